@@ -41,12 +41,13 @@ class OwnIndex:
 
     def __init__(self, place: Path) -> None:
         from agent_memory.adapters.database.note_index import note_index
-        from agent_memory.domain.searching.matching import NoteFilter, TermWeights
-        from agent_memory.domain.searching.query_words import query_words
+        from agent_memory.domain.searching.matching import NoteFilter
+        from agent_memory.domain.searching.terms import query_words
 
         self.index = note_index(place / "store")
-        weights, everything = TermWeights(prefix=0, typo=0), NoteFilter()
-        self._match: Callable[[str], Any] = lambda text: self.index.match(query_words(text), weights, TOP, everything)
+        self._match: Callable[[str], Any] = lambda text: self.index.match(
+            query_words(text, stretch=False), TOP, NoteFilter()
+        )
 
     def build(self) -> None:
         self.index.refresh().unwrap()
@@ -60,7 +61,7 @@ class WholeSearch:
 
     def __init__(self, place: Path, mode: str) -> None:
         from agent_memory.app import open_memory
-        from agent_memory.domain.searching.search_request import Mode, SearchRequest
+        from agent_memory.domain.searching.search import Mode, SearchRequest
 
         environ = {"HOME": str(place), "AGENT_MEMORY_ROOT": str(place / "store"), "PATH": os.environ["PATH"]}
         memory = self.memory = open_memory(environ, place, print).unwrap()
@@ -70,13 +71,11 @@ class WholeSearch:
     def build(self) -> None:
         """What searches would do a second's worth of at a time: the vectors of all notes, where they are asked for."""
         from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
-        from agent_memory.domain.searching.matching import NoteFilter
 
         memory = self.memory
         memory.index.refresh().unwrap()
         if self.mode == "hybrid":
-            meanings = IndexedMeanings(memory.index, memory.store, memory.embedder.unwrap(), seconds=lambda: 0.0)
-            meanings.near([("harbour", 1.0)], 1, (), NoteFilter()).unwrap()
+            IndexedMeanings(memory.index, memory.store, memory.embedder.unwrap()).fill().unwrap()
         self.ask(["harbour"])
 
     def ask(self, words: Sequence[str]) -> object:

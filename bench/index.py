@@ -46,11 +46,11 @@ COLD_INDEX = """
 import sys
 from pathlib import Path
 from agent_memory.adapters.database.note_index import note_index
-from agent_memory.domain.searching.matching import NoteFilter, TermWeights
-from agent_memory.domain.searching.query_words import query_words
+from agent_memory.domain.searching.matching import NoteFilter
+from agent_memory.domain.searching.terms import query_words
 index = note_index(sys.argv[1])
 index.refresh()
-index.match(query_words(sys.argv[2]), TermWeights(), 10, NoteFilter()).unwrap()
+index.match(query_words(sys.argv[2]), 10, NoteFilter()).unwrap()
 """
 COLD_SCAN = """
 import os, sys

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.searching.note_terms import note_terms
 from agent_memory.domain.searching.query_hints import hints_of
-from agent_memory.domain.searching.query_words import MAX_QUERY_TERMS, query_words
+from agent_memory.domain.searching.scoring import slips_of
 from agent_memory.domain.searching.snippet import snippet_of
-from agent_memory.domain.searching.spelling import slips_of
-from agent_memory.domain.searching.terms import MAX_TERM_CHARS, chunk_terms, chunks_of, term_spans
+from agent_memory.domain.searching.terms import (
+    MAX_QUERY_TERMS,
+    MAX_TERM_CHARS,
+    chunk_terms,
+    chunks_of,
+    note_terms,
+    query_words,
+    term_spans,
+)
 from fuzz.target import Target
 
 NOW_MS = 1_770_984_000_000
@@ -28,7 +34,7 @@ def _check(data: bytes) -> None:
     note_terms(StoredEntry(Listed(Meta("id__a1b2c3", title, 1, 1, description=title), "topics/a.md", "h"), body))
     for word in words[:20]:
         slips_of(word.term, [other.term for other in words[:20]])
-    _check_snippet(body, {word.term: word.weight for word in words} | dict.fromkeys(list(_terms(body))[:3], 2.0))
+    _check_snippet(body, dict.fromkeys((word.term for word in words), 1.0) | dict.fromkeys(list(_terms(body))[:3], 2.0))
 
 
 def _terms(body: str) -> dict[str, None]:

@@ -14,7 +14,7 @@ from agent_memory import searching
 from agent_memory.adapters.database import following
 from agent_memory.adapters.database.store_database import DIRECTORY, NAME
 from agent_memory.app import open_memory
-from agent_memory.domain.searching.search_request import Mode, SearchRequest
+from agent_memory.domain.searching.search import Mode, SearchRequest
 from agent_memory.domain.vocabulary import Kind
 from agent_memory.ports import Index
 
@@ -65,14 +65,11 @@ def tied(index: Index) -> Answers:
         numbers = index.numbers_of(IDS).unwrap()
         ids = {number: id for id, number in numbers.items()}
         every = sorted(ids)
-        places, near = index.places(every).unwrap(), index.near(every, 2).unwrap()
+        near = index.near(every, 2).unwrap()
         links, vectors = index.links(every).unwrap(), vectors_of(index)
     return [
         sorted(numbers),
-        sorted(f"{ids[place.number]} {place.session} {place.turn}" for place in places),
-        sorted(
-            f"{ids[number]} {ids[other.number]} {other.distance}" for number, some in near.items() for other in some
-        ),
+        sorted(f"{ids[each.number]} {ids[each.other]} {each.turns}" for each in near),
         sorted(f"{ids[link.source]} {ids[link.target]} {link.relation}" for link in links),
         sorted(f"{ids[number]} {row!r}" for number, row in vectors),
     ]
@@ -81,7 +78,7 @@ def tied(index: Index) -> Answers:
 def vectors_of(index: Index) -> list[tuple[int, bytes]]:
     """One of each note, made where it is missing."""
     notes = index.notes(index.without_vector("m").unwrap()).unwrap()
-    index.put_vectors("m", {number: note.listed.meta.id.encode() for number, note in notes.items()}).unwrap()
+    index.put_vectors("m", {number: note.meta.id.encode() for number, note in notes.items()}).unwrap()
     found = index.vectors("m").unwrap()
     return list(zip(found.numbers, found.rows, strict=True))
 

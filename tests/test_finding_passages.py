@@ -8,7 +8,7 @@ from returns.result import Success
 from agent_memory import Memory, open_memory
 from agent_memory.bootstrap import injecting
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
-from agent_memory.domain.searching.search_answer import FoundEntries, FoundEntry
+from agent_memory.domain.searching.search import FoundEntries, FoundEntry
 from agent_memory.domain.vocabulary import Origin
 
 PROMPT = "Where does the zebra keep its lock file?"

@@ -1,26 +1,27 @@
-"""The search before every write, over a store in memory with and without an index and an embedder."""
+"""The search before every write, over a store with and without an index and an embedder."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.entry import Listing, MemoryEntry, Meta
-from agent_memory.domain.searching.indexed_note import IndexedNote, Refreshed
-from agent_memory.domain.searching.matching import Matches, NoteFilter, TermWeights
-from agent_memory.domain.searching.query_words import QueryWord
+from agent_memory.adapters.database.note_index import NoteIndex
+from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.store.store_files import StoreFiles
+from agent_memory.domain.entry import Listed, Listing, MemoryEntry, Meta
+from agent_memory.domain.searching.matching import Matches, NoteFilter, Refreshed
+from agent_memory.domain.searching.terms import QueryWord
 from agent_memory.domain.similarity.same_subject import Subject
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.errors import Error, StoreIo
 from agent_memory.known_notes import KnownNotes
-from plain_index import PlainIndex
 from stand_ins.dict_embedder import DictEmbedder
-from stand_ins.dict_store import DictStore
 
 REPO = "github.com/ada/lamp"
 LOCK = "The queue's lock file holds PID@hostname and a time stamp, and a lock older than five minutes is taken over."
@@ -30,15 +31,15 @@ AGAIN = Subject(
 BROKEN: Error = StoreIo("topics", "list", "EIO", "broken")
 
 
-def put(store: DictStore, title: str, body: str, **values: Any) -> str:
+def put(store: StoreFiles, title: str, body: str, **values: Any) -> str:
     meta = evolve(Meta(mint_id(title, 1, ()), title, created_at_ms=1, updated_at_ms=1, scope=REPO), **values)
     assert isinstance(store.write(MemoryEntry(meta, body), None), Success)
     return meta.id
 
 
 @pytest.fixture
-def store() -> DictStore:
-    store = DictStore()
+def store(root: Path) -> StoreFiles:
+    store = StoreFiles(root, KernelLocks(root))
     for number in range(30):
         put(
             store,
@@ -48,23 +49,21 @@ def store() -> DictStore:
     return store
 
 
-class BrokenIndex(PlainIndex):
-    def refresh(self, patience_seconds: float = 0.0) -> Result[Refreshed, Error]:
+class BrokenIndex(NoteIndex):
+    def refresh(self, patience_seconds: float = 0.0, left: object = None) -> Result[Refreshed, Error]:
         return Failure(BROKEN)
 
 
-class LateIndex(PlainIndex):
+class LateIndex(NoteIndex):
     """Has not seen the newest files."""
 
-    def refresh(self, patience_seconds: float = 0.0) -> Result[Refreshed, Error]:
+    def refresh(self, patience_seconds: float = 0.0, left: object = None) -> Result[Refreshed, Error]:
         assert patience_seconds is not None
         return Success(Refreshed(0, pending=1))
 
 
-class SilentIndex(PlainIndex):
-    def match(
-        self, words: Sequence[QueryWord], weights: TermWeights, limit: int, among: NoteFilter
-    ) -> Result[Matches, Error]:
+class SilentIndex(NoteIndex):
+    def match(self, words: Sequence[QueryWord], limit: int, among: NoteFilter) -> Result[Matches, Error]:
         return Failure(BROKEN)
 
 
@@ -77,20 +76,20 @@ def ids(known: KnownNotes, scope: str = REPO) -> list[str]:
     return [each.meta.id for each in known.near(AGAIN, scope).unwrap().similar]
 
 
-@pytest.mark.parametrize("index", [None, PlainIndex, BrokenIndex, LateIndex, SilentIndex])
+@pytest.mark.parametrize("index", [None, NoteIndex, BrokenIndex, LateIndex, SilentIndex])
 @pytest.mark.parametrize("embedder", [None, DictEmbedder(), BrokenEmbedder()])
 def test_the_note_about_the_same_is_found_whatever_is_there_to_find_it_with(
-    store: DictStore, index: type[PlainIndex] | None, embedder: DictEmbedder | None
+    store: StoreFiles, index: type[NoteIndex] | None, embedder: DictEmbedder | None
 ) -> None:
-    known = KnownNotes(store, None if index is None else index(store), embedder)
+    known = KnownNotes(store, None if index is None else index(store.database, store.files), embedder)
     assert ids(known) == []
     wanted = put(store, "Lock file of the queue", LOCK)
     assert ids(known) == [wanted]
 
 
-@pytest.mark.parametrize("index", [None, PlainIndex])
-def test_only_notes_of_the_scope_and_of_global_are_named(store: DictStore, index: type[PlainIndex] | None) -> None:
-    known = KnownNotes(store, None if index is None else index(store))
+@pytest.mark.parametrize("index", [None, NoteIndex])
+def test_only_notes_of_the_scope_and_of_global_are_named(store: StoreFiles, index: type[NoteIndex] | None) -> None:
+    known = KnownNotes(store, None if index is None else index(store.database, store.files))
     put(store, "Lock file of the other queue", LOCK, scope="github.com/ada/other")
     put(store, "Lock file of the secret queue", LOCK, sensitivity=Sensitivity.SECRET)
     assert ids(known) == []
@@ -98,19 +97,19 @@ def test_only_notes_of_the_scope_and_of_global_are_named(store: DictStore, index
     assert ids(known) == [wanted]
 
 
-def test_a_note_that_went_after_the_index_saw_it_is_not_named(store: DictStore) -> None:
+def test_a_note_that_went_after_the_index_saw_it_is_not_named(store: StoreFiles) -> None:
     wanted = put(store, "Lock file of the queue", LOCK)
 
-    class Remembers(PlainIndex):
-        def notes(self, numbers: Sequence[int]) -> Result[Mapping[int, IndexedNote], Error]:
+    class Remembers(NoteIndex):
+        def notes(self, numbers: Sequence[int]) -> Result[Mapping[int, Listed], Error]:
             found = super().notes(numbers)
             assert isinstance(store.delete(wanted), Success)
             return found
 
-    assert ids(KnownNotes(store, Remembers(store))) == []
+    assert ids(KnownNotes(store, Remembers(store.database, store.files))) == []
 
 
-def test_meaning_finds_what_words_alone_do_not(store: DictStore) -> None:
+def test_meaning_finds_what_words_alone_do_not(store: StoreFiles) -> None:
     wanted = put(store, "Stale locks", "The lock file holds PID@hostname; after five minutes anybody takes it over.")
     synonyms = {"mutex": "lock", "grab": "tak", "host": "pid"}
     subject = Subject(
@@ -121,24 +120,24 @@ def test_meaning_finds_what_words_alone_do_not(store: DictStore) -> None:
     assert [each.meta.id for each in by_meaning.near(subject, REPO).unwrap().similar] == [wanted]
 
 
-def test_a_store_that_cannot_be_listed_is_an_error() -> None:
-    class Broken(DictStore):
+def test_a_store_that_cannot_be_listed_is_an_error(root: Path) -> None:
+    class Broken(StoreFiles):
         def list(self, *, archived: bool = False, lately: bool = False) -> Result[Listing, Error]:
             return Failure(BROKEN)
 
-    assert KnownNotes(Broken()).near(AGAIN, REPO) == Failure(BROKEN)
+    assert KnownNotes(Broken(root, KernelLocks(root))).near(AGAIN, REPO) == Failure(BROKEN)
 
 
-def test_for_several_subjects_the_files_are_looked_at_once(store: DictStore) -> None:
-    class Counted(PlainIndex):
+def test_for_several_subjects_the_files_are_looked_at_once(store: StoreFiles) -> None:
+    class Counted(NoteIndex):
         refreshes = 0
 
-        def refresh(self, patience_seconds: float = 0.0) -> Result[Refreshed, Error]:
+        def refresh(self, patience_seconds: float = 0.0, left: object = None) -> Result[Refreshed, Error]:
             self.refreshes += 1
             return super().refresh(patience_seconds)
 
     lock = put(store, "Locks", LOCK)
-    index = Counted(store)
+    index = Counted(store.database, store.files)
     known = KnownNotes(store, index)
     nothing = Subject("Tides", "The lock gate opens at half tide.")
     found = known.near_each([(AGAIN, REPO), (nothing, REPO), (AGAIN, GLOBAL_SCOPE)]).unwrap()

@@ -13,7 +13,7 @@ import pytest
 
 from agent_memory.app import open_memory
 from agent_memory.domain.note_draft import NoteDraft
-from agent_memory.domain.searching.search_request import Mode, SearchRequest
+from agent_memory.domain.searching.search import Mode, SearchRequest
 
 QUERIES = int(os.environ.get("AGENT_MEMORY_FUZZED_QUERIES", "20000"))
 SHARDS = max(2, QUERIES // 25_000)

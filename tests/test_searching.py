@@ -1,4 +1,4 @@
-"""What a search finds, whoever asks, over a store and an index in memory."""
+"""What a search finds, whoever asks, over a store on disk."""
 
 from __future__ import annotations
 
@@ -13,36 +13,33 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.database.note_index import NoteIndex
+from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
+from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.note_draft import Caller
-from agent_memory.domain.searching.indexed_note import NoteLink
-from agent_memory.domain.searching.matching import Matches, NoteFilter, TermWeights
-from agent_memory.domain.searching.query_words import QueryWord
-from agent_memory.domain.searching.search_answer import SearchAnswer
-from agent_memory.domain.searching.search_request import MAX_HITS, Mode, SearchRequest
+from agent_memory.domain.searching.matching import Matches, NoteFilter
+from agent_memory.domain.searching.search import MAX_HITS, Mode, SearchAnswer, SearchRequest
+from agent_memory.domain.searching.terms import QueryWord
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Harness, Kind, Sensitivity
 from agent_memory.errors import EntryNotFound, Error, StoreIo, UsageInvalid
 from agent_memory.searching import Searching
-from plain_index import PlainIndex
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_embedder import DictEmbedder
-from stand_ins.dict_store import DictStore
-from stand_ins.dict_usage_ledger import DictUsageLedger
 
 NOW_MS = 1_770_000_000_000
 AGENT = Caller(Harness.CODEX, "CODEX_CHILD")
 
 
 class World:
-    def __init__(self, caller: Caller | None = None, *, meaning: bool = False) -> None:
-        self.store = DictStore()
-        self.ledger = DictUsageLedger()
-        index = PlainIndex(self.store)
+    def __init__(self, root: Path, caller: Caller | None = None, *, meaning: bool = False) -> None:
+        self.store = StoreFiles(root, KernelLocks(root, {"HOME": str(root.parent)}))
+        index = NoteIndex(self.store.database, self.store.files)
         meanings = IndexedMeanings(index, self.store, DictEmbedder({"motor": "engin"})) if meaning else None
         self.searching = Searching(
-            self.store, index, meanings, self.ledger, DictClock(NOW_MS), caller or Caller(), "No model is installed."
+            self.store, index, meanings, DictClock(NOW_MS), caller or Caller(), "No model is installed."
         )
         self._times = count(NOW_MS - 1_000_000)
 
@@ -59,40 +56,26 @@ class World:
         return [hit.listed.meta.id for hit in self.answer(query, **values).hits]
 
 
-class ExchangedIndex(PlainIndex):
-    """Is found damaged once, when something of what it found is asked for, and made anew: its numbers are other notes' then."""
-
-    def __init__(self, store: DictStore, *, is_told: bool) -> None:
-        super().__init__(store)
-        self._is_whole, self._is_told = True, is_told
-
-    def links(self, numbers: Sequence[int]) -> Result[tuple[NoteLink, ...], Error]:
-        if self._is_whole and numbers:
-            self._is_whole = False
-            self.renewals += self._is_told
-            old = sorted(self._notes)
-            self._notes = {number: self._notes[other] for number, other in zip(old, reversed(old), strict=True)}
-        return super().links(numbers)
-
-
-class LostIndex(PlainIndex):
+class LostIndex(NoteIndex):
     """Is begun anew while it is asked: it holds nothing until somebody refreshes it."""
 
     is_whole = True
 
-    def match(
-        self, words: Sequence[QueryWord], weights: TermWeights, limit: int, among: NoteFilter
-    ) -> Result[Matches, Error]:
+    def match(self, words: Sequence[QueryWord], limit: int, among: NoteFilter) -> Result[Matches, Error]:
         if self.is_whole:
             self.is_whole = False
-            self._notes = {}
-            self.renewals += 1
-        return super().match(words, weights, limit, among)
+            Path(self._database.path).unlink()
+        return super().match(words, limit, among)
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
+def world(root: Path) -> World:
+    return World(root)
+
+
+@pytest.fixture
+def meant_world(root: Path) -> World:
+    return World(root, meaning=True)
 
 
 def test_the_entry_with_the_words_comes_first_with_its_passage_and_reasons(world: World) -> None:
@@ -194,9 +177,9 @@ def test_the_archive_is_searched_where_it_is_asked_for_and_stands_below(world: W
     assert answer.hits[0].score >= answer.hits[1].score
 
 
-def test_a_secret_is_named_to_a_person_by_its_id_and_never_to_an_agent_p20() -> None:
+def test_a_secret_is_named_to_a_person_by_its_id_and_never_to_an_agent_p20(home: Path) -> None:
     for caller, is_told in ((Caller(), True), (AGENT, False)):
-        world = World(caller)
+        world = World(home / str(is_told), caller)
         secret = world.put("The zebra code", "It is 1234.", sensitivity=Sensitivity.SECRET)
         shown = world.put("The zebra stable")
         assert world.ids("zebra code") == [shown]
@@ -205,14 +188,8 @@ def test_a_secret_is_named_to_a_person_by_its_id_and_never_to_an_agent_p20() -> 
         assert all("1234" not in hit.snippet.text for hit in hits)
 
 
-def test_searching_counts_no_read(world: World) -> None:
-    id = world.put("Zebra")
-    world.answer("zebra")
-    assert id not in world.ledger.totals().unwrap()
-
-
-def test_meaning_finds_what_no_word_does_and_the_mode_that_answered_is_said() -> None:
-    world = World(meaning=True)
+def test_meaning_finds_what_no_word_does_and_the_mode_that_answered_is_said(meant_world: World) -> None:
+    world = meant_world
     meant = world.put("Engine", "The engine overheats.")
     for number in range(6):
         world.put(f"Garden {number}", f"Plant {number} grows.")
@@ -224,8 +201,8 @@ def test_meaning_finds_what_no_word_does_and_the_mode_that_answered_is_said() ->
         assert "meaning" in [part.name for part in answer.hits[0].parts]
 
 
-def test_what_is_far_in_meaning_is_not_found() -> None:
-    world = World(meaning=True)
+def test_what_is_far_in_meaning_is_not_found(meant_world: World) -> None:
+    world = meant_world
     meant = world.put("Engine", "The engine overheats.")
     for number in range(6):
         world.put(f"Garden {number}", f"Plant {number} grows.")
@@ -264,11 +241,13 @@ def test_the_same_question_has_the_same_answer(world: World) -> None:
     assert world.answer("zebra text") == world.answer("zebra text")
 
 
-FUZZED = World(meaning=True)
-for _number in range(12):
-    FUZZED.put(
-        f"Zebra {_number} of C++ and 数据库", f"`lock_{_number}` 🦓 naïve [[id__a1b2c3]]", kind=list(Kind)[_number % 8]
-    )
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> World:
+    world = World(tmp_path_factory.mktemp("home") / "memories", meaning=True)
+    for number in range(12):
+        title, body = f"Zebra {number} of C++ and 数据库", f"`lock_{number}` 🦓 naïve [[id__a1b2c3]]"
+        world.put(title, body, kind=list(Kind)[number % 8])
+    return world
 
 
 @settings(max_examples=60)
@@ -277,19 +256,19 @@ for _number in range(12):
     | st.text(st.sampled_from("zebra lok_C++#'\"*()-^:?数据🦓id__A1\x00\ud800\u202e"), max_size=60),
     st.sampled_from(Mode),
 )
-def test_any_text_is_a_query(query: str, mode: Mode) -> None:
-    answer = FUZZED.answer(query, mode=mode)
+def test_any_text_is_a_query(asked: World, query: str, mode: Mode) -> None:
+    answer = asked.answer(query, mode=mode)
     assert all(0 <= hit.score <= 1 for hit in answer.hits)
 
 
 @pytest.mark.large
 @pytest.mark.shared
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.slow)])
-def test_every_naughty_string_is_a_query(shared: Path, step: int) -> None:
+def test_every_naughty_string_is_a_query(asked: World, shared: Path, step: int) -> None:
     strings = json.loads((shared / "corpora" / "naughty-strings" / "blns.json").read_text("utf-8"))
     assert len(strings) > 400
     for string in strings[::step]:
-        assert FUZZED.answer(string).mode is Mode.HYBRID
+        assert asked.answer(string).mode is Mode.HYBRID
 
 
 def test_a_note_that_cannot_be_read_any_more_is_told_and_one_that_is_gone_is_not_p6(
@@ -315,8 +294,8 @@ def test_a_note_that_cannot_be_read_any_more_is_told_and_one_that_is_gone_is_not
     assert found.notices == answer.notices
 
 
-def test_what_is_found_is_what_a_search_shows_whole_and_without_what_is_secret_p20() -> None:
-    person = World()
+def test_what_is_found_is_what_a_search_shows_whole_and_without_what_is_secret_p20(root: Path) -> None:
+    person = World(root)
     old = person.put("Zebra port", "The port of the zebra was 1.")
     new = person.put("The port", "The zebra listens on 2.", supersedes=(old,))
     secret = person.put("Zebra key", "A zebra.", sensitivity=Sensitivity.SECRET)
@@ -328,22 +307,7 @@ def test_what_is_found_is_what_a_search_shows_whole_and_without_what_is_secret_p
     assert isinstance(person.searching.find(SearchRequest(query, limit=0)), Failure)
 
 
-@pytest.mark.parametrize("is_current", [True, False])
-@pytest.mark.parametrize("is_told", [True, False])
-def test_a_search_amid_which_the_index_is_made_anew_begins_anew_p6(
-    world: World, is_told: bool, is_current: bool
-) -> None:
-    """The control is an index that does not tell: numbers of before are then other notes'."""
-    wanted = world.put("Locks", "The zebra takes the lock.")
-    world.put("Payments", "Stripe and refunds.")
-    index = ExchangedIndex(world.store, is_told=is_told)
-    if is_current:
-        index.refresh()
-    world.searching = evolve(world.searching, index=index)
-    assert (world.ids("zebra lock") == [wanted]) is is_told
-
-
 def test_an_index_that_is_lost_after_it_was_refreshed_is_not_taken_for_one_that_knows_nothing_p6(world: World) -> None:
     wanted = world.put("Locks", "The zebra takes the lock.")
-    world.searching = evolve(world.searching, index=LostIndex(world.store))
+    world.searching = evolve(world.searching, index=LostIndex(world.store.database, world.store.files))
     assert world.ids("zebra lock") == [wanted]

@@ -70,15 +70,16 @@ if TYPE_CHECKING:
     from agent_memory.domain.plan import Plan as Plan
     from agent_memory.domain.queue import Outcome as Outcome, Pending as Pending, Trouble as Trouble
     from agent_memory.domain.run import Run as Run, Settled as Settled
-    from agent_memory.domain.searching.search_answer import (
+    from agent_memory.domain.searching.search import (
         FoundEntries as FoundEntries,
         FoundEntry as FoundEntry,
+        Mode as Mode,
         ScorePart as ScorePart,
         SearchAnswer as SearchAnswer,
         SearchHit as SearchHit,
+        SearchRequest as SearchRequest,
         Snippet as Snippet,
     )
-    from agent_memory.domain.searching.search_request import Mode as Mode, SearchRequest as SearchRequest
     from agent_memory.domain.section import Published as Published, SectionBudget as SectionBudget, Target as Target
     from agent_memory.domain.state_value import StateValue as StateValue
     from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary as TagVocabulary
@@ -164,8 +165,7 @@ _NAMES = {
     "domain.plan": "Plan",
     "domain.queue": "Outcome Pending Trouble",
     "domain.run": "Run Settled",
-    "domain.searching.search_answer": "FoundEntries FoundEntry ScorePart SearchAnswer SearchHit Snippet",
-    "domain.searching.search_request": "Mode SearchRequest",
+    "domain.searching.search": "FoundEntries FoundEntry Mode ScorePart SearchAnswer SearchHit SearchRequest Snippet",
     "domain.section": "Published SectionBudget Target",
     "domain.state_value": "StateValue",
     "domain.tagging.tag_vocabulary": "TagVocabulary",

@@ -68,8 +68,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.merging.synced import Synced, SyncRequest
     from agent_memory.domain.run import Run
     from agent_memory.domain.run_log import LoggedRun
-    from agent_memory.domain.searching.search_answer import SearchAnswer
-    from agent_memory.domain.searching.search_request import SearchRequest
+    from agent_memory.domain.searching.search import SearchAnswer, SearchRequest
     from agent_memory.domain.section import Published, RenderedSection, SectionBudget
     from agent_memory.domain.statistics.statistics import Statistics
     from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary

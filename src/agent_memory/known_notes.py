@@ -15,12 +15,11 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.about_terms import postings_among
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.planning.statements import statements
-from agent_memory.domain.searching.matching import Matches, NoteFilter, TermWeights
-from agent_memory.domain.searching.query_words import query_words
+from agent_memory.domain.searching.matching import Matches, NoteFilter
+from agent_memory.domain.searching.terms import query_words
 from agent_memory.domain.secret_entries import without_secret
-from agent_memory.domain.similarity.meaning_text import meaning_text
-from agent_memory.domain.similarity.same_subject import Candidate, Subject, similar_among
-from agent_memory.domain.similarity.vectors import cosines
+from agent_memory.domain.similarity.same_subject import Candidate, Subject, meaning_text, similar_among
+from agent_memory.domain.similarity.vectors import cosine
 from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.errors import AgentMemoryError, Error
@@ -102,14 +101,14 @@ class KnownNotes:
     def _candidates(self, subject: Subject, near: Sequence[StoredEntry]) -> list[Candidate]:
         if self.embedder is None or not near:
             return [Candidate(stored) for stored in near]
-        mine = meaning_text(subject.title, subject.description, subject.body)
-        theirs = (meaning_text(each.meta.title, each.meta.description, each.body) for each in near)
-        match sealed(self.embedder.embed((mine, *theirs))):
+        subject_text = meaning_text(subject.title, subject.description, subject.body)
+        texts = (meaning_text(each.meta.title, each.meta.description, each.body) for each in near)
+        match sealed(self.embedder.embed((subject_text, *texts))):
             case Failure(_):
                 return [Candidate(stored) for stored in near]
             case Success(vectors):
-                near_to_mine = cosines(vectors[0], vectors[1:])
-                return [Candidate(each, cosine) for each, cosine in zip(near, near_to_mine, strict=True)]
+                mine, *others = vectors
+                return [Candidate(each, cosine(mine, other)) for each, other in zip(near, others, strict=True)]
 
 
 def _indexed(subject: Subject, scopes: frozenset[str], index: Index) -> Sequence[Listed] | None:
@@ -117,11 +116,8 @@ def _indexed(subject: Subject, scopes: frozenset[str], index: Index) -> Sequence
     renewals = index.renewals
 
     def found(text: str) -> Matches:
-        return unwrap(
-            index.match(
-                query_words(text), TermWeights(prefix=0.0, typo=0.0), MOST_CANDIDATES, NoteFilter(scopes=scopes)
-            )
-        )
+        words = query_words(text, stretch=False)
+        return unwrap(index.match(words, MOST_CANDIDATES, NoteFilter(scopes=scopes)))
 
     try:
         matches = found(f"{subject.title}\n{subject.description}\n{subject.body}")
@@ -136,7 +132,7 @@ def _indexed(subject: Subject, scopes: frozenset[str], index: Index) -> Sequence
     except AgentMemoryError:
         return None
     # Where the index was made anew meanwhile, the numbers may mean other notes.
-    return [note.listed for note in notes.values()] if index.renewals == renewals else None
+    return list(notes.values()) if index.renewals == renewals else None
 
 
 def _may_be_named(listed: Listed, scopes: frozenset[str]) -> bool:

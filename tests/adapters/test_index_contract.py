@@ -1,4 +1,4 @@
-"""What every index does: the one on disk, and the one in memory that looks at every note."""
+"""What an index does."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ from hypothesis import given, settings, strategies as st
 from agent_memory.adapters.database.note_index import NoteIndex, note_index
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.searching.indexed_note import NearNote, NoteLink, Place, Relation
-from agent_memory.domain.searching.matching import Matches, NoteFilter, TermWeights
-from agent_memory.domain.searching.query_words import query_words
+from agent_memory.domain.searching.matching import Matches, NearNote, NoteFilter, NoteLink, Relation
+from agent_memory.domain.searching.terms import query_words
 from agent_memory.domain.vocabulary import Kind, Sensitivity
 from agent_memory.ports import Index, Store
-from plain_index import PlainIndex
-from stand_ins.dict_store import DictStore
 
 A, B, C, D = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"
 LIVE_NOTES = NoteFilter()
@@ -27,7 +24,7 @@ EVERY_NOTE = NoteFilter(archived=True)
 class World:
     """A store and an index over it."""
 
-    def __init__(self, store: Store, index: Index, root: Path | None) -> None:
+    def __init__(self, store: Store, index: Index, root: Path) -> None:
         self.store = store
         self.index = index
         self._root = root
@@ -37,18 +34,14 @@ class World:
         more = "".join(f"{key}: {value}\n" for key, value in keys.items())
         path = f"topics/{name} -- {id}.md"
         content = f"---\nid: {id}\ncreatedAt: 1771000205123\n{more}---\n{text}\n"
-        if self._root is None:
-            assert isinstance(self.store, DictStore)
-            self.store.put_by_hand(path, content)
-        else:
-            (self._root / "topics").mkdir(parents=True, exist_ok=True)
-            (self._root / path).write_text(content, encoding="utf-8")
+        (self._root / "topics").mkdir(parents=True, exist_ok=True)
+        (self._root / path).write_text(content, encoding="utf-8")
 
     def refresh(self) -> None:
         self.index.refresh().unwrap()
 
     def match(self, query: str, among: NoteFilter = LIVE_NOTES, limit: int = 10) -> Matches:
-        return self.index.match(query_words(query), TermWeights(), limit, among).unwrap()
+        return self.index.match(query_words(query), limit, among).unwrap()
 
     def found(self, query: str, among: NoteFilter = LIVE_NOTES, limit: int = 10) -> list[str]:
         """Ids, the best first."""
@@ -57,17 +50,14 @@ class World:
     def ids(self, numbers: Iterable[int]) -> list[str]:
         wanted = list(numbers)
         notes = self.index.notes(wanted).unwrap()
-        return [notes[number].listed.meta.id for number in wanted]
+        return [notes[number].meta.id for number in wanted]
 
     def number(self, id: str) -> int:
         return self.index.numbers_of([id]).unwrap()[id]
 
 
-@pytest.fixture(params=["memory", "disk"])
-def world(request: pytest.FixtureRequest, root: Path) -> World:
-    if request.param == "memory":
-        store = DictStore()
-        return World(store, PlainIndex(store), None)
+@pytest.fixture
+def world(root: Path) -> World:
     return World(StoreFiles(root, KernelLocks(root)), note_index(root), root)
 
 
@@ -76,7 +66,7 @@ def world(request: pytest.FixtureRequest, root: Path) -> World:
 
 def test_an_empty_store_has_no_matches(world: World) -> None:
     world.refresh()
-    assert world.match("anything") == Matches({}, 0)
+    assert world.match("anything") == Matches()
     assert world.index.among(EVERY_NOTE).unwrap() == frozenset()
 
 
@@ -172,20 +162,16 @@ def test_the_words_of_the_answer_tell_what_was_looked_for(world: World) -> None:
     assert "zzz" not in words
 
 
-def test_the_parts_of_an_explanation_sum_up_to_the_score(world: World) -> None:
+def test_the_parts_of_a_match_sum_up_to_the_score(world: World) -> None:
     world.put(A, "zebra lock migration", title="On zebras")
     world.put(B, "lockers and locksmiths")
     world.refresh()
-    words = query_words("zebra lock")
-    scores = world.match("zebra lock").scores
-    parts = world.index.explain(words, TermWeights(), list(scores)).unwrap()
-    assert parts.keys() == scores.keys()
-    for number, score in scores.items():
-        assert sum(part.value for part in parts[number]) == pytest.approx(score)
-    of_b = parts[world.number(B)]
-    assert [part.term for part in of_b] == ["lock"]
-    assert of_b[0].found != "lock"
-    assert world.index.explain(words, TermWeights(), [10**6]).unwrap() == {}
+    matches = world.match("zebra lock")
+    for number, score in matches.scores.items():
+        assert sum(part.value for part in matches.parts(number)) == pytest.approx(score)
+    [of_b] = matches.parts(world.number(B))
+    assert of_b.term == "lock" != of_b.found
+    assert matches.parts(10**6) == ()
 
 
 # -- changes ----------------------------------------------------------------------------------------------------------
@@ -284,16 +270,9 @@ def test_notes_of_neighbouring_turns_are_near(world: World) -> None:
     world.put(D, "four", sources=source("T-2", 3))
     world.refresh()
     a, b, c = map(world.number, (A, B, C))
-    assert world.index.near([a, c], 2).unwrap() == {a: (NearNote(b, -2),)}
-    assert set(world.index.places([a, b]).unwrap()) == {Place(a, "T-1", 3), Place(b, "T-1", 1), Place(b, "T-1", 5)}
-    assert [place.number for place in world.index.session("T-1").unwrap()] == [b, a, b, c]
-    assert world.index.session("T-9").unwrap() == ()
-
-
-def test_a_session_without_turns_is_a_place(world: World) -> None:
-    world.put(A, "one", sources="\n  - {harness: amp, threadId: T-1}")
-    world.refresh()
-    assert world.index.places([world.number(A)]).unwrap() == (Place(world.number(A), "T-1", None),)
+    (near,) = world.index.near([a, c], 2).unwrap()
+    assert near == NearNote(a, b, 2, near.terms)
+    assert near.terms > 0
 
 
 def test_links_lead_both_ways_and_through_aliases(world: World) -> None:
@@ -334,8 +313,6 @@ def vectors(world: World, model: str) -> dict[int, bytes]:
     return dict(zip(found.numbers, found.rows, strict=True))
 
 
-# -- the one on disk against the other --------------------------------------------------------------------------------
-
 WORDS = (
     "zebra",
     "zebras",
@@ -350,46 +327,6 @@ WORDS = (
     "migrat",
     "migration",
 )
-texts = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
-steps = st.lists(
-    st.one_of(
-        st.tuples(st.just("put"), st.sampled_from("abcdefgh"), texts, texts),
-        st.tuples(st.just("delete"), st.sampled_from("abcdefgh"), st.just(""), st.just("")),
-        st.tuples(st.just("refresh"), st.just(""), st.just(""), st.just("")),
-    ),
-    max_size=25,
-)
-
-
-@settings(max_examples=40)
-@given(steps=steps, query=texts)
-def test_after_any_changes_the_index_on_disk_scores_as_one_that_looks_at_every_note(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str, str, str]], query: str
-) -> None:
-    root = tmp_path_factory.mktemp("store") / "memories"
-    store = StoreFiles(root, KernelLocks(root))
-    on_disk, looking = World(store, note_index(root), root), World(store, PlainIndex(store), root)
-    for act, letter, title, text in steps:
-        id = f"id__{letter * 6}"
-        if act == "put":
-            on_disk.put(id, text, title=f'"{title}"')
-        elif act == "delete":
-            store.delete(id)
-        else:
-            on_disk.refresh()
-    on_disk.refresh()
-    looking.refresh()
-    for among in (LIVE_NOTES, EVERY_NOTE):
-        one, other = on_disk.match(query, among, 100), looking.match(query, among, 100)
-        assert scored(on_disk, one) == scored(looking, other)
-        assert one.words == other.words
-        assert one.matched == other.matched
-
-
-def scored(world: World, matches: Matches) -> list[tuple[float, str, bool]]:
-    notes = world.index.notes(list(matches.scores)).unwrap()
-    of_note = ((score, notes[number].listed) for number, score in matches.scores.items())
-    return sorted((score, listed.meta.id, listed.archived) for score, listed in of_note)
 
 
 # -- any question at all ----------------------------------------------------------------------------------------------
@@ -407,7 +344,7 @@ def small_index(tmp_path_factory: pytest.TempPathFactory) -> NoteIndex:
 
 
 def ask(index: Index, query: str) -> Matches:
-    return index.match(query_words(query), TermWeights(), 10, LIVE_NOTES).unwrap()
+    return index.match(query_words(query), 10, LIVE_NOTES).unwrap()
 
 
 @settings(max_examples=200)

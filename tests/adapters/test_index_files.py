@@ -24,9 +24,8 @@ from agent_memory.adapters.database.store_database import DIRECTORY, NAME
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.entry_files import read_image
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.searching.indexed_note import Refreshed
-from agent_memory.domain.searching.matching import NoteFilter, TermWeights
-from agent_memory.domain.searching.query_words import query_words
+from agent_memory.domain.searching.matching import NoteFilter, Refreshed
+from agent_memory.domain.searching.terms import query_words
 from agent_memory.errors import StoreIo
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
@@ -62,9 +61,9 @@ def found(index: NoteIndex, query: str) -> list[str]:
     renewals = -1
     while renewals != index.renewals:  # else numbers of one file are asked of its successor
         renewals = index.renewals
-        scores = index.match(query_words(query), TermWeights(), 10, NoteFilter()).unwrap().scores
+        scores = index.match(query_words(query), 10, NoteFilter()).unwrap().scores
         notes = index.notes(list(scores)).unwrap()
-    return sorted(notes[number].listed.meta.id for number in scores)
+    return sorted(notes[number].meta.id for number in scores)
 
 
 def database(root: Path) -> Path:

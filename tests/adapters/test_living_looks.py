@@ -15,8 +15,8 @@ from agent_memory.adapters.database.note_index import NoteIndex, note_index
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listing
-from agent_memory.domain.searching.matching import NoteFilter, TermWeights
-from agent_memory.domain.searching.query_words import query_words
+from agent_memory.domain.searching.matching import NoteFilter
+from agent_memory.domain.searching.terms import query_words
 
 WORDS = ("zebra", "camel", "otter", "llama", "koala")
 IDS = tuple(f"id__{letter * 6}" for letter in "abcdef")
@@ -156,9 +156,9 @@ def found_by(index: NoteIndex) -> dict[str, list[str]]:
     index.refresh().unwrap()
     found: dict[str, list[str]] = {}
     for word in WORDS:
-        scores = index.match(query_words(word), TermWeights(prefix=0, typo=0), 20, NoteFilter(archived=True)).unwrap()
+        scores = index.match(query_words(word, stretch=False), 20, NoteFilter(archived=True)).unwrap()
         known = index.notes(tuple(scores.scores)).unwrap()
-        found[word] = sorted(each.listed.path for each in known.values())
+        found[word] = sorted(each.path for each in known.values())
     return found
 
 

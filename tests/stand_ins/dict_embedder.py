@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from returns.result import Result, Success
 
-from agent_memory.domain.searching.query_meaning import WeighedWord
 from agent_memory.domain.similarity.vectors import packed
 from agent_memory.domain.text.terms import content_sequence
 from agent_memory.errors import Error
+
+WeighedWord = tuple[str, float]
 
 
 class DictEmbedder:

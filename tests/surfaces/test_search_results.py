@@ -8,8 +8,7 @@ from wcwidth import wcswidth
 
 from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.searching.search_answer import ScorePart, SearchAnswer, SearchHit, Snippet
-from agent_memory.domain.searching.search_request import Mode
+from agent_memory.domain.searching.search import Mode, ScorePart, SearchAnswer, SearchHit, Snippet
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Kind, Origin
 from agent_memory.surfaces.cli.search import closing_line, plain_line, shown_hit

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.searching.search_answer import FoundEntries, SearchAnswer
-from agent_memory.domain.searching.search_request import Mode, SearchRequest
+from agent_memory.domain.searching.search import FoundEntries, Mode, SearchAnswer, SearchRequest
 from agent_memory.errors import Error
 from agent_memory.results import sealed
 from agent_memory.searching import Searching
@@ -34,7 +33,7 @@ def find(memory: Memory, request: SearchRequest) -> Result[FoundEntries, Error]:
 def _searching(memory: Memory, mode: Mode) -> Searching:
     """What compares meanings is loaded only where it is asked for."""
     meanings, why = (None, "") if mode is Mode.BM25 else _meanings(memory)
-    return Searching(memory.store, memory.index, meanings, memory.ledger, memory.clock, memory.caller, why)
+    return Searching(memory.store, memory.index, meanings, memory.clock, memory.caller, why)
 
 
 def index_all(memory: Memory, progress: Callable[[str], None], *, by_meaning: bool) -> None:

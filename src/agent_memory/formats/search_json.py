@@ -7,8 +7,7 @@ from typing import Any
 
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.entry_reads import reads_of
-from agent_memory.domain.searching.search_answer import SearchAnswer, SearchHit
-from agent_memory.domain.searching.search_request import SearchRequest
+from agent_memory.domain.searching.search import SearchAnswer, SearchHit, SearchRequest
 from agent_memory.formats.entry_json import entry_document
 
 _SCORE_DIGITS = 4

@@ -10,11 +10,17 @@ if TYPE_CHECKING:
 
     from returns.result import Result
 
-    from agent_memory.domain.searching.indexed_note import IndexedNote, NearNote, NoteLink, Place, Refreshed, Vectors
-    from agent_memory.domain.searching.matching import Matches, NoteFilter, TermPart, TermWeights
-    from agent_memory.domain.searching.nearness import Nearness
-    from agent_memory.domain.searching.query_meaning import WeighedWord
-    from agent_memory.domain.searching.query_words import QueryWord
+    from agent_memory.domain.entry import Listed
+    from agent_memory.domain.searching.matching import (
+        Matches,
+        Nearness,
+        NearNote,
+        NoteFilter,
+        NoteLink,
+        Refreshed,
+        Vectors,
+    )
+    from agent_memory.domain.searching.terms import QueryWord
     from agent_memory.errors import Error
 
 
@@ -38,40 +44,24 @@ class Index(Protocol):
         kept in memory, and the answer says so."""
         ...
 
-    def match(
-        self, words: Sequence[QueryWord], weights: TermWeights, limit: int, among: NoteFilter
-    ) -> Result[Matches, Error]:
+    def match(self, words: Sequence[QueryWord], limit: int, among: NoteFilter) -> Result[Matches, Error]:
         """The notes with at least one of the words, the best first. What was not refreshed is not seen."""
-        ...
-
-    def explain(
-        self, words: Sequence[QueryWord], weights: TermWeights, numbers: Sequence[int]
-    ) -> Result[Mapping[int, tuple[TermPart, ...]], Error]:
-        """What each word adds to the score of these notes; the parts of a note sum up to its score in `match`."""
         ...
 
     def among(self, notes: NoteFilter) -> Result[frozenset[int], Error]:
         """All notes that the filter lets through."""
         ...
 
-    def notes(self, numbers: Sequence[int]) -> Result[Mapping[int, IndexedNote], Error]:
-        """What is known of these notes."""
+    def notes(self, numbers: Sequence[int]) -> Result[Mapping[int, Listed], Error]:
+        """What is known of these notes, in their order."""
         ...
 
     def numbers_of(self, ids: Sequence[str]) -> Result[Mapping[str, int], Error]:
         """The note of each id: the live one with this id, else the live one with this alias, else the archived one."""
         ...
 
-    def places(self, numbers: Sequence[int]) -> Result[tuple[Place, ...], Error]:
-        """Where these notes come from, by session and turn."""
-        ...
-
-    def session(self, session: str) -> Result[tuple[Place, ...], Error]:
-        """All notes of a session, by turn."""
-        ...
-
-    def near(self, numbers: Sequence[int], reach: int) -> Result[Mapping[int, tuple[NearNote, ...]], Error]:
-        """For each of these notes the others of the same session at most `reach` turns before or after, the nearest first."""
+    def near(self, numbers: Sequence[int], reach: int) -> Result[tuple[NearNote, ...], Error]:
+        """For each of these notes the others of the same session at most `reach` turns before or after."""
         ...
 
     def links(self, numbers: Sequence[int]) -> Result[tuple[NoteLink, ...], Error]:
@@ -95,10 +85,8 @@ class Index(Protocol):
 class Meanings(Protocol):
     """How near in meaning the entries of an index are to a query."""
 
-    def near(
-        self, words: Sequence[WeighedWord], count: int, also: Sequence[int], among: NoteFilter
-    ) -> Result[Nearness, Error]:
-        """The `count` nearest entries that the filter lets through, and these others, by the index's numbers."""
+    def near(self, words: Sequence[tuple[str, float]]) -> Result[Nearness, Error]:
+        """How near all entries are, by the index's numbers, to these words as they are written, each with what it counts."""
         ...
 
 
@@ -120,6 +108,6 @@ class Embedder(Protocol):
         text without words. Any text has one."""
         ...
 
-    def embed_words(self, words: Sequence[WeighedWord]) -> Result[bytes, Error]:
+    def embed_words(self, words: Sequence[tuple[str, float]]) -> Result[bytes, Error]:
         """The packed vector of these words, each counting as much as it says."""
         ...

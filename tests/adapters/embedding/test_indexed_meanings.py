@@ -1,32 +1,27 @@
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Mapping, Sequence
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.database.note_index import NoteIndex
+from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.embedding import indexed_meanings
 from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
+from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.searching.indexed_note import Vectors
-from agent_memory.domain.searching.matching import NoteFilter
-from agent_memory.domain.searching.nearness import Nearness
-from agent_memory.domain.searching.query_meaning import WeighedWord, weighed_words
-from agent_memory.domain.similarity.vectors import components_of, cosine
+from agent_memory.domain.searching.matching import Nearness, Vectors
+from agent_memory.domain.searching.terms import weighed_words
 from agent_memory.domain.text.ids import mint_id
-from agent_memory.domain.vocabulary import Kind, Sensitivity
+from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error, StoreIo
-from plain_index import PlainIndex
 from stand_ins.dict_embedder import DictEmbedder
-from stand_ins.dict_store import DictStore
 
-ALL = NoteFilter()
 BROKEN: Error = StoreIo("weights", "read", "EIO", "broken")
 _times = count(1)
 
@@ -47,9 +42,9 @@ ENGINE = (("engine", 1.0),)
 
 
 class World:
-    def __init__(self) -> None:
-        self.store = DictStore()
-        self.index = PlainIndex(self.store)
+    def __init__(self, root: Path) -> None:
+        self.store = StoreFiles(root, KernelLocks(root))
+        self.index = NoteIndex(self.store.database, self.store.files)
         self.embedder = CountingEmbedder()
         self.meanings = IndexedMeanings(self.index, self.store, self.embedder, seconds=lambda: 0.0)
 
@@ -60,13 +55,13 @@ class World:
         assert isinstance(self.index.refresh(), Success)
         return self.index.numbers_of([meta.id]).unwrap()[meta.id]
 
-    def near(self, query: str, most: int = 5, also: Sequence[int] = (), among: NoteFilter = ALL) -> Nearness:
-        return self.meanings.near(weighed_words(query, {}), most, also, among).unwrap()
+    def near(self, query: str) -> Nearness:
+        return self.meanings.near(weighed_words(query, {})).unwrap()
 
 
 @pytest.fixture
-def world() -> World:
-    world = World()
+def world(root: Path) -> World:
+    world = World(root)
     for number in range(20):
         world.put(f"Something else {number}", f"Unlike matter{number} of kind{number * 7}.")
     return world
@@ -81,13 +76,6 @@ def test_the_nearest_in_meaning_stands_out_though_it_shares_no_word(world: World
     assert found.notices == ()
 
 
-def test_only_so_many_are_found_and_those_that_were_asked_for(world: World) -> None:
-    first, second = world.put("Engine of the boat"), world.put("Engine of the car", kind=Kind.DECISION)
-    assert set(world.near("engine boat", 1).cosines) == {first}
-    assert set(world.near("engine boat", 1, also=(second, 999_999)).cosines) == {first, second}
-    assert set(world.near("engine boat", 5, among=NoteFilter(kind=Kind.DECISION)).cosines) == {second}
-
-
 def test_a_note_is_embedded_once_until_it_changes(world: World) -> None:
     number = world.put("Engine", "The engine overheats.")
     world.near("engine")
@@ -95,7 +83,7 @@ def test_a_note_is_embedded_once_until_it_changes(world: World) -> None:
     world.near("engine")
     assert len(world.embedder.asked) == 21
     [note] = world.index.notes([number]).unwrap().values()
-    stored = world.store.read(note.listed.meta.id).unwrap()
+    stored = world.store.read(note.meta.id).unwrap()
     changed = evolve(stored.entry, body="The kettle whistles.")
     assert isinstance(world.store.write(changed, stored.listed.content_hash), Success)
     assert isinstance(world.index.refresh(), Success)
@@ -123,8 +111,8 @@ def test_when_time_is_up_the_rest_is_told_and_done_by_the_next_search(
     monkeypatch.setattr(indexed_meanings, "_AT_ONCE", 8)
     wanted = world.put("Engine", "The engine overheats.")
     slow = IndexedMeanings(world.index, world.store, world.embedder, seconds=count(0, 0.9).__next__)
-    assert "5 notes" in " ".join(slow.near(ENGINE, 5, (), ALL).unwrap().notices)
-    later = slow.near(ENGINE, 5, (), ALL).unwrap()
+    assert "5 notes" in " ".join(slow.near(ENGINE).unwrap().notices)
+    later = slow.near(ENGINE).unwrap()
     assert later.notices == ()
     assert wanted in later.cosines
 
@@ -141,13 +129,13 @@ def test_all_are_taken_in_however_long_it_takes_where_nobody_waits(
     assert len(world.embedder.asked) == taken_in
 
 
-def test_a_query_without_words_and_a_store_without_notes_find_nothing(world: World) -> None:
+def test_a_query_without_words_and_a_store_without_notes_find_nothing(world: World, tmp_path: Path) -> None:
     assert world.near("?!").cosines == {}
-    assert World().near("engine").cosines == {}
+    assert World(tmp_path / "empty").near("engine").cosines == {}
 
 
-def test_notes_that_are_all_the_same_are_no_nearer_than_others() -> None:
-    world = World()
+def test_notes_that_are_all_the_same_are_no_nearer_than_others(root: Path) -> None:
+    world = World(root)
     numbers = {world.put("Engine") for _ in range(3)}
     found = world.near("engine")
     assert set(found.deviations) == numbers
@@ -156,10 +144,10 @@ def test_notes_that_are_all_the_same_are_no_nearer_than_others() -> None:
 
 def test_without_its_model_the_search_goes_on_and_says_so(world: World) -> None:
     class Broken(DictEmbedder):
-        def embed_words(self, words: Sequence[WeighedWord]) -> Result[bytes, Error]:
+        def embed_words(self, words: Sequence[tuple[str, float]]) -> Result[bytes, Error]:
             return Failure(BROKEN)
 
-    found = IndexedMeanings(world.index, world.store, Broken()).near(ENGINE, 5, (), ALL).unwrap()
+    found = IndexedMeanings(world.index, world.store, Broken()).near(ENGINE).unwrap()
     assert found.cosines == {}
     assert "weights" in found.notices[0]
 
@@ -167,7 +155,7 @@ def test_without_its_model_the_search_goes_on_and_says_so(world: World) -> None:
 def test_a_note_that_cannot_be_read_is_left_for_another_time(world: World) -> None:
     gone = world.put("Engine", "The engine overheats.")
     [note] = world.index.notes([gone]).unwrap().values()
-    assert isinstance(world.store.delete(note.listed.meta.id), Success)
+    assert isinstance(world.store.delete(note.meta.id), Success)
     found = world.near("engine overheats")
     assert gone not in found.cosines
     assert found.notices == ()
@@ -175,8 +163,8 @@ def test_a_note_that_cannot_be_read_is_left_for_another_time(world: World) -> No
 
 def test_a_rare_word_counts_more_than_one_that_is_everywhere(world: World) -> None:
     rare, common = world.put("Zebra", "Zebra."), world.put("Engine", "Engine.")
-    alike = world.meanings.near((("zebra", 1.0), ("engine", 1.0)), 5, (), ALL).unwrap().deviations
-    weighed = world.meanings.near((("zebra", 5.0), ("engine", 1.0)), 5, (), ALL).unwrap().deviations
+    alike = world.meanings.near((("zebra", 1.0), ("engine", 1.0))).unwrap().deviations
+    weighed = world.meanings.near((("zebra", 5.0), ("engine", 1.0))).unwrap().deviations
     assert weighed[rare] - weighed[common] > alike[rare] - alike[common]
 
 
@@ -185,7 +173,7 @@ def test_where_vectors_cannot_be_kept_the_others_are_searched(world: World) -> N
     world.near("engine")
     world.put("Engine room", "The engine room is hot.")
 
-    class Full(PlainIndex):
+    class Full(NoteIndex):
         def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> Result[None, Error]:
             return Failure(StoreIo(".cache", "write", "ENOSPC", "no space"))
 
@@ -195,32 +183,10 @@ def test_where_vectors_cannot_be_kept_the_others_are_searched(world: World) -> N
         def without_vector(self, model: str) -> Result[tuple[int, ...], Error]:
             return world.index.without_vector(model)
 
-    found = IndexedMeanings(Full(world.store), world.store, world.embedder).near(ENGINE, 5, (wanted,), ALL).unwrap()
+    found = (
+        IndexedMeanings(Full(world.store.database, world.store.files), world.store, world.embedder)
+        .near(ENGINE)
+        .unwrap()
+    )
     assert wanted in found.cosines
     assert found.notices == ("One note is not searched by meaning yet; the next searches go on with it.",)
-
-
-_SIZE = 5
-_rows = st.lists(st.binary(min_size=_SIZE, max_size=_SIZE), min_size=1, max_size=30)
-
-
-@settings(max_examples=100)
-@given(st.binary(min_size=_SIZE, max_size=_SIZE), _rows)
-def test_cosines_are_those_of_one_pair_after_the_other_and_of_what_is_left_without_the_mean(
-    one: bytes, rows: list[bytes]
-) -> None:
-    def unit(vector: bytes) -> list[float]:
-        length = math.hypot(*components_of(vector))
-        return [each / length if length else 0.0 for each in components_of(vector)]
-
-    plain, (centred,) = indexed_meanings._cosines(rows, (one,))
-    assert plain == pytest.approx([cosine(one, each) for each in rows], abs=1e-9)
-    units = [unit(each) for each in rows]
-    mean = [math.fsum(column) / len(units) for column in zip(*units, strict=True)]
-    mine = [each - middle for each, middle in zip(unit(one), mean, strict=True)]
-    for found, row in zip(centred, units, strict=True):
-        theirs = [each - middle for each, middle in zip(row, mean, strict=True)]
-        lengths = math.hypot(*mine) * math.hypot(*theirs)
-        if lengths > 1e-3:
-            exact = math.fsum(map(operator.mul, mine, theirs)) / lengths if any(row) else 0.0
-            assert found == pytest.approx(exact, abs=1e-6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.searching.query_meaning import weighed_words
+from agent_memory.domain.searching.terms import weighed_words
 
 
 def test_a_word_counts_by_the_rarest_of_its_terms() -> None:

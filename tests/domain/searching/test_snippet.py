@@ -7,9 +7,9 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.searching.query_words import query_words
-from agent_memory.domain.searching.search_answer import Snippet
+from agent_memory.domain.searching.search import Snippet
 from agent_memory.domain.searching.snippet import SNIPPET_CHARS, snippet_of
+from agent_memory.domain.searching.terms import query_words
 
 FILLER = "Nothing of note happens in this sentence. " * 40
 

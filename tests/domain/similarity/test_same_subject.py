@@ -3,7 +3,14 @@ from __future__ import annotations
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.similarity.same_subject import MOST_NAMED, Candidate, Subject, says_nothing_new, similar_among
+from agent_memory.domain.similarity.same_subject import (
+    MOST_NAMED,
+    Candidate,
+    Subject,
+    meaning_text,
+    says_nothing_new,
+    similar_among,
+)
 from agent_memory.domain.vocabulary import Kind
 from analysed_notes import note
 
@@ -137,3 +144,11 @@ def test_what_is_said_already_is_nothing_new_and_a_new_number_or_negation_is() -
     weekly = note("Release", "The release of the api goes out to the staging cluster on Tuesday afternoon.")
     assert says_nothing_new(Subject("Release", "The api release goes to the staging cluster on Tuesdays."), weekly)
     assert not says_nothing_new(Subject("Release", "The api release goes to the staging cluster on Thursday."), weekly)
+
+
+def test_the_text_of_a_meaning_is_title_description_and_what_the_body_says_each_once() -> None:
+    body = "Build bin, then mcp.\n\nSee also: [[id__a1b2c3]]"
+    assert meaning_text("Order", "In which order", body) == "Order\nIn which order\nBuild bin, then mcp."
+    assert meaning_text("Build bin…", "then mcp…", body) == "Build bin, then mcp."
+    assert meaning_text("", "", "") == ""
+    assert len(meaning_text("Build", "", "word " * 100_000)) < 10_000

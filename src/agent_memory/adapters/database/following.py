@@ -10,11 +10,11 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from contextlib import suppress
 from itertools import chain, repeat
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Success
 
 from agent_memory.adapters.database.store_database import StoreDatabase
 from agent_memory.adapters.disk.directory_state import directory_known_by
@@ -24,14 +24,14 @@ from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image,
 from agent_memory.adapters.store.shelf_names import OtherName, ShelfLook, is_text, look_at_shelf, looks_of, printable
 from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
 from agent_memory.domain.recording.file_change import content_hash
-from agent_memory.domain.searching.indexed_note import Refreshed, Relation
-from agent_memory.domain.searching.note_terms import FieldTerms, note_terms
+from agent_memory.domain.searching.matching import Refreshed, Relation
+from agent_memory.domain.searching.terms import FieldTerms, note_terms
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.errors import Busy, Error
+from agent_memory.errors import Busy
 from agent_memory.formats.listed_json import parse_listed, render_listed
-from agent_memory.results import sealed
+from agent_memory.results import as_result, sealed, unwrap
 
 Left = Callable[[int], None]
 """Told, before each batch, how many changed files are still to be taken in."""
@@ -96,21 +96,33 @@ class FollowedFiles:
         """What was seen last, by shelf and path, with how it looked; None for what is read each time."""
         self._seen: dict[str, SeenShelf] = {}
 
-    def refresh(self, patience_seconds: float = math.inf, left: Left | None = None) -> Result[Refreshed, Error]:
+    def refresh(self, patience_seconds: float = math.inf, left: Left | None = None) -> Refreshed:
         """Take in what changed, the newest first, as far as time allows. StoreIo or PathRefused where a shelf cannot be
         listed."""
         files: dict[str, int] = {}
         for shelf in (TOPICS, ARCHIVE):
-            match sealed(self._look(shelf)):
-                case Failure(error):
-                    return Failure(error)
-                case Success(look):
-                    files.update((path, each) for path, each in look.files.items() if is_text(path))
-        return self._taken_in(files, patience_seconds, left)
+            files.update((path, look) for path, look in self._look(shelf).files.items() if is_text(path))
+        paths = self._database.read(lambda connection: self._changed(connection, files))
+        deadline = time.monotonic() + patience_seconds
+        read = removed = unreadable = 0
+        while paths and time.monotonic() < deadline:
+            if left is not None:
+                left(len(paths))
+            some = list(self._batch(paths, files, deadline))
+            try:
+                new, gone = self._put([each for each in some if not each.is_unread])
+            except Busy:
+                break
+            read, removed, paths = read + new, removed + gone, paths[len(some) :]
+            unreadable += sum(each.is_unread for each in some)  # tried again each time
+        notes = self._database.read(lambda connection: connection.execute("SELECT count(*) FROM notes").fetchone()[0])
+        return self._told(Refreshed(int(notes), read, removed, len(paths), unreadable))
 
-    def seen(self, shelf: str) -> Result[SeenShelf, Error]:
+    @as_result
+    def seen(self, shelf: str) -> SeenShelf:
         """What is on a shelf now. Errors as of `refresh`; a file that cannot be read hides no other."""
-        return self._look(shelf).map(lambda look: self._seen_in(shelf, look.files, look.others))
+        look = self._look(shelf)
+        return self._seen_in(shelf, look.files, look.others)
 
     def versions(self, paths: Sequence[str]) -> Mapping[str, Seen]:
         """What is known of these earlier versions of notes; of others nothing more is kept."""
@@ -125,20 +137,20 @@ class FollowedFiles:
         """Something was written here: look again, whatever the age of the last look."""
         self._looks.clear()
 
-    def names(self, shelf: str) -> Result[Iterable[str], Error]:
+    @as_result
+    def names(self, shelf: str) -> Iterable[str]:
         """Every name on a shelf now, whatever it is, in no order: to be gone through once."""
-        return names_inside(self._root, shelf).map(iter)
+        return iter(unwrap(names_inside(self._root, shelf)))
 
-    def _look(self, shelf: str) -> Result[ShelfLook, Error]:
+    def _look(self, shelf: str) -> ShelfLook:
         now, directory = time.monotonic(), None
         if self.max_age_seconds:
             directory = directory_known_by(f"{self._root}/{shelf}")
             last = self._looks.get(shelf)
             if last is not None and now - last[0] < self.max_age_seconds and last[1] == directory is not None:
-                return Success(last[2])
-        found = look_at_shelf(self._root, shelf)
-        if isinstance(found, Success):
-            self._looks[shelf] = now, directory, found.unwrap()
+                return last[2]
+        found = unwrap(look_at_shelf(self._root, shelf))
+        self._looks[shelf] = now, directory, found
         return found
 
     # -- for a listing ------------------------------------------------------------------------------------------------
@@ -146,7 +158,10 @@ class FollowedFiles:
     def _seen_in(self, shelf: str, files: Mapping[str, int], others: Sequence[OtherName]) -> SeenShelf:
         known = self._known.get(shelf)
         if known is None:
-            known = self._database.read(partial(_known_in, shelf)).value_or(dict[str, tuple[int | None, Seen]]())
+            try:
+                known = self._database.read(lambda connection: _known_in(connection, shelf))
+            except Busy:
+                known = {}
         unread = [path for path, look in files.items() if path not in known or known[path][0] != look]
         last = self._seen.get(shelf)
         if last is not None and not unread and len(known) == len(files) and last.others == others:
@@ -156,42 +171,21 @@ class FollowedFiles:
             some = list(self._batch(unread, files, math.inf))
             unread = unread[len(some) :]
             now.update((each.path, (each.look, seen)) for each in some if (seen := each.seen) is not None)
-            self._put(
-                [each for each in some if each.hash is not None]
-            )  # another process, a full disk: read again next time
-        if shelf == _VERSIONS and (gone := known.keys() - files.keys()):
-            self._put([_Read(path) for path in gone])
+            self._keep([each for each in some if each.hash is not None])
+        if shelf == _VERSIONS:
+            self._keep([_Read(path) for path in known.keys() - files.keys()])
         self._known[shelf] = now
         self._seen[shelf] = SeenShelf({path: seen for path, (_, seen) in now.items()}, others)
         return self._seen[shelf]
 
+    def _keep(self, some: Sequence[_Read]) -> None:
+        """Put these in where that can be done now: what another process hinders is read again next time."""
+        with suppress(Busy):
+            self._put(some)
+
     # -- for the index ------------------------------------------------------------------------------------------------
 
-    def _taken_in(
-        self, files: Mapping[str, int], patience_seconds: float, left: Left | None
-    ) -> Result[Refreshed, Error]:
-        changed = self._database.read(partial(self._changed, files))
-        if isinstance(changed, Failure):
-            return changed
-        deadline = time.monotonic() + patience_seconds
-        paths, read, removed, unreadable = changed.unwrap(), 0, 0, 0
-        while paths and time.monotonic() < deadline:
-            if left is not None:
-                left(len(paths))
-            some = list(self._batch(paths, files, deadline))
-            match sealed(self._put([each for each in some if not each.is_unread])):
-                case Failure(Busy()):
-                    break
-                case Failure(error):
-                    return Failure(error)
-                case Success((new, gone)):
-                    read, removed, paths = read + new, removed + gone, paths[len(some) :]
-                    unreadable += sum(each.is_unread for each in some)  # tried again each time
-        return self._database.read(_count).map(
-            lambda notes: self._told(Refreshed(notes, read, removed, len(paths), unreadable))
-        )
-
-    def _changed(self, files: Mapping[str, int], connection: sqlite3.Connection) -> list[str]:
+    def _changed(self, connection: sqlite3.Connection, files: Mapping[str, int]) -> list[str]:
         """The paths of what differs: those that are gone, then the others, the newest first."""
         known = dict(connection.execute("SELECT path, look FROM files INDEXED BY files_look WHERE archived < 2"))
         others = [path for path, look in files.items() if known.get(path) != look]
@@ -231,20 +225,11 @@ class FollowedFiles:
             case Failure(error):
                 return _Read(path, look, content_hash(image.data), trouble=unreadable(path, error))
 
-    def _put(self, some: Sequence[_Read]) -> Result[tuple[int, int], Error]:
-        """How many were new, and how many went."""
-        if not some:
-            return Success((0, 0))
-
-        def is_same(connection: sqlite3.Connection) -> bool:
-            return all(_is_known(connection, each) for each in some)
-
-        def put(connection: sqlite3.Connection) -> tuple[int, int]:
-            return _Batch(connection, self._root).put(some)
-
-        return self._database.read(is_same).bind(
-            lambda is_same: Success((0, 0)) if is_same else self._database.write(put)
-        )
+    def _put(self, some: Sequence[_Read]) -> tuple[int, int]:
+        """How many were new, and how many went. Busy while another process writes."""
+        if not some or self._database.read(lambda connection: all(_is_known(connection, each) for each in some)):
+            return 0, 0
+        return self._database.write(lambda connection: _Batch(connection, self._root).put(some))
 
     def _told(self, refreshed: Refreshed) -> Refreshed:
         """With what whoever asks should know."""
@@ -261,7 +246,7 @@ class FollowedFiles:
         return evolve(refreshed, notices=tuple(notices))
 
 
-def _known_in(shelf: str, connection: sqlite3.Connection) -> dict[str, tuple[int | None, Seen]]:
+def _known_in(connection: sqlite3.Connection, shelf: str) -> dict[str, tuple[int | None, Seen]]:
     """What the database knows of the files of a shelf, secret ones left out."""
     rows = connection.execute(
         "SELECT path, look, listed, problems FROM files WHERE archived = ? AND NOT secret", (_SHELVES.index(shelf),)
@@ -275,10 +260,6 @@ def _known_in(shelf: str, connection: sqlite3.Connection) -> dict[str, tuple[int
 def standing(provisional: bool, id: str, path: str) -> tuple[bool, bool, str]:
     """Of several files with one id the one with the least of these is the entry."""
     return (provisional, id_in_name(path.rpartition("/")[2]) != id, path)
-
-
-def _count(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("SELECT count(*) FROM notes").fetchone()[0])
 
 
 def _is_known(connection: sqlite3.Connection, read: _Read) -> bool:
@@ -379,17 +360,16 @@ class _Batch:
         meta, archived, fields = stored.meta, stored.listed.archived, note_terms(stored)
         execute, many = self._connection.execute, self._connection.executemany
         number = execute(
-            "INSERT INTO notes (archived, private, updated_ms, title, tags, description, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO notes (archived, private, updated_ms, length) VALUES (?, ?, ?, ?)",
             (
-                *(archived, meta.sensitivity is Sensitivity.PRIVATE, max(-_MOST_MS, min(meta.updated_at_ms, _MOST_MS))),
-                *(field.length for field in fields),
+                archived,
+                meta.sensitivity is Sensitivity.PRIVATE,
+                max(-_MOST_MS, min(meta.updated_at_ms, _MOST_MS)),
+                sum(field.length for field in fields),
             ),
         ).lastrowid
         assert number is not None
-        execute(
-            "INSERT INTO terms (rowid, title, tags, description, body) VALUES (?, ?, ?, ?, ?)",
-            (number, *map(_spelled, fields)),
-        )
+        execute("INSERT INTO terms (rowid, title, text) VALUES (?, ?, ?)", (number, *map(_spelled, fields)))
         names = [(meta.id, 2 if archived else 0), *((alias, 1) for alias in meta.aliases if not archived)]
         many("INSERT OR IGNORE INTO names VALUES (?, ?, ?)", [(name, number, rank) for name, rank in names])
         many("INSERT OR IGNORE INTO labels VALUES (?, ?, ?)", [(*each, number) for each in _labels(stored)])

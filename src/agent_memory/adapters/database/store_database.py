@@ -19,14 +19,12 @@ from contextlib import suppress
 from typing import TypeVar
 from zlib import crc32
 
-from returns.result import Failure, Result, Success
-
 from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.paths import close_quietly, directory_inside, open_regular
 from agent_memory.domain.searching.terms import TERMS_VERSION
-from agent_memory.errors import Busy, Error
+from agent_memory.errors import AgentMemoryError, Busy
 from agent_memory.formats.listed_json import LISTED_LAYOUT
-from agent_memory.results import sealed
+from agent_memory.results import unwrap
 
 DIRECTORY = ".cache"
 NAME = "store.db"
@@ -45,8 +43,7 @@ _SCHEMA = """
     CREATE INDEX files_id ON files (id, archived);
     CREATE TABLE notes (
         number INTEGER PRIMARY KEY AUTOINCREMENT, archived INTEGER NOT NULL, private INTEGER NOT NULL,
-        updated_ms INTEGER NOT NULL, title INTEGER NOT NULL, tags INTEGER NOT NULL, description INTEGER NOT NULL,
-        body INTEGER NOT NULL
+        updated_ms INTEGER NOT NULL, length INTEGER NOT NULL
     );
     CREATE TABLE names (name TEXT, number INTEGER, rank INTEGER, PRIMARY KEY (name, rank, number)) WITHOUT ROWID;
     CREATE INDEX names_number ON names (number);
@@ -59,14 +56,14 @@ _SCHEMA = """
     CREATE INDEX links_target ON links (target);
     CREATE TABLE vectors (number INTEGER PRIMARY KEY, model TEXT NOT NULL, vector BLOB NOT NULL);
     CREATE VIRTUAL TABLE terms USING fts5(
-        title, tags, description, body, tokenize="ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'"
+        title, text, tokenize="ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'"
     );
     CREATE VIRTUAL TABLE vocabulary USING fts5vocab(terms, row);
     CREATE VIRTUAL TABLE occurrences USING fts5vocab(terms, instance);
 """
 """`files` has every file of a note on either shelf: those that are notes, secret ones without a word of theirs, and those
 that cannot be read as notes. `notes` and what refers to its numbers has those that may be found."""
-_VERSION = crc32(repr((1, _SCHEMA, TERMS_VERSION, LISTED_LAYOUT, unicodedata.unidata_version)).encode()) & 0x7FFFFFFF
+_VERSION = crc32(repr((2, _SCHEMA, TERMS_VERSION, LISTED_LAYOUT, unicodedata.unidata_version)).encode()) & 0x7FFFFFFF
 _CACHE_KIB = 16_384
 
 _BUSY = frozenset((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED))
@@ -109,11 +106,11 @@ class StoreDatabase:
         """Where it is, or would be."""
         return f"{self.root}/{DIRECTORY}/{NAME}"
 
-    def read(self, act: Callable[[sqlite3.Connection], Value]) -> Result[Value, Error]:
+    def read(self, act: Callable[[sqlite3.Connection], Value]) -> Value:
         """What the act gives, all of it as of one moment. Busy where another process is at work for longer than we wait."""
         return self._done(act, "BEGIN")
 
-    def write(self, act: Callable[[sqlite3.Connection], Value]) -> Result[Value, Error]:
+    def write(self, act: Callable[[sqlite3.Connection], Value]) -> Value:
         """The same for what changes it: all of that or nothing; one process at a time."""
         return self._done(act, "BEGIN IMMEDIATE")
 
@@ -129,18 +126,18 @@ class StoreDatabase:
                 self._connection.close()
             self._connection = None
 
-    def _done(self, act: Callable[[sqlite3.Connection], Value], begin: str) -> Result[Value, Error]:
+    def _done(self, act: Callable[[sqlite3.Connection], Value], begin: str) -> Value:
         with self._lock:
             for recover in (self._start_anew, self._go_to_memory):
                 try:
-                    return Success(_within(self._opened(), begin, act))
+                    return _within(self._opened(), begin, act)
                 except UnwritableError as error:
                     self._go_to_memory(error)
                 except _RUINED as error:
                     if _code(error) in _BUSY:
-                        return Failure(Busy(self.path))
+                        raise Busy(self.path) from None
                     recover(error)
-            return Success(_within(self._opened(), begin, act))
+            return _within(self._opened(), begin, act)
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is not None and not self._is_current():
@@ -152,8 +149,8 @@ class StoreDatabase:
 
     def _is_current(self) -> bool:
         """Whether the file is still the one that was opened: it may have been deleted meanwhile."""
-        if self._inode is None:
-            return True
+        if self._inode is None:  # in memory: to stay, unless there was no store yet
+            return self.why_in_memory is not None or not os.path.isdir(self.root)
         try:
             return os.lstat(self.path).st_ino == self._inode
         except OSError:
@@ -164,27 +161,23 @@ class StoreDatabase:
         self._inode = None
         if not os.path.isdir(self.root):
             return _prepared(_connected(":memory:"))
-        match sealed(directory_inside(self.root, DIRECTORY)):
-            case Failure(_):
-                raise UnwritableError(f"{self.root}/{DIRECTORY} is not a plain directory")
-            case Success(directory):
-                pass
+        try:
+            directory = unwrap(directory_inside(self.root, DIRECTORY))
+        except AgentMemoryError:
+            raise UnwritableError(f"{self.root}/{DIRECTORY} is not a plain directory") from None
         path = f"{directory}/{NAME}"
         try:
             make_directories(directory)
             _clear_away(path)
+            descriptor = unwrap(open_regular(path, os.O_RDWR | os.O_CREAT))
+            try:
+                self._inode = os.fstat(descriptor).st_ino
+            finally:
+                close_quietly(descriptor)
+        except AgentMemoryError:
+            raise UnwritableError("its file cannot be written") from None
         except OSError as error:
             raise UnwritableError(error.strerror or str(error)) from None
-        match sealed(open_regular(path, os.O_RDWR | os.O_CREAT)):
-            case Failure(_):
-                raise UnwritableError("its file cannot be written")
-            case Success(descriptor):
-                try:
-                    self._inode = os.fstat(descriptor).st_ino
-                except OSError as error:
-                    raise UnwritableError(error.strerror or str(error)) from None
-                finally:
-                    close_quietly(descriptor)
         return _prepared(_connected(path))
 
     def _start_anew(self, error: Exception) -> None:

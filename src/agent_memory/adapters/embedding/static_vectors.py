@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import unicodedata
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any
 
 from attrs import frozen
@@ -20,9 +24,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.surroundings.root import local_state_directory
-from agent_memory.domain.searching.query_meaning import WeighedWord
 from agent_memory.domain.similarity.vectors import packed
-from agent_memory.domain.similarity.word_pieces import WordPieces
 from agent_memory.errors import Error
 
 _INSTALL = "pip install --no-deps --upgrade --target ~/.local/state/agent-memory/model wordllama==0.4.0.post1"
@@ -40,6 +42,11 @@ _RECIPE = 1
 """To be raised whenever a text would get another vector than before."""
 _MOST_CHARS = 8_000
 """What follows in a longer text changes its mean little."""
+_WORD = re.compile(r"\w+")
+_WORD_START = "▁"
+_MOST_WORD_CHARS = 48
+"""A longer run is cut: no word of a language is so long, and merging takes time by the square of the length."""
+_REMEMBERED_WORDS = 1 << 15
 _FREQUENT = 300
 """The pieces are numbered by frequency; number n counts n / (n + this) (measured: 91 -> 93 % of notes found)."""
 
@@ -166,7 +173,7 @@ class StaticVectors:
         except OSError as error:
             return Failure(store_io(error, "read", self._table.path))
 
-    def embed_words(self, words: Sequence[WeighedWord]) -> Result[bytes, Error]:
+    def embed_words(self, words: Sequence[tuple[str, float]]) -> Result[bytes, Error]:
         """See the port."""
         total: dict[int, float] = {}
         for word, worth in words:
@@ -191,6 +198,52 @@ class StaticVectors:
         data = b"".join(self._table.read(number, 1) for number in pieces)
         rows = numpy.frombuffer(data, dtype="<f2").reshape(len(pieces), self.dimensions)
         return packed((numpy.array([*pieces.values()]) @ rows).tolist())
+
+
+class WordPieces:
+    """Cuts texts into numbered pieces by a vocabulary of pieces; `▁` begins a word, `<0x41>` is a byte of a character that
+    the vocabulary lacks.
+
+    Byte-pair merging as SentencePiece does it: of all neighbours whose union is a piece, the one of the lowest number is merged
+    first, the leftmost of equals. Words are lower case and without punctuation (measured: that finds a tenth more turns of
+    conversation, and half a note in 42 fewer), and a word is never merged with the next, so each is cut only once.
+    """
+
+    def __init__(self, vocabulary: Mapping[str, int]) -> None:
+        self._vocabulary = vocabulary
+        self._pieces_of = lru_cache(maxsize=_REMEMBERED_WORDS)(self._cut)
+
+    def numbers(self, text: str) -> list[int]:
+        """The numbers of all pieces in the order of the text."""
+        return [number for word in _words(text) for number in self._pieces_of(word)]
+
+    def _cut(self, word: str) -> tuple[int, ...]:
+        pieces = [_WORD_START, *word]
+        while len(pieces) > 1:
+            unions = map("".join, pairwise(pieces))
+            ranked = ((self._vocabulary.get(union), at) for at, union in enumerate(unions))
+            best = min(((number, at) for number, at in ranked if number is not None), default=None)
+            if best is None:
+                break
+            at = best[1]
+            pieces[at : at + 2] = [pieces[at] + pieces[at + 1]]
+        return tuple(number for piece in pieces for number in self._known(piece))
+
+    def _known(self, piece: str) -> Iterator[int]:
+        number = self._vocabulary.get(piece)
+        if number is not None:
+            yield number
+            return
+        for byte in piece.encode("utf-8", "surrogatepass"):
+            number = self._vocabulary.get(f"<0x{byte:02X}>")
+            if number is not None:
+                yield number
+
+
+def _words(text: str) -> Iterator[str]:
+    for word in _WORD.findall(unicodedata.normalize("NFC", text).lower()):
+        for start in range(0, len(word), _MOST_WORD_CHARS):
+            yield word[start : start + _MOST_WORD_CHARS]
 
 
 def load_numpy() -> Any:

@@ -1,51 +1,14 @@
-"""What the index is asked, and what it answers: which notes have which words, and how much that is worth.
-
-The score is BM25F (Zaragoza et al., TREC 2004): of each word the counts in all fields are summed, weighted and normed by
-the field's length, and then saturated once. A word's worth is `ln(1 + (N - df + 0.5) / (df + 0.5))`.
-"""
+"""What the index is asked, and what it answers. Numbers of notes are the index's own: they mean nothing after a rebuild."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
 
-from attrs import frozen
+from attrs import field, frozen
 
+from agent_memory.domain.entry import Listed
 from agent_memory.domain.vocabulary import Kind, Sensitivity
-
-
-@frozen
-class FieldWeight:
-    """What a word in one field is worth."""
-
-    weight: float
-    b: float
-    """How much a long field counts less: 0 not at all, 1 in proportion to its length."""
-
-
-@frozen
-class TermWeights:
-    """How words become a score."""
-
-    title: FieldWeight = FieldWeight(2.0, 0.3)
-    tags: FieldWeight = FieldWeight(1.0, 0.0)
-    description: FieldWeight = FieldWeight(1.0, 0.3)
-    body: FieldWeight = FieldWeight(1.0, 0.5)
-    k1: float = 1.0
-    """How late a word that occurs again stops to count."""
-    prefix: float = 0.25
-    """What a word that only begins like the wanted one is worth, 0 to 1, relative to the least of the exact hits; 0: they
-    are not looked for."""
-    typo: float = 0.25
-    """The same for a word that differs by a slip; looked for only where no note has the word itself."""
-
-    @property
-    def fields(self) -> tuple[FieldWeight, ...]:
-        """In the order of `FIELDS`."""
-        return (self.title, self.tags, self.description, self.body)
-
-
-FIELDS = ("title", "tags", "description", "body")
-"""The fields of a note that hold words, in the order that everything about terms uses."""
 
 OPEN_SENSITIVITIES = frozenset({Sensitivity.NORMAL, Sensitivity.PRIVATE})
 
@@ -67,29 +30,44 @@ class NoteFilter:
     """Archived notes too."""
     sensitivities: frozenset[Sensitivity] = OPEN_SENSITIVITIES
 
+    def lets_through(self, listed: Listed) -> bool:
+        """Whether a note may be found."""
+        meta = listed.meta
+        sources = meta.sources
+        return (
+            meta.sensitivity in self.sensitivities
+            and (self.archived or not listed.archived)
+            and (self.kind is None or meta.kind is self.kind)
+            and (self.scopes is None or meta.scope in self.scopes)
+            and (self.since_ms is None or meta.updated_at_ms >= self.since_ms)
+            and (not self.tags or any(has_tag(meta.tags, tag) for tag in self.tags))
+            and (self.session is None or any(source.thread_id == self.session for source in sources))
+            and (self.agent is None or any(self.agent in (source.agent, source.harness) for source in sources))
+        )
+
+
+def has_tag(tags: tuple[str, ...], wanted: str) -> bool:
+    """Whether a tag is among those of a note; without prefix it is there under any prefix."""
+    if "__" in wanted:
+        return wanted in tags
+    return any(tag.partition("__")[2] == wanted for tag in tags)
+
 
 @frozen
-class MatchedWord:
-    """One word of a query, as the index knows it."""
+class Refreshed:
+    """How the index stands to the files."""
 
-    term: str
-    df: int
-    """Notes that have it, whatever was filtered."""
-    idf: float
-    others: tuple[str, ...] = ()
-    """Terms that were taken for it: it begins them, or it may be a slip of them."""
-
-
-@frozen
-class Matches:
-    """The notes that have at least one of the words."""
-
-    scores: Mapping[int, float]
-    """Score by note number, the best first, at most as many as were wanted; of equal ones the newer first."""
-    matched: int
-    """Notes that matched, before the limit."""
-    words: tuple[MatchedWord, ...] = ()
-    """The words that were looked for; of a long query the rarest."""
+    notes: int
+    """Notes in it."""
+    read: int = 0
+    """Files that were read just now."""
+    removed: int = 0
+    pending: int = 0
+    """Files known to have changed that are not in it yet: time was up, or another process is at work on it."""
+    unreadable: int = 0
+    """Files that could not be read just now, and are left out; they are tried again each time."""
+    notices: tuple[str, ...] = ()
+    """What whoever asks should know, a sentence each."""
 
 
 @frozen
@@ -101,5 +79,85 @@ class TermPart:
     found: str
     """The term that the note has: another one where it only begins alike or may be a slip."""
     value: float
-    counts: tuple[int, int, int, int]
-    """How often the note has it in each of `FIELDS`."""
+
+
+@frozen
+class MatchedWord:
+    """One word of a query, and the notes that have it."""
+
+    term: str
+    df: int
+    """Notes that have it, whatever was filtered."""
+    idf: float
+    scores: Mapping[int, float] = field(factory=dict[int, float])
+    """What it adds to each note."""
+    others: Mapping[int, str] = field(factory=dict[int, str])
+    """The term that was taken for it, for notes without the word itself."""
+
+
+@frozen
+class Matches:
+    """The notes that have at least one of the words."""
+
+    words: tuple[MatchedWord, ...] = ()
+    """The words that were looked for, and that any note has; of a long query the rarest."""
+    scores: Mapping[int, float] = field(factory=dict[int, float])
+    """Score by note number, the best first, at most as many as were wanted; of equal ones the newer first."""
+    matched: int = 0
+    """Notes that matched, before the limit."""
+
+    def parts(self, number: int) -> tuple[TermPart, ...]:
+        """What each word adds to a note: they sum up to its score."""
+        return tuple(
+            TermPart(word.term, word.others.get(number, word.term), word.scores[number])
+            for word in self.words
+            if number in word.scores
+        )
+
+
+@frozen
+class NearNote:
+    """Two notes from turns of one session that are near to each other."""
+
+    number: int
+    other: int
+    turns: int
+    """From the one to the other; 0 where they come from the same turn."""
+    terms: float
+    """In the mean of both: their length."""
+
+
+class Relation(StrEnum):
+    """How one note refers to another."""
+
+    LINKS = "links"
+    SUPERSEDES = "supersedes"
+
+
+@frozen
+class NoteLink:
+    """One note refers to another; both are in the index, the target by its id or an alias."""
+
+    source: int
+    target: int
+    relation: Relation
+
+
+@frozen
+class Vectors:
+    """Vectors of one model, one a note, in the order of `numbers`."""
+
+    numbers: Sequence[int]
+    rows: Sequence[bytes]
+
+
+@frozen
+class Nearness:
+    """How near in meaning some notes are to a query."""
+
+    deviations: Mapping[int, float] = field(factory=dict[int, float])
+    """By how many standard deviations a note is nearer than all notes are in the mean."""
+    cosines: Mapping[int, float] = field(factory=dict[int, float])
+    """Cosine with the query, -1 to 1, of the same notes."""
+    notices: tuple[str, ...] = ()
+    """What the reader of the answer should know, a sentence each."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 
 from attrs import frozen
@@ -14,7 +15,7 @@ from agent_memory.domain.vocabulary import Kind
 _LOOKED_AT_CHARS = 2_000
 """Who asks for a kind or a time does so in a sentence: a pasted log does not."""
 
-_ABOUT = r"(?=\s+(?:about|on|for|regarding|concerning|around|behind|sobre|acerca|para|de|do|da|del)\b|\s*[?:]|\s*$)"
+_ABOUT = r"(?=\s+(?:about|of|on|for|regarding|concerning|around|behind|sobre|acerca|para|de|do|da|del)\b|\s*[?:]|\s*$)"
 _KIND_CUES = {
     Kind.DECISION: rf"(?:decisions?|decisão|decisões|decisión|decisiones){_ABOUT}"
     r"|(?:did|have) (?:we|i|you|they) (?:decided?|choo?sen?|chose|pick(?:ed)?|settled? on)|why (?:did|do) (?:we|i) (?:use|choose|pick)"
@@ -183,11 +184,34 @@ def _opened(period: Period, asked: str, named: re.Match[str]) -> Period:
 
 
 def _period_of(named: dict[str, str | None], now_ms: int) -> Period | None:
-    from agent_memory.domain.searching.named_day import bounds_ms
-
     month_name, number = named.get("month"), named.get("monthnumber")
     month = _MONTHS[month_name.lower()] if month_name else int(number) if number else None
     day = int(named["day"] or 0) if named.get("day") else None
     written = named.get("year")
-    bounds = bounds_ms(int(written) if written else None, month, day, now_ms)
+    bounds = _bounds_ms(int(written) if written else None, month, day, now_ms)
     return None if bounds is None else Period(*bounds)
+
+
+def _bounds_ms(year: int | None, month: int | None, day: int | None, now_ms: int) -> tuple[int, int] | None:
+    """When the day, the month or the year begins, and when the next one does, epoch ms in UTC; without a year the last one that is
+    not in the future. None for a day that there is not."""
+    today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
+    try:
+        first = date(year or today.year, month or 1, day or 1)
+        if not year and first > today:
+            first = date(today.year - 1, month or 1, day or 1)
+    except ValueError:
+        return None
+    return _ms(first), _ms(_after(first, has_month=month is not None, has_day=day is not None))
+
+
+def _after(first: date, *, has_month: bool, has_day: bool) -> date:
+    if has_day:
+        return first + timedelta(days=1)
+    if has_month:
+        return date(first.year + first.month // 12, first.month % 12 + 1, 1)
+    return date(first.year + 1, 1, 1)
+
+
+def _ms(day: date) -> int:
+    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) * 1000

@@ -2,32 +2,51 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from math import fsum, inf
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
-from agent_memory.domain.entry import Listed, Meta, Usage
+from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.instants import DAY_MS, has_passed
-from agent_memory.domain.searching.bm25f import idf
-from agent_memory.domain.searching.indexed_note import NearNote, NoteLink, Place, Relation
-from agent_memory.domain.searching.matching import TermPart
+from agent_memory.domain.searching.matching import MatchedWord, NearNote, NoteLink, Relation, TermPart
 from agent_memory.domain.searching.query_hints import QueryHints
-from agent_memory.domain.searching.ranking_weights import RankingWeights
-from agent_memory.domain.searching.search_answer import ScorePart
-from agent_memory.domain.tiers import Tier
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE
+from agent_memory.domain.searching.search import ScorePart
+from agent_memory.domain.searching.terms import QueryWord
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance
 
-_SURE_OF_NEITHER = 0.5
+_TOLD_WORDS = 8
 
 
 @frozen
-class Surroundings:
-    """What ties the found entries to others, by the index's numbers."""
+class RankingWeights:
+    """What each reason to show an entry is worth. The unit is the score that the best entry has by its words alone.
 
-    near: Mapping[int, Sequence[NearNote]] = field(factory=dict[int, Sequence[NearNote]])
-    places: Sequence[Place] = ()
-    links: Sequence[NoteLink] = ()
+    One recipe for every store, judged on ten sets of which each was left out in turn (docs/search.md, docs/adr/0033-ranking.md).
+    """
+
+    meaning: float = 0.12
+    """For each standard deviation by which the meaning is nearer to the query than that of the store's other entries."""
+    near: tuple[float, ...] = (0.4, 0.2)
+    """Share of the own score of an entry one turn before or after in the same session, and of one two turns away."""
+    near_terms: float = 30.0
+    """Only short turns say so little that what stands around them counts: of entries that are longer than so many terms in the
+    mean of both, the share falls with the square of the length."""
+    links: float = 0.1
+    """Share of the own score of the best entry that it links to, or that links to it."""
+    asked_for: float = 0.15
+    """The entry is of the kind that the query asks for (`decision about …`), of a time that it names, or the newest where it asks
+    for that; half as much for each `newest_half_life_days` before the newest."""
+    newest_half_life_days: float = 30.0
+    here: float = 0.05
+    """The entry is of the scope of whoever asks; one of another repository loses as much."""
+    importance: float = 0.02
+    """For each step above `medium`, and taken off for one below."""
+    outdated: float = 0.6
+    """What is left of an entry that is archived, has expired, is no longer true, or is superseded."""
+
+
+WEIGHTS = RankingWeights()
 
 
 @frozen
@@ -51,124 +70,24 @@ class Ranked:
     """The entry that supersedes it."""
 
 
-@frozen
-class Found:
-    """What index and model say of the entries, by the index's numbers."""
-
-    words: Mapping[int, float] = field(factory=dict[int, float])
-    """Score by words."""
-    meaning: Mapping[int, float] = field(factory=dict[int, float])
-    """By how many standard deviations the meaning is nearer than usual."""
-    said: Mapping[int, Sequence[TermPart]] = field(factory=dict[int, Sequence[TermPart]])
-    """Of the best entries, what each word adds."""
-    worth: Mapping[str, float] = field(factory=dict[str, float])
-    """What each word of the query is worth."""
-
-
-def spread(found: Found, ties: Surroundings, weights: RankingWeights, most: int) -> dict[int, list[ScorePart]]:
-    """What words, meaning and the entries around give to each of the `most` entries that are given most, the best first: of
-    what was found, and of what is beside it. What the frontmatter adds is too little to bring up another one. The best
-    score by words becomes 1."""
-    best_by_words = max(found.words.values(), default=0.0)
-    own = {number: score / best_by_words for number, score in found.words.items()} if best_by_words > 0 else {}
-    meaning = {number: weights.meaning * deviations for number, deviations in found.meaning.items()}
-    given: Sequence[tuple[str, Mapping[int, float]]] = (
-        ("words", own),
-        ("meaning", meaning),
-        ("near", _from_near(own, ties.near, weights.near)),
-        ("session", _from_session(found, ties.places, weights.session)),
-        ("session meaning", _from_session_meaning(found.meaning, ties.places, weights)),
-        ("links", _from_links(own, ties.links, weights.links)),
-    )
-    # Around a hundred entries there are a thousand: reasons are put into words for those alone that stay.
-    totals: dict[int, float] = {}
-    for _, values in given:
-        for number, value in values.items():
-            totals[number] = totals.get(number, 0.0) + value
-    best = sorted(totals, key=lambda each: (-totals[each], each))[:most]
-    return {
-        number: [
-            ScorePart(name, values[number], _deviations(found, number) if values is meaning else "")
-            for name, values in given
-            if number in values
-        ]
-        for number in best
-    }
-
-
-def _deviations(found: Found, number: int) -> str:
-    return f"{found.meaning[number]:+.1f} standard deviations"
-
-
-def _from_near(
-    own: Mapping[int, float], near: Mapping[int, Sequence[NearNote]], shares: Sequence[float]
-) -> dict[int, float]:
+def from_near(own: Mapping[int, float], near: Iterable[NearNote], weights: RankingWeights) -> dict[int, float]:
+    """What entries get from the turns around them, by what those have of their own."""
     given: dict[int, float] = {}
-    for number, others in near.items():
-        score = own.get(number, 0.0)
-        for other in others:
-            distance = abs(other.distance)
-            if score and 1 <= distance <= len(shares):
-                given[other.number] = given.get(other.number, 0.0) + shares[distance - 1] * score
+    for each in near:
+        score = own.get(each.number, 0.0)
+        if score > 0 and 1 <= each.turns <= len(weights.near):
+            shortness = min(1.0, weights.near_terms / max(each.terms, 1.0)) ** 2
+            given[each.other] = given.get(each.other, 0.0) + shortness * weights.near[each.turns - 1] * score
     return given
 
 
-def _from_session(found: Found, places: Sequence[Place], share: float) -> dict[int, float]:
-    """How well each session as a whole answers: what its entries have of the words, each word once, by its rarity among
-    the sessions. The best session gives the whole share to each of its entries; one entry alone makes no session."""
-    members = _members(places)
-    said = {session: _best_of_each(found, numbers) for session, numbers in members.items()}
-    sessions_with: dict[str, int] = {}
-    for words in said.values():
-        for term in words:
-            sessions_with[term] = sessions_with.get(term, 0) + 1
-    rarity = {term: idf(count, len(said)) for term, count in sessions_with.items()}
-    scores = {session: sum(rarity[term] * value for term, value in words.items()) for session, words in said.items()}
-    most = max(scores.values(), default=0.0)
-    given: dict[int, float] = {}
-    for session, score in scores.items():
-        for number in members[session] if score > 0 else ():
-            given[number] = max(given.get(number, 0.0), share * score / most)
-    return given
-
-
-def _from_session_meaning(
-    meaning: Mapping[int, float], places: Sequence[Place], weights: RankingWeights
-) -> dict[int, float]:
-    """How near in meaning each session is: the mean of its entries, drawn to the usual (0) where these are few."""
-    given: dict[int, float] = {}
-    for numbers in _members(place for place in places if place.number in meaning).values():
-        mean = fsum(meaning[number] for number in numbers) / (len(numbers) + weights.session_meaning_entries)
-        for number in numbers:
-            given[number] = max(given.get(number, -inf), weights.session_meaning * mean)
-    return given
-
-
-def _members(places: Iterable[Place]) -> dict[str, set[int]]:
-    """The entries of each session, the sessions in order of their names; one entry alone makes no session."""
-    members: dict[str, set[int]] = {}
-    for place in places:
-        members.setdefault(place.session, set()).add(place.number)
-    return {session: numbers for session, numbers in sorted(members.items()) if len(numbers) > 1}
-
-
-def _best_of_each(found: Found, numbers: Iterable[int]) -> dict[str, float]:
-    """For each word how fully one of these entries says it, 0 to 1."""
-    best: dict[str, float] = {}
-    for number in numbers:
-        for part in found.said.get(number, ()):
-            if worth := found.worth.get(part.term, 0.0):
-                best[part.term] = max(best.get(part.term, 0.0), part.value / worth)
-    return best
-
-
-def _from_links(own: Mapping[int, float], links: Sequence[NoteLink], share: float) -> dict[int, float]:
-    """Both ways: for each entry the best one that it is linked with."""
+def from_links(own: Mapping[int, float], links: Iterable[NoteLink], weights: RankingWeights) -> dict[int, float]:
+    """What entries get from those that they are linked with, both ways: of each the best one counts."""
     given: dict[int, float] = {}
     for link in links:
-        if link.relation is Relation.LINKS and link.source != link.target:
+        if link.relation is Relation.LINKS:
             for one, other in ((link.source, link.target), (link.target, link.source)):
-                if value := share * own.get(other, 0.0):
+                if (value := weights.links * own.get(other, 0.0)) > 0:
                     given[one] = max(given.get(one, 0.0), value)
     return given
 
@@ -178,8 +97,6 @@ def weigh(
     listed: Mapping[int, Listed],
     hints: QueryHints,
     asker: Asker,
-    tiers: Mapping[str, Tier],
-    usage: Mapping[str, Usage],
     weights: RankingWeights,
 ) -> dict[int, Ranked]:
     """Each entry with what its frontmatter adds. Entries without a positive score are left out."""
@@ -192,16 +109,18 @@ def weigh(
         meta = each.meta
         added = (
             ("here", _here(meta, asker.here, weights), meta.scope),
-            ("kind", weights.kind if meta.kind in hints.kinds else 0.0, meta.kind.value),
+            ("kind", weights.asked_for if meta.kind in hints.kinds else 0.0, meta.kind.value),
             ("newest", _newness(meta, newest_ms, weights) if hints.newest else 0.0, ""),
-            ("period", weights.period if _in_period(meta, hints) else 0.0, ""),
-            ("importance", weights.importance[meta.importance], meta.importance.value),
-            ("confidence", _confidence(meta, weights), ""),
-            ("tier", weights.tier[tiers.get(meta.id, Tier.COLD)], tiers.get(meta.id, Tier.COLD).value),
-            ("used", _used(usage.get(meta.id), weights), ""),
+            ("period", weights.asked_for if _in_period(meta, hints) else 0.0, ""),
+            ("importance", weights.importance * _importance_steps(meta), meta.importance.value),
         )
-        all_parts = (*given, *(ScorePart(name, value, detail) for name, value, detail in added if value))
-        ranked[number] = _lessened(number, each, all_parts, asker, weights)
+        told = [*given, *(ScorePart(name, value, detail) for name, value, detail in added if value)]
+        total = sum(part.value for part in told)
+        is_over = has_passed(meta.expires_at_ms, asker.now_ms) or has_passed(meta.valid_until_ms, asker.now_ms)
+        if each.archived or is_over:
+            told.append(ScorePart("archived" if each.archived else "over", total * (weights.outdated - 1)))
+            total *= weights.outdated
+        ranked[number] = Ranked(number, each, total, tuple(told))
     return ranked
 
 
@@ -211,42 +130,23 @@ def _here(meta: Meta, here: str, weights: RankingWeights) -> float:
     return weights.here if meta.scope == here else -weights.here
 
 
+def _importance_steps(meta: Meta) -> int:
+    steps = list(Importance)
+    return steps.index(meta.importance) - steps.index(Importance.MEDIUM)
+
+
 def _true_since(meta: Meta) -> int:
     return meta.updated_at_ms if meta.valid_from_ms is None else meta.valid_from_ms
 
 
 def _newness(meta: Meta, newest_ms: int, weights: RankingWeights) -> float:
     age_days = max(0, newest_ms - _true_since(meta)) / DAY_MS
-    return weights.newest * float(0.5 ** min(age_days / weights.newest_half_life_days, 1_000.0))
+    return weights.asked_for * float(0.5 ** min(age_days / weights.newest_half_life_days, 1_000.0))
 
 
 def _in_period(meta: Meta, hints: QueryHints) -> bool:
     at_ms = meta.created_at_ms if meta.valid_from_ms is None else meta.valid_from_ms
-    return bool(hints.periods) and any(period.holds(at_ms) for period in hints.periods)
-
-
-def _confidence(meta: Meta, weights: RankingWeights) -> float:
-    return 0.0 if meta.confidence is None else weights.confidence * (meta.confidence - _SURE_OF_NEITHER) * 2
-
-
-def _used(usage: Usage | None, weights: RankingWeights) -> float:
-    count = 0 if usage is None else max(usage.count, 0)
-    return weights.usage * count / (count + weights.usage_half_reads)
-
-
-def _lessened(number: int, listed: Listed, parts: Sequence[ScorePart], asker: Asker, weights: RankingWeights) -> Ranked:
-    """With what is taken off for an entry that does not hold any more."""
-    meta, total = listed.meta, sum(part.value for part in parts)
-    factors: list[tuple[str, float]] = []
-    if listed.archived:
-        factors.append(("archived", weights.archived))
-    if has_passed(meta.expires_at_ms, asker.now_ms) or has_passed(meta.valid_until_ms, asker.now_ms):
-        factors.append(("over", weights.over))
-    told = list(parts)
-    for name, factor in factors:
-        told.append(ScorePart(name, total * (factor - 1)))
-        total *= factor
-    return Ranked(number, listed, total, tuple(told))
+    return any(period.holds(at_ms) for period in hints.periods)
 
 
 def with_successors(
@@ -273,7 +173,7 @@ def with_successors(
             if was.total > heir.total:
                 part = ScorePart("supersedes", was.total - heir.total, was.listed.meta.id)
                 changed[new] = evolve(heir, total=was.total, parts=(*heir.parts, part))
-        lost = was.total * (weights.superseded - 1)
+        lost = was.total * (weights.outdated - 1)
         changed[old] = evolve(
             was, total=was.total + lost, parts=(*was.parts, ScorePart("superseded", lost)), successor=new
         )
@@ -296,6 +196,26 @@ def in_order(ranked: Iterable[Ranked]) -> list[Ranked]:
     return sorted(ranked, key=lambda each: (-each.total, -each.listed.meta.updated_at_ms, each.listed.meta.id))
 
 
-def live_first(page: Iterable[Ranked]) -> list[Ranked]:
-    """The same entries, those of the archive at the end."""
-    return sorted(page, key=lambda each: each.listed.archived)
+def strength_of(
+    asked: Sequence[QueryWord], words: Sequence[MatchedWord], parts: Sequence[TermPart], cosine: float = 0.0
+) -> float:
+    """0 to 1: the root of the share of the query's words, by their worth, that the hit has; or how near in meaning it is, if
+    that is more. So it says the same whatever else was found. A question in whole sentences names much that no entry says:
+    hence the root. A word that no entry has is worth as much as the rarest; `Q2` is one word, whatever it is looked up by
+    besides."""
+    several = any(len(word.term) > 1 for word in words)
+    worth = {word.term: word.idf for word in words if len(word.term) > 1 or not several}
+    nowhere = sum(word.stretches and word.term not in worth for word in asked)
+    whole = sum(worth.values()) + nowhere * max(worth.values(), default=0.0)
+    most = sum(worth.get(part.term, 0.0) for part in parts)
+    said = math.sqrt(min(most / whole, 1.0)) if whole > 0 else 0.0
+    return max(said, min(max(cosine, 0.0), 1.0))
+
+
+def with_words(parts: Sequence[ScorePart], said: Sequence[TermPart]) -> tuple[ScorePart, ...]:
+    """The parts, that of the words with the words themselves, those worth most first."""
+    best = sorted(said, key=lambda part: -part.value)
+    words = [part.found if part.found == part.term else f"{part.found} for {part.term}" for part in best]
+    more = f" and {len(words) - _TOLD_WORDS} more" if len(words) > _TOLD_WORDS else ""
+    detail = ", ".join(words[:_TOLD_WORDS]) + more
+    return tuple(evolve(part, detail=detail) if part.name == "words" else part for part in parts)

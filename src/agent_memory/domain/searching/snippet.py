@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import frozen
 
-from agent_memory.domain.searching.search_answer import Snippet
+from agent_memory.domain.searching.search import Snippet
 from agent_memory.domain.searching.terms import ChunkTerms, term_spans
 from agent_memory.domain.text.plain_text import clean_text, cut_chars
 

@@ -37,6 +37,8 @@ _SHARED_AND_NEAR = 1.25
 _LEAST_SHARED = 0.45
 _TITLES = 0.2
 """What equal titles add."""
+_MOST_MEANING_CHARS = 8_000
+"""What follows in a longer body changes the meaning little."""
 _SAID_AGAIN = 0.8
 """Share of a note's words that another must have to say all of it."""
 
@@ -57,6 +59,15 @@ class Candidate:
 
     stored: StoredEntry
     cosine: float | None = None
+
+
+def meaning_text(title: str, description: str, body: str) -> str:
+    """Title, description and what the body says, each once: a title that only begins the body and a description that only repeats it are left out."""
+    said = said_in(body)[:_MOST_MEANING_CHARS]
+    on_one_line = " ".join(said.split())
+    begins = on_one_line.startswith(" ".join(title.removesuffix("…").split()))
+    repeats = " ".join(description.removesuffix("…").split()) in on_one_line
+    return "\n".join(part for part in ("" if begins else title, "" if repeats else description, said) if part)
 
 
 @frozen

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from operator import mul
 
 _LARGEST = 127
@@ -24,24 +24,8 @@ def packed(components: Sequence[float]) -> bytes:
 
 
 def cosine(one: bytes, other: bytes) -> float:
-    """The cosine of two packed vectors, -1 to 1; 0 where one is all zeros or they are of different lengths."""
-    return next(cosines(one, (other,)))
-
-
-def components_of(vector: bytes) -> memoryview[int]:
-    """The components of a packed vector, -128 to 127."""
-    return memoryview(vector).cast("b")
-
-
-def square_of(vector: bytes) -> int:
-    """The square of a packed vector's length."""
-    components = components_of(vector)
-    return sum(map(mul, components, components))
-
-
-def cosines(one: bytes, others: Iterable[bytes]) -> Iterator[float]:
-    """The cosines of one packed vector with others, in their order; some 20 µs for 256 components, and no numpy."""
-    mine, length = components_of(one), square_of(one)
-    for other in others:
-        lengths = length * square_of(other) if len(one) == len(other) else 0
-        yield sum(map(mul, mine, components_of(other))) / math.sqrt(lengths) if lengths else 0.0
+    """The cosine of two packed vectors, -1 to 1; 0 where one is all zeros or they are of different lengths. It takes some 20 µs
+    for 256 components, and no numpy."""
+    mine, theirs = memoryview(one).cast("b"), memoryview(other).cast("b")
+    lengths = sum(map(mul, mine, mine)) * sum(map(mul, theirs, theirs))
+    return sum(map(mul, mine, theirs)) / math.sqrt(lengths) if lengths and len(one) == len(other) else 0.0

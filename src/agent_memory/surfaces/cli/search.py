@@ -10,8 +10,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.app import Memory
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.searching.search_answer import ScorePart, SearchAnswer, SearchHit
-from agent_memory.domain.searching.search_request import MAX_HITS, Mode, SearchRequest
+from agent_memory.domain.searching.search import MAX_HITS, Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.tags import normal_tag, split_tags
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind

@@ -23,8 +23,7 @@ from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.note_draft import Expiry, MetaPatch, NoteDraft
 from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_line
 from agent_memory.domain.queueing.inbox_rules import shown
-from agent_memory.domain.searching.search_answer import SearchAnswer, SearchHit
-from agent_memory.domain.searching.search_request import Mode, SearchRequest
+from agent_memory.domain.searching.search import Mode, SearchAnswer, SearchHit, SearchRequest
 from agent_memory.domain.text.tags import normal_tags, split_tags
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, UsageInvalid

@@ -1,4 +1,4 @@
-"""What is searched for."""
+"""What is searched for, and what was found."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from enum import StrEnum
 
 from attrs import frozen
 
+from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.searching.matching import NoteFilter
 from agent_memory.domain.text.tags import normal_tags
+from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
 
 MAX_HITS = 1_000
@@ -74,3 +76,68 @@ def filter_of(request: SearchRequest) -> NoteFilter:
 def _wanted_tags(tag: str) -> tuple[str, ...]:
     """As notes bear it; without its prefix where it was asked for without."""
     return tuple(each if "__" in tag else each.partition("__")[2] for each in normal_tags([tag])) or (tag,)
+
+
+@frozen
+class Snippet:
+    """The best passage of an entry, on one line, without control characters."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+    """Where the words of the query are in `text`: half-open ranges of characters, in order."""
+
+
+@frozen
+class ScorePart:
+    """One reason for a score: `name` is a word for it, `value` what it adds to (or takes from) the sum."""
+
+    name: str
+    value: float
+    detail: str = ""
+
+
+@frozen
+class FoundEntry:
+    """An entry that was found, as it is now."""
+
+    stored: StoredEntry
+    superseded_by: str | None = None
+    """The live entry that says what has become of it."""
+    score: float = 0.0
+    """What it has of the query, 0 to 1."""
+
+
+@frozen
+class FoundEntries:
+    """The best first."""
+
+    entries: tuple[FoundEntry, ...]
+    notices: tuple[str, ...] = ()
+    """What could not be read or searched, and what else the reader should know of it, a sentence each."""
+
+
+@frozen
+class SearchHit:
+    """One entry that was found."""
+
+    listed: Listed
+    score: float
+    """0 to 1, for the best hit of a good match about 1; comparable within one answer, not between answers."""
+    snippet: Snippet
+    tier: Tier = Tier.COLD
+    parts: tuple[ScorePart, ...] = ()
+    superseded_by: str | None = None
+    """The live entry that says what has become of it."""
+
+
+@frozen
+class SearchAnswer:
+    """The best hits first, and how they were found."""
+
+    hits: tuple[SearchHit, ...]
+    mode: Mode
+    """What answered: not what was asked for where that is not installed."""
+    notices: tuple[str, ...] = ()
+    """What the reader should know of it, a sentence each: another mode answered, the index could not be kept."""
+    matched: int = 0
+    """Entries that had something of the query, before `limit`."""
