@@ -29,7 +29,6 @@ from agent_memory.formats import (
     state_value_json,
     tag_vocabulary_json,
     tiers_json,
-    tombstone_json,
     undone_json,
 )
 from agent_memory.results import as_result
@@ -93,9 +92,9 @@ DOCUMENTS: Mapping[str, tuple[Parse, Render | None]] = {
     "trust": (_bytes(as_result(parse_trust)), render_trust),
     "undone": (_bytes(undone_json.parse_undone), undone_json.render_undone),
     "undoing": (_bytes(undone_json.parse_undoing), undone_json.render_undoing),
-    "tombstone": (_bytes(tombstone_json.parse_tombstone), tombstone_json.render_tombstone),
-    "forgetting": (_bytes(forgetting_json.parse_forgetting), forgetting_json.render_forgetting),
-    "purge": (_bytes(forgetting_json.parse_purge), forgetting_json.render_purge),
+    "tombstone": (_bytes(as_result(forgetting_json.parse_tombstone)), forgetting_json.render_tombstone),
+    "forgetting": (_bytes(as_result(forgetting_json.parse_forgetting)), forgetting_json.render_forgetting),
+    "purge": (_bytes(as_result(forgetting_json.parse_purge)), forgetting_json.render_purge),
     "footprint": (_bytes(footprint_json.parse_footprint), footprint_json.render_footprint),
     "journal": (_bytes(journal_json.parse_journal), journal_json.render_journal),
     "report": (_bytes(report_json.parse_report), None),

@@ -17,8 +17,7 @@ from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.doctor.doctor import Doctor
 from agent_memory.adapters.doctor.repairer import Repairer
-from agent_memory.adapters.git.git_recorder import GitRecorder
-from agent_memory.adapters.git.owing_recorder import OwingRecorder
+from agent_memory.adapters.git.git_recorder import GitRecorder, RetryingRecorder
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.adapters.records.spend_ledger_files import SpendLedgerFiles
@@ -66,8 +65,8 @@ class Patient:
         return StoreFiles(self.root, self.locks)
 
     @property
-    def recorder(self) -> OwingRecorder:
-        return OwingRecorder(GitRecorder(self.root, self.config.storage, os.environ), self.root, self.locks)
+    def recorder(self) -> RetryingRecorder:
+        return RetryingRecorder(GitRecorder(self.root, self.config.storage, os.environ), self.root, self.locks)
 
     @property
     def doctor(self) -> Doctor:

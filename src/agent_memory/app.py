@@ -32,11 +32,10 @@ if TYPE_CHECKING:
     from agent_memory.adapters.database.note_index import NoteIndex
     from agent_memory.adapters.disk.locks import KernelLocks
     from agent_memory.adapters.doctor.doctor import Doctor
-    from agent_memory.adapters.forgetting.forgetting_look import Found
-    from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
+    from agent_memory.adapters.forgetting.forgetter import Found
+    from agent_memory.adapters.forgetting.forgetting_files import TombstoneFiles
     from agent_memory.adapters.git.git_process import GitProcess
-    from agent_memory.adapters.git.git_recorder import GitRecorder
-    from agent_memory.adapters.git.owing_recorder import OwingRecorder
+    from agent_memory.adapters.git.git_recorder import GitRecorder, RetryingRecorder
     from agent_memory.adapters.harness import Surroundings
     from agent_memory.adapters.inbox.inbox_files import InboxFiles
     from agent_memory.adapters.records.defrag_records_files import DefragRecordsFiles
@@ -59,7 +58,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.explaining.session_trace import FoundSessions
     from agent_memory.domain.footprint import SectionChange
     from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
-    from agent_memory.domain.forgetting.sources import SessionKey
+    from agent_memory.domain.forgetting.traces import SessionKey
     from agent_memory.domain.found_session import FoundSession
     from agent_memory.domain.health import Health
     from agent_memory.domain.history import History
@@ -280,7 +279,7 @@ class Memory:
 
     @cached_property
     def tombstones(self) -> TombstoneFiles:
-        from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
+        from agent_memory.adapters.forgetting.forgetting_files import TombstoneFiles
 
         return TombstoneFiles(self.root)
 
@@ -297,10 +296,10 @@ class Memory:
         return GitRecorder(self.root, self.config.storage, self.environ, self.clock)
 
     @cached_property
-    def recorder(self) -> OwingRecorder:
-        from agent_memory.adapters.git.owing_recorder import OwingRecorder
+    def recorder(self) -> RetryingRecorder:
+        from agent_memory.adapters.git.git_recorder import RetryingRecorder
 
-        return OwingRecorder(self.git_recorder, self.root, self.locks)
+        return RetryingRecorder(self.git_recorder, self.root, self.locks)
 
     def warnings(self) -> tuple[str, ...]:
         """What the person should know of what was done through this object, one sentence each."""
@@ -447,7 +446,7 @@ class Memory:
     ) -> Result[Published, Error]:
         """Bring the managed section of every configured target up to date, or of these files. `keep` is told how sections
         are about to change. A configured path is absolute or below `~`; another counts from the working directory."""
-        from agent_memory.adapters.git.committed import may_be_committed
+        from agent_memory.adapters.git.git_history import may_be_committed
         from agent_memory.adapters.targets import chosen_targets, expanded
         from agent_memory.publishing import kept_nowhere
 
@@ -620,7 +619,7 @@ class Memory:
         """Compact what grows with every run: the usage ledger, the records of old runs, the repository. What earlier versions
         kept goes."""
         from agent_memory.adapters.disk.derived_file import remove_former
-        from agent_memory.adapters.git.git_upkeep import pack_history
+        from agent_memory.adapters.git.git_repository import pack_history
         from agent_memory.adapters.records.run_pruning import RunPruning
 
         remove_former(self.root)
@@ -712,13 +711,13 @@ class Memory:
         if unwrap(is_there(f"{self.root}/runs/syncing.json")):
             from agent_memory.bootstrap.syncing import finish_merge
 
-            unwrap(finish_merge(self))
+            finish_merge(self)
 
     def _finish_forgetting(self) -> None:
         if unwrap(is_there(f"{self.root}/runs/forgetting.json")):
             from agent_memory.bootstrap.forgetting import forgetter
 
-            unwrap(forgetter(self).resume())
+            forgetter(self).resume()
 
     def tolerate(self, done: Result[object, Error]) -> None:
         """Only warn the person of a failure: git and managed sections can be brought up to date later (P4)."""
@@ -894,7 +893,7 @@ class Memory:
     def why_entry(self, id: str) -> EntryStory:
         """For `memory why ID`: counts no read."""
         from agent_memory.adapters.explaining.entry_stories import EntryStories
-        from agent_memory.adapters.git.file_history import revisions_of
+        from agent_memory.adapters.git.git_history import revisions_of
         from agent_memory.bootstrap.injecting import told_where
 
         stories = EntryStories(
@@ -918,7 +917,7 @@ class Memory:
     @as_result
     def find_session(self, session_id: str) -> tuple[SessionKey, ...]:
         """The sessions with this id, or else the one whose id begins so; none where nothing is known of it."""
-        from agent_memory.domain.forgetting.sources import SessionKey
+        from agent_memory.domain.forgetting.traces import SessionKey
         from agent_memory.domain.vocabulary import Harness
 
         found = unwrap(self.why_session(session_id)).traces

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.git.file_history import revisions_of
+from agent_memory.adapters.git.git_history import revisions_of
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.git.git_recorder import GitRecorder
 from agent_memory.config import StorageConfig
@@ -95,7 +95,7 @@ def test_what_another_program_committed_is_shown_on_one_clean_line_without_secre
     written(tmp_path, NOTE, "Ports.\n", "written")
     key = "AKIA" + "IOSFODNN7QQEXMPL"
     (tmp_path / NOTE).write_text("Port 1.\n")
-    git.must("-c", "user.name=a\u202eb", "commit", "--quiet", "-a", "-m", f"with {key} \x1b[2J").unwrap()
+    git.must("-c", "user.name=a\u202eb", "commit", "--quiet", "-a", "-m", f"with {key} \x1b[2J")
     (newest, _) = revisions_of(git, NOTE, 9).unwrap()
     assert key not in newest.subject
     assert newest.subject.isprintable()

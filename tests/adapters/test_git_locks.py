@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent_memory.adapters.doctor.git_state import read_git
-from agent_memory.adapters.git.git_locks import lock_files
 from agent_memory.adapters.git.git_process import GitProcess
+from agent_memory.adapters.git.git_repository import lock_files
 from faults import failing_at
 
 ENVIRON = {"PATH": os.environ["PATH"]}
@@ -20,7 +20,7 @@ LOCKS = ("index.lock", "refs/heads/main.lock", "objects/info/commit-graph.lock")
 @pytest.fixture
 def repository(root: Path) -> Path:
     root.mkdir()
-    assert GitProcess(root, ENVIRON).run("init", "-q").unwrap().ok
+    assert GitProcess(root, ENVIRON).run("init", "-q").ok
     for name in LOCKS:
         (root / ".git" / name).parent.mkdir(parents=True, exist_ok=True)
         (root / ".git" / name).touch()

@@ -566,10 +566,9 @@ def test_a_conflict_is_left_to_the_person(store: Path) -> None:
 
 def test_a_call_of_git_that_fails_says_what_git_said(store: Path) -> None:
     _record(store)
-    failed = GitProcess(store, _environ()).must("rev-parse", "--verify", "nothing-of-this-name")
-    assert isinstance(failed, Failure)
-    error = failed.failure()
-    assert isinstance(error, RecorderFailed)
+    with pytest.raises(RecorderFailed) as raised:
+        GitProcess(store, _environ()).must("rev-parse", "--verify", "nothing-of-this-name")
+    error = raised.value
     assert error.command == "git rev-parse"
     assert error.exit_status == 128
     assert "fatal" in error.stderr_tail

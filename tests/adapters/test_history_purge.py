@@ -10,20 +10,12 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.git.history_purge import purge_history
-from agent_memory.adapters.git.purge_choice import PurgeRules
-from agent_memory.adapters.git.purge_swap import PURGE, finish_swap, new_repository, old_repository
+from agent_memory.adapters.git.history_purge import PURGE, finish_swap, new_repository, old_repository, purge_history
 from agent_memory.errors import Error, PathRefused, StoreIo
+from agent_memory.results import as_result
 from faults import failing_at, failing_on
 
-GONE = "topics/gone.md"
 WORD = "quuxword"
-RULES = PurgeRules(
-    lambda path: path == GONE,
-    lambda path: path.startswith("topics/"),
-    lambda path, data: None if data.startswith(b"DROP") else data.replace(b"secret", b"plain"),
-    lambda text, touched: "forgotten\n" if touched else text,
-)
 
 
 class Repository:
@@ -57,8 +49,12 @@ class Repository:
         )
         return listed.stdout.decode("utf-8", "replace")
 
-    def purge(self, rules: PurgeRules = RULES) -> Result[None, Error]:
-        return purge_history(self.root, os.environ, rules)
+    def purge(self) -> Result[None, Error]:
+        return purged(self.root)
+
+
+def purged(root: Path) -> Result[None, Error]:
+    return as_result(purge_history)(root, os.environ, ("rewriter",))
 
 
 @pytest.fixture
@@ -115,7 +111,7 @@ def test_settings_and_an_empty_history_survive(home: Path) -> None:
 
 def test_where_there_is_no_repository_nothing_is_done(home: Path) -> None:
     (home / "memories").mkdir()
-    assert purge_history(home / "memories", os.environ, RULES) == Success(None)
+    assert purged(home / "memories") == Success(None)
     assert os.listdir(home / "memories") == []
 
 
@@ -123,7 +119,7 @@ def test_a_repository_that_lies_elsewhere_is_refused(home: Path) -> None:
     root = home / "memories"
     root.mkdir()
     (root / ".git").write_text("gitdir: /somewhere/else\n")
-    match purge_history(root, os.environ, RULES):
+    match purged(root):
         case Failure(PathRefused(_, reason)):
             assert "elsewhere" in reason
         case other:

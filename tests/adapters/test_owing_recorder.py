@@ -10,7 +10,7 @@ import pytest
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.git.owing_recorder import OwingRecorder
+from agent_memory.adapters.git.git_recorder import RetryingRecorder
 from agent_memory.errors import Error, PathRefused, RecorderFailed, StoreIo
 from faults import failing_on
 from stand_ins.dict_locks import DictLocks
@@ -48,8 +48,8 @@ def inner() -> FailingRecorder:
     return FailingRecorder()
 
 
-def owing(inner: FailingRecorder, root: Path) -> OwingRecorder:
-    return OwingRecorder(inner, root, DictLocks())
+def owing(inner: FailingRecorder, root: Path) -> RetryingRecorder:
+    return RetryingRecorder(inner, root, DictLocks())
 
 
 def test_what_failed_is_recorded_before_hand_edits_are_adopted(inner: FailingRecorder, tmp_path: Path) -> None:

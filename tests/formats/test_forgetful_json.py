@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from returns.result import Failure, Success
 
-from agent_memory.domain.forgetting.trace_words import FORGOTTEN, TraceWords
+from agent_memory.domain.forgetting.traces import FORGOTTEN, TraceWords
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.forgetful_json import forgetful_debts, forgetful_report
+from agent_memory.formats.forgetting_json import forgetful_commits, forgetful_report
 
 WORDS = TraceWords(frozenset(("id__abc123",)), "session-1", frozenset(), ())
 REPORT = {
@@ -21,7 +20,7 @@ REPORT = {
 
 def cleaned(report: object) -> object:
     found = forgetful_report(json.dumps(report).encode(), WORDS, "runs/1/report.json")
-    return json.loads(found.unwrap())
+    return json.loads(found)
 
 
 def test_the_session_and_what_the_report_says_of_it_go() -> None:
@@ -50,16 +49,13 @@ def test_ids_and_dropped_texts_that_are_no_lists_name_nothing(damage: object) ->
 
 def test_a_report_that_does_not_tell_of_it_keeps_its_bytes() -> None:
     data = b'{"sessions":   [], "actions": 7}'
-    assert forgetful_report(data, WORDS, "r") == Success(data)
+    assert forgetful_report(data, WORDS, "r") == data
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff"])
 def test_what_is_no_report_is_named_as_such(data: bytes) -> None:
-    match forgetful_report(data, WORDS, "r"):
-        case Failure(StateCorrupt(path="r")):
-            return
-        case other:
-            pytest.fail(f"{other} is no StateCorrupt")
+    with pytest.raises(StateCorrupt):
+        forgetful_report(data, WORDS, "r")
 
 
 TITLED = TraceWords(frozenset(("id__abc123",)), None, frozenset(("Where the port listens",)), ())
@@ -72,23 +68,24 @@ DEBTS: list[dict[str, object]] = [
 
 def test_a_commit_that_is_owed_keeps_its_paths_and_says_nothing() -> None:
     silent: dict[str, object] = {"subject": FORGOTTEN, "body": "", "thread_id": None}
-    found = json.loads(forgetful_debts(json.dumps(DEBTS).encode(), TITLED, "runs/owed.json").unwrap())
+    found = json.loads(forgetful_commits(json.dumps(DEBTS).encode(), TITLED, "runs/owed.json"))
     assert found == [{**DEBTS[0], **silent}, {**DEBTS[1], **silent}, DEBTS[2]]
 
 
 def test_debts_that_do_not_tell_of_it_keep_their_bytes() -> None:
     data = json.dumps(DEBTS[2:], indent=7).encode()
-    assert forgetful_debts(data, TITLED, "d") == Success(data)
+    assert forgetful_commits(data, TITLED, "d") == data
 
 
 def test_what_is_no_debt_stays_as_it_is() -> None:
     data = b'["id__abc123",  7, null]'
-    assert forgetful_debts(data, TITLED, "d") == Success(data)
+    assert forgetful_commits(data, TITLED, "d") == data
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[", b"\xff"])
 def test_what_is_no_list_of_debts_is_named_as_such(data: bytes) -> None:
-    assert isinstance(forgetful_debts(data, TITLED, "d").failure(), StateCorrupt)
+    with pytest.raises(StateCorrupt):
+        forgetful_commits(data, TITLED, "d")
 
 
 def test_what_is_no_action_and_no_text_stays_as_it_is() -> None:

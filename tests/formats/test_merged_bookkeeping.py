@@ -11,14 +11,13 @@ from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocab
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.usage import Base, DayReads, LedgerRecord, Read, Total, day_reads, totals_of
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.formats.forgetting_json import parse_purge, render_purge
+from agent_memory.formats.forgetting_json import Tombstone, parse_purge, parse_tombstone, render_purge, render_tombstone
 from agent_memory.formats.ledger_lines import parse_ledger_line, render_ledger_line
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN, PURGE_FILE, merged_bookkeeping, merged_ledger
 from agent_memory.formats.session_mark_json import parse_session_mark, render_session_mark
 from agent_memory.formats.state_value_json import render_state_value
 from agent_memory.formats.tag_vocabulary_json import parse_tag_vocabulary, render_tag_vocabulary
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
-from agent_memory.formats.tombstone_json import Tombstone, parse_tombstone, render_tombstone
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 DAY = 20_000
@@ -108,7 +107,7 @@ def tombstone(ours: Tombstone, theirs: Tombstone) -> Tombstone:
     path = f"{FORGOTTEN}some.json"
     merged = merged_bookkeeping(path, None, render_tombstone(ours).encode(), render_tombstone(theirs).encode())
     assert merged is not None
-    return parse_tombstone(merged, path).unwrap()
+    return parse_tombstone(merged, path)
 
 
 class TestWhatWasForgotten:
@@ -126,7 +125,7 @@ class TestWhatWasForgotten:
     def test_the_later_purge_counts(self) -> None:
         merged = merged_bookkeeping(PURGE_FILE, None, render_purge(1_000).encode(), render_purge(2_000).encode())
         assert merged is not None
-        assert parse_purge(merged, PURGE_FILE).unwrap() == 2_000
+        assert parse_purge(merged, PURGE_FILE) == 2_000
 
 
 MARK = SessionMark(Harness.CODEX, "s-1", "r-9", AT_MS, 9, tools_answered=False, agent_name="builtin", entry_ids=(A,))

@@ -7,8 +7,8 @@ import pytest
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.text.derive import derive_description
 from agent_memory.domain.tiers import TIERS_FILE, TierList
-from agent_memory.formats.driven_merge import DrivenMerge, driven_merge
 from agent_memory.formats.merged_note import MergedNote, merged_note
+from agent_memory.formats.merged_tree import DrivenMerge, driven_merge
 from agent_memory.formats.note import render_note
 from agent_memory.formats.tiers_json import render_tiers
 

@@ -16,12 +16,12 @@ from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORED
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.vocabulary import Harness, Sensitivity
+from agent_memory.formats.forgetting_json import render_tombstone
 from agent_memory.formats.merge_sides import wanted_contents
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.formats.merged_tree import merged_tree
 from agent_memory.formats.note import parse_note, render_note
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
-from agent_memory.formats.tombstone_json import render_tombstone
 
 NOON_MS = 1_772_409_600_000
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"

@@ -16,7 +16,7 @@ from returns.result import Failure
 
 from agent_memory.app import open_memory
 from agent_memory.domain.forgetting.forgetting import ForgetTarget
-from agent_memory.domain.forgetting.sources import SessionKey
+from agent_memory.domain.forgetting.traces import SessionKey
 from agent_memory.errors import ActRefused
 from claude_transcripts import Conversation
 from memory_process import Memory

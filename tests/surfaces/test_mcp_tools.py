@@ -54,7 +54,7 @@ def tools(world: tuple[Memory, Tools]) -> Tools:
 
 
 def messages(memory: Memory) -> list[str]:
-    found = memory.git_process.run("log", "--format=%s|%b").unwrap()
+    found = memory.git_process.run("log", "--format=%s|%b")
     return [line for line in found.stdout.decode().splitlines() if line]
 
 

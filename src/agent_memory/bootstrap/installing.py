@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 
 from agent_memory.adapters.disk.paths import lies_there
-from agent_memory.adapters.git.committed import may_be_committed
+from agent_memory.adapters.git.git_history import may_be_committed
 from agent_memory.adapters.setup.detection import memory_program
 from agent_memory.adapters.setup.installation import Installation
 from agent_memory.adapters.setup.settings_files import SettingsFiles

@@ -1,27 +1,25 @@
-"""One side of a merge: its notes by id, and every other file by path. Contents are handed in, by object id."""
+"""One side of a merge: its notes by id, every other file by path, and what was forgotten there (P28). Contents are handed in, by
+object id."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import frozen
+from attrs import field, frozen
 
 from agent_memory.domain.entry import MemoryEntry
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
-from agent_memory.domain.merging.admission import MAX_FILE_BYTES
-from agent_memory.domain.merging.forgotten import Forgotten
-from agent_memory.domain.merging.tree import EMPTY, PLAIN_MODES, Leaf, Tree
+from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone, forgotten_note
+from agent_memory.domain.forgetting.traces import SessionKey, share_of, without_session
+from agent_memory.domain.merging.tree import EMPTY, MAX_FILE_BYTES, PLAIN_MODES, Held, Leaf, Tree
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tiers import TIERS_FILE
+from agent_memory.errors import StateCorrupt
+from agent_memory.formats.forgetting_json import parse_tombstone
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.formats.note import parse_note
-from agent_memory.formats.tombstone_json import parse_tombstone
 
 TOPICS = "topics/"
 ARCHIVE = "archive/"
-
-Held = Leaf | bytes
-"""A file that a commit has already, or new bytes."""
 
 
 @frozen
@@ -40,6 +38,37 @@ class Place:
 class Side:
     notes: Mapping[str, Place]
     others: Tree
+
+
+@frozen
+class Forgotten:
+    """All tombstones of both sides."""
+
+    entries: Mapping[str, EntryTombstone] = field(factory=dict[str, EntryTombstone])
+    sessions: tuple[SessionTombstone, ...] = ()
+    states: Mapping[str, int] = field(factory=dict[str, int])
+    """When state values were purged (epoch ms), by the paths of their files."""
+
+    def takes_id(self, id: str | None) -> bool:
+        return id is not None and id in self.entries
+
+    def left_of(self, entry: MemoryEntry, *, is_new: bool) -> MemoryEntry | None:
+        """What may stay of an entry: None, or the entry without the sessions that were forgotten among its sources. A new
+        one that says what a forgotten note said, and was made before that was forgotten, goes, too."""
+        tombstone = self.entries.get(entry.meta.id)
+        if tombstone is not None and entry.meta.created_at_ms <= tombstone.at_ms:
+            return None
+        meta = entry.meta
+        for each in self.sessions:
+            session = SessionKey(each.session_id, each.harness)
+            share = share_of(meta, session)
+            if share == "all":
+                return None
+            if share == "some":
+                meta = without_session(meta, session)
+        if is_new and forgotten_note(self.entries.values(), meta.title, entry.body, meta.created_at_ms) is not None:
+            return None
+        return entry if meta is entry.meta else MemoryEntry(meta, entry.body)
 
 
 @frozen
@@ -74,7 +103,11 @@ class Contents:
         sessions: dict[SessionTombstone, None] = {}
         states: dict[str, int] = {}
         for path, leaf in ((path, leaf) for tree in trees for path, leaf in tree.items() if path.startswith(FORGOTTEN)):
-            match parse_tombstone(self.of(leaf) or b"", path).value_or(None):
+            try:
+                parsed = parse_tombstone(self.of(leaf) or b"", path)
+            except StateCorrupt:
+                continue
+            match parsed:
                 case EntryTombstone() as tombstone:
                     known = entries.setdefault(tombstone.id, tombstone)
                     entries[tombstone.id] = max(known, tombstone, key=lambda each: each.at_ms)
@@ -82,8 +115,6 @@ class Contents:
                     sessions[tombstone] = None
                 case StateTombstone(kept_at, at_ms):
                     states[kept_at] = max(states.get(kept_at, 0), at_ms)
-                case None:
-                    continue
         return Forgotten(entries, tuple(sessions), states)
 
     def successors(self, *sides: Side) -> Mapping[str, str]:

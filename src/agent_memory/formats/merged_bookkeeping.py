@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from attrs import evolve
-from returns.result import Failure, Result, Success
+from returns.result import Failure
 
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.forgetting.tombstone import EntryTombstone
@@ -16,56 +16,61 @@ from agent_memory.domain.merging.three_way import chosen, united
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.tiers import TIERS_FILE, Tier, TierList
 from agent_memory.domain.usage import Base, LedgerRecord, Total, day_reads, listed_reads, reads_and_bases
-from agent_memory.errors import Error
-from agent_memory.formats.forgetting_json import parse_purge, render_purge
+from agent_memory.formats.forgetting_json import Tombstone, parse_purge, parse_tombstone, render_purge, render_tombstone
 from agent_memory.formats.ledger_lines import parse_ledger_line, render_ledger_line
 from agent_memory.formats.session_mark_json import parse_session_mark, render_session_mark
 from agent_memory.formats.state_value_json import parse_state_value
 from agent_memory.formats.tag_vocabulary_json import parse_tag_vocabulary, render_tag_vocabulary
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
-from agent_memory.formats.tombstone_json import Tombstone, parse_tombstone, render_tombstone
-from agent_memory.results import sealed
+from agent_memory.results import as_result, unwrap
 
 PURGE_FILE = "state/purge.json"
 FORGOTTEN = "state/forgotten/"
-_SESSIONS = "state/sessions/"
-_KEYS = "state/keys/"
-_USAGE = "usage/"
 
 T = TypeVar("T")
 
 
 def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
     """Both versions of a file of ours as one; None for a path that is none of them, or where one cannot be understood."""
+    versions = (base, ours, theirs)
     if path == TIERS_FILE:
-        return _merged(lambda data: parse_tiers(data, path), base, ours, theirs, _tiers, render_tiers)
+        return _merged(lambda data: unwrap(parse_tiers(data, path)), versions, _tiers, render_tiers)
     if path == VOCABULARY_FILE:
-        return _merged(lambda data: parse_tag_vocabulary(data, path), base, ours, theirs, _tags, _vocabulary_bytes)
+        return _merged(lambda data: unwrap(parse_tag_vocabulary(data, path)), versions, _tags, _vocabulary_bytes)
     if path == PURGE_FILE:
-        return _merged(lambda data: parse_purge(data, path), base, ours, theirs, _later, _purge_bytes)
+        return _merged(lambda data: parse_purge(data, path), versions, _later, lambda at: render_purge(at).encode())
     if path.startswith(FORGOTTEN):
-        return _merged(lambda data: parse_tombstone(data, path), base, ours, theirs, _tombstone, _tombstone_bytes)
-    if path.startswith(_SESSIONS):
-        return _merged(lambda data: _mark_in(data, path), base, ours, theirs, _further, _mark_bytes)
-    if path.startswith(_KEYS):
+        return _merged(
+            lambda data: parse_tombstone(data, path), versions, _tombstone, lambda each: render_tombstone(each).encode()
+        )
+    if path.startswith("state/sessions/"):
+        return _merged(
+            lambda data: unwrap(parse_session_mark(data.decode("utf-8", "replace"), path)),
+            versions,
+            _further,
+            lambda mark: render_session_mark(mark).encode(),
+        )
+    if path.startswith("state/keys/"):
         return _newer_value(path, ours, theirs)
-    if path.startswith(_USAGE):
+    if path.startswith("usage/"):
         return merged_ledger(base or b"", ours, theirs)
     return None
 
 
 def _merged(
-    parse: Callable[[bytes], Result[T, Error]],
-    base: bytes | None,
-    ours: bytes,
-    theirs: bytes,
+    parse: Callable[[bytes], T],
+    versions: tuple[bytes | None, bytes, bytes],
     merge: Callable[[T | None, T, T], T],
     render: Callable[[T], bytes],
 ) -> bytes | None:
     """A base that cannot be understood counts as none."""
-    before = None if base is None else parse(base).value_or(None)
-    both = parse(ours).bind(lambda one: parse(theirs).map(lambda other: render(merge(before, one, other))))
-    return both.value_or(None)
+    base, ours, theirs = versions
+    parsed = as_result(parse)
+    before = None if base is None else parsed(base).value_or(None)
+    one, other = parsed(ours), parsed(theirs)
+    if isinstance(one, Failure) or isinstance(other, Failure):
+        return None
+    return render(merge(before, one.unwrap(), other.unwrap()))
 
 
 # -- tiers ------------------------------------------------------------------------------------------------------------
@@ -105,19 +110,7 @@ def _later(base: int | None, ours: int, theirs: int) -> int:
     return max(ours, theirs)
 
 
-def _tombstone_bytes(tombstone: Tombstone) -> bytes:
-    return render_tombstone(tombstone).encode("ascii")
-
-
-def _purge_bytes(at_ms: int) -> bytes:
-    return render_purge(at_ms).encode("ascii")
-
-
 # -- sessions ---------------------------------------------------------------------------------------------------------
-
-
-def _mark_in(data: bytes, path: str) -> Result[SessionMark, Error]:
-    return parse_session_mark(data.decode("utf-8", "replace"), path)
 
 
 def _further(base: SessionMark | None, ours: SessionMark, theirs: SessionMark) -> SessionMark:
@@ -136,10 +129,6 @@ def _further(base: SessionMark | None, ours: SessionMark, theirs: SessionMark) -
         entry_ids=united((), further.entry_ids, other.entry_ids),
         used_ids=united((), further.used_ids, other.used_ids),
     )
-
-
-def _mark_bytes(mark: SessionMark) -> bytes:
-    return render_session_mark(mark).encode("ascii")
 
 
 # -- tags and values --------------------------------------------------------------------------------------------------
@@ -177,17 +166,9 @@ def _vocabulary_bytes(vocabulary: TagVocabulary) -> bytes:
 
 
 def _newer_value(path: str, ours: bytes, theirs: bytes) -> bytes | None:
-    """The value that was written later."""
-    found = [parse_state_value(data, path, "").map(lambda value: value.updated_at_ms or 0) for data in (ours, theirs)]
-    match sealed(found[0]), sealed(found[1]):
-        case Success(our_time), Success(their_time):
-            return max((our_time, ours), (their_time, theirs))[1]
-        case Failure(_), Success(_):
-            return theirs
-        case Success(_), Failure(_):
-            return ours
-        case _:
-            return None
+    """The value that was written later; the other where one cannot be understood."""
+    found = [(parse_state_value(data, path, "").value_or(None), data) for data in (ours, theirs)]
+    return max(((value.updated_at_ms or 0, data) for value, data in found if value is not None), default=(0, None))[1]
 
 
 # -- the ledger -------------------------------------------------------------------------------------------------------

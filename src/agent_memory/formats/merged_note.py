@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from attrs import evolve, frozen
-from returns.result import Failure, Success
 
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.merging.merged_lines import MergedText, merged_text
 from agent_memory.domain.merging.merged_meta import Versions, merged_meta, versions_of
+from agent_memory.domain.merging.three_way import MergedText, merged_text
 from agent_memory.domain.text.derive import derive_description
 from agent_memory.formats.block_edit import comment_lines, edit_block
 from agent_memory.formats.frontmatter import canonical_body, has_conflict, join_note, read_values, split_note
 from agent_memory.formats.meta_fields import META_FIELDS
 from agent_memory.formats.note import parse_note, render_note
 from agent_memory.formats.yaml_scalars import Plain, flow_text
-from agent_memory.results import sealed
 
 _KNOWN = tuple(field.key for field in META_FIELDS)
 
@@ -83,15 +81,14 @@ def _entry(data: bytes, path: str) -> MemoryEntry | None:
 
 def _with_foreign(newer: str, older: str, base: bytes | None) -> str:
     """The newer file's text with the keys and comments that only the older has added since the base."""
-    match sealed(split_note(newer)):
-        case Failure(_):
-            return newer
-        case Success(parts):
-            mine = parts.block or ""
-            added = _block(older)
-            before = "" if base is None else _block(base.decode("utf-8", "replace"))
-            block = _with_comments(_with_keys(mine, added, before), added, before)
-            return newer if block == mine else join_note(evolve(parts, block=block, gap=parts.gap or "\n"))
+    parts = split_note(newer).value_or(None)
+    if parts is None:
+        return newer
+    mine = parts.block or ""
+    added = _block(older)
+    before = "" if base is None else _block(base.decode("utf-8", "replace"))
+    block = _with_comments(_with_keys(mine, added, before), added, before)
+    return newer if block == mine else join_note(evolve(parts, block=block, gap=parts.gap or "\n"))
 
 
 def _with_keys(block: str, added: str, before: str) -> str:
@@ -103,8 +100,8 @@ def _with_keys(block: str, added: str, before: str) -> str:
     }
     if not foreign:
         return block
-    order = (*_KNOWN, *dict.fromkeys((*here, *foreign)))
-    return edit_block(block, {key: flow_text(value) for key, value in foreign.items()}, _each_once(order))
+    order = tuple(dict.fromkeys((*_KNOWN, *here, *foreign)))
+    return edit_block(block, {key: flow_text(value) for key, value in foreign.items()}, order)
 
 
 def _is_news(key: str, value: Plain, here: dict[str, Plain], earlier: dict[str, Plain]) -> bool:
@@ -129,7 +126,3 @@ def _block(text: str) -> str:
 
 def _values(block: str) -> dict[str, Plain]:
     return read_values(block).value_or(dict[str, Plain]())
-
-
-def _each_once(order: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(order))

@@ -12,17 +12,17 @@ from collections.abc import Mapping
 from attrs import define, field, frozen
 
 from agent_memory.domain.entry import MemoryEntry
-from agent_memory.domain.merging.admission import why_outside
-from agent_memory.domain.merging.forgotten import Forgotten
+from agent_memory.domain.merging.synced import Remark
 from agent_memory.domain.merging.three_way import chosen
-from agent_memory.domain.merging.tree import EMPTY, PLAIN_MODES, Leaf, MergedTree, Remark, Tree
+from agent_memory.domain.merging.tree import EMPTY, PLAIN_MODES, Held, Leaf, MergedTree, Tree, why_outside
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORED
 from agent_memory.domain.text.file_name import file_name_of, id_in_name
 from agent_memory.domain.text.folded_name import folded_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.formats.merge_sides import ARCHIVE, TOPICS, Contents, Held, Place
+from agent_memory.formats.frontmatter import has_conflict
+from agent_memory.formats.merge_sides import ARCHIVE, TOPICS, Contents, Forgotten, Place, is_note
 from agent_memory.formats.merged_bookkeeping import merged_bookkeeping
 from agent_memory.formats.merged_note import MergedNote, merged_note
 from agent_memory.formats.note import render_note
@@ -305,3 +305,23 @@ class Outcome:
 def _beside(path: str, what: str) -> str:
     stem, dot, ending = path.rpartition(".")
     return f"{stem} ({what}).{ending}" if dot and "/" not in ending else f"{path} ({what})"
+
+
+# -- one file by itself -----------------------------------------------------------------------------------------------
+
+
+@frozen
+class DrivenMerge:
+    data: bytes
+    conflicted: bool
+
+
+def driven_merge(path: str, base: bytes, ours: bytes, theirs: bytes) -> DrivenMerge | None:
+    """Both versions of one file as one, as git's merge drivers are asked to; None where that cannot be, and git is to say so.
+    An empty base is none."""
+    before = base or None
+    if is_note(path):
+        merged = merged_note(before, ours, theirs, "note.md")
+        return None if merged is None else DrivenMerge(merged.text.encode(), has_conflict(merged.entry.body))
+    data = merged_bookkeeping(path, before, ours, theirs)
+    return None if data is None else DrivenMerge(data, conflicted=False)

@@ -13,12 +13,12 @@ import json
 import re
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure
 
 from agent_memory.domain.instants import iso_of, ms_of
+from agent_memory.domain.json_shape import Json
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.strict_document import parse_strict_json
-from agent_memory.results import sealed
 
 VERSION = 1
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}", re.ASCII)
@@ -38,17 +38,15 @@ def render_at_work(work: SyncAtWork) -> bytes:
     return (json.dumps(document) + "\n").encode("ascii")
 
 
-def parse_at_work(data: bytes, path: str) -> Result[SyncAtWork, StateCorrupt]:
+def parse_at_work(data: bytes, path: str) -> SyncAtWork:
     """What `render_at_work` wrote; anything else is StateCorrupt."""
-    match sealed(parse_strict_json(data)):
-        case Success({"version": 1, "branch": str(branch), "from": (str() | None) as before, "to": str(after)}) if (
+    match _document(data, path):
+        case {"version": 1, "branch": str(branch), "from": (str() | None) as before, "to": str(after)} if (
             branch.startswith("refs/heads/") and _COMMIT.fullmatch(after) and _COMMIT.fullmatch(before or after)
         ):
-            return Success(SyncAtWork(branch, before, after))
-        case Failure(problem):
-            return Failure(StateCorrupt(path, (problem,)))
+            return SyncAtWork(branch, before, after)
         case _:
-            return Failure(StateCorrupt(path, (f"it does not tell of a sync in version {VERSION}",)))
+            raise StateCorrupt(path, (f"it does not tell of a sync in version {VERSION}",))
 
 
 def render_synced(purged_at_ms: int | None) -> str:
@@ -56,14 +54,19 @@ def render_synced(purged_at_ms: int | None) -> str:
     return json.dumps({"version": VERSION, "purgedAt": at}) + "\n"
 
 
-def parse_synced(data: bytes, path: str) -> Result[int | None, StateCorrupt]:
+def parse_synced(data: bytes, path: str) -> int | None:
     """The purge that was dealt with (epoch ms), None for none; anything else is StateCorrupt, never "dealt with" (P6)."""
-    match sealed(parse_strict_json(data)):
-        case Success({"version": 1, "purgedAt": None}):
-            return Success(None)
-        case Success({"version": 1, "purgedAt": str(at)}) if (at_ms := ms_of(at)) is not None:
-            return Success(at_ms)
-        case Failure(problem):
-            return Failure(StateCorrupt(path, (problem,)))
+    match _document(data, path):
+        case {"version": 1, "purgedAt": None}:
+            return None
+        case {"version": 1, "purgedAt": str(at)} if (at_ms := ms_of(at)) is not None:
+            return at_ms
         case _:
-            return Failure(StateCorrupt(path, (f"it does not tell of a sync in version {VERSION}",)))
+            raise StateCorrupt(path, (f"it does not tell of a sync in version {VERSION}",))
+
+
+def _document(data: bytes, path: str) -> Json:
+    parsed = parse_strict_json(data)
+    if isinstance(parsed, Failure):
+        raise StateCorrupt(path, (parsed.failure(),))
+    return parsed.unwrap()

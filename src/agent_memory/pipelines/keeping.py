@@ -8,7 +8,7 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listing
-from agent_memory.domain.forgetting.relearning import REASON
+from agent_memory.domain.forgetting.tombstone import REASON
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.run import Run, Work
 from agent_memory.domain.transcripts.entry_uses import entry_uses

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 FORGOTTEN = "state/forgotten"
 ANY_HARNESS = "any"
-"""As in `adapters.forgetting.tombstone_files`, which takes long to load."""
+"""As in `adapters.forgetting.forgetting_files`, which takes long to load."""
 
 
 def run_hook(words: list[str]) -> "NoReturn":

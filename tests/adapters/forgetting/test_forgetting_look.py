@@ -11,7 +11,7 @@ from returns.result import Failure, Success
 
 from agent_memory import app
 from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
-from agent_memory.domain.forgetting.sources import SessionKey
+from agent_memory.domain.forgetting.traces import SessionKey
 from agent_memory.results import sealed
 from claude_transcripts import Conversation
 from faults import failing_at

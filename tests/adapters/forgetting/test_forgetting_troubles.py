@@ -11,6 +11,7 @@ from agent_memory.adapters.forgetting.forgetter import Forgetter
 from agent_memory.adapters.forgetting.run_traces import remove_directory_below
 from agent_memory.domain.forgetting.forgetting import ForgetTarget
 from agent_memory.errors import EntryNotFound, StoreIo
+from agent_memory.results import as_result
 from faults import failing_at, failing_on
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_kept_histories import DictKeptHistories
@@ -29,7 +30,7 @@ def forgetter(root: Path) -> Forgetter:
         DictRecorder(),
         DictLocks(),
         DictClock(1_770_993_005_123),
-        purge=lambda _: Success(None),
+        purge=lambda: None,
         publish=lambda: None,
         tell=lambda _: None,
     )
@@ -42,15 +43,15 @@ def test_whatever_the_disk_refuses_is_an_error_value_and_the_rest_is_done_later(
         (root / OLD_REPOSITORY).mkdir(exist_ok=True)
         note = root / "topics" / f"a lamp -- {ID}.md"
         note.write_text(f"---\nid: {ID}\ntitle: A lamp\n---\nIt is lit.\n")
-        found = forgetter(root).look(ForgetTarget(ID, purge=True)).unwrap()
+        found = forgetter(root).look(ForgetTarget(ID, purge=True))
         with failing_at(k, errno.EIO, once=True) as counter:
-            done = forgetter(root).forget(found)
+            done = as_result(forgetter(root).forget)(found)
         if isinstance(done, Failure):
             refused += 1
             again = forgetter(root)
-            again.resume().unwrap()
+            again.resume()
             if note.exists():
-                again.forget(again.look(ForgetTarget(ID, purge=True)).unwrap()).unwrap()
+                again.forget(again.look(ForgetTarget(ID, purge=True)))
         assert not note.exists(), k
         assert not (root / OLD_REPOSITORY).exists(), k
         if not counter.struck:
@@ -67,22 +68,23 @@ def write_note(root: Path, id: str) -> Path:
 
 def test_what_may_have_been_forgotten_before_is_not_unknown_p6_p28(root: Path) -> None:
     target = ForgetTarget(ID, purge=True)
-    assert forgetter(root).look(target) == Failure(EntryNotFound(ID))
+    look = as_result(forgetter(root).look)
+    assert look(target) == Failure(EntryNotFound(ID))
     write_note(root, ID)
-    forgetter(root).forget(forgetter(root).look(target).unwrap()).unwrap()
+    forgetter(root).forget(forgetter(root).look(target))
     with failing_on(f"{ID}.json", "lstat"):
-        assert isinstance(forgetter(root).look(target).failure(), StoreIo)
-    assert isinstance(forgetter(root).look(target), Success)
+        assert isinstance(look(target).failure(), StoreIo)
+    assert isinstance(look(target), Success)
 
 
 def test_notes_that_say_the_same_are_all_told_or_it_is_an_error_p6_p28(root: Path) -> None:
     write_note(root, ID)
     write_note(root, "id__b2c3d4")
-    whole = forgetter(root).look(ForgetTarget(ID)).unwrap().told.mentions
+    whole = forgetter(root).look(ForgetTarget(ID)).told.mentions
     assert [each.id for each in whole] == ["id__b2c3d4"]
     for k in range(1, 500):
         with failing_at(k, errno.EIO, once=True) as counter:
-            looked = forgetter(root).look(ForgetTarget(ID))
+            looked = as_result(forgetter(root).look)(ForgetTarget(ID))
         assert isinstance(looked, Failure) or looked.unwrap().told.mentions == whole, k
         if not counter.struck:
             break
@@ -94,7 +96,7 @@ def test_what_somebody_else_removes_meanwhile_hides_nothing_that_is_left(root: P
     for name in ("a", "b", "c"):
         (cache / name).touch()
     with failing_on(".cache/b", "unlink", number=errno.ENOENT):
-        remove_directory_below(str(root), ".cache")
+        as_result(remove_directory_below)(str(root), ".cache")
     assert [each.name for each in cache.iterdir()] == ["b"]
-    assert remove_directory_below(str(root), ".cache") == Success(None)
+    remove_directory_below(str(root), ".cache")
     assert not cache.exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.forgetting.tombstone_files import FORGOTTEN, TombstoneFiles
+from agent_memory.adapters.forgetting.forgetting_files import FORGOTTEN, TombstoneFiles
 from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt

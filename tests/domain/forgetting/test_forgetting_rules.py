@@ -8,12 +8,22 @@ from hypothesis import given, strategies as st
 
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
-from agent_memory.domain.forgetting.relearning import without_forgotten
-from agent_memory.domain.forgetting.sources import SessionKey, share_of, without_session
-from agent_memory.domain.forgetting.statements import share_held, statement_hashes, statements_of
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, forgotten_note
-from agent_memory.domain.forgetting.trace_words import TraceWords, forgetful_message
-from agent_memory.domain.forgetting.unlinking import unlinked
+from agent_memory.domain.forgetting.tombstone import (
+    EntryTombstone,
+    forgotten_note,
+    share_held,
+    statement_hashes,
+    statements_of,
+    without_forgotten,
+)
+from agent_memory.domain.forgetting.traces import (
+    SessionKey,
+    TraceWords,
+    forgetful_message,
+    share_of,
+    unlinked,
+    without_session,
+)
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.vocabulary import Harness, Kind
 

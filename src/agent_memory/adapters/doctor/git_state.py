@@ -11,13 +11,12 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import is_directory, is_there, those_there
-from agent_memory.adapters.git.git_locks import stale_locks
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess
-from agent_memory.adapters.git.git_repository import GitRepository
+from agent_memory.adapters.git.git_repository import GitRepository, stale_locks
 from agent_memory.domain.doctor.run_checks import GitFacts
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error
-from agent_memory.results import sealed
+from agent_memory.results import as_result, sealed
 from agent_memory.wording import describe
 
 _UNFINISHED = {
@@ -50,14 +49,15 @@ def read_git(root: Path, environ: Mapping[str, str], owed: int) -> GitFacts:
         return GitFacts(present=True, owed=owed, trouble=describe(store_io(refused, "look through", str(where))))
     # Asked of a path that is never tracked, so that history and index are read, and fifty thousand files not looked at.
     status = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all", "--", ".git")
-    unmerged = git.run(*status).bind(lambda read: git.run("ls-files", "-z", "--unmerged") if read.ok else Success(read))
+    run = as_result(git.run)
+    unmerged = run(*status).bind(lambda read: run("ls-files", "-z", "--unmerged") if read.ok else Success(read))
     match sealed(unmerged):
         case Failure(error):
             return GitFacts(present=True, owed=owed, stale_locks=locks, trouble=describe(error))
         case Success(output) if not output.ok:
             return GitFacts(present=True, owed=owed, stale_locks=locks, trouble=_unreadable(output))
         case Success(output):
-            named = git.run("symbolic-ref", "--quiet", "--short", "HEAD").value_or(output)
+            named = run("symbolic-ref", "--quiet", "--short", "HEAD").value_or(output)
             begun = those_there(str(where), _UNFINISHED)
             return GitFacts(
                 present=True,
@@ -70,7 +70,8 @@ def read_git(root: Path, environ: Mapping[str, str], owed: int) -> GitFacts:
             )
 
 
-def git_directory(root: Path, environ: Mapping[str, str]) -> Result[Path, Error]:
+@as_result
+def git_directory(root: Path, environ: Mapping[str, str]) -> Path:
     """Where git keeps the repository of a root."""
     return GitRepository(GitProcess(root, environ), time.time, lambda _: None).directory()
 
@@ -78,7 +79,9 @@ def git_directory(root: Path, environ: Mapping[str, str]) -> Result[Path, Error]
 def _asked(git: GitProcess) -> Result[None, Error]:
     """Whether git can be called at all, where there is something to record."""
     there = is_directory(str(git.root))
-    return there.bind(lambda has_root: git.run("--version").map(lambda _: None) if has_root else Success(None))
+    return there.bind(
+        lambda has_root: as_result(git.run)("--version").map(lambda _: None) if has_root else Success(None)
+    )
 
 
 def _trouble(asked: Result[object, Error]) -> str:

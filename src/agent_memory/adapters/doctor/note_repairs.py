@@ -22,7 +22,7 @@ from agent_memory.formats.frontmatter import split_note
 from agent_memory.formats.note import render_note
 from agent_memory.formats.written_tags import with_normal_tags
 from agent_memory.ports import Locks
-from agent_memory.results import sealed
+from agent_memory.results import as_result, sealed
 from agent_memory.wording import describe
 
 _A_BATCH = 200
@@ -166,9 +166,10 @@ def restore_head(git: GitProcess, path: str) -> Result[bool, Error]:
 
 
 def _last_block(git: GitProcess, path: str) -> str | None:
-    commits = git.run("log", f"--max-count={_LOOKED_BACK}", "--format=%H", "--", path)
+    run = as_result(git.run)
+    commits = run("log", f"--max-count={_LOOKED_BACK}", "--format=%H", "--", path)
     for commit in commits.map(lambda output: output.stdout.decode().split()).value_or([]):
-        shown = git.run("show", f"{commit}:{path}")
+        shown = run("show", f"{commit}:{path}")
         text = shown.map(lambda output: output.stdout.decode("utf-8", "replace")).value_or("")
         parts = split_note(text).value_or(None)
         if parts is not None and parts.block is not None:

@@ -17,8 +17,8 @@ from agent_memory.adapters.doctor.files import RepairLog, repair_files, walk
 from agent_memory.adapters.doctor.git_state import git_directory
 from agent_memory.adapters.doctor.note_repairs import Repairing, is_repairable, restore_head
 from agent_memory.adapters.doctor.notes import read_copies, read_notes
-from agent_memory.adapters.git.git_locks import remove_stale_locks, stale_locks
 from agent_memory.adapters.git.git_process import GitProcess
+from agent_memory.adapters.git.git_repository import remove_stale_locks, stale_locks
 from agent_memory.adapters.records.health_files import unrecorded_writes
 from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS

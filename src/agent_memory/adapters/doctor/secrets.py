@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Protocol
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.doctor.files import walk
@@ -21,8 +21,7 @@ from agent_memory.domain.doctor.catalogue import SecretFind, SecretSearch
 from agent_memory.domain.doctor.file_checks import Found
 from agent_memory.domain.redacted_stream import secrets_in
 from agent_memory.domain.redaction import redact
-from agent_memory.errors import Error
-from agent_memory.results import sealed
+from agent_memory.results import as_result, sealed
 from agent_memory.wording import describe
 
 _SHOWN_EVERY = 500
@@ -164,14 +163,15 @@ class _Object:
     is_blob: bool
 
 
-def search_objects(git: GitProcess) -> Result[SecretSearch, Error]:
+@as_result
+def search_objects(git: GitProcess) -> SecretSearch:
     """Every object that holds text; nothing where there is no repository. Changes nothing."""
     if not os.path.lexists(git.root / ".git"):
-        return Success(SecretSearch())
-    asked = git.must(
+        return SecretSearch()
+    listed = git.must(
         "cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objecttype) %(objectname) %(objectsize)"
     )
-    return asked.bind(lambda listed: _searched(git, _objects(listed)))
+    return _searched(git, _objects(listed))
 
 
 def _objects(listed: bytes) -> tuple[_Object, ...]:
@@ -179,23 +179,18 @@ def _objects(listed: bytes) -> tuple[_Object, ...]:
     return tuple(_Object(name, int(size), kind == "blob") for kind, name, size in rows if kind in _TEXT_TYPES)
 
 
-def _searched(git: GitProcess, objects: tuple[_Object, ...]) -> Result[SecretSearch, Error]:
+def _searched(git: GitProcess, objects: tuple[_Object, ...]) -> SecretSearch:
     too_large = tuple(each for each in objects if each.size_bytes > MOST_OBJECT_BYTES)
     found: list[tuple[_Object, tuple[tuple[str, int], ...]]] = []
     for batch in _batches(each for each in objects if each.size_bytes <= MOST_OBJECT_BYTES):
-        match sealed(git.must("cat-file", "--batch", input="".join(f"{each.name}\n" for each in batch).encode())):
-            case Failure(error):
-                return Failure(error)
-            case Success(answer):
-                found.extend(_with_secrets(batch, answer))
+        answer = git.must("cat-file", "--batch", input="".join(f"{each.name}\n" for each in batch).encode())
+        found.extend(_with_secrets(batch, answer))
     unread = tuple(f"git object {each.name}: it is larger than {MOST_OBJECT_BYTES >> 20} MiB" for each in too_large)
     if not found:
-        return Success(SecretSearch(objects=len(objects), unread=unread))
-    return _origins(git).map(
-        lambda origins: SecretSearch(
-            tuple(_find(each, kinds, origins) for each, kinds in found), 0, len(objects), unread
-        )
-    )
+        return SecretSearch(objects=len(objects), unread=unread)
+    origins = dict(_first_places(git.must(*_ORIGINS).decode("utf-8", "replace").split("\0")))
+    """For each blob the first commit that holds it, and its path there."""
+    return SecretSearch(tuple(_find(each, kinds, origins) for each, kinds in found), 0, len(objects), unread)
 
 
 def _batches(objects: Iterable[_Object]) -> Iterator[list[_Object]]:
@@ -224,11 +219,6 @@ def _with_secrets(batch: list[_Object], answer: bytes) -> Iterator[tuple[_Object
         text = answer[begin : begin + each.size_bytes].decode("utf-8", "replace")
         if kinds := secrets_in((text,)):
             yield each, kinds
-
-
-def _origins(git: GitProcess) -> Result[dict[str, tuple[str, str]], Error]:
-    """For each blob the first commit that holds it, and its path there."""
-    return git.must(*_ORIGINS).map(lambda log: dict(_first_places(log.decode("utf-8", "replace").split("\0"))))
 
 
 def _first_places(words: list[str]) -> Iterator[tuple[str, tuple[str, str]]]:

@@ -6,41 +6,70 @@ again; then the notes, as one transaction; then what knew of them. The journal s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Result
 
 from agent_memory.adapters.disk.file_in_root import drop_file
 from agent_memory.adapters.disk.listed_names import listed_names
-from agent_memory.adapters.disk.paths import FileImage, real_root
-from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
-from agent_memory.adapters.forgetting.forgetting_look import ForgettingLook, Found, newest_of_each, was_forgotten
-from agent_memory.adapters.forgetting.inbox_traces import inbox_of_session
-from agent_memory.adapters.forgetting.note_traces import NoteTraces, traces_of_entry, traces_of_session
+from agent_memory.adapters.disk.paths import is_there, real_root, those_there
+from agent_memory.adapters.forgetting.forgetting_files import FORGOTTEN, ForgettingFiles, TombstoneFiles
+from agent_memory.adapters.forgetting.note_traces import (
+    InboxTraces,
+    NoteFile,
+    NoteTraces,
+    inbox_of_entries,
+    inbox_of_session,
+    note_files,
+    traces_of_entry,
+    traces_of_session,
+)
 from agent_memory.adapters.forgetting.run_traces import RunTraces, remove_directory_below
-from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
 from agent_memory.adapters.store.entry_files import read_image
+from agent_memory.adapters.store.reverted_files import without
 from agent_memory.adapters.store.tier_file import tiers_in
 from agent_memory.adapters.store.transaction import Transactions
-from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
-from agent_memory.domain.forgetting.statements import statement_hashes
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
-from agent_memory.domain.forgetting.trace_words import TraceWords
+from agent_memory.domain.entry import Meta, StoredEntry
+from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting, GoneNote, Mention, SharedNote
+from agent_memory.domain.forgetting.tombstone import (
+    MENTION_SHARE,
+    EntryTombstone,
+    SessionTombstone,
+    StateTombstone,
+    share_held,
+    statement_hashes,
+    statements_of,
+)
+from agent_memory.domain.forgetting.traces import SessionKey, TraceWords
 from agent_memory.domain.recording.file_change import FileChange, FileState
-from agent_memory.domain.tiers import TIERS_FILE, TierList
+from agent_memory.domain.text.ids import is_id
+from agent_memory.domain.text.slug import slug_of
+from agent_memory.domain.tiers import TIERS_FILE
+from agent_memory.domain.vocabulary import Harness, Sensitivity
 from agent_memory.errors import EntryChanged, EntryNotFound, Error
 from agent_memory.formats.forgetting_json import ForgettingAtWork
 from agent_memory.formats.tiers_json import render_tiers
 from agent_memory.ports import Clock, KeptHistories, Locks, Recorder
-from agent_memory.results import sealed
+from agent_memory.results import unwrap
 
 _ATTEMPTS = 5
-_CACHE = ".cache"
+_MARKS = "state/sessions"
 _OLD_GIT = ".git.broken-"
 """Beginning of the names of repositories that could not be read and were moved aside."""
+
+
+@frozen
+class Found:
+    """A forgetting with all that carrying it out needs."""
+
+    told: Forgetting
+    traces: NoteTraces
+    work: ForgettingAtWork
+    keys: frozenset[str]
+    """Of the inbox's troubles."""
 
 
 @frozen
@@ -52,206 +81,296 @@ class Forgetter:
     recorder: Recorder
     locks: Locks
     clock: Clock
-    purge: Callable[[ForgettingAtWork], Result[None, Error]]
-    """Rewrites the git history."""
+    purge: Callable[[], None]
+    """Rewrites the git history without what the forgetting at work takes away."""
     publish: Callable[[], object]
     """Brings the managed sections up to date; its trouble is told there."""
     tell: Callable[[Error], None]
     """Is told what did not go wrong enough to fail."""
 
-    def look(self, target: ForgetTarget) -> Result[Found, Error]:
-        """All that would go. EntryNotFound for an id of which there is nothing."""
-        return ForgettingLook(self.root, self.histories, self.clock).look(target)
+    # -- looking: all that would go, all that would change, and what states the same -------------------------------------
 
-    def forget_what_was_seen(self, seen: Found) -> Result[Forgetting, Error]:
+    def look(self, target: ForgetTarget) -> Found:
+        """All that would go; nothing is changed. EntryNotFound for an id of which there is nothing."""
+        if target.session is not None:
+            return self._look_at_session(target, target.session)
+        id = target.id or ""
+        traces = traces_of_entry(self._real, id)
+        inbox = inbox_of_entries(self._real, frozenset((id,)))
+        if not (traces.removed or traces.linked or self._may_be_left(target, id)):
+            raise EntryNotFound(id)
+        sessions: tuple[tuple[Harness, str], ...] = ()
+        if target.purge:
+            metas = [file.stored.meta for file in traces.removed if file.stored is not None]
+            sources = [source for meta in metas for source in meta.sources if source.thread_id]
+            sessions = tuple(dict.fromkeys((each.harness, each.thread_id or "") for each in sources))
+        return self._found(target, traces, inbox, frozenset((id,)), sessions, ())
+
+    def _may_be_left(self, target: ForgetTarget, id: str) -> bool:
+        """Whether the note went before, and the history still holds it, or what knew of it."""
+        if not self._was_forgotten(id):
+            return False
+        if target.purge:
+            return True
+        begun = ForgettingFiles(self.root).at_work()
+        return begun is not None and id in begun.words.ids
+
+    def _was_forgotten(self, id: str) -> bool:
+        return is_id(id) and unwrap(is_there(f"{self._real}/{FORGOTTEN}/{id}.json"))
+
+    def _look_at_session(self, target: ForgetTarget, session: SessionKey) -> Found:
+        inbox = inbox_of_session(self._real, session)
+        traces = traces_of_session(self._real, session, inbox.entry_ids)
+        gone = _ids_of(traces.removed) - traces.kept_ids
+        notes = inbox_of_entries(self._real, gone)
+        inbox = InboxTraces(tuple(dict.fromkeys((*inbox.paths, *notes.paths))), inbox.keys | notes.keys)
+        harnesses = tuple(Harness) if session.harness is None else (session.harness,)
+        paths = (f"{_MARKS}/{harness}_{slug_of(session.session_id)}.json" for harness in harnesses)
+        marks = unwrap(those_there(self._real, paths))
+        return self._found(target, traces, inbox, gone, [(each, session.session_id) for each in harnesses], marks)
+
+    def _found(
+        self,
+        target: ForgetTarget,
+        traces: NoteTraces,
+        inbox: InboxTraces,
+        gone: frozenset[str],
+        sessions: Sequence[tuple[Harness, str]],
+        marks: tuple[str, ...],
+    ) -> Found:
+        session = target.session
+        stored = [file.stored for file in traces.removed if file.stored is not None]
+        lines = {line.text: line for each in stored for line in statements_of(each.meta.title, each.body)}
+        titles = frozenset(each.meta.title for each in stored)
+        words = TraceWords(gone, None if session is None else session.session_id, titles, tuple(lines.values()))
+        touched = _ids_of(traces.removed) | _ids_of(traces.shared)
+        runs = RunTraces(self.root, words, touched, session).runs()
+        kept = frozenset(each.name for each in unwrap(self.histories.sessions()))
+        histories = tuple((harness, id) for harness, id in sessions if _kept_name(harness, id) in kept)
+        told = Forgetting(
+            target=target,
+            at_ms=self.clock.now_ms(),
+            notes=_notes_in(traces),
+            shared=_shared_in(traces, session),
+            linked=traces.linked,
+            mentions=self._mentions(traces),
+            inbox=inbox.paths,
+            runs=runs,
+            histories=histories,
+            marks=marks,
+            has_history=unwrap(is_there(f"{self._real}/.git")),
+        )
+        work = ForgettingAtWork(
+            at_ms=told.at_ms,
+            purge=target.purge,
+            words=words,
+            session=session,
+            touched_ids=touched,
+            paths=tuple(change.path for change in traces.changes),
+            runs=runs,
+            inbox=inbox.paths,
+            marks=marks,
+            histories=histories,
+        )
+        return Found(told, traces, work, inbox.keys)
+
+    def _mentions(self, traces: NoteTraces) -> tuple[Mention, ...]:
+        """Notes that stay and hold most of what a forgotten one states: the likest first. An error where one cannot be looked
+        at that may be among them (P6)."""
+        gone = {file.path for file in traces.removed}
+        forgotten = [statements_of(each.meta.title, each.body) for each in _newest_of_each(traces.removed).values()]
+        mentions: dict[str, Mention] = {}
+        for file in note_files(self._real) if forgotten else ():
+            if file.stored is None or file.path in gone:
+                continue
+            meta = file.stored.meta
+            text = f"{meta.title}\n{meta.description}\n{file.stored.body}"
+            share = max(share_held(statements, text) for statements in forgotten)
+            known = mentions.get(meta.id)
+            if share >= MENTION_SHARE and (known is None or known.percent < 100 * share):
+                mentions[meta.id] = Mention(meta.id, _title_of(meta), not file.live, round(100 * share))
+        return tuple(sorted(mentions.values(), key=lambda each: (-each.percent, each.archived, each.id)))
+
+    # -- carrying out -------------------------------------------------------------------------------------------------
+
+    def forget_what_was_seen(self, seen: Found) -> Forgetting:
         """Look again, and forget. EntryChanged where there is more of it by now than what was seen; where nothing is left of
         it, since what had been begun before was finished meanwhile, all that was seen is forgotten."""
+        try:
+            found = self.look(seen.told.target)
+        except EntryNotFound:
+            if self._was_forgotten(seen.told.target.id or ""):
+                return seen.told
+            raise
+        if not set(found.told.paths) <= set(seen.told.paths):
+            raise _changed(found)
+        return self.forget(found)
 
-        def still_so(found: Found) -> Result[Forgetting, Error]:
-            if set(found.told.paths) <= set(seen.told.paths):
-                return self.forget(found)
-            return Failure(EntryChanged(found.told.target.id or next(iter(found.told.ids), "")))
-
-        match sealed(self.look(seen.told.target)):
-            case Failure(EntryNotFound() as missing):
-                gone = was_forgotten(self._real, seen.told.target.id or "")
-                return gone.bind(lambda is_gone: Success(seen.told) if is_gone else Failure(missing))
-            case Failure(error):
-                return Failure(error)
-            case Success(found):
-                return still_so(found)
-
-    def forget(self, found: Found) -> Result[Forgetting, Error]:
+    def forget(self, found: Found) -> Forgetting:
         """Carry it out. EntryChanged, and nothing of any note changed, where somebody keeps changing the same notes."""
-        return (
-            self._entomb(found)
-            .bind(lambda _: ForgettingFiles(self.root).begin(found.work))
-            .bind(lambda _: self._without_notes_and_troubles(found))
-            .bind(lambda _: self._finish(found.work))
-            .map(lambda _: found.told)
-        )
+        self._entomb(found)
+        ForgettingFiles(self.root).begin(found.work)
+        self._remove_notes(found)
+        self._finish(found.work)
+        return found.told
 
-    def purge_state(self, path: str) -> Result[None, Error]:
+    def purge_state(self, path: str) -> None:
         """Take the file of a state value away, and every version of it out of the git history."""
         work = ForgettingAtWork(self.clock.now_ms(), purge=True, words=TraceWords(), marks=(path,))
-        entombed = TombstoneFiles(self.root).put(StateTombstone(path, work.at_ms))
-        return entombed.bind(lambda _: ForgettingFiles(self.root).begin(work)).bind(lambda _: self._finish(work))
+        unwrap(TombstoneFiles(self.root).put(StateTombstone(path, work.at_ms)))
+        ForgettingFiles(self.root).begin(work)
+        self._finish(work)
 
-    def resume(self) -> Result[bool, Error]:
+    def resume(self) -> bool:
         """Carry out the rest of a forgetting that a crash interrupted; whether there was one. One that had not come to its
         notes is decided anew: they may have changed."""
-        journal = ForgettingFiles(self.root)
+        work = ForgettingFiles(self.root).at_work()
+        if work is None:
+            return False
+        target = ForgetTarget(session=work.session, purge=work.purge)
+        targets = [target] if work.session is not None else [ForgetTarget(id) for id in sorted(work.words.ids)]
+        for each in targets:
+            try:
+                left = self.look(each)
+            except EntryNotFound:
+                continue
+            self._remove_notes(left)
+        self._finish(work)
+        return True
 
-        def resumed(work: ForgettingAtWork | None) -> Result[bool, Error]:
-            if work is None:
-                return Success(False)
-            target = ForgetTarget(session=work.session, purge=work.purge)
-            targets = [target] if work.session is not None else [ForgetTarget(id) for id in sorted(work.words.ids)]
-            for each in targets:
-                match sealed(self.look(each)):
-                    case Failure(EntryNotFound()):
-                        continue
-                    case Failure(error):
-                        return Failure(error)
-                    case Success(left):
-                        done = self._without_notes_and_troubles(left)
-                        if isinstance(done, Failure):
-                            return done
-            return self._finish(work).map(lambda _: True)
-
-        return journal.at_work().bind(resumed)
-
-    def _entomb(self, found: Found) -> Result[None, Error]:
+    def _entomb(self, found: Found) -> None:
         tombstones = TombstoneFiles(self.root)
         at_ms, session = found.told.at_ms, found.told.target.session
         if session is not None:
-            put = tombstones.put(SessionTombstone(session.session_id, session.harness, at_ms))
-            if isinstance(put, Failure):
-                return put
-        newest = newest_of_each(found.traces.removed)
+            unwrap(tombstones.put(SessionTombstone(session.session_id, session.harness, at_ms)))
+        newest = _newest_of_each(found.traces.removed)
         for id in found.told.ids:
             stored = newest.get(id)
             said = frozenset[str]() if stored is None else statement_hashes(stored.meta.title, stored.body)
-            put = tombstones.put(EntryTombstone(id, at_ms, said))
-            if isinstance(put, Failure):
-                return put
-        return Success(None)
+            unwrap(tombstones.put(EntryTombstone(id, at_ms, said)))
 
-    def _without_notes_and_troubles(self, found: Found) -> Result[None, Error]:
-        return self._without_notes(found).bind(lambda _: QueueTroubles(self._real).clear(found.keys))
-
-    def _without_notes(self, found: Found) -> Result[None, Error]:
-        """The notes' files and the tier list, as one transaction under the write lock."""
+    def _remove_notes(self, found: Found) -> None:
+        """The notes' files and the tier list, as one transaction under the write lock; then what troubles them had."""
         with self.locks.write() as held:
-            return held.bind(lambda _: self._changed_notes(found))
+            unwrap(held)
+            self._change_notes(found)
+        unwrap(QueueTroubles(self._real).clear(found.keys))
 
-    def _changed_notes(self, found: Found) -> Result[None, Error]:
+    def _change_notes(self, found: Found) -> None:
         transactions = Transactions(self._real)
-        recovered = transactions.recover()
-        if isinstance(recovered, Failure):
-            return recovered
+        unwrap(transactions.recover())
         for _ in range(_ATTEMPTS):
-            traces = self._traces_now(found)
-            if isinstance(traces, Failure):
-                return traces
-            if not {file.path for file in traces.unwrap().removed} <= set(found.told.paths):
-                return Failure(EntryChanged(found.told.target.id or next(iter(found.told.ids), "")))
-            notes = traces.unwrap().changes
+            traces = self._traces_now(found.told.target)
+            if not {file.path for file in traces.removed} <= set(found.told.paths):
+                break
             tiers = self._tier_change(found.work.words.ids)
-            if isinstance(tiers, Failure):
-                return tiers
-            committed = transactions.commit((*notes, *tiers.unwrap()))
-            if isinstance(committed, Failure):
-                return committed.map(lambda _: None)
-            if committed.unwrap():
-                return Success(None)
-        return Failure(EntryChanged(found.told.target.id or ""))
+            if unwrap(transactions.commit((*traces.changes, *tiers))):
+                return
+        raise _changed(found)
 
-    def _traces_now(self, found: Found) -> Result[NoteTraces, Error]:
-        target = found.told.target
-        session = target.session
-        if session is None:
+    def _traces_now(self, target: ForgetTarget) -> NoteTraces:
+        if target.session is None:
             return traces_of_entry(self._real, target.id or "")
-        return inbox_of_session(self._real, session).bind(
-            lambda inbox: traces_of_session(self._real, session, inbox.entry_ids)
-        )
+        recorded = inbox_of_session(self._real, target.session).entry_ids
+        return traces_of_session(self._real, target.session, recorded)
 
-    def _tier_change(self, ids: frozenset[str]) -> Result[tuple[FileChange, ...], Error]:
+    def _tier_change(self, ids: frozenset[str]) -> tuple[FileChange, ...]:
         """What becomes of the tier list when these are gone; StateCorrupt for a damaged one, which is not replaced."""
+        image = unwrap(read_image(self._real, TIERS_FILE))
+        if image is None:
+            return ()
+        tiers = unwrap(tiers_in(self._real, image.data))
+        left = without(tiers, ids)
+        if left == tiers:
+            return ()
+        return (FileChange(TIERS_FILE, FileState(image.data), FileState(render_tiers(left))),)
 
-        def without(data: bytes, tiers: TierList) -> tuple[FileChange, ...]:
-            hot, warm = (tuple(id for id in tier if id not in ids) for tier in (tiers.hot, tiers.warm))
-            after = render_tiers(TierList(hot, warm))
-            return (
-                (FileChange(TIERS_FILE, FileState(data), FileState(after)),)
-                if (hot, warm) != (tiers.hot, tiers.warm)
-                else ()
-            )
-
-        def changed(image: FileImage | None) -> Result[tuple[FileChange, ...], Error]:
-            data = None if image is None else image.data
-            return tiers_in(self._real, data).map(lambda tiers: without(data or b"", tiers))
-
-        return read_image(self._real, TIERS_FILE).bind(changed)
-
-    def _finish(self, work: ForgettingAtWork) -> Result[None, Error]:
+    def _finish(self, work: ForgettingAtWork) -> None:
         """All that comes after the notes; doing any of it twice is harmless."""
         journal = ForgettingFiles(self.root)
         for path in (*work.inbox, *work.marks):
-            gone = drop_file(self._real, path)
-            if isinstance(gone, Failure):
-                return gone.alt(_as_error)
+            unwrap(drop_file(self._real, path))
         for harness, session_id in work.histories:
-            forgotten = self.histories.forget(harness, session_id)
-            if isinstance(forgotten, Failure):
-                return forgotten
-        marked = journal.mark_purge(work.at_ms) if work.purge else Success(None)
-        return (
-            marked.bind(
-                lambda _: RunTraces(self.root, work.words, work.touched_ids, work.session).remove(work.runs, work.at_ms)
-            )
-            .bind(lambda _: remove_directory_below(self._real, _CACHE))
-            .bind(lambda _: self._recorded(work))
-            .bind(lambda _: self._published())
-            .bind(lambda _: self._purged(work))
-            .bind(lambda _: journal.end())
-        )
-
-    def _recorded(self, work: ForgettingAtWork) -> Result[None, Error]:
-        """Git is history, not durability (P4): its trouble is told, and fails nothing but a purge."""
+            unwrap(self.histories.forget(harness, session_id))
+        if work.purge:
+            journal.mark_purge(work.at_ms)
+        RunTraces(self.root, work.words, work.touched_ids, work.session).remove(work.runs, work.at_ms)
+        remove_directory_below(self._real, ".cache")
         what = "a session" if work.session is not None else "a note" if work.words.ids else "a state value"
-        paths = (*work.paths, TIERS_FILE, *work.marks)
-        match sealed(self.recorder.record(paths, f"forget: {what}")):
-            case Failure(error):
-                self.tell(error)
-            case Success(_):
-                pass
-        return Success(None)
-
-    def _published(self) -> Result[None, Error]:
+        recorded: Result[None, Error] = self.recorder.record((*work.paths, TIERS_FILE, *work.marks), f"forget: {what}")
+        if isinstance(recorded, Failure):
+            self.tell(recorded.failure())  # git is history, not durability (P4): it fails nothing but a purge
         self.publish()
-        return Success(None)
-
-    def _purged(self, work: ForgettingAtWork) -> Result[None, Error]:
-        if not work.purge:
-            return Success(None)
-        with self.locks.write() as held:
-            return held.bind(lambda _: self.purge(work)).bind(lambda _: self._without_old_repositories())
-
-    def _without_old_repositories(self) -> Result[None, Error]:
-        return listed_names(self._real, lambda name: name.startswith(_OLD_GIT)).bind(self._without_directories)
-
-    def _without_directories(self, names: Sequence[str]) -> Result[None, Error]:
-        for name in names:
-            gone = remove_directory_below(self._real, name)
-            if isinstance(gone, Failure):
-                return gone
-        return Success(None)
+        if work.purge:
+            with self.locks.write() as held:
+                unwrap(held)
+                self.purge()
+                for name in unwrap(listed_names(self._real, lambda name: name.startswith(_OLD_GIT))):
+                    remove_directory_below(self._real, name)
+        journal.end()
 
     @property
     def _real(self) -> str:
         return real_root(self.root)
 
 
-def _as_error(error: Error) -> Error:
-    return error
+# -- values -----------------------------------------------------------------------------------------------------------
+
+
+def _changed(found: Found) -> EntryChanged:
+    return EntryChanged(found.told.target.id or next(iter(found.told.ids), ""))
+
+
+def _ids_of(files: Iterable[NoteFile]) -> frozenset[str]:
+    return frozenset(file.id for file in files if file.id is not None)
+
+
+def _kept_name(harness: Harness, session_id: str) -> str:
+    # As `kept_histories_files` names what it keeps of a session.
+    return f"{harness}_{slug_of(session_id).replace('.', '~')}"
+
+
+def _newest_of_each(files: Iterable[NoteFile]) -> dict[str, StoredEntry]:
+    """Of several files of one entry the live one, else the one that was changed last; by id."""
+    newest: dict[str, tuple[tuple[bool, int], StoredEntry]] = {}
+    for file in files:
+        if file.stored is not None:
+            id, age = file.stored.meta.id, (file.live, file.stored.meta.updated_at_ms)
+            if id not in newest or age > newest[id][0]:
+                newest[id] = (age, file.stored)
+    return {id: stored for id, (_, stored) in newest.items()}
+
+
+def _notes_in(traces: NoteTraces) -> tuple[GoneNote, ...]:
+    newest = _newest_of_each(traces.removed)
+    paths: dict[str, list[str]] = {}
+    for file in traces.removed:
+        paths.setdefault(file.id or "", []).append(file.path)
+    return tuple(
+        GoneNote(
+            id=id,
+            title=_title_of(newest[id].meta) if id in newest else "(not a readable note)",
+            paths=tuple(found),
+            stays=id in traces.kept_ids,
+            secret=id in newest and newest[id].meta.sensitivity is Sensitivity.SECRET,
+        )
+        for id, found in paths.items()
+    )
+
+
+def _shared_in(traces: NoteTraces, session: SessionKey | None) -> tuple[SharedNote, ...]:
+    if session is None:
+        return ()
+    return tuple(
+        SharedNote(id, _title_of(stored.meta), _others(stored.meta, session))
+        for id, stored in _newest_of_each(traces.shared).items()
+    )
+
+
+def _others(meta: Meta, session: SessionKey) -> tuple[str, ...]:
+    others = (each for each in meta.sources if not session.is_of(each))
+    return tuple(dict.fromkeys(f"{each.harness} {each.thread_id or 'without a session'}" for each in others))
+
+
+def _title_of(meta: Meta) -> str:
+    return "(secret)" if meta.sensitivity is Sensitivity.SECRET else meta.title

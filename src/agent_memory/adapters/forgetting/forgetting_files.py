@@ -1,27 +1,102 @@
-"""Where a forgetting at work, and a purge, are noted: `runs/forgetting.json`, `state/purge.json`."""
+"""What forgetting keeps on disk: tombstones, the journal of a forgetting at work, and the mark of a purge (P28).
+
+Tombstones are `state/forgotten/<harness>_<session>.json`, `any_<session>.json`, `<entry's id>.json` and `state_<key>.json`: a
+file each, so that a hook sees by a name alone that a session is not to be captured, and two machines that share a store
+never write the same file.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import drop_file, put_file
+from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.paths import inside, read_file, real_root
-from agent_memory.errors import Error
+from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
+from agent_memory.domain.text.slug import slug_of
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import StateCorrupt
 from agent_memory.formats.forgetting_json import (
     ForgettingAtWork,
+    Tombstone,
     parse_forgetting,
     parse_purge,
+    parse_tombstone,
     render_forgetting,
     render_purge,
+    render_tombstone,
 )
-from agent_memory.results import sealed
+from agent_memory.results import as_result, unwrap
 
+FORGOTTEN = "state/forgotten"
+ANY_HARNESS = "any"
 JOURNAL = "runs/forgetting.json"
 PURGE_MARK = "state/purge.json"
+_MAX_TOMBSTONE_BYTES = 4 << 20
 _MAX_BYTES = 64 << 20
+
+
+def read_bytes(root: str, path: str, max_bytes: int = _MAX_BYTES) -> bytes | None:
+    """What a file below a real root holds; None where there is none."""
+    image = unwrap(read_file(unwrap(inside(root, path)), max_bytes))
+    return None if image is None else image.data
+
+
+@frozen
+class TombstoneFiles:
+    """`ports.Tombstones` in the directory `state/forgotten` of a root."""
+
+    root: Path
+
+    @as_result
+    def of_session(self, harness: Harness, session_id: str) -> SessionTombstone | None:
+        """See the port. A file that is another session's is StateCorrupt."""
+        for whose in (harness, None):
+            path = session_path(whose, session_id)
+            tombstone = self._read(path)
+            if tombstone is None:
+                continue
+            if isinstance(tombstone, SessionTombstone) and (tombstone.session_id, tombstone.harness) == (
+                session_id,
+                whose,
+            ):
+                return tombstone
+            raise StateCorrupt(f"{real_root(self.root)}/{path}", ("it tells of something else",))
+        return None
+
+    @as_result
+    def of_entries(self) -> tuple[EntryTombstone, ...]:
+        """See the port; by id."""
+        directory = f"{real_root(self.root)}/{FORGOTTEN}"
+        names = unwrap(listed_names(directory, lambda name: name.startswith("id__") and name.endswith(".json")))
+        found = (self._read(f"{FORGOTTEN}/{name}") for name in names)
+        return tuple(each for each in found if isinstance(each, EntryTombstone))
+
+    @as_result
+    def put(self, tombstone: Tombstone) -> None:
+        """See the port."""
+        unwrap(put_file(real_root(self.root), path_of(tombstone), render_tombstone(tombstone)))
+
+    def _read(self, path: str) -> Tombstone | None:
+        real = real_root(self.root)
+        data = read_bytes(real, path, _MAX_TOMBSTONE_BYTES)
+        return None if data is None else parse_tombstone(data, f"{real}/{path}")
+
+
+def path_of(tombstone: Tombstone) -> str:
+    """Where it is kept, relative to the root."""
+    if isinstance(tombstone, EntryTombstone):
+        return f"{FORGOTTEN}/{tombstone.id}.json"
+    if isinstance(tombstone, StateTombstone):
+        return f"{FORGOTTEN}/state_{tombstone.path.rpartition('/')[2]}"
+    return session_path(tombstone.harness, tombstone.session_id)
+
+
+def session_path(harness: str | None, session_id: str) -> str:
+    """Where the tombstone of a session is kept, relative to the root."""
+    return f"{FORGOTTEN}/{harness or ANY_HARNESS}_{slug_of(session_id)}.json"
 
 
 @frozen
@@ -30,57 +105,26 @@ class ForgettingFiles:
 
     root: Path
 
-    def at_work(self) -> Result[ForgettingAtWork | None, Error]:
+    def at_work(self) -> ForgettingAtWork | None:
         """The forgetting that was begun and not finished. StateCorrupt for a damaged journal."""
-        match sealed(self._read(JOURNAL)):
-            case Failure(error):
-                return Failure(error)
-            case Success(data):
-                if data is None:
-                    return Success(None)
-                match sealed(parse_forgetting(data, f"{self._real}/{JOURNAL}")):
-                    case Failure(corrupt):
-                        return Failure(corrupt)
-                    case Success(work):
-                        return Success(work)
+        real = real_root(self.root)
+        data = read_bytes(real, JOURNAL)
+        return None if data is None else parse_forgetting(data, f"{real}/{JOURNAL}")
 
-    def begin(self, work: ForgettingAtWork) -> Result[None, Error]:
+    def begin(self, work: ForgettingAtWork) -> None:
         """Make durable what is about to be done."""
-        return put_file(self._real, JOURNAL, render_forgetting(work))
+        unwrap(put_file(real_root(self.root), JOURNAL, render_forgetting(work)))
 
-    def end(self) -> Result[None, Error]:
+    def end(self) -> None:
         """All of it is done."""
-        return drop_file(self._real, JOURNAL).alt(_as_error)
+        unwrap(drop_file(real_root(self.root), JOURNAL))
 
-    def purged_at_ms(self) -> Result[int | None, Error]:
+    def purged_at_ms(self) -> int | None:
         """When the git history was last rewritten and no clone was told yet: until then nothing is to be pushed or pulled."""
-        match sealed(self._read(PURGE_MARK)):
-            case Failure(error):
-                return Failure(error)
-            case Success(data):
-                if data is None:
-                    return Success(None)
-                match sealed(parse_purge(data, f"{self._real}/{PURGE_MARK}")):
-                    case Failure(corrupt):
-                        return Failure(corrupt)
-                    case Success(at_ms):
-                        return Success(at_ms)
+        real = real_root(self.root)
+        data = read_bytes(real, PURGE_MARK)
+        return None if data is None else parse_purge(data, f"{real}/{PURGE_MARK}")
 
-    def mark_purge(self, at_ms: int) -> Result[None, Error]:
+    def mark_purge(self, at_ms: int) -> None:
         """Note that the history is about to be rewritten."""
-        return put_file(self._real, PURGE_MARK, render_purge(at_ms))
-
-    @property
-    def _real(self) -> str:
-        return real_root(self.root)
-
-    def _read(self, path: str) -> Result[bytes | None, Error]:
-        return (
-            inside(self._real, path)
-            .bind(lambda absolute: read_file(absolute, _MAX_BYTES))
-            .map(lambda image: None if image is None else image.data)
-        )
-
-
-def _as_error(error: Error) -> Error:
-    return error
+        unwrap(put_file(real_root(self.root), PURGE_MARK, render_purge(at_ms)))

@@ -1,4 +1,4 @@
-"""The files of notes, live and archived, with every version: what of them goes, and what is rewritten."""
+"""The traces of what is forgotten among notes, live and archived with every version, and in the inbox."""
 
 from __future__ import annotations
 
@@ -7,22 +7,32 @@ import re
 from collections.abc import Callable, Iterator
 
 from attrs import evolve, field, frozen
-from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import FileImage, directory_inside
+from agent_memory.adapters.disk.listed_names import names_inside
+from agent_memory.adapters.disk.paths import FileImage, directory_inside, read_file, those_there
+from agent_memory.adapters.inbox.inbox_exit import FAILED, PROCESSED
+from agent_memory.adapters.inbox.inbox_put import INBOX
+from agent_memory.adapters.inbox.inbox_quarantine import REASON_ENDING
+from agent_memory.adapters.inbox.inbox_texts import MAX_RETIRED_BYTES
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
-from agent_memory.domain.forgetting.sources import SessionKey, share_of, without_session
-from agent_memory.domain.forgetting.unlinking import unlinked
+from agent_memory.domain.forgetting.traces import SessionKey, share_of, unlinked, without_session
+from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot, InboxEntry, InlineNote, session_id_of
+from agent_memory.domain.queue import Outcome
+from agent_memory.domain.queueing.fold import queue_key
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.text.file_name import is_note_name
 from agent_memory.domain.text.ids import ID_PATTERN, is_id
-from agent_memory.errors import Error
+from agent_memory.errors import PathRefused
+from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry
 from agent_memory.formats.note import render_note
-from agent_memory.results import sealed
+from agent_memory.results import unwrap
 
 _ANY_ID = re.compile(ID_PATTERN)
+
+
+# -- notes ------------------------------------------------------------------------------------------------------------
 
 
 @frozen
@@ -41,6 +51,10 @@ class NoteFile:
     @property
     def live(self) -> bool:
         return self.path.startswith(f"{TOPICS}/")
+
+    @property
+    def state(self) -> FileState:
+        return FileState(self.image.data, self.image.mtime_ns)
 
 
 @frozen
@@ -65,81 +79,55 @@ def id_at(path: str) -> str | None:
     return owner if is_id(owner) else found[-1] if found else None
 
 
-def traces_of_entry(root: str, id: str) -> Result[NoteTraces, Error]:
+def traces_of_entry(root: str, id: str) -> NoteTraces:
     """All files of an entry, and the other notes that know of it."""
-    return _traces(root, lambda file: "all" if id in (file.id, id_at(file.path)) else "none", None, frozenset((id,)))
+    return _traces(root, lambda file: "all" if id in (file.id, id_at(file.path)) else "none", None, {id})
 
 
-def traces_of_session(root: str, session: SessionKey, recorded: frozenset[str]) -> Result[NoteTraces, Error]:
+def traces_of_session(root: str, session: SessionKey, recorded: frozenset[str]) -> NoteTraces:
     """All files that come from the session alone, those that come from others as well, and the notes that know of an
     entry of which nothing stays. `recorded` are the entries that were recorded as made of the session."""
 
     def share(file: NoteFile) -> str:
         return "none" if file.stored is None else share_of(file.stored.meta, session, recorded)
 
-    return _traces(root, share, session, frozenset())
+    return _traces(root, share, session, set())
 
 
-def note_files(root: str) -> Iterator[Result[NoteFile, Error]]:
+def note_files(root: str) -> Iterator[NoteFile]:
     """Every file of a note, one at a time, in order; an error where one cannot be looked at (P6)."""
     for directory in (TOPICS, ARCHIVE):
-        match sealed(_names(root, directory)):
-            case Failure(error):
-                yield Failure(error)
-            case Success(names):
-                for name in names:
-                    yield from _below(root, directory, name)
+        for name in _names(root, directory):
+            path = f"{directory}/{name}"
+            if directory == ARCHIVE and is_id(name):
+                for version in _names(root, path):
+                    yield from _read_note(root, f"{path}/{version}")
+            else:
+                yield from _read_note(root, path)
 
 
-def _below(root: str, directory: str, name: str) -> Iterator[Result[NoteFile, Error]]:
-    path = f"{directory}/{name}"
-    if directory == ARCHIVE and is_id(name):
-        match sealed(_names(root, path)):
-            case Failure(error):
-                yield Failure(error)
-            case Success(versions):
-                for version in versions:
-                    yield from _read(root, f"{path}/{version}")
-    else:
-        yield from _read(root, path)
+def _read_note(root: str, path: str) -> Iterator[NoteFile]:
+    if is_note_name(path.rpartition("/")[2]):
+        image = unwrap(read_image(root, path))
+        if image is not None:
+            yield NoteFile(path, image, understand(path, image.data, image.mtime_ns).value_or(None))
 
 
-def _read(root: str, path: str) -> Iterator[Result[NoteFile, Error]]:
-    if not is_note_name(path.rpartition("/")[2]):
-        return
-    match sealed(read_image(root, path)):
-        case Failure(error):
-            yield Failure(error)
-        case Success(None):
-            return
-        case Success(image):
-            if image is not None:
-                yield Success(NoteFile(path, image, understand(path, image.data, image.mtime_ns).value_or(None)))
+def _names(root: str, directory: str) -> list[str]:
+    path = unwrap(directory_inside(root, directory))
+    try:
+        return sorted(os.listdir(path))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise store_io(error, "list", path) from error
 
 
-def _names(root: str, directory: str) -> Result[list[str], Error]:
-    match sealed(directory_inside(root, directory)):
-        case Failure(refused):
-            return Failure(refused)
-        case Success(path):
-            try:
-                return Success(sorted(os.listdir(path)))
-            except (FileNotFoundError, NotADirectoryError):
-                return Success([])
-            except OSError as error:
-                return Failure(store_io(error, "list", path))
-
-
-def _traces(
-    root: str, share: Callable[[NoteFile], str], session: SessionKey | None, ids: frozenset[str]
-) -> Result[NoteTraces, Error]:
+def _traces(root: str, share: Callable[[NoteFile], str], session: SessionKey | None, ids: set[str]) -> NoteTraces:
     removed: list[NoteFile] = []
     shared: list[NoteFile] = []
     kept: set[str] = set()
-    for found in note_files(root):
-        if isinstance(found, Failure):
-            return found
-        file = found.unwrap()
+    for file in note_files(root):
         whose = share(file)
         if whose == "all":
             removed.append(file)
@@ -149,39 +137,115 @@ def _traces(
         if file.id is not None:
             kept.add(file.id)
     gone = ids | {file.id for file in removed if file.id is not None and file.id not in kept}
-    return _with_other_notes(root, gone, NoteTraces(tuple(removed), tuple(shared), kept_ids=frozenset(kept)), session)
+    traces = NoteTraces(tuple(removed), tuple(shared), kept_ids=frozenset(kept))
+    return _with_other_notes(root, gone, traces, session)
 
 
-def _with_other_notes(
-    root: str, gone: frozenset[str] | set[str], traces: NoteTraces, session: SessionKey | None
-) -> Result[NoteTraces, Error]:
+def _with_other_notes(root: str, gone: set[str], traces: NoteTraces, session: SessionKey | None) -> NoteTraces:
     """A second look, now that it is known what goes: other notes may come before it in order."""
     removed = {file.path for file in traces.removed}
     shared = {file.path for file in traces.shared}
-    changes = [FileChange(file.path, _state(file), None) for file in traces.removed]
+    changes = [FileChange(file.path, file.state, None) for file in traces.removed]
     linked: dict[str, None] = {}
-    for found in note_files(root):
-        if isinstance(found, Failure):
-            return found
-        file = found.unwrap()
+    for file in note_files(root):
         if file.path in removed or file.stored is None:
             continue
         entry = file.stored.entry
         if session is not None and file.path in shared:
-            entry = evolve(entry, meta=without_session(entry.meta, session))
+            entry = MemoryEntry(without_session(entry.meta, session), entry.body)
         if file.live:
             freed = unlinked(entry, gone)
             linked |= {} if freed == entry else {file.stored.meta.id: None}
             entry = freed
         if entry != file.stored.entry:
-            changes.append(_rewritten(file, entry))
-    return Success(evolve(traces, changes=tuple(changes), linked=tuple(linked)))
+            text = render_note(entry, file.image.data.decode("utf-8"))
+            after = FileState(text.encode("utf-8"), file.image.mtime_ns)
+            changes.append(FileChange(file.path, file.state, after))
+    return evolve(traces, changes=tuple(changes), linked=tuple(linked))
 
 
-def _rewritten(file: NoteFile, entry: MemoryEntry) -> FileChange:
-    text = render_note(entry, file.image.data.decode("utf-8"))
-    return FileChange(file.path, _state(file), FileState(text.encode("utf-8"), file.image.mtime_ns))
+# -- the inbox --------------------------------------------------------------------------------------------------------
 
 
-def _state(file: NoteFile) -> FileState:
-    return FileState(file.image.data, file.image.mtime_ns)
+@frozen
+class InboxTraces:
+    """Files relative to the root, the keys under which their trouble is kept, and what the inbox tells of the session."""
+
+    paths: tuple[str, ...] = ()
+    keys: frozenset[str] = field(default=frozenset())
+    entry_ids: frozenset[str] = field(default=frozenset())
+    """Entries that were recorded as made of the session."""
+
+
+@frozen
+class _InboxFile:
+    path: str
+    data: bytes
+    entry: InboxEntry | None
+    outcome: Outcome | None
+
+
+def inbox_of_session(root: str, session: SessionKey) -> InboxTraces:
+    """Every file that names the session, malformed ones too."""
+    needle = session.session_id.encode("utf-8", "surrogatepass")
+
+    def is_meant(file: _InboxFile) -> bool:
+        if file.entry is None:
+            return needle in file.data
+        return session_id_of(file.entry) == session.session_id and session.harness in (None, file.entry.harness)
+
+    return _inbox_traces(root, is_meant)
+
+
+def inbox_of_entries(root: str, ids: frozenset[str]) -> InboxTraces:
+    """Notes and copies of files that entries were made of: they hold the text."""
+
+    def is_meant(file: _InboxFile) -> bool:
+        if file.entry is None or file.outcome is None:
+            return False
+        holds_text = isinstance(file.entry.retrieval, InlineNote | FileSnapshot)
+        return holds_text and not ids.isdisjoint(file.outcome.entry_ids)
+
+    return _inbox_traces(root, is_meant) if ids else InboxTraces()
+
+
+def _inbox_traces(root: str, is_meant: Callable[[_InboxFile], bool]) -> InboxTraces:
+    paths: dict[str, None] = {}
+    keys: set[str] = set()
+    made: set[str] = set()
+    for file in filter(is_meant, _inbox_files(root)):
+        paths |= dict.fromkeys((file.path, *unwrap(those_there(root, _beside(file)))))
+        if file.entry is not None:
+            keys.add(queue_key(file.entry, file.path.rpartition("/")[2]))
+        made.update(() if file.outcome is None else file.outcome.entry_ids)
+    return InboxTraces(tuple(paths), frozenset(keys), frozenset(made))
+
+
+def _inbox_files(root: str) -> Iterator[_InboxFile]:
+    for place in (INBOX, PROCESSED, FAILED):
+        for name in unwrap(names_inside(root, place, _may_be_entry)):
+            try:
+                image = unwrap(read_file(f"{root}/{place}/{name}", MAX_RETIRED_BYTES))
+            except PathRefused:
+                continue  # a link, a directory, something huge: no entry of ours, and nothing of it was ever read
+            if image is not None:
+                text = image.data.decode("utf-8", "replace")
+                entry: InboxEntry | None = None
+                outcome: Outcome | None = None
+                if place == INBOX:
+                    entry = parse_inbox_entry(text).value_or(None)
+                else:
+                    entry, outcome = parse_retired_entry(text).value_or((None, None))
+                yield _InboxFile(f"{place}/{name}", image.data, entry, outcome)
+
+
+def _may_be_entry(name: str) -> bool:
+    return name.endswith(".json") and not name.startswith(".") and not name.endswith(REASON_ENDING)
+
+
+def _beside(file: _InboxFile) -> Iterator[str]:
+    """Where the reason of a malformed file may be, and the copy that an entry names, wherever it was moved."""
+    yield f"{file.path}{REASON_ENDING}"
+    if file.entry is not None and isinstance(file.entry.retrieval, FileSnapshot):
+        name = os.path.basename(file.entry.retrieval.path)
+        yield from (f"{place}/{name}" for place in (SNAPSHOTS, PROCESSED, FAILED))

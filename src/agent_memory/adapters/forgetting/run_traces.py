@@ -10,39 +10,39 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure
 
 from agent_memory.adapters.disk.durable import fsync_directory
 from agent_memory.adapters.disk.file_in_root import drop_file, put_file
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.listed_names import directories_in, files_below
-from agent_memory.adapters.disk.paths import directory_inside, inside, read_file, real_root
+from agent_memory.adapters.disk.paths import directory_inside, real_root
+from agent_memory.adapters.forgetting.forgetting_files import read_bytes
 from agent_memory.adapters.forgetting.note_traces import id_at
 from agent_memory.adapters.records.run_log_files import FORGOTTEN_MARK, RUNS, RunLogFiles
 from agent_memory.adapters.store.reverted_files import files_together, without
 from agent_memory.domain.actions import ids_of
 from agent_memory.domain.change import Change, Create, Replace, subject_of
 from agent_memory.domain.footprint import Footprint
-from agent_memory.domain.forgetting.sources import SessionKey, share_of
-from agent_memory.domain.forgetting.trace_words import TraceWords
+from agent_memory.domain.forgetting.traces import SessionKey, TraceWords, share_of
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.tiers import TIERS_FILE, TierList
-from agent_memory.errors import Error
+from agent_memory.errors import StateCorrupt
 from agent_memory.formats.defrag_json import parse_deferred, render_deferred
 from agent_memory.formats.footprint_json import parse_footprint, render_footprint
-from agent_memory.formats.forgetful_json import forgetful_debts, forgetful_report
+from agent_memory.formats.forgetting_json import forgetful_commits, forgetful_report
 from agent_memory.formats.run_json import parse_changes, render_changes
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
-from agent_memory.results import sealed
+from agent_memory.results import unwrap
 
 _REPORT = "report.json"
 _REPLIES = "replies"
 _MAX_BYTES = 1 << 30
-_NOT_RUNS = ("purge",)
 
 
 @frozen
@@ -55,74 +55,49 @@ class RunTraces:
     """Entries of which some file goes or is rewritten: what runs kept of those files is not to come back."""
     session: SessionKey | None
 
-    def runs(self) -> Result[tuple[str, ...], Error]:
+    def runs(self) -> tuple[str, ...]:
         """The runs that lose their details, newest first. Nothing is changed."""
+        return tuple(sorted(filter(self._holds_trace, self._names()), reverse=True))
 
-        def holding(names: list[str]) -> Result[tuple[str, ...], Error]:
-            found: list[str] = []
-            for name in names:
-                match sealed(self._holds(name)):
-                    case Failure(error):
-                        return Failure(error)
-                    case Success(holds):
-                        found += [name] if holds else []
-            return Success(tuple(sorted(found, reverse=True)))
-
-        return self._names().bind(holding)
-
-    def remove(self, runs: tuple[str, ...], at_ms: int) -> Result[None, Error]:
+    def remove(self, runs: tuple[str, ...], at_ms: int) -> None:
         """Take the details of these runs, what waits for the next run, and every other trace. Doing it twice is harmless."""
         for name in runs:
-            emptied = self._without_details(name, at_ms)
-            if isinstance(emptied, Failure):
-                return emptied
-        names = self._names()
-        if isinstance(names, Failure):
-            return names
-        for name in names.unwrap():
-            done = self._replies_of(name)
-            done = done if isinstance(done, Failure) else self._report_of(name)
-            if isinstance(done, Failure):
-                return done
-        return (
-            self._deferred().bind(lambda _: self._actions()).bind(lambda _: self._debts()).bind(lambda _: self._memo())
-        )
+            self._remove_details(name, at_ms)
+        for name in self._names():
+            self._remove_replies(name)
+            path = f"{RUNS}/{name}/{_REPORT}"
+            self._rewrite(path, partial(forgetful_report, words=self.words, path=path))
+        for name, without_traces in (
+            ("deferred.json", self._other_changes),
+            ("deferred-actions.json", self._other_actions),
+            ("owed.json", self._other_commits),
+        ):
+            self._rewrite(f"{RUNS}/{name}", without_traces)
+        memo = self._read(f"{RUNS}/tiering.json")
+        if memo is not None and self._is_named_in(memo):
+            self._drop(f"{RUNS}/tiering.json")  # what is derived is made anew
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
-    def _names(self) -> Result[list[str], Error]:
-        found = directories_in(f"{self._real}/{RUNS}")
-        return found.map(lambda names: [name for name in names if name not in _NOT_RUNS and not name.startswith(".")])
+    def _names(self) -> list[str]:
+        found = unwrap(directories_in(f"{self._real}/{RUNS}"))
+        return [name for name in found if name != "purge" and not name.startswith(".")]
 
-    def _holds(self, run: str) -> Result[bool, Error]:
-        def some_is_trace(paths: list[str]) -> Result[bool, Error]:
-            for path in paths:
-                name = path.rpartition("/")[2]
-                if name == FORGOTTEN_MARK:
-                    continue
-                match sealed(self._read(path)):
-                    case Failure(error):
-                        return Failure(error)
-                    case Success(data):
-                        if data is not None and self._is_trace(name, data, path):
-                            return Success(True)
-            return Success(False)
-
-        return self._files(f"{RUNS}/{run}").bind(some_is_trace)
+    def _holds_trace(self, run: str) -> bool:
+        for path in self._files(f"{RUNS}/{run}"):
+            name = path.rpartition("/")[2]
+            if name != FORGOTTEN_MARK and (data := self._read(path)) is not None and self._is_trace(name, data, path):
+                return True
+        return False
 
     def _is_trace(self, name: str, data: bytes, path: str) -> bool:
         if name.startswith("footprint-"):
-            match sealed(parse_footprint(data, path)):
-                case Failure(_):
-                    return True  # it can be undone no more, and nobody can tell what is in it
-                case Success(footprint):
-                    return self._in_footprint(footprint)
+            footprint = parse_footprint(data, path).value_or(None)
+            # A damaged one can be undone no more, and nobody can tell what is in it.
+            return footprint is None or any(map(self._is_trace_in, footprint.files))
         if name == _REPORT or _REPLIES in path.split("/"):
             return False  # looked at one by one
         return self._is_named_in(data)
-
-    def _in_footprint(self, footprint: Footprint) -> bool:
-        return any(map(self._is_trace_in, footprint.files))
 
     def _is_trace_in(self, change: FileChange) -> bool:
         if id_at(change.path) in self.touched_ids:
@@ -141,37 +116,24 @@ class RunTraces:
 
     # -- removing -----------------------------------------------------------------------------------------------------
 
-    def _without_details(self, run: str, at_ms: int) -> Result[None, Error]:
+    def _remove_details(self, run: str, at_ms: int) -> None:
         mark = json.dumps({"version": 1, "at": iso_of(at_ms)}) + "\n"
-        marked = put_file(self._real, f"{RUNS}/{run}/{FORGOTTEN_MARK}", mark)
-        if isinstance(marked, Failure):
-            return marked
-
+        unwrap(put_file(self._real, f"{RUNS}/{run}/{FORGOTTEN_MARK}", mark))
         kept = self._of_others(run)
         first = f"{RUNS}/{run}/footprint-1.json"
         if kept:
-            put = put_file(self._real, first, render_footprint(Footprint(kept)).decode("ascii"))
-            if isinstance(put, Failure):
-                return put
+            unwrap(put_file(self._real, first, render_footprint(Footprint(kept)).decode("ascii")))
         stay = (f"{RUNS}/{run}/{_REPORT}", f"{RUNS}/{run}/{FORGOTTEN_MARK}", *([first] if kept else []))
-
-        def dropped(paths: list[str]) -> Result[None, Error]:
-            for path in paths:
-                if path not in stay:
-                    gone = self._drop(path)
-                    if isinstance(gone, Failure):
-                        return gone
-            return Success(None)
-
-        return self._files(f"{RUNS}/{run}").bind(dropped)
+        for path in self._files(f"{RUNS}/{run}"):
+            if path not in stay:
+                self._drop(path)
 
     def _of_others(self, run: str) -> tuple[FileChange, ...]:
         """What the run did to notes that have nothing to do with what goes; nothing where that cannot be told."""
-        match sealed(RunLogFiles(self.root).footprint(run)):
-            case Failure(_):
-                return ()
-            case Success(footprint):
-                files = footprint.files
+        footprint = RunLogFiles(self.root).footprint(run)
+        if isinstance(footprint, Failure):
+            return ()
+        files = footprint.unwrap().files
         groups = files_together(files)
         going = {path for each in files if self._is_trace_in(each) for path in groups[each.path]}
         kept = [
@@ -188,51 +150,25 @@ class RunTraces:
 
         return FileChange(change.path, cut(change.before), cut(change.after))
 
-    def _replies_of(self, run: str) -> Result[None, Error]:
+    def _remove_replies(self, run: str) -> None:
         """Replies of a run that dealt with what went, or of which no report says whose they are, where a session is
         forgotten; and others that state it."""
+        report = self._read(f"{RUNS}/{run}/{_REPORT}")
+        all_go = self._is_named_in(report) if report is not None else self.session is not None
+        for path in self._files(f"{RUNS}/{run}/{_REPLIES}"):
+            if all_go or self._is_stated_in(self._read(path) or b""):
+                self._drop(path)
 
-        def removed(report: bytes | None) -> Result[None, Error]:
-            dealt = report is not None and self._is_named_in(report)
-            unknown = report is None and self.session is not None
-            paths = self._files(f"{RUNS}/{run}/{_REPLIES}")
-            if isinstance(paths, Failure):
-                return paths
-            for path in paths.unwrap():
-                match sealed(self._read(path)):
-                    case Failure(error):
-                        return Failure(error)
-                    case Success(data):
-                        if dealt or unknown or self._states_it(data or b""):
-                            gone = self._drop(path)
-                            if isinstance(gone, Failure):
-                                return gone
-            return Success(None)
-
-        return self._read(f"{RUNS}/{run}/{_REPORT}").bind(removed)
-
-    def _states_it(self, data: bytes) -> bool:
+    def _is_stated_in(self, data: bytes) -> bool:
         # The text of a reply is JSON inside JSON.
         text = data.decode("utf-8", "replace").replace("\\\\", "\\").replace("\\n", "\n")
         return self.words.names_one(text) or self.words.is_in(text)
 
-    def _report_of(self, run: str) -> Result[None, Error]:
-        path = f"{RUNS}/{run}/{_REPORT}"
-        return self._rewritten(path, lambda data: forgetful_report(data, self.words, path).alt(_as_error))
+    def _other_changes(self, data: bytes) -> bytes:
+        changes = unwrap(parse_changes(data.decode("utf-8", "replace"), ""))
+        return render_changes([each for each in changes if not self._is_change_of_it(each)]).encode()
 
-    def _deferred(self) -> Result[None, Error]:
-        path = f"{RUNS}/deferred.json"
-
-        def kept(data: bytes) -> Result[bytes, Error]:
-            return (
-                parse_changes(data.decode("utf-8", "replace"), path)
-                .alt(_as_error)
-                .map(lambda changes: render_changes([each for each in changes if not self._is_trace_of(each)]).encode())
-            )
-
-        return self._rewritten(path, kept)
-
-    def _is_trace_of(self, change: Change) -> bool:
+    def _is_change_of_it(self, change: Change) -> bool:
         """What waits to be written and comes from the session goes as a whole: nobody has seen it yet."""
         if subject_of(change) in self.touched_ids:
             return True
@@ -240,32 +176,12 @@ class RunTraces:
             return False
         return share_of(change.entry.meta, self.session) != "none"
 
-    def _actions(self) -> Result[None, Error]:
-        path = f"{RUNS}/deferred-actions.json"
+    def _other_commits(self, data: bytes) -> bytes:
+        return forgetful_commits(data, self.words, "")
 
-        def kept(data: bytes) -> Result[bytes, Error]:
-            return (
-                parse_deferred(data.decode("utf-8", "replace"), path)
-                .alt(_as_error)
-                .map(
-                    lambda found: render_deferred(
-                        [each for each in found if self.touched_ids.isdisjoint(ids_of(each.action))]
-                    ).encode()
-                )
-            )
-
-        return self._rewritten(path, kept)
-
-    def _debts(self) -> Result[None, Error]:
-        path = f"{RUNS}/owed.json"
-        return self._rewritten(path, lambda data: forgetful_debts(data, self.words, path).alt(_as_error))
-
-    def _memo(self) -> Result[None, Error]:
-        """What is derived is made anew."""
-        path = f"{RUNS}/tiering.json"
-        return self._read(path).bind(
-            lambda data: self._drop(path) if data is not None and self._is_named_in(data) else Success(None)
-        )
+    def _other_actions(self, data: bytes) -> bytes:
+        found = unwrap(parse_deferred(data.decode("utf-8", "replace"), ""))
+        return render_deferred([each for each in found if self.touched_ids.isdisjoint(ids_of(each.action))]).encode()
 
     # -- files --------------------------------------------------------------------------------------------------------
 
@@ -273,62 +189,44 @@ class RunTraces:
     def _real(self) -> str:
         return real_root(self.root)
 
-    def _files(self, directory: str) -> Result[list[str], Error]:
+    def _files(self, directory: str) -> list[str]:
         """Every file below, with the directories of replies; by path, the last footprint first."""
-        found = files_below(f"{self._real}/{directory}")
-        return found.map(lambda paths: sorted((path[len(self._real) + 1 :] for path in paths), reverse=True))
+        paths = unwrap(files_below(f"{self._real}/{directory}"))
+        return sorted((path[len(self._real) + 1 :] for path in paths), reverse=True)
 
-    def _read(self, path: str) -> Result[bytes | None, Error]:
-        return (
-            inside(self._real, path)
-            .bind(lambda absolute: read_file(absolute, _MAX_BYTES))
-            .map(lambda image: None if image is None else image.data)
-        )
+    def _read(self, path: str) -> bytes | None:
+        return read_bytes(self._real, path, _MAX_BYTES)
 
-    def _rewritten(self, path: str, rewrite: Callable[[bytes], Result[bytes, Error]]) -> Result[None, Error]:
-        """A file that cannot be understood is left as it is: whoever uses it tells (P6)."""
+    def _rewrite(self, path: str, rewritten: Callable[[bytes], bytes]) -> None:
+        """A file that cannot be understood goes where it names what is forgotten; else whoever uses it tells of it (P6)."""
+        data = self._read(path)
+        if data is None:
+            return
+        try:
+            new = rewritten(data)
+        except StateCorrupt:
+            if self._is_named_in(data):
+                self._drop(path)
+            return
+        if new != data:
+            unwrap(put_file(self._real, path, new.decode("utf-8", "replace")))
 
-        def put(data: bytes | None) -> Result[None, Error]:
-            if data is None:
-                return Success(None)
-            match sealed(rewrite(data)):
-                case Failure(_):
-                    return self._drop(path) if any(needle in data for needle in self._needles()) else Success(None)
-                case Success(new):
-                    if new == data:
-                        return Success(None)
-                    return put_file(self._real, path, new.decode("utf-8", "replace"))
-
-        return self._read(path).bind(put)
-
-    def _drop(self, path: str) -> Result[None, Error]:
-        return drop_file(self._real, path).alt(_as_error)
+    def _drop(self, path: str) -> None:
+        unwrap(drop_file(self._real, path))
 
 
-def remove_directory_below(root: str, relative: str) -> Result[None, Error]:
+def remove_directory_below(root: str, relative: str) -> None:
     """Remove a directory of derived files with all that is in it; no link is followed. One that is not there is gone."""
-    match sealed(directory_inside(root, relative)):
-        case Failure(refused):
-            return Failure(refused)
-        case Success(directory):
-            try:
-                _emptied(directory)
-                fsync_directory(os.path.dirname(directory))
-            except FileNotFoundError:
-                return Success(None)
-            except OSError as error:
-                return Failure(store_io(error, "remove", directory))
-            return Success(None)
-
-
-def _emptied(directory: str) -> None:
-    for parent, directories, names in os.walk(directory, topdown=False, followlinks=False):
-        for name in (*names, *directories):
-            path = f"{parent}/{name}"
-            with suppress(FileNotFoundError):  # that one is gone already does not mean that the others are
-                os.rmdir(path) if name in directories and not os.path.islink(path) else os.unlink(path)
-    os.rmdir(directory)
-
-
-def _as_error(error: Error) -> Error:
-    return error
+    directory = unwrap(directory_inside(root, relative))
+    try:
+        for parent, directories, names in os.walk(directory, topdown=False, followlinks=False):
+            for name in (*names, *directories):
+                path = f"{parent}/{name}"
+                with suppress(FileNotFoundError):  # that one is gone already does not mean that the others are
+                    os.rmdir(path) if name in directories and not os.path.islink(path) else os.unlink(path)
+        os.rmdir(directory)
+        fsync_directory(os.path.dirname(directory))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise store_io(error, "remove", directory) from error

@@ -10,24 +10,22 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
 
 from agent_memory.domain.redaction import redact
-from agent_memory.errors import Error, RecorderFailed
+from agent_memory.errors import RecorderFailed
 
 _TIMEOUT_SECONDS = 60.0
-_STDERR_CHARS = 600
-_NOT_STARTED = 127
-_TIMED_OUT = 124
-_UNHEARD = 126
-
 _NETWORK_SECONDS = 600.0
 """Of a call that talks to a remote: a first sync over a slow line."""
+_STDERR_CHARS = 600
+_NOT_STARTED = 127
+_UNHEARD = 126
+TIMED_OUT = 124
 
 _PASSED = ("PATH", "TMPDIR", "TZ")
 _PASSED_OUT = (
@@ -53,7 +51,6 @@ _OPTIONS = (
     "init.defaultBranch=main",
     "advice.detachedHead=false",
 )
-
 _QUIET = (
     "core.askPass=",
     "credential.interactive=false",
@@ -92,9 +89,17 @@ class GitOutput:
     def ok(self) -> bool:
         return self.status == 0
 
+    @property
+    def text(self) -> str:
+        """Standard output without the newline at its end."""
+        return os.fsdecode(self.stdout).rstrip("\n")
+
 
 class GitProcess:
-    """Calls of git on the repository `<root>/.git`, or another `directory`, and no other, whatever lies around the root."""
+    """Calls of git on the repository `<root>/.git`, or another `directory`, and no other, whatever lies around the root.
+
+    Every call raises RecorderFailed where git could not be started or did not end in time.
+    """
 
     def __init__(self, root: Path, environ: Mapping[str, str], directory: Path | None = None) -> None:
         self.root = root
@@ -103,89 +108,60 @@ class GitProcess:
 
     def run(
         self, *arguments: str, input: bytes = b"", author: Identity = OURSELVES, config: tuple[str, ...] = ()
-    ) -> Result[GitOutput, Error]:
-        """What git answered, a failure of its own included. Failure when it could not be started or did not end.
+    ) -> GitOutput:
+        """What git answered, a failure of its own included. `config` holds further `key=value`, for this call."""
+        command = [*self._git(config), *self._located(), *arguments]
+        return self._ended(command, f"git {arguments[0]}", input, self._environment(author))
 
-        `config` holds further `key=value`, for this call.
-        """
-        further = (part for option in config for part in ("-c", option))
-        return self._call((*further, *self._located()), arguments, input, self._environment(author))
+    def must(self, *arguments: str, input: bytes = b"", author: Identity = OURSELVES) -> bytes:
+        """Standard output of a call that ended with status 0; else RecorderFailed."""
+        output = self.run(*arguments, input=input, author=author)
+        if not output.ok:
+            raise failed(arguments, output)
+        return output.stdout
 
-    def reach(self, *arguments: str, config: tuple[str, ...] = ()) -> Result[GitOutput, Error]:
+    def reach(self, *arguments: str) -> GitOutput:
         """Like `run`, for what talks to a remote: the person's own git configuration is read, which says how to log in, and
         nobody is ever asked for a password. Of that configuration no hook, signature or upkeep applies here either."""
-        further = (part for option in (*_QUIET, *config) for part in ("-c", option))
-        environment = {**self._environment(OURSELVES), **self._way_out()}
+        environment = self._environment(OURSELVES)
         for name in ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL"):
             del environment[name]
-        return self._call((*further, *self._located()), arguments, b"", environment, _NETWORK_SECONDS)
+        environment |= {name: self._environ[name] for name in _PASSED_OUT if name in self._environ}
+        environment |= {"GCM_INTERACTIVE": "never", "GIT_LFS_SKIP_SMUDGE": "1"}
+        command = [*self._git(_QUIET), *self._located(), *arguments]
+        return self._ended(command, f"git {arguments[0]}", b"", environment, _NETWORK_SECONDS)
 
-    def _way_out(self) -> dict[str, str]:
-        return {
-            **{name: self._environ[name] for name in _PASSED_OUT if name in self._environ},
-            "GCM_INTERACTIVE": "never",
-            "GIT_LFS_SKIP_SMUDGE": "1",
-        }
+    def init(self) -> None:
+        """`git init` in the root, without the templates of any configuration; harmless where a repository is."""
+        words = ("init", "--quiet", "--template=", str(self.root))
+        output = self._ended([*self._git(()), *words], "git init", b"", self._environment(OURSELVES))
+        if not output.ok:
+            raise failed(words, output)
 
-    def start(self, *arguments: str, stdin: IO[bytes] | int, stdout: IO[bytes] | int) -> subprocess.Popen[bytes] | None:
-        """A call whose streams the caller reads, writes and waits for; what git says of errors is on its stderr, a pipe.
-        None where it could not be started."""
+    def python(self, module: str, *arguments: str) -> GitOutput:
+        """A module of ours, run as a program of its own in the repository's directory: the git that it starts has the same
+        environment and options as the calls above."""
+        environment = self._environment(OURSELVES)
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+        environment["GIT_DIR"] = str(self.directory)
+        environment["GIT_CONFIG_COUNT"] = str(len(_OPTIONS))
+        for number, option in enumerate(_OPTIONS):
+            key, _, value = option.partition("=")
+            environment |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+        command = [sys.executable, "-P", "-m", module, *arguments]
+        return self._ended(command, "git filter-repo", b"", environment, _NETWORK_SECONDS, self.directory)
+
+    # -- how it is called -----------------------------------------------------------------------------------------------
+
+    def _git(self, config: tuple[str, ...]) -> list[str]:
         program = shutil.which("git", path=self._environ.get("PATH", os.defpath))
         if program is None:
-            return None
-        options = [part for option in _OPTIONS for part in ("-c", option)]
-        try:
-            return subprocess.Popen(
-                [program, *options, *self._located(), *arguments],
-                stdin=stdin,
-                stdout=stdout,
-                stderr=subprocess.PIPE,
-                cwd=str(self.root),
-                env=self._environment(OURSELVES),
-                umask=0o077,
-                start_new_session=True,
-            )
-        except OSError:
-            return None
-
-    def init_directory(self, object_format: str) -> Result[GitOutput, Error]:
-        """`git init` of `directory`, without a work tree of its own and without any templates."""
-        words = ("init", "--quiet", "--bare", "--template=", f"--object-format={object_format}", str(self.directory))
-        return self._call((), words, b"", self._environment(OURSELVES))
+            said = "git was not found on PATH; install it, or set storage.autoCommit to false"
+            raise RecorderFailed("git", _NOT_STARTED, said)
+        return [program, *(part for option in (*_OPTIONS, *config) for part in ("-c", option))]
 
     def _located(self) -> tuple[str, ...]:
         return ("--git-dir", str(self.directory), "--work-tree", str(self.root), "--literal-pathspecs")
-
-    def init(self) -> Result[GitOutput, Error]:
-        """`git init` in the root, without the templates of any configuration; harmless where a repository is."""
-        return self._call((), ("init", "--quiet", "--template=", str(self.root)), b"", self._environment(OURSELVES))
-
-    def must(self, *arguments: str, input: bytes = b"", author: Identity = OURSELVES) -> Result[bytes, Error]:
-        """Standard output of a call that ended with status 0."""
-
-        def checked(output: GitOutput) -> Result[bytes, Error]:
-            return Success(output.stdout) if output.ok else Failure(failed(arguments, output))
-
-        return self.run(*arguments, input=input, author=author).bind(checked)
-
-    def _call(
-        self,
-        located: tuple[str, ...],
-        arguments: tuple[str, ...],
-        input: bytes,
-        environment: dict[str, str],
-        limit_seconds: float = _TIMEOUT_SECONDS,
-    ) -> Result[GitOutput, Error]:
-        program = shutil.which("git", path=self._environ.get("PATH", os.defpath))
-        if program is None:
-            return Failure(
-                RecorderFailed(
-                    "git", _NOT_STARTED, "git was not found on PATH; install it, or set storage.autoCommit to false"
-                )
-            )
-        options = [part for option in _OPTIONS for part in ("-c", option)]
-        command = [program, *options, *located, *arguments]
-        return _ended(command, arguments, input, str(self.root), environment, limit_seconds)
 
     def _environment(self, author: Identity) -> dict[str, str]:
         passed = {name: self._environ[name] for name in _PASSED if name in self._environ}
@@ -206,43 +182,44 @@ class GitProcess:
             "GIT_COMMITTER_EMAIL": OURSELVES.email,
         }
 
+    def _ended(
+        self,
+        command: list[str],
+        shown: str,
+        input: bytes,
+        environment: dict[str, str],
+        limit_seconds: float = _TIMEOUT_SECONDS,
+        directory: Path | None = None,
+    ) -> GitOutput:
+        """Run to the end; after the time limit the whole process group is killed."""
+        try:
+            child = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=directory or self.root,
+                env=environment,
+                umask=0o077,
+                start_new_session=True,
+            )
+        except OSError as error:
+            said = f"git could not be started: {error.strerror or error}"
+            raise RecorderFailed(shown, _NOT_STARTED, said) from error
+        with child:
+            try:
+                stdout, stderr = child.communicate(input, timeout=limit_seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, signal.SIGKILL)
+                raise RecorderFailed(shown, TIMED_OUT, f"it did not end within {limit_seconds:g} s") from None
+            except OSError as error:  # of the pipes to it
+                os.killpg(child.pid, signal.SIGKILL)
+                said = f"it could not be spoken with: {error.strerror or error}"
+                raise RecorderFailed(shown, _UNHEARD, said) from error
+        return GitOutput(child.returncode, stdout, stderr.decode("utf-8", "replace"))
+
 
 def failed(arguments: tuple[str, ...], output: GitOutput) -> RecorderFailed:
     """The error for a call that ended with another status than 0, with the end of what git said, redacted."""
     said = redact(output.stderr.strip() or output.stdout.decode("utf-8", "replace").strip()).text
     return RecorderFailed(f"git {arguments[0]}", output.status, said[-_STDERR_CHARS:])
-
-
-def _ended(
-    command: list[str],
-    arguments: tuple[str, ...],
-    input: bytes,
-    directory: str,
-    environment: dict[str, str],
-    limit_seconds: float,
-) -> Result[GitOutput, Error]:
-    """Run to the end; after the time limit the whole process group is killed."""
-    shown = f"git {arguments[0]}"
-    try:
-        child = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=directory,
-            env=environment,
-            umask=0o077,
-            start_new_session=True,
-        )
-    except OSError as error:
-        return Failure(RecorderFailed(shown, _NOT_STARTED, f"git could not be started: {error.strerror or error}"))
-    with child:
-        try:
-            stdout, stderr = child.communicate(input, timeout=limit_seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
-            return Failure(RecorderFailed(shown, _TIMED_OUT, f"it did not end within {limit_seconds:g} s"))
-        except OSError as error:  # of the pipes to it
-            os.killpg(child.pid, signal.SIGKILL)
-            return Failure(RecorderFailed(shown, _UNHEARD, f"it could not be spoken with: {error.strerror or error}"))
-    return Success(GitOutput(child.returncode, stdout, stderr.decode("utf-8", "replace")))

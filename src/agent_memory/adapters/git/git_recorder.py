@@ -6,25 +6,29 @@ The caller holds the store's write lock, so that two of ours never meet in one r
 from __future__ import annotations
 
 import getpass
+import json
 import os
 import re
 import shutil
 import stat
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from unicodedata import normalize
 
-from returns.result import Failure, Result, Success
+from returns.result import Failure
 
+from agent_memory.adapters.disk.durable import FILE_MODE, make_directories, replace_file
+from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.paths import is_directory
-from agent_memory.adapters.git.git_commits import MANY_PATHS, GitCommits
-from agent_memory.adapters.git.git_process import OURSELVES, GitProcess, Identity
+from agent_memory.adapters.git.git_process import OURSELVES, GitProcess, Identity, failed
 from agent_memory.adapters.git.git_repository import GitRepository
 from agent_memory.adapters.surroundings.system_clock import SystemClock
 from agent_memory.config import StorageConfig
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.recording.command_template import filled, parse_command_template
 from agent_memory.domain.recording.commit_message import commit_message
 from agent_memory.domain.recording.recorded_paths import (
@@ -38,15 +42,20 @@ from agent_memory.domain.recording.recorded_paths import (
     path_problem,
     wanted_of,
 )
-from agent_memory.errors import ConfigInvalid, Error, PathRefused
-from agent_memory.ports import Clock
-from agent_memory.results import sealed
+from agent_memory.errors import AgentMemoryError, ConfigInvalid, PathRefused
+from agent_memory.ports import Clock, Locks, Recorder
+from agent_memory.results import as_result, unwrap
 
+MANY_PATHS = 200
+"""Git compares each file with each path that it is told to look for: from here on it had better look at all."""
 _CHECKED_BYTES = 16 * 2**20
 """Larger files are not read for secrets, and so are not recorded."""
 _LEFT_ALONE = frozenset({b"AD", b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU"})
+"""Staged as new and gone again, or in conflict: adding one would tell git that the person has resolved it."""
 _STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all")
 _SPELLINGS: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
+_PATHS_FILE = "agent-memory-paths"
+_SYNC_SECONDS = 20.0
 
 
 class GitRecorder:
@@ -66,36 +75,26 @@ class GitRecorder:
         self._git = GitProcess(root, environ)
         now_ms = (clock or SystemClock()).now_ms
         self._repository = GitRepository(self._git, lambda: now_ms() / 1000, self._warn)
-        self._commits = GitCommits(self._git, self._repository, environ)
 
     def warnings(self) -> tuple[str, ...]:
         """What the person should know, as whole sentences, since this recorder was made: each once."""
         return tuple(self._warnings)
 
-    def adopt_hand_edits(self, among: Sequence[str] | None = None) -> Result[int, Error]:
+    @as_result
+    def adopt_hand_edits(self, among: Sequence[str] | None = None) -> int:
         """See the port. A file that holds a secret stays uncommitted, and `warnings` names it."""
-        if not self._config.auto_commit:
-            return Success(0)
-        is_there = is_directory(str(self._root))
-        if isinstance(is_there, Failure):
-            return is_there
-        if not is_there.unwrap():
-            return Success(0)
-        has_anything = self._has_anything()
-        if has_anything != Success(True):
-            return has_anything.map(lambda _: 0)
-
-        def adopted(changed: tuple[str, ...]) -> Result[int, Error]:
-            wanted = changed if among is None else tuple(path for path in changed if path in among)
-            paths = self._without_secrets([path for path in wanted if not self._is_ours(path)])
-            if not paths:
-                return Success(0)
+        if not self._config.auto_commit or not unwrap(is_directory(str(self._root))) or not self._has_anything():
+            return 0
+        self._repository.ready()
+        changed = self._changed(among)
+        wanted = changed if among is None else tuple(path for path in changed if path in among)
+        paths = self._without_secrets([path for path in wanted if not self._is_ours(path)])
+        if paths:
             subject, body = hand_edit_words(paths)
-            author = person(self._environ)
-            return self._commits.commit(paths, commit_message(subject, body), (), author).map(lambda _: len(paths))
+            self._commit(paths, commit_message(subject, body), (), person(self._environ))
+        return len(paths)
 
-        return self._repository.ready().bind(lambda _: self._changed(among)).bind(adopted)
-
+    @as_result
     def record(
         self,
         paths: Sequence[str],
@@ -103,58 +102,44 @@ class GitRecorder:
         body: str = "",
         thread_id: str | None = None,
         harness: str | None = None,
-    ) -> Result[None, Error]:
+    ) -> None:
         """See the port. What is unchanged, ignored or holds a secret is left out; with nothing left there is no commit."""
         if not self._config.auto_commit:
-            return Success(None)
+            return
         for path in paths:
             if problem := path_problem(path):
-                return Failure(PathRefused(path, problem))
-
-        def recorded(options: tuple[str, ...]) -> Result[None, Error]:
-            return (
-                self._repository.ready()
-                .bind(lambda _: self._changed((*paths, *BOOKKEEPING, IGNORE_FILE)))
-                .bind(lambda changed: committed(changed, options))
-            )
-
-        def committed(changed: tuple[str, ...], options: tuple[str, ...]) -> Result[None, Error]:
-            wanted = self._without_secrets(wanted_of(changed, paths))
-            if not wanted:
-                return Success(None)
-            along = [path for path in changed if self._is_ours(path)]
-            together = tuple(dict.fromkeys((*wanted, *self._without_secrets(along))))
-            return self._commits.commit(together, commit_message(subject, body), options, OURSELVES)
-
-        return self._options(thread_id, harness).bind(recorded)
+                raise PathRefused(path, problem)
+        options = self._options(thread_id, harness)
+        self._repository.ready()
+        changed = self._changed((*paths, *BOOKKEEPING, IGNORE_FILE))
+        wanted = self._without_secrets(wanted_of(changed, paths))
+        if not wanted:
+            return
+        along = self._without_secrets([path for path in changed if self._is_ours(path)])
+        self._commit(tuple(dict.fromkeys((*wanted, *along))), commit_message(subject, body), options, OURSELVES)
 
     # -- what -----------------------------------------------------------------------------------------------------------
 
-    def _has_anything(self) -> Result[bool, Error]:
+    def _has_anything(self) -> bool:
         """False for a store where nobody has written a note yet: no repository is made for it."""
+        names = unwrap(listed_names(str(self._root), lambda name: not is_ignored(name) and not is_bookkeeping(name)))
+        return bool(names) or self._repository.exists()
 
-        def is_note(name: str) -> bool:
-            return not is_ignored(name) and not is_bookkeeping(name)
-
-        return listed_names(str(self._root), is_note).bind(
-            lambda names: Success(True) if names else self._repository.exists()
-        )
-
-    def _changed(self, among: Sequence[str] | None) -> Result[tuple[str, ...], Error]:
+    def _changed(self, among: Sequence[str] | None) -> tuple[str, ...]:
         """Paths that differ from HEAD and are not ignored, gone ones included, in git's order: at least those `among` these."""
-        asked = self._git.must(*_STATUS) if among is None or len(among) > MANY_PATHS else self._status_of(among)
-        return asked.map(
-            lambda stdout: tuple(filter(self._counts, map(_status_path, filter(None, stdout.split(b"\0")))))
-        )
+        records = self._status(among).split(b"\0")
+        paths = (os.fsdecode(record[3:]) for record in records if record and record[:2] not in _LEFT_ALONE)
+        # A trailing slash: a repository inside the store.
+        return tuple(path for path in paths if not path.endswith("/") and not is_ignored(path))
 
-    def _status_of(self, paths: Sequence[str]) -> Result[bytes, Error]:
+    def _status(self, among: Sequence[str] | None) -> bytes:
         """What git says of these, however the file system spells them; of all where it refuses to look at one of them."""
-        spelled = dict.fromkeys((*paths, *(normalize(form, path) for form in _SPELLINGS for path in paths)))
-        return self._git.must(*_STATUS, "--", *spelled).lash(lambda _: self._git.must(*_STATUS))
-
-    def _counts(self, path: str) -> bool:
-        """False for what is left alone, for a repository inside the store (a trailing slash), and for what is ignored."""
-        return bool(path) and not path.endswith("/") and not is_ignored(path)
+        if among is not None and len(among) <= MANY_PATHS:
+            spelled = dict.fromkeys((*among, *(normalize(form, path) for form in _SPELLINGS for path in among)))
+            output = self._git.run(*_STATUS, "--", *spelled)
+            if output.ok:
+                return output.stdout
+        return self._git.must(*_STATUS)
 
     def _is_ours(self, path: str) -> bool:
         """True for what nobody but us has written, and so rides along with our commits."""
@@ -194,12 +179,48 @@ class GitRecorder:
 
     # -- how ------------------------------------------------------------------------------------------------------------
 
-    def _options(self, thread_id: str | None, harness: str | None) -> Result[tuple[str, ...], Error]:
-        match sealed(parse_command_template(self._config.commit_hook)):
-            case Success(template):
-                return Success(filled(template, {"threadId": thread_id, "harness": harness}))
-            case Failure(problem):
-                return Failure(ConfigInvalid("(effective)", (f"storage.commitHook: {problem}",)))
+    def _options(self, thread_id: str | None, harness: str | None) -> tuple[str, ...]:
+        template = parse_command_template(self._config.commit_hook)
+        if isinstance(template, Failure):
+            raise ConfigInvalid("(effective)", (f"storage.commitHook: {template.failure()}",))
+        return filled(template.unwrap(), {"threadId": thread_id, "harness": harness})
+
+    def _commit(self, paths: Sequence[str], message: str, options: Sequence[str], author: Identity) -> None:
+        """One commit of these paths, with these options of `git commit`. What somebody else has staged stays staged; a merge
+        that a person is at is not ended: git refuses to commit a part of one."""
+        listed = self._repository.directory() / _PATHS_FILE
+        only = (f"--pathspec-from-file={listed}", "--pathspec-file-nul")
+        said = message.encode("utf-8", "replace")
+        words = ("commit", *options, "--quiet", "--no-verify", "--file=-", "--only", *only)
+        try:
+            descriptor = os.open(
+                listed, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE
+            )
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(b"".join(os.fsencode(path) + b"\0" for path in paths))
+            if not self._git.run("add", "--all", *only).ok:
+                # It knows no path that is staged as gone: by a person, or by a commit of ours that failed half way.
+                self._git.must("reset", "--quiet", *only)
+                self._git.must("add", "--all", *only)
+            committed = self._git.run(*words, input=said, author=author)
+            # Else they only looked changed: git's attributes make the same of both.
+            if not committed.ok and not self._git.run("diff", "--cached", "--quiet", "HEAD").ok:
+                raise failed(words, committed)
+        except OSError as error:
+            raise store_io(error, "write", str(listed)) from error
+        finally:
+            with suppress(OSError):  # the next commit overwrites it
+                listed.unlink()
+        self._flush()
+
+    def _flush(self) -> None:
+        """Ask the system to make the commit durable; `core.fsync` alone leaves the names of new files open."""
+        program = shutil.which("sync", path=self._environ.get("PATH", os.defpath))
+        if program is not None:
+            # History, not durability: what the commit holds is on disk already.
+            with suppress(OSError, subprocess.TimeoutExpired):
+                words = [program, "-f", str(self._git.directory)]
+                subprocess.run(words, capture_output=True, timeout=_SYNC_SECONDS, check=False)
 
     def _warn(self, sentence: str) -> None:
         shown = sentence.encode("utf-8", "replace").decode()
@@ -207,11 +228,93 @@ class GitRecorder:
             self._warnings.append(shown)
 
 
-def _status_path(record: bytes) -> str:
-    """The path of one record of `status --porcelain=v1 -z`. Empty for one staged as new and gone again, and for one in
-    conflict: adding it would tell git that the person has resolved it."""
-    return "" if record[:2] in _LEFT_ALONE else os.fsdecode(record[3:])
+# -- pending commits --------------------------------------------------------------------------------------------------
 
+
+class RetryingRecorder:
+    """`Recorder` around another one that forgets nothing: a commit that failed is pending, and made first the next time (P4).
+
+    Pending commits are in `runs/owed.json`: a list of the arguments of `record`. Without them a write of ours that git
+    missed would be taken for a hand edit of the person's.
+    """
+
+    def __init__(self, recorder: Recorder, root: Path, locks: Locks) -> None:
+        self._recorder = recorder
+        self._path = root / "runs" / "owed.json"
+        self._locks = locks
+
+    @as_result
+    def adopt_hand_edits(self, among: Sequence[str] | None = None) -> int:
+        """See the port. Pending commits are made first."""
+        with self._locks.write() as held:
+            unwrap(held)
+            self._retry()
+            return unwrap(self._recorder.adopt_hand_edits(among))
+
+    @as_result
+    def record(
+        self,
+        paths: Sequence[str],
+        subject: str,
+        body: str = "",
+        thread_id: str | None = None,
+        harness: str | None = None,
+    ) -> None:
+        """See the port. On a failure the commit is pending."""
+        with self._locks.write() as held:
+            unwrap(held)
+            try:
+                unwrap(self._recorder.record(paths, subject, body, thread_id, harness))
+            except AgentMemoryError:
+                commit = {"paths": list(paths), "subject": subject, "body": body}
+                self._put([*self._pending(), commit | {"thread_id": thread_id, "harness": harness}])
+                raise
+
+    def _retry(self) -> None:
+        pending = self._pending()
+        for done, commit in enumerate(pending):
+            paths = commit.get("paths")
+            named = [str(path) for path in paths] if is_list(paths) else []
+            words = str(commit.get("subject", "")), str(commit.get("body", ""))
+            thread_id, harness = (None if (value := commit.get(key)) is None else str(value) for key in _OPTIONAL)
+            try:
+                unwrap(self._recorder.record(named, *words, thread_id, harness))
+            except PathRefused:
+                continue  # it can never be made, and must not stand in the way of the others
+            except AgentMemoryError:
+                self._put(pending[done:])
+                raise
+        if pending:
+            self._put([])
+
+    def _pending(self) -> list[dict[str, Any]]:
+        """A list that cannot be read just now is an error: a commit more would be written over the others (P6)."""
+        try:
+            document = json.loads(self._path.read_text("utf-8"))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise store_io(error, "read", str(self._path)) from error
+        except (ValueError, RecursionError):
+            return []  # a lost or damaged list costs an author's name in the history, never a note
+        return [each for each in document if is_object(each)] if is_list(document) else []
+
+    def _put(self, pending: Sequence[Mapping[str, object]]) -> None:
+        try:
+            if not pending:
+                self._path.unlink(missing_ok=True)
+                return
+            make_directories(str(self._path.parent))
+            text = json.dumps(pending, ensure_ascii=False, indent=1)
+            replace_file(str(self._path), text.encode("utf-8", "replace"))
+        except OSError as error:
+            raise store_io(error, "write", str(self._path)) from error
+
+
+_OPTIONAL = ("thread_id", "harness")
+
+
+# -- who --------------------------------------------------------------------------------------------------------------
 
 _TIMEOUT_SECONDS = 5.0
 _REFUSED = re.compile(r"[\x00-\x1f\x7f<>]")
@@ -238,11 +341,10 @@ def _configured(key: str, environ: Mapping[str, str]) -> str:
     program = shutil.which("git", path=environ.get("PATH", os.defpath))
     if program is None:
         return ""
-    scrubbed = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
     try:
         asked = subprocess.run(
             [program, "config", "--global", "--includes", "--get", key],
-            env=scrubbed,
+            env={name: value for name, value in environ.items() if not name.startswith("GIT_")},
             cwd="/",
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -1,28 +1,40 @@
-"""The store's own repository: made on the first record, mended when broken, never deleted (P4)."""
+"""The store's own repository: made on the first record, mended when broken, kept small, never deleted (P4).
+
+Git's locks are plain files, so a killed git leaves them for ever. Ours never overlap (the store's write lock is held around
+every record); a lock belongs to a person's git, or to nobody.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-
-from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import create_file, make_directories, move_file
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import is_directory, is_there
-from agent_memory.adapters.git.git_locks import remove_stale_locks
-from agent_memory.adapters.git.git_process import GitOutput, GitProcess, failed
-from agent_memory.adapters.git.purge_swap import finish_swap
+from agent_memory.adapters.git.git_process import GitProcess, failed
+from agent_memory.adapters.git.history_purge import finish_swap
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORE_TEXT
-from agent_memory.errors import Error
-from agent_memory.results import sealed
+from agent_memory.results import as_result, unwrap
 
+STALE_SECONDS = 2.0
+"""Age of a lock that no git works behind."""
+STALE_UNSEEN_SECONDS = 120.0
+"""The same where it cannot be seen which processes run."""
 _LOCK_WAIT_SECONDS = 3.0
 """Longer than a lock takes to become stale, so that a run directly after a crash mends it."""
-
 _LOCK_POLL_SECONDS = 0.1
+
+LOOSE_OBJECTS = 2_000
+"""From about here on loose objects are packed: some months of daily work."""
+LOOSE_KIB = 128 << 10
+"""From here on, too: each commit of a large store leaves a list of all its names."""
+_LOOSE_SIZE = re.compile(rb"^size: ([0-9]{1,15})$", re.MULTILINE)
 
 
 class GitRepository:
@@ -34,35 +46,39 @@ class GitRepository:
         self._warn = warn
         self._directory = git.root / ".git"
 
-    def exists(self) -> Result[bool, Error]:
+    def exists(self) -> bool:
         """Whether there is one. That nobody can look is an error: else a second one would be begun (P6)."""
-        return is_there(str(self._directory))
+        return unwrap(is_there(str(self._directory)))
 
-    def directory(self) -> Result[Path, Error]:
+    def directory(self) -> Path:
         """Where git keeps the repository: elsewhere when `.git` is the file of a submodule or linked work tree."""
+        if unwrap(is_directory(str(self._directory))):
+            return self._directory
+        return Path(os.fsdecode(self._git.must("rev-parse", "--absolute-git-dir").rstrip(b"\n")))
 
-        def named() -> Result[Path, Error]:
-            told = self._git.must("rev-parse", "--absolute-git-dir")
-            return told.map(lambda stdout: Path(os.fsdecode(stdout.rstrip(b"\n"))))
+    def ready(self) -> None:
+        """Make it a repository whose HEAD and index can be read. What cannot be mended is moved aside and begun afresh."""
+        if not (self.exists() or self._came_back()):
+            self._begin()
+        self._wait_for_locks()
+        problem = self._problem()
+        if problem is not None:
+            problem = self._problem_after_init()
+        if problem is not None:
+            self._begin_afresh(problem)
+        else:
+            self._mend_index()
 
-        return is_directory(str(self._directory)).bind(lambda is_here: Success(self._directory) if is_here else named())
-
-    def ready(self) -> Result[None, Error]:
-        """A repository whose HEAD and index can be read. What cannot be mended is moved aside and begun afresh."""
-        known = self.exists().bind(lambda is_here: Success(True) if is_here else self._came_back())
-        made = known.bind(lambda is_here: Success(None) if is_here else self._begin())
-        return made.bind(lambda _: self._without_stale_locks()).bind(lambda _: self._mended())
-
-    def _came_back(self) -> Result[bool, Error]:
+    def _came_back(self) -> bool:
         """Whether it was only away: a purge was cut short between its two renames. Where that cannot be told, or finished,
         it is an error: a repository that was begun meanwhile would keep it away for ever (P6)."""
         try:
-            return Success(finish_swap(self._git.root))
+            return finish_swap(self._git.root)
         except OSError as error:
-            return Failure(store_io(error, "finish the exchange of", str(self._directory)))
+            raise store_io(error, "finish the exchange of", str(self._directory)) from error
 
-    def _begin(self) -> Result[None, Error]:
-        outer = _repository_around(self._git.root)
+    def _begin(self) -> None:
+        outer = next((parent for parent in self._git.root.parents if os.path.lexists(parent / ".git")), None)
         if outer is not None:
             self._warn(
                 f"The memories in {self._git.root} lie inside the repository {outer}; they are recorded in a repository of "
@@ -70,132 +86,176 @@ class GitRepository:
             )
         try:
             make_directories(str(self._git.root))
-            self._write_ignore_file()
+            path = self._git.root / IGNORE_FILE
+            if not os.path.lexists(path):
+                create_file(str(path), IGNORE_TEXT.encode())
         except OSError as error:
-            return Failure(store_io(error, "create", str(self._directory)))
-        return self._init()
+            raise store_io(error, "create", str(self._directory)) from error
+        self._git.init()
 
-    def _write_ignore_file(self) -> None:
-        path = self._git.root / IGNORE_FILE
-        if not os.path.lexists(path):
-            create_file(str(path), IGNORE_TEXT.encode())
+    # -- mending: nothing, `git init` (restores HEAD and config), a new index, a new repository --------------------------
 
-    def _init(self) -> Result[None, Error]:
-        def checked(output: GitOutput) -> Result[None, Error]:
-            return Success(None) if output.ok else Failure(failed(("init",), output))
-
-        return self._git.init().bind(checked)
-
-    # -- mending ------------------------------------------------------------------------------------------------------
-
-    def _mended(self) -> Result[None, Error]:
-        """The cheapest remedy that helps, in order: nothing, `git init` (restores HEAD and config), a new index, a new
-        repository."""
-        match sealed(self._problem()):
-            case Failure(error):
-                return Failure(error)
-            case Success(None):
-                return self._mended_index()
-            case Success(_):
-                return self._init_over().bind(
-                    lambda problem: self._begin_afresh(problem) if problem else self._mended_index()
-                )
-
-    def _init_over(self) -> Result[str | None, Error]:
-        """What is still wrong after `git init` over the damaged directory."""
-
-        def tried() -> Result[str | None, Error]:
-            return self._git.init().bind(lambda _: self._problem())
-
-        there = is_directory(str(self._directory))
-        return there.bind(lambda is_here: tried() if is_here else Success("it is no directory"))
-
-    def _problem(self) -> Result[str | None, Error]:
+    def _problem(self) -> str | None:
         """What is wrong with the repository and its HEAD, or None. A HEAD without a commit yet is no problem."""
+        if self._git.run("rev-parse", "--quiet", "--verify", "HEAD^{tree}").ok:
+            return None
+        known = self._git.run("rev-parse", "--git-dir")
+        if not known.ok:
+            return known.stderr.strip() or "not a repository"
+        branch = self._git.run("symbolic-ref", "--quiet", "HEAD")
+        if branch.ok and branch.text and not unwrap(is_there(str(self._directory / branch.text))):
+            refs = self._git.run("for-each-ref", branch.text)
+            if refs.ok and not refs.stdout:
+                return None
+        return "the newest commit cannot be read"
 
-        def checked(output: GitOutput) -> Result[str | None, Error]:
-            if output.ok:
-                return Success(None)
-            return self._git.run("rev-parse", "--git-dir").bind(
-                lambda known: self._unborn() if known.ok else Success(known.stderr.strip() or "not a repository")
-            )
+    def _problem_after_init(self) -> str | None:
+        """What is still wrong after `git init` over the damaged directory."""
+        if not unwrap(is_directory(str(self._directory))):
+            return "it is no directory"
+        as_result(self._git.init)()  # whether it helped is what is asked next
+        return self._problem()
 
-        return self._git.run("rev-parse", "--quiet", "--verify", "HEAD^{tree}").bind(checked)
-
-    def _unborn(self) -> Result[str | None, Error]:
-        """None where HEAD names a branch that has no commit; otherwise the commit cannot be read."""
-        unreadable = "the newest commit cannot be read"
-
-        def listed(branch: str) -> Result[str | None, Error]:
-            return self._git.run("for-each-ref", branch).map(
-                lambda refs: None if refs.ok and not refs.stdout else unreadable
-            )
-
-        def checked(output: GitOutput) -> Result[str | None, Error]:
-            branch = output.stdout.decode("utf-8", "replace").strip()
-            if not output.ok or not branch:
-                return Success(unreadable)
-            return is_there(str(self._directory / branch)).bind(
-                lambda has_file: Success(unreadable) if has_file else listed(branch)
-            )
-
-        return self._git.run("symbolic-ref", "--quiet", "HEAD").bind(checked)
-
-    def _mended_index(self) -> Result[None, Error]:
-        """A readable index; a damaged one is moved aside and made anew from HEAD."""
-
-        def checked(output: GitOutput) -> Result[None, Error]:
-            if output.ok:
-                return Success(None)
-            index = self._directory / "index"
-            if is_there(str(index)) != Success(True):
-                return Failure(failed(("ls-files",), output))
-            return self._moved_aside(index, self._directory / f"index.broken-{self._stamp()}").bind(
-                lambda _: self._filled_index()
-            )
-
+    def _mend_index(self) -> None:
+        """A damaged index is moved aside and made anew from HEAD."""
         # All of it is read for that, and none of it told.
-        return self._git.run("ls-files", "--cached", "-z", "--", ".git").bind(checked)
+        read = self._git.run("ls-files", "--cached", "-z", "--", ".git")
+        if read.ok:
+            return
+        index = self._directory / "index"
+        if not unwrap(is_there(str(index))):
+            raise failed(("ls-files",), read)
+        self._move_aside(index, self._directory / f"index.broken-{self._stamp()}")
+        if self._git.run("rev-parse", "--quiet", "--verify", "HEAD").ok:
+            self._git.must("read-tree", "HEAD")
 
-    def _filled_index(self) -> Result[None, Error]:
-        head = self._git.run("rev-parse", "--quiet", "--verify", "HEAD")
-        return head.bind(
-            lambda known: self._git.must("read-tree", "HEAD").map(lambda _: None) if known.ok else Success(None)
-        )
-
-    def _begin_afresh(self, problem: str) -> Result[None, Error]:
+    def _begin_afresh(self, problem: str) -> None:
         aside = self._git.root / f".git.broken-{self._stamp()}"
         self._warn(
             f"The git history of the memories could not be read ({problem}). It was moved to {aside}; a new one begins."
         )
-        return self._moved_aside(self._directory, aside).bind(lambda _: self._begin())
+        self._move_aside(self._directory, aside)
+        self._begin()
 
-    def _moved_aside(self, source: Path, target: Path) -> Result[None, Error]:
+    def _move_aside(self, source: Path, target: Path) -> None:
         try:
             move_file(str(source), str(target))
         except OSError as error:
-            return Failure(store_io(error, "move aside", str(source)))
-        return Success(None)
+            raise store_io(error, "move aside", str(source)) from error
 
     def _stamp(self) -> str:
         return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self._now_seconds())) + f"-{os.urandom(3).hex()}"
 
-    # -- locks --------------------------------------------------------------------------------------------------------
-
-    def _without_stale_locks(self) -> Result[None, Error]:
+    def _wait_for_locks(self) -> None:
         """Stale locks are removed; a living one is waited for, for a moment: then git itself says what is locked."""
-        is_here = is_directory(str(self._directory))
-        if is_here != Success(True):
-            return is_here.map(lambda _: None)
+        if not unwrap(is_directory(str(self._directory))):
+            return
         ends_at = time.monotonic() + _LOCK_WAIT_SECONDS
         try:
             while not remove_stale_locks(self._git.root, self._directory) and time.monotonic() < ends_at:
                 time.sleep(_LOCK_POLL_SECONDS)
         except OSError as error:
-            return Failure(store_io(error, "unlock", str(self._directory)))
-        return Success(None)
+            raise store_io(error, "unlock", str(self._directory)) from error
 
 
-def _repository_around(root: Path) -> Path | None:
-    """The nearest directory above the root that has a `.git`."""
-    return next((parent for parent in root.parents if os.path.lexists(parent / ".git")), None)
+# -- locks ------------------------------------------------------------------------------------------------------------
+
+
+def lock_files(git_directory: Path) -> tuple[Path, ...]:
+    """Every lock file of a repository. Raises OSError where that cannot be looked through: it is never taken for free (P6),
+    as the globs of `pathlib` do where permission is denied."""
+    found: list[str] = []
+    for start in ("", "refs", "objects/info"):
+        for parent, below, names in os.walk(git_directory / start, onerror=_refuse):
+            found += [f"{parent}/{name}" for name in sorted(names) if name.endswith(".lock")]
+            if not start:
+                below.clear()
+    return tuple(map(Path, found))
+
+
+def _refuse(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
+
+
+def stale_locks(root: Path, git_directory: Path) -> tuple[Path, ...]:
+    """The locks that belong to nobody: all or none, since a git that works may have made any of them. Raises OSError."""
+    locks = lock_files(git_directory)
+    if not locks:
+        return ()
+    working = _git_works_in(root)
+    limit_seconds = STALE_UNSEEN_SECONDS if working is None else STALE_SECONDS
+    if working or any(_age_seconds(path) < limit_seconds for path in locks):
+        return ()
+    return locks
+
+
+def remove_stale_locks(root: Path, git_directory: Path) -> bool:
+    """True when no lock is left: all that there were belonged to nobody and are gone. Raises OSError."""
+    locks = lock_files(git_directory)
+    if locks and len(stale_locks(root, git_directory)) < len(locks):
+        return False
+    for path in locks:
+        path.unlink(missing_ok=True)
+    return True
+
+
+def _age_seconds(path: Path) -> float:
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return float("inf")
+
+
+def _git_works_in(root: Path) -> bool | None:
+    """Whether a git process works in this tree (git enters the work tree it works on); None where that cannot be seen. Raises
+    OSError where one was not looked at that may be it (P6)."""
+    real = os.path.realpath(root)
+    if os.path.isdir("/proc/self"):
+        processes = (f"/proc/{name}" for name in os.listdir("/proc") if name.isdigit())
+        directories = tuple(map(_directory_of_git, processes))
+    else:
+        asked = _asked_lsof()
+        if asked is None:
+            return None
+        directories = asked
+    return any(directory == real or directory.startswith(f"{real}/") for directory in directories)
+
+
+def _directory_of_git(process: str) -> str:
+    try:
+        with open(f"{process}/comm", encoding="utf-8", errors="replace") as name:
+            return os.readlink(f"{process}/cwd") if name.read().startswith("git") else ""
+    except (FileNotFoundError, ProcessLookupError, PermissionError):  # it ended, or belongs to someone else
+        return ""
+
+
+def _asked_lsof() -> tuple[str, ...] | None:
+    program = shutil.which("lsof")
+    if program is None:
+        return None
+    words = [program, "-a", "-c", "git", "-d", "cwd", "-Fn"]
+    try:
+        asked = subprocess.run(words, capture_output=True, timeout=5, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = asked.stdout.decode("utf-8", "replace").splitlines()
+    return tuple(line[1:] for line in lines if line.startswith("n"))
+
+
+# -- upkeep -----------------------------------------------------------------------------------------------------------
+
+
+@as_result
+def pack_history(root: Path, environ: Mapping[str, str]) -> None:
+    """Pack the objects of `<root>/.git` where there are many or large loose ones, since our commits switch git's own upkeep
+    off; nothing where there is no repository. The caller holds the write lock."""
+    if not unwrap(is_directory(str(root / ".git"))):
+        return
+    git = GitProcess(root, environ)
+    found = _LOOSE_SIZE.search(git.run("count-objects", "-v").stdout)
+    is_large = found is not None and int(found[1]) >= LOOSE_KIB
+    arguments = ("gc", *(() if is_large else ("--auto",)), "--quiet")
+    output = git.run(*arguments, config=(f"gc.auto={LOOSE_OBJECTS}", "gc.autoDetach=false"))
+    if not output.ok:
+        raise failed(arguments, output)

@@ -12,7 +12,7 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import FileImage, read_file
-from agent_memory.adapters.git.committed import tracking_of
+from agent_memory.adapters.git.git_history import tracking_of
 from agent_memory.adapters.setup.detection import detected
 from agent_memory.adapters.setup.self_tests import SelfTests
 from agent_memory.adapters.setup.settings_files import SettingsFiles, without_empty

@@ -1,21 +1,28 @@
-"""Two histories that are to become one: what each holds, how they are related, and whether they may be merged."""
+"""Two histories that are to become one: what each holds, how they are related, whether they may be merged, and the commit that
+holds both, not yet on any branch."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from attrs import frozen
-from returns.result import Result, Success
 
 from agent_memory.adapters.forgetting.forgetting_files import PURGE_MARK
-from agent_memory.adapters.git.blob_contents import contents_of
+from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.syncing.commits import SYNCED, Commits
-from agent_memory.domain.merging.tree import EMPTY, Leaf, Tree
-from agent_memory.domain.recording.recorded_paths import IGNORE_FILE
-from agent_memory.errors import Error, SyncRefused
+from agent_memory.domain.merging.synced import Remark, Synced, SyncRequest, count_notes
+from agent_memory.domain.merging.tree import EMPTY, Held, Leaf, MergedTree, Tree
+from agent_memory.domain.recording.commit_message import commit_message
+from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, holds_secret
+from agent_memory.errors import SyncRefused
 from agent_memory.formats.forgetting_json import parse_purge
+from agent_memory.formats.merge_sides import wanted_contents
+from agent_memory.formats.merged_tree import merged_tree
 
 _OURS = ("topics/", "archive/", "state/", "usage/")
+_NOTHING = SyncRefused(
+    "there is nothing on either side yet", "`memory remember` or `memory consolidate` writes a first note."
+)
 
 
 @frozen
@@ -26,9 +33,8 @@ class Meeting:
     theirs: str | None
     our_tree: Tree
     their_tree: Tree
-    base: str | None
-    """The commit that both come from: their best common ancestor, or what they had in common before a purge."""
     base_tree: Tree | None
+    """Of the commit that both come from: their best common ancestor, or what they had in common before a purge."""
     ours_is_ahead: bool
     """Ours has all of theirs in its history."""
     theirs_is_ahead: bool
@@ -44,116 +50,154 @@ class Meeting:
         return self.our_purge_is_news or self.their_purge_is_news
 
 
-def meet(
-    commits: Commits, ours: str | None, theirs: str | None, agreed: str | None, handled_ms: int | None
-) -> Result[Meeting, Error]:
+def meet(commits: Commits, ours: str | None, theirs: str | None, agreed: str | None, handled_ms: int | None) -> Meeting:
     """All that is known of the two. `agreed` is what they last had in common, and `handled_ms` the purge that this machine
     has dealt with last."""
-
-    def known(our_tree: Tree, their_tree: Tree) -> Result[Meeting, Error]:
-        purges = _purges(commits, our_tree, their_tree)
-        return purges.bind(
-            lambda found: _related(commits, ours, theirs, (our_tree, their_tree), found, handled_ms, agreed)
-        )
-
-    return _tree(commits, ours).bind(
-        lambda our_tree: _tree(commits, theirs).bind(lambda their_tree: known(our_tree, their_tree))
-    )
-
-
-def _tree(commits: Commits, commit: str | None) -> Result[Tree, Error]:
-    return Success(EMPTY) if commit is None else commits.tree(commit)
-
-
-def _purges(commits: Commits, our_tree: Tree, their_tree: Tree) -> Result[tuple[int | None, int | None], Error]:
-    leaves = [tree.get(PURGE_MARK) for tree in (our_tree, their_tree)]
-    read = contents_of(commits.git, {leaf.object_id for leaf in leaves if leaf is not None})
-    return read.bind(
-        lambda data: _purge_at(leaves[0], data).bind(
-            lambda ours: _purge_at(leaves[1], data).map(lambda theirs: (ours, theirs))
-        )
-    )
-
-
-def _purge_at(leaf: Leaf | None, data: Mapping[str, bytes]) -> Result[int | None, Error]:
-    if leaf is None:
-        return Success(None)
-    return parse_purge(data.get(leaf.object_id, b""), PURGE_MARK).map(lambda at_ms: at_ms)
-
-
-def _related(
-    commits: Commits,
-    ours: str | None,
-    theirs: str | None,
-    trees: tuple[Tree, Tree],
-    purges: tuple[int | None, int | None],
-    handled_ms: int | None,
-    agreed: str | None,
-) -> Result[Meeting, Error]:
+    our_tree, their_tree = commits.tree(ours), commits.tree(theirs)
+    our_purge, their_purge = (_purge_in(commits, tree) for tree in (our_tree, their_tree))
+    ancestor = commits.ancestor(ours, theirs)
+    common = commits.tree(ancestor)
+    is_ahead = ours is not None and ancestor == theirs
     both = ours is not None and theirs is not None
-
-    def related(ancestor: str | None, common: Tree, is_kept: bool) -> Result[Meeting, Error]:
-        is_ahead = ours is not None and ancestor == theirs
-        # A purge that is in the commit which both come from is known to both, also where a crash kept us from noting it.
-        is_known = common.get(PURGE_MARK) == trees[0].get(PURGE_MARK) == trees[1].get(PURGE_MARK)
-        our_news = both and not is_known and purges[0] not in (None, handled_ms)
-        their_news = both and not is_known and purges[1] not in (None, handled_ms, purges[0])
-        base = agreed if our_news or their_news else None
-        return (Success(common) if base is None else commits.tree(base)).map(
-            lambda tree: Meeting(
-                ours=ours,
-                theirs=theirs,
-                our_tree=trees[0],
-                their_tree=trees[1],
-                base=base or ancestor,
-                base_tree=None if (base or ancestor) is None else tree,
-                ours_is_ahead=is_ahead,
-                theirs_is_ahead=theirs is not None and ancestor == ours,
-                our_purge_is_news=our_news,
-                their_purge_is_news=their_news,
-                is_rewritten=not is_kept and not is_ahead and purges[0] in (None, handled_ms),
-            )
-        )
-
-    found = commits.ancestor(ours, theirs) if ours and theirs else Success(None)
-    kept = _is_kept(commits, theirs, agreed) if theirs else Success(True)
-    return found.bind(
-        lambda ancestor: _tree(commits, ancestor).bind(
-            lambda common: kept.bind(lambda is_kept: related(ancestor, common, is_kept))
-        )
+    # A purge that is in the commit which both come from is known to both, also where a crash kept us from noting it.
+    is_known = common.get(PURGE_MARK) == our_tree.get(PURGE_MARK) == their_tree.get(PURGE_MARK)
+    our_news = both and not is_known and our_purge not in (None, handled_ms)
+    their_news = both and not is_known and their_purge not in (None, handled_ms, our_purge)
+    base = ancestor
+    if agreed is not None and (our_news or their_news):
+        base, common = agreed, commits.tree(agreed)
+    is_kept = theirs is None or _is_kept(commits, theirs, agreed)
+    return Meeting(
+        ours=ours,
+        theirs=theirs,
+        our_tree=our_tree,
+        their_tree=their_tree,
+        base_tree=None if base is None else common,
+        ours_is_ahead=is_ahead,
+        theirs_is_ahead=theirs is not None and ancestor == ours,
+        our_purge_is_news=our_news,
+        their_purge_is_news=their_news,
+        is_rewritten=not is_kept and not is_ahead and our_purge in (None, handled_ms),
     )
 
 
-def _is_kept(commits: Commits, theirs: str, agreed: str | None) -> Result[bool, Error]:
+def _purge_in(commits: Commits, tree: Tree) -> int | None:
+    leaf = tree.get(PURGE_MARK)
+    if leaf is None:
+        return None
+    return parse_purge(contents_of(commits.git, (leaf.object_id,)).get(leaf.object_id, b""), PURGE_MARK)
+
+
+def _is_kept(commits: Commits, theirs: str, agreed: str | None) -> bool:
     """Whether the remote still has what it had when we last met."""
     if agreed is not None:
         return commits.has(theirs, agreed)
-    return commits.named(SYNCED).bind(
-        lambda older: (
-            Success(True) if older is None else commits.ancestor(theirs, older).map(lambda one: one is not None)
-        )
-    )
+    older = commits.named(SYNCED)
+    return older is None or commits.ancestor(theirs, older) is not None
 
 
-def refusal(meeting: Meeting, remote: str, *, after_purge: bool, is_new: bool) -> SyncRefused | None:
-    """Why these two are not merged; None where they may be. `is_new`: a person has just named this remote."""
+def refuse(meeting: Meeting, remote: str, request: SyncRequest) -> None:
+    """SyncRefused where these two are not to be merged."""
     if meeting.theirs is None:
-        return None
+        return
     if meeting.their_tree and not _is_store(meeting.their_tree):
-        return SyncRefused(f"{remote} holds files, and no memories", "Name an empty repository, or one of memories.")
-    if meeting.purge_is_news and not after_purge:
+        raise SyncRefused(f"{remote} holds files, and no memories", "Name an empty repository, or one of memories.")
+    if meeting.purge_is_news and not request.after_purge:
         where = "this machine" if meeting.our_purge_is_news else f"{remote} (another machine)"
-        return SyncRefused(
+        raise SyncRefused(
             f"the history was purged on {where}, and the other side still holds what was to go",
             "`memory sync --after-purge` keeps it purged on both; `docs/sync.md` says how.",
         )
-    if meeting.is_rewritten and not meeting.purge_is_news and not is_new:
-        return SyncRefused(
+    # A remote that a person has just named may be any.
+    if meeting.is_rewritten and not meeting.purge_is_news and request.remote is None:
+        raise SyncRefused(
             f"the history of {remote} was rewritten: it no longer holds what this machine last saw there",
             f"If that is meant, `memory sync --remote {remote}` merges the two as they are now.",
         )
-    return None
 
 
 def _is_store(tree: Tree) -> bool:
     return all(path == IGNORE_FILE for path in tree) or any(path.startswith(_OURS) for path in tree)
+
+
+# -- the merge --------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Decided:
+    """A merge: its commit and what that holds, and what a person should know of it."""
+
+    commit: str
+    """Empty in a dry run, where it would be a new one."""
+    files: Mapping[str, Held]
+    told: MergedTree
+    """Empty where we had all of theirs."""
+
+
+def decide(commits: Commits, meeting: Meeting, at_ms: int, *, dry_run: bool) -> Decided:
+    """The commit that both are to become; a dry run makes none. After a purge it leaves the history behind that was not purged."""
+    if meeting.ours is None and meeting.theirs is None:
+        raise _NOTHING
+    if meeting.ours is not None and meeting.ours_is_ahead and not meeting.purge_is_news:
+        return Decided(meeting.ours, meeting.our_tree, MergedTree(meeting.our_tree))
+    wanted = wanted_contents(meeting.base_tree, meeting.our_tree, meeting.their_tree)
+    data = contents_of(commits.git, wanted)
+    merged = merged_tree(meeting.base_tree, meeting.our_tree, meeting.their_tree, data)
+    merged = _with_secrets(merged, meeting.our_tree, data)
+    parents = _parents(meeting)
+    trees = {meeting.ours: meeting.our_tree, meeting.theirs: meeting.their_tree}
+    first = trees[parents[0]] if parents else EMPTY
+    if len(parents) == 1 and _is_same(merged.files, first, data):
+        return Decided(parents[0], first, merged)
+    if dry_run:
+        return Decided("", merged.files, merged)
+    ids = "\n".join(f"{each.subject}: both had changed the same lines" for each in merged.conflicts)
+    message = commit_message("sync: merged with another machine", ids)
+    commit = commits.make(merged.files, parents, first, message, at_ms)
+    return Decided(commit, commits.tree(commit), merged)
+
+
+def _parents(meeting: Meeting) -> tuple[str, ...]:
+    """Of a history that still holds what was purged nothing is taken on but the files."""
+    keeps_ours = not (meeting.their_purge_is_news or meeting.theirs_is_ahead)
+    keeps_theirs = not meeting.our_purge_is_news
+    if meeting.our_purge_is_news and meeting.their_purge_is_news:
+        return ()
+    both = (meeting.ours if keeps_ours else None, meeting.theirs if keeps_theirs else None)
+    return tuple(each for each in both if each is not None)
+
+
+def _is_same(files: Mapping[str, Held], tree: Tree, data: Mapping[str, bytes]) -> bool:
+    return files.keys() == tree.keys() and all(
+        held == tree[path] if isinstance(held, Leaf) else held == data.get(tree[path].object_id)
+        for path, held in files.items()
+    )
+
+
+def _with_secrets(merged: MergedTree, ours: Tree, data: Mapping[str, bytes]) -> MergedTree:
+    """With a remark on each file that came and seems to hold a secret (P20): whoever wrote it committed it by hand."""
+    remarks = list(merged.remarks)
+    for path, held in merged.files.items():
+        if ours.get(path) == held or path in merged.outside or path.startswith(("state/", "usage/")):
+            continue
+        text = held if isinstance(held, bytes) else data.get(held.object_id, b"")
+        if holds_secret(path, text.decode("utf-8", "replace")):
+            remarks.append(Remark(path, "seems to hold a secret; `memory doctor --secrets` shows where"))
+    return MergedTree(merged.files, merged.outside, merged.conflicts, tuple(remarks), merged.forgotten)
+
+
+def told_of(remote: str, branch: str, meeting: Meeting, decided: Decided, request: SyncRequest) -> Synced:
+    """What the merge means for both sides."""
+    return Synced(
+        remote=remote,
+        branch=branch,
+        received=count_notes(meeting.our_tree, decided.files),
+        sent=count_notes(meeting.their_tree, decided.files),
+        pushed=decided.commit != meeting.theirs,
+        merged=decided.commit not in (meeting.ours, meeting.theirs),
+        conflicts=decided.told.conflicts,
+        remarks=decided.told.remarks,
+        forgotten=decided.told.forgotten,
+        after_purge=meeting.purge_is_news,
+        dry_run=request.dry_run,
+    )

@@ -1,22 +1,25 @@
-"""The remote of a store: what it has, fetching it, pushing to it. No call asks anybody for a password, none of the remote's
-tags, submodules or hooks comes along."""
+"""The remote of a store: which one it is, what it has, fetching it, pushing to it.
+
+No call asks anybody for a password, and none of the remote's tags, submodules or hooks comes along.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 from collections.abc import Mapping
 
 from attrs import field, frozen
-from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.git.git_process import GitOutput, GitProcess
+from agent_memory.adapters.disk.durable import make_directories, replace_file
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.git.git_process import TIMED_OUT, GitOutput, GitProcess
+from agent_memory.adapters.git.git_repository import GitRepository
+from agent_memory.adapters.syncing.commits import INCOMING
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.errors import Error, RecorderFailed, RemoteUnavailable, UsageInvalid
-from agent_memory.results import sealed
-
-INCOMING = "refs/agent-memory/incoming"
-"""What was fetched last."""
+from agent_memory.errors import RecorderFailed, RemoteUnavailable, SyncRefused, UsageInvalid
 
 _SAID_CHARS = 300
 _BRANCHES = "refs/heads/"
@@ -25,8 +28,6 @@ _REJECTED = re.compile(
     r"\[rejected\]|fetch first|non-fast-forward|stale info|cannot lock ref|failed to update ref|incorrect old value"
     r"|reference already exists|failed to lock"
 )
-_TIMED_OUT = 124
-
 _CAUSES = (
     (
         "login",
@@ -44,7 +45,13 @@ _CAUSES = (
         ),
     ),
     ("gone", re.compile(r"does not appear to be a git repo|not found|does not exist|No such (?:file|remote)")),
+    ("refused", re.compile("")),
 )
+
+_FIRST = "origin"
+_DRIVER = "agent-memory"
+_MERGED = ("topics/*.md", "archive/*.md", "state/**/*.json", "state/*.json", "usage/*.jsonl")
+_HOW = "Name one with `memory sync --remote URL`; an empty repository that only you can read will do."
 
 
 @frozen
@@ -57,13 +64,6 @@ class RemoteRefs:
 
 
 @frozen
-class Pushed:
-    """`landed` is False where another machine had pushed meanwhile: then what it pushed is to be merged first."""
-
-    landed: bool
-
-
-@frozen
 class Remote:
     """One remote, by its name in the repository's configuration, or by its address."""
 
@@ -73,80 +73,121 @@ class Remote:
     shown: str
     """For people: without what an address may hold of credentials."""
 
-    def refs(self) -> Result[RemoteRefs, Error]:
+    def refs(self) -> RemoteRefs:
         """What it has; nothing for an empty repository."""
-        return self._call("reach", "ls-remote", "--symref", "--quiet", self.address).map(_refs)
+        output = self._reach("reach", "ls-remote", "--symref", "--quiet", self.address)
+        branches: dict[str, str] = {}
+        head = None
+        for line in output.stdout.decode("utf-8", "replace").splitlines():
+            what, _, name = line.partition("\t")
+            if what.startswith(f"ref: {_BRANCHES}") and name == "HEAD":
+                head = what.removeprefix(f"ref: {_BRANCHES}")
+            elif name.startswith(_BRANCHES):
+                branches[name.removeprefix(_BRANCHES)] = what
+        return RemoteRefs(branches, head)
 
-    def fetch(self, branch: str) -> Result[None, Error]:
+    def fetch(self, branch: str) -> None:
         """Have its branch as `INCOMING`, complete and checked by git; the work tree is not touched."""
         words = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--refmap=", "--no-prune")
-        spec = f"+{_BRANCHES}{branch}:{INCOMING}"
-        return self._call("fetch from", "fetch", *words, self.address, spec).map(lambda _: None)
+        self._reach("fetch from", "fetch", *words, self.address, f"+{_BRANCHES}{branch}:{INCOMING}")
 
-    def push(self, commit: str, branch: str, replacing: str | None = None) -> Result[Pushed, Error]:
-        """Make the commit its branch, which only ever grows. With `replacing`, after a purge, the branch is replaced as long
-        as it still is exactly that commit."""
+    def push(self, commit: str, branch: str, replacing: str | None = None) -> bool:
+        """Make the commit its branch, which only ever grows; with `replacing`, after a purge, the branch is replaced as long
+        as it still is exactly that commit. False where another machine had pushed meanwhile: that is to be merged first."""
         lease = () if replacing is None else (f"--force-with-lease={_BRANCHES}{branch}:{replacing}",)
         words = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", *lease)
-        pushed = self.git.reach("push", *words, self.address, f"{commit}:{_BRANCHES}{branch}")
+        output = self._answer("push to", "push", *words, self.address, f"{commit}:{_BRANCHES}{branch}")
+        if output.ok:
+            return True
+        said = output.stdout.decode("utf-8", "replace")
+        if _REJECTED.search(said) and "[remote rejected] (hook" not in said:
+            return False
+        raise self._unavailable("push to", f"{output.stderr}\n{said}")
 
-        def landed(output: GitOutput) -> Result[Pushed, Error]:
-            if output.ok:
-                return Success(Pushed(True))
-            said = output.stdout.decode("utf-8", "replace")
-            if _REJECTED.search(said) and "[remote rejected] (hook" not in said:
-                return Success(Pushed(False))
-            return Failure(self._unavailable("push to", f"{output.stderr}\n{said}"))
+    def _reach(self, operation: str, *words: str) -> GitOutput:
+        output = self._answer(operation, *words)
+        if not output.ok:
+            raise self._unavailable(operation, output.stderr)
+        return output
 
-        return self._answered("push to", pushed).bind(landed)
-
-    def _call(self, operation: str, *words: str) -> Result[bytes, Error]:
-        def checked(output: GitOutput) -> Result[bytes, Error]:
-            if output.ok:
-                return Success(output.stdout)
-            return Failure(self._unavailable(operation, output.stderr))
-
-        return self._answered(operation, self.git.reach(*words)).bind(checked)
-
-    def _answered(self, operation: str, called: Result[GitOutput, Error]) -> Result[GitOutput, Error]:
-        match sealed(called):
-            case Failure(RecorderFailed(_, status, said)) if status == _TIMED_OUT:
-                return Failure(self._unavailable(operation, said))
-            case _:
-                return called
+    def _answer(self, operation: str, *words: str) -> GitOutput:
+        try:
+            return self.git.reach(*words)
+        except RecorderFailed as error:
+            if error.exit_status == TIMED_OUT:
+                raise self._unavailable(operation, error.stderr_tail) from error
+            raise
 
     def _unavailable(self, operation: str, said: str) -> RemoteUnavailable:
         lines = [line for line in said.splitlines() if line.strip() and not line.startswith(("To ", "Done"))]
-        cause = next((cause for cause, words in _CAUSES if words.search(said)), "refused")
-        telling = next((line for line in lines if dict(_CAUSES).get(cause, _ANY).search(line)), " ".join(lines[:2]))
+        cause, words = next((cause, words) for cause, words in _CAUSES if words.search(said))
+        telling = next(filter(words.search, lines), " ".join(lines[:2]))
         shown = one_line(redact(_CREDENTIALS.sub("", telling)).text, _SAID_CHARS)
         return RemoteUnavailable(self.shown, operation, cause, shown.removeprefix("fatal: ") or "it said nothing")
 
 
-_ANY = re.compile("")
+# -- which one --------------------------------------------------------------------------------------------------------
 
 
-def shown_address(address: str) -> str:
+def chosen_remote(git: GitProcess, address: str | None) -> Remote:
+    """The remote that a person names, else `origin`, else the only one. SyncRefused where there is none."""
+    names = _names(git)
+    if address is not None and address not in names:
+        _check_address(address)
+        return Remote(git, address, _shown(address))
+    name = address or (_FIRST if _FIRST in names else names[0] if len(names) == 1 else None)
+    if name is None:
+        many = f"it has several ({', '.join(names[:5])})" if names else "it has none"
+        raise SyncRefused(f"the store has no remote that could be meant: {many}", _HOW)
+    return Remote(git, name, _shown(os.fsdecode(git.must("remote", "get-url", name)).strip()))
+
+
+def keep_remote(git: GitProcess, address: str, branch: str, program: str | None) -> None:
+    """From now on this is the store's remote, and git knows how to merge notes when a person pulls by hand: which merge
+    driver is for which files is in `info/attributes`, which no clone or commit brings along. `program` is that of `memory`,
+    absolute; None where it is not known."""
+    names = _names(git)
+    if address not in names:
+        git.must("remote", *(("set-url", _FIRST, address) if _FIRST in names else ("add", _FIRST, address)))
+        git.must("config", f"branch.{branch}.remote", _FIRST)
+        git.must("config", f"branch.{branch}.merge", f"{_BRANCHES}{branch}")
+    if program is not None:
+        git.must("config", f"merge.{_DRIVER}.name", "agent-memory: notes field by field")
+        git.must("config", f"merge.{_DRIVER}.driver", f"{shlex.quote(program)} merge-driver %O %A %B %P")
+        directory = GitRepository(git, lambda: 0.0, lambda _: None).directory()
+        _add_attributes(str(directory / "info"))
+
+
+def _names(git: GitProcess) -> tuple[str, ...]:
+    return tuple(os.fsdecode(git.must("remote")).splitlines())
+
+
+def _shown(address: str) -> str:
     """An address without credentials and secrets."""
     return one_line(redact(_CREDENTIALS.sub("", address)).text, _SAID_CHARS)
 
 
-def checked_address(address: str) -> Result[str, UsageInvalid]:
-    """An address that git takes for nothing but an address (P21)."""
+def _check_address(address: str) -> None:
+    """UsageInvalid for one that git might take for something else than an address (P21)."""
     if not address.strip() or address.startswith("-") or re.search(r"[\x00-\x1f\x7f]", address):
-        return Failure(UsageInvalid("--remote needs the address of a git repository"))
+        raise UsageInvalid("--remote needs the address of a git repository")
     if re.match(r"[A-Za-z0-9+.-]+::", address):
-        return Failure(UsageInvalid("--remote takes no address that names a program", "Use https, ssh or a path."))
-    return Success(address)
+        raise UsageInvalid("--remote takes no address that names a program", "Use https, ssh or a path.")
 
 
-def _refs(listed: bytes) -> RemoteRefs:
-    branches: dict[str, str] = {}
-    head = None
-    for line in listed.decode("utf-8", "replace").splitlines():
-        what, _, name = line.partition("\t")
-        if what.startswith(f"ref: {_BRANCHES}") and name == "HEAD":
-            head = what.removeprefix(f"ref: {_BRANCHES}")
-        elif name.startswith(_BRANCHES):
-            branches[name.removeprefix(_BRANCHES)] = what
-    return RemoteRefs(branches, head)
+def _add_attributes(directory: str) -> None:
+    path = f"{directory}/attributes"
+    try:
+        try:
+            with open(path, encoding="utf-8", errors="surrogateescape") as stream:
+                text = stream.read()
+        except FileNotFoundError:  # anything else is never taken for nothing (P6): a person may have written there
+            text = ""
+        missing = [line for each in _MERGED if (line := f"{each} merge={_DRIVER}") not in text.splitlines()]
+        if missing:
+            make_directories(directory)
+            start = text if not text or text.endswith("\n") else f"{text}\n"
+            lines = start + "".join(f"{line}\n" for line in missing)
+            replace_file(path, lines.encode("utf-8", "surrogateescape"))
+    except OSError as error:
+        raise store_io(error, "write", path) from error

@@ -8,9 +8,8 @@ from typing import Any
 from returns.result import Failure, Result, Success
 
 from agent_memory.app import Memory
-from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
-from agent_memory.domain.forgetting.sources import SessionKey
-from agent_memory.domain.forgetting.summary import lines_of, sentence_of, what_stays
+from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting, lines_of, sentence_of, what_stays
+from agent_memory.domain.forgetting.traces import SessionKey
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.results import as_result, sealed

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
-from returns.result import Failure, Result, Success
+from returns.result import Failure
 
-from agent_memory.bootstrap.merging import read_merged, write_merged
-from agent_memory.errors import Error
-from agent_memory.formats.driven_merge import driven_merge
-from agent_memory.results import sealed
+from agent_memory.adapters.disk.durable import replace_file
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import read_file
+from agent_memory.errors import PathRefused
+from agent_memory.formats.merged_tree import driven_merge
+from agent_memory.results import as_result, unwrap
 from agent_memory.surfaces.console import Console
 
 _IN_CONFLICT = 1
+_MAX_BYTES = 64 << 20
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,17 +32,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    def merge(base: bytes, ours: bytes, theirs: bytes) -> Result[int, Error]:
-        merged = driven_merge(arguments.path, base, ours, theirs)
-        if merged is None:
-            console.err(f"memory: {arguments.path!r} cannot be merged; it was left as it was.")
-            return Success(_IN_CONFLICT)
-        return write_merged(arguments.ours, merged.data).map(lambda _: _IN_CONFLICT if merged.conflicted else 0)
+    done = _merge(arguments, console)
+    if isinstance(done, Failure):
+        return console.fail(done.failure())
+    console.document({"path": arguments.path, "conflicted": done.unwrap() == _IN_CONFLICT})
+    return done.unwrap()
 
-    files = (arguments.base, arguments.ours, arguments.theirs)
-    match sealed(read_merged(files).bind(lambda data: merge(*data))):
-        case Failure(error):
-            return console.fail(error)
-        case Success(code):
-            console.document({"path": arguments.path, "conflicted": code == _IN_CONFLICT})
-            return code
+
+@as_result
+def _merge(arguments: argparse.Namespace, console: Console) -> int:
+    base, ours, theirs = (_read(file) for file in (arguments.base, arguments.ours, arguments.theirs))
+    merged = driven_merge(arguments.path, base, ours, theirs)
+    if merged is None:
+        console.err(f"memory: {arguments.path!r} cannot be merged; it was left as it was.")
+        return _IN_CONFLICT
+    path = os.path.abspath(arguments.ours)
+    try:
+        replace_file(path, merged.data)
+    except OSError as error:
+        raise store_io(error, "write", path) from error
+    return _IN_CONFLICT if merged.conflicted else 0
+
+
+def _read(file: Path) -> bytes:
+    image = unwrap(read_file(os.path.abspath(file), _MAX_BYTES))
+    if image is None:
+        raise PathRefused(str(file), "it is not there")
+    return image.data

@@ -8,9 +8,7 @@ from typing import Any
 from returns.result import Failure, Success
 
 from agent_memory.app import Memory
-from agent_memory.domain.merging.counting import NoteCounts
-from agent_memory.domain.merging.synced import Synced, SyncRequest, sentence_of
-from agent_memory.domain.merging.tree import Remark
+from agent_memory.domain.merging.synced import NoteCounts, Remark, Synced, SyncRequest, sentence_of
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import with_memory

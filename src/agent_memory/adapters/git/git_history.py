@@ -1,0 +1,99 @@
+"""What git knows of files: the commits that touched a note, what objects hold, and whether a repository tracks a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from agent_memory.adapters.disk.paths import is_there
+from agent_memory.adapters.git.git_process import GitOutput, GitProcess
+from agent_memory.adapters.surroundings.repository import work_tree_above
+from agent_memory.domain.explaining.entry_story import Revision
+from agent_memory.domain.redaction import redact
+from agent_memory.domain.text.file_name import id_in_name
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.errors import AgentMemoryError
+from agent_memory.results import as_result, unwrap
+
+Tracking = Literal["tracked", "ignored", "new"]
+
+_LINE_CHARS = 200
+_BEGINS = "\x01"
+_FORMAT = "%x01%h%x00%aI%x00%an%x00%s"
+_FIELDS = 4
+
+
+@as_result
+def revisions_of(git: GitProcess, path: str, most: int) -> tuple[Revision, ...]:
+    """The newest commits that touched a note (the path of its file relative to the root), under whatever title; newest first.
+
+    None where there is no repository, or git knows nothing of the file. What other programs wrote into a commit is
+    shown on one clean line without secrets.
+    """
+    if not unwrap(is_there(str(git.root / ".git"))):
+        return ()
+    output = git.run("log", "--follow", "--name-only", f"--max-count={most}", f"--format={_FORMAT}", "-z", "--", path)
+    return tuple(_revisions(output, _id_in(path))) if output.ok else ()
+
+
+def _revisions(output: GitOutput, id: str | None) -> Iterator[Revision]:
+    """Up to where the file bears another id: git takes a note that began as a copy of another one for that one, renamed."""
+    for row in output.stdout.decode("utf-8", "replace").removeprefix(_BEGINS).split(f"\0{_BEGINS}"):
+        words = row.split("\0")
+        paths = [word.lstrip("\n") for word in words[_FIELDS:] if word]
+        if len(words) < _FIELDS or any(_id_in(path) not in (None, id) for path in paths):
+            return
+        yield Revision(*(one_line(redact(word).text, _LINE_CHARS) for word in words[:_FIELDS]))
+
+
+def _id_in(path: str) -> str | None:
+    return id_in_name(path.rpartition("/")[2])
+
+
+def is_in_history(git: GitProcess, path: str) -> bool:
+    """Whether any commit, of any branch, knows of this file."""
+    output = git.run("rev-list", "--all", "--full-history", "--max-count=1", "--", path)
+    return output.ok and bool(output.stdout.strip())
+
+
+def contents_of(git: GitProcess, ids: Iterable[str]) -> Mapping[str, bytes]:
+    """What the blobs among these objects hold, by id; one that is missing is not among them."""
+    wanted = sorted(ids)
+    if not wanted:
+        return {}
+    output = git.must("cat-file", "--batch", input="".join(f"{id}\n" for id in wanted).encode())
+    found: dict[str, bytes] = {}
+    at = 0
+    while at < len(output):
+        end = output.index(b"\n", at)
+        words = output[at:end].split(b" ")
+        at = end + 1
+        if len(words) == 3 and words[1] != b"missing":
+            size = int(words[2])
+            if words[1] == b"blob":
+                found[words[0].decode("ascii")] = output[at : at + size]
+            at += size + 1
+    return found
+
+
+def tracking_of(top: str, path: str, environ: Mapping[str, str]) -> Tracking:
+    """What git has to do with a file of the work tree `top`."""
+    git, name = GitProcess(Path(top), environ), os.path.relpath(path, top)
+    try:
+        if git.run("ls-files", "--error-unmatch", "--", name).ok:
+            return "tracked"
+        return "ignored" if git.run("check-ignore", "--quiet", "--", name).ok else "new"
+    except AgentMemoryError:
+        return "new"
+
+
+def may_be_committed(path: str, environ: Mapping[str, str]) -> bool:
+    """Whether a file is in a repository that does not ignore it; also where that cannot be told (P6)."""
+    real = os.path.realpath(path)
+    try:
+        top = work_tree_above(os.path.dirname(real))
+    except OSError:
+        return True
+    return top is not None and tracking_of(top, real, environ) != "ignored"
