@@ -574,6 +574,36 @@ def test_a_call_of_git_that_fails_says_what_git_said(store: Path) -> None:
     assert "fatal" in error.stderr_tail
 
 
+def test_a_line_of_dashes_in_a_note_hides_no_trailer(store: Path) -> None:
+    _write(store, "topics/a.md")
+    assert _recorder(store).record(["topics/a.md"], "x", "y\n---\nz", "T-1") == Success(None)
+    assert _git(store, "log", "--format=%B").rstrip() == "x\n\ny\n- ---\nz\n\nThread-Id: T-1"
+
+
+def test_p4_a_merge_that_a_person_is_at_is_not_ended_by_a_note(store: Path) -> None:
+    _record(store)
+    _git(store, "checkout", "--quiet", "-b", "other")
+    _record(store, "topics/b.md", "another note")
+    _git(store, "checkout", "--quiet", "main")
+    _git(store, "merge", "--quiet", "--no-ff", "--no-commit", "--strategy=ours", "other")
+    _write(store, "topics/c.md", "a third")
+    assert isinstance(_recorder(store).record(["topics/c.md"], "write: c"), Failure)
+    assert (store / ".git/MERGE_HEAD").exists()
+    _git(store, "commit", "--quiet", "-m", "merged")
+    assert _git(store, "log", "-1", "--format=%p").count(" ") == 1
+
+
+def test_what_only_looks_changed_makes_no_commit(store: Path) -> None:
+    """Staged as it is in HEAD, since git's attributes make the same of both."""
+    _write(store, ".gitattributes", "*.md text eol=lf\n")
+    _write(store, "topics/a.md", "a\nnote\n")
+    assert _recorder(store).record([".gitattributes", "topics/a.md"], "write: a") == Success(None)
+    before = _git(store, "rev-parse", "HEAD")
+    (store / "topics/a.md").write_bytes(b"a\r\nnote\r\n")
+    assert _recorder(store).record(["topics/a.md"], "write: a again") == Success(None)
+    assert _git(store, "rev-parse", "HEAD") == before
+
+
 def test_to_look_for_hand_edits_writes_nothing_p17(store: Path) -> None:
     """Not even how files look by now, where they only look other than git knows them: a settled run changes no byte."""
     _record(store)

@@ -66,6 +66,15 @@ _QUIET = (
 )
 
 
+_PROGRAM = """
+import os, runpy, sys
+sys.path[:], module = sys.argv[1].split(os.pathsep), sys.argv[2]
+del sys.argv[1:3]
+runpy.run_module(module, run_name="__main__", alter_sys=True)
+"""
+"""Runs a module that is found where this process finds its own, whatever an installer did to lead it there."""
+
+
 @frozen
 class Identity:
     """Who git says has written a commit."""
@@ -142,13 +151,12 @@ class GitProcess:
         """A module of ours, run as a program of its own in the repository's directory: the git that it starts has the same
         environment and options as the calls above."""
         environment = self._environment(OURSELVES)
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
         environment["GIT_DIR"] = str(self.directory)
         environment["GIT_CONFIG_COUNT"] = str(len(_OPTIONS))
         for number, option in enumerate(_OPTIONS):
             key, _, value = option.partition("=")
             environment |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-        command = [sys.executable, "-P", "-m", module, *arguments]
+        command = [sys.executable, "-I", "-c", _PROGRAM, os.pathsep.join(filter(None, sys.path)), module, *arguments]
         return self._ended(command, "git filter-repo", b"", environment, _NETWORK_SECONDS, self.directory)
 
     # -- how it is called -----------------------------------------------------------------------------------------------

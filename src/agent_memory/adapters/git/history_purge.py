@@ -23,6 +23,10 @@ from agent_memory.errors import PathRefused, RecorderFailed
 from agent_memory.results import unwrap
 
 PURGE = "runs/purge"
+_COPIED = (
+    *("HEAD", "packed-refs", "refs", "objects", "config", "description", "hooks"),
+    *("info/exclude", "info/attributes"),
+)
 _GONE = "gone"
 """File in the copy: the ids of the objects that the rewriting says are gone."""
 
@@ -59,13 +63,25 @@ def purge_history(root: Path, environ: Mapping[str, str], rewriter: Sequence[str
         if is_directory(str(new_repository(root))):
             shutil.rmtree(new_repository(root))
         make_directories(str(root / PURGE))
-        shutil.copytree(root / ".git", new_repository(root), symlinks=True)
+        _copy(root / ".git", new_repository(root))
         _rewrite(new, rewriter)
         _verify(old, new)
         _swap(root)
         _tidy_up(old)
     except OSError as error:
         raise store_io(error, "rewrite", str(root / ".git")) from error
+
+
+def _copy(source: Path, target: Path) -> None:
+    """A copy of a repository without what is derived or transient: that names what goes, too."""
+    for name in _COPIED:
+        if lies_there(str(source / name)):
+            mode = os.lstat(source / name).st_mode
+            make_directories(str((target / name).parent))
+            if stat.S_ISDIR(mode):
+                shutil.copytree(source / name, target / name, symlinks=True)
+            elif stat.S_ISREG(mode):
+                shutil.copyfile(source / name, target / name)
 
 
 def _rewrite(new: GitProcess, rewriter: Sequence[str]) -> None:

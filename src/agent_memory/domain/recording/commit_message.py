@@ -13,8 +13,8 @@ _FALLBACK = "Update memories"
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _GAP = re.compile(r"\n{3,}")
-_TRAILER = re.compile(r"[A-Za-z0-9-]+[ \t]*:|\(cherry picked from")
-"""What git takes for a trailer where it begins a line (git-interpret-trailers(1))."""
+_TRAILER = re.compile(r"[A-Za-z0-9-]+[ \t]*:|\(cherry picked from|---(?:\s|$)")
+"""What git takes for a trailer, or for the end of the message, where it begins a line (git-interpret-trailers(1))."""
 
 
 def _cut(text: str, chars: int) -> str:
@@ -29,7 +29,7 @@ def _body_line(line: str) -> str:
 def commit_message(subject: str, body: str = "") -> str:
     """The message that git is given: one subject line, then the body after an empty line; both without secrets.
 
-    A line of the body that git would read as a trailer becomes a list item, so that only the template writes trailers. Git's
+    A line of the body that git would read as a trailer, or as what comes after them, becomes a list item, so that only the template writes trailers. Git's
     own `whitespace` cleanup would change nothing in it.
     """
     first = _cut(" ".join(_CONTROL.sub(" ", redact(subject).text).split()), _SUBJECT_CHARS) or _FALLBACK
