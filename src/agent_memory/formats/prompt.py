@@ -19,6 +19,7 @@ from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.transcripts.pasted_reviews import marked_review
 from agent_memory.domain.transcripts.windows import MIN_WINDOW_CHARS, turn_chars
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import ConfigInvalid
@@ -248,7 +249,8 @@ def _turns(turns: Iterable[Turn]) -> Iterator[str]:
 
 def _turn(turn: Turn) -> str:
     # Text cannot begin a turn of its own: in it, `[12]` at the start of a line becomes `(12)`.
-    text = _HEAD_OF_A_TURN.sub(r"\1(\2)", plain(turn.text).strip("\n"))
+    said = marked_review(turn.text) if turn.role is Role.USER else turn.text
+    text = _HEAD_OF_A_TURN.sub(r"\1(\2)", plain(said).strip("\n"))
     cut = " […]" if turn.clipped_chars else ""
     calls = "".join(f"\n{_call(call)}" for call in turn.tool_calls)
     return f"[{turn.number}] {_speaker(turn)}: {text}{cut}{calls}"

@@ -112,7 +112,6 @@ def test_what_is_asked_to_be_remembered_is_kept_in_many_languages(said: str) -> 
         ("I kept the old `parse()` because three plugins still import it.", Kind.DECISION),
         ("I left `legacy.py` unchanged on purpose: the exporter reads it.", Kind.DECISION),
         ("`make test` passed, but the `e2e` suite could not start: Chrome is missing.", Kind.FACT),
-        ("The three failures in `test_billing.py` are pre-existing and unrelated to this change.", Kind.FACT),
         ("I couldn't run the integration tests because Docker isn't available here.", Kind.TASK),
         ("**Not verified:** the upgrade path from `v1` databases.", Kind.TASK),
         ("The crash happened because `Session.close()` runs twice when the socket drops.", Kind.LESSON),
@@ -141,7 +140,7 @@ def test_lists_of_changes_and_offers_make_none(closing: str) -> None:
 
 
 def test_what_is_undone_later_makes_no_note() -> None:
-    wanted = work_on("The cancel button should be red for guests.", "Done. The button is red.")
+    wanted = work_on("The cancel button should only be red for guests.", "Done. The button is red.")
     switched = work_on("speed it up", "I switched `Cart` to `orjson` because `json` was slow.")
     assert len(notes(*wanted)) == len(notes(*switched)) == 1
     assert notes(*wanted, user("undo that"), agent("Undone.")) == ()
@@ -149,18 +148,6 @@ def test_what_is_undone_later_makes_no_note() -> None:
     gone = "I removed `orjson` from `Cart` again, and `json` is restored."
     assert notes(*switched, *work_on("run the tests", gone)) == ()
 
-
-def test_what_the_agent_concedes_is_kept_with_what_the_person_had_said() -> None:
-    conceded = "You're right — the `queue` already retries five times, so `RetryPolicy` isn't needed. I'll remove it."
-    (note,) = notes(
-        *BEFORE,
-        user("but the queue already retries, doesn't it?"),
-        agent(conceded, EDIT),
-        tool("ok"),
-        agent("Removed."),
-    )
-    assert note.title == "The `queue` already retries five times, so `RetryPolicy` isn't needed (dealt with since)"
-    assert "“but the queue already retries, doesn't it?”" in note.body
 
 
 def test_what_the_person_only_wants_confirmed_counts_where_it_is() -> None:
@@ -225,3 +212,45 @@ def test_an_agent_that_edits_by_its_shell_has_worked_too() -> None:
     look = ToolCall("shell", "rg old src/cart.py 2>/dev/null")
     assert len(notes(user("rename it"), agent("", edit), tool("ok"), closing)) == 1
     assert notes(user("rename it"), agent("", look), tool("ok"), closing) == ()
+
+
+def test_a_review_that_was_pasted_is_no_lesson_of_the_person_s() -> None:
+    review = "Turns out the cart loader never takes the lock because `load_cart` is called twice."
+    assert [note.kind for note in notes(user(f"Look at this.\n\n{review}"))] == [Kind.LESSON]
+    assert notes(user(f"evaluate this feedback from copilot:\n\n{review}")) == ()
+    assert notes(user(f"Got this comment from a reviewer, what say you?\n\n{review}\n\n{review}")) == ()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "reduce duplicated code around `load_all` and `load_one`, we don't want two ways of doing almost the same",
+        "The order page should list the newest orders.",
+        "the helper should move to `carts.py`",
+        "We don't want a cap.",
+        "For starters, this should not be an error but a warning.",
+        "ok now that we know it lives in handlers.ts, implement the fix like the other one",
+    ],
+)
+def test_a_request_that_was_carried_out_is_no_note(asked: str) -> None:
+    assert notes(*BEFORE, *work_on(asked, "Done.")) == ()
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "`resume` works because it focuses inside `Update`, which returns the model.",
+        "Left the `resume` column alone: its examples are a curated subset.",
+        "Kept `Cart` synchronous rather than a task.",
+        "The doc comment of `Cart` now explains why guests are deliberately excluded, since they have no id.",
+        "The new `watch` returns the last error, which means the caller gets one.",
+        "The three failures in `test_billing.py` are pre-existing and unrelated to this change.",
+    ],
+)
+def test_what_only_comments_on_the_change_is_no_note(closing: str) -> None:
+    assert notes(*work_on("make it faster", closing)) == ()
+
+
+def test_a_command_that_does_less_than_its_name_says_is_a_fact() -> None:
+    (note,) = notes(*work_on("why is CI red?", "`make test` does not run the integration tests, which need the `slow` build tag and a database."))
+    assert note.kind is Kind.FACT

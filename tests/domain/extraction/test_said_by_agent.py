@@ -77,10 +77,6 @@ def test_an_act_counts_when_its_reason_is_given() -> None:
     assert notes(*work_on(ASKED, "Switched `Cart` to integer cents.")) == ()
 
 
-def test_two_measurements_set_against_each_other_are_a_fact() -> None:
-    (note,) = notes(*work_on("Is it slow?", "Without the cache: 40 ms. With the cache: 3 ms for a cart of 10 items."))
-    assert note.kind is Kind.FACT
-
 
 @pytest.mark.parametrize(
     "closing",

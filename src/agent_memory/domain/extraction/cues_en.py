@@ -41,7 +41,7 @@ BY_USER = {
     "preference": (
         r"(?P<said>\b(?:i|we) (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|need|care for)\b(?!\s+(?:to (?:bother|be rude|interrupt|sound)|(?:the|this|that(?! (?:we|you))|it|you)\b)).+)",
         r"(?P<said>\bi(?:'d| would)? (?:really |much |strongly |always |generally |usually )*(?:prefer|hate|dislike|rather (?:have|not|keep|use|see|you)|love it when|like it when)\b.+)",
-        r"<thenen>(?P<said>(?:please )?(?:never|always) (?!\w*[^s\W]s\b)(?!\w+ed\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z]+.*)",
+        r"<thenen>(?P<said>(?:please )?(?:never|always) (?!\w*[^s\W]s\b)(?!\w+ed\b|read\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z]+.*)",
         r"<thenen>(?P<said>(?:don't|do not) ever [a-z]+.*)",
         rf"<starten>(?P<said>(?:please )?(?:don't|do not) {_ACT}\b (?!{_ONE}|for now)(?:any |in )?[\w`\"'-]+.*)",
         r"<starten>(?P<said>no (?!i\b|we\b|you\b|it\b|this\b|that\b|the\b|need|problem|worries|idea|thanks|way|longer|matter|one\b|doubt|changes?\b|luck|errors?\b)[\w`/-]+(?: [\w`/-]+){0,3}(?:\s*[,;–—-]\s*(?:please |just |always )?(?:use|do|put|keep|write|only|prefer|go)\b| (?:in|for|on|inside|within) (?:the |our |this |any |my )?[\w`/-]+).*)",
@@ -118,22 +118,20 @@ BY_AGENT = {
         r"\b(?:failed|failing|broke|crashed|hung|hangs|fails|breaks|happened|happens|disappeared|vanished|blocked|rejected|skipped)(?: [\w`./()-]+){0,6} because\b",
         r"\b(?:was|were|is|are) (?:being )?(?:caused by|due to)\b",
         r"\blesson(?:s)? learn(?:ed|t)\b",
-        r"`[^`]+`.{4,} because .{8,}",
-        r"\b(?:must|have to|has to|needs? to|requires?|only works?|won't work|does(?:n't| not) work|can(?:not|'t))\b[^?!]{0,160}(?:\b(?:otherwise|or else|unless|because)\b| [–—-] [^?!]*\b(?:risk|fail|break|lose|corrupt)\w*)",
+        r"\b(?:must|has to|only works?|won't work)\b[^?!]{0,160}\bbecause\b",
+        r"\b(?:must|have to|has to|needs? to|requires?|only works?|won't work|does(?:n't| not) work|can(?:not|'t))\b[^?!]{0,160}(?:\b(?:otherwise|or else|unless)\b| [–—-] [^?!]*\b(?:risk|fail|break|lose|corrupt)\w*)",
         r"\b(?:will|would) (?:\w+ )?(?:fail|break|hang|crash|be lost|be dropped|be ignored)\b[^?!]*\b(?:if|when|unless|because|without)\b",
     ),
     "reasoned": (
-        r"(?:^|; |(?<=; )|(?<=: )|\b(?:i|we)(?:'ve| have)? )(?P<said>(?:also )?(?:deliberately |intentionally |purposely )?(?:kept|left|chose|picked|used|went with|opted|decided|avoided|skipped|pinned|limited|capped|deferred|tuned|switched|replaced|dropped|did(?:n't| not)|converted|disabled|enabled|reverted|preserved)\b[^?!]*(?:\b(?:because|since|instead of|rather than|otherwise|on purpose|to (?:avoid|prevent|match|preserve|keep)|so (?:that )?[^,;]*(?:\bnot?\b|n't\b|\bnever\b|\bonly\b|\bcannot\b|\bstays?\b|\bkeeps?\b|\bremains?\b))\b|, keeping\b).*)",
-        r"\b(?:because|since|so|otherwise|instead of|rather than|to (?:avoid|prevent|match|preserve|keep))\b[^?!]*\b(?:deliberately|intentionally|on purpose|by design)\b",
-        r"\b(?:deliberately|intentionally|on purpose|by design)\b[^?!]*(?:: |\b(?:because|since|so|otherwise|instead of|rather than|to (?:avoid|prevent|match|preserve|keep))\b)",
+        r"(?:^|; |(?<=; )|(?<=: )|\b(?:i|we)(?:'ve| have)? )(?P<said>(?:also )?(?:deliberately |intentionally |purposely )?(?:kept|chose|picked|used|went with|opted|decided|avoided|pinned|limited|capped|tuned|switched|replaced|did(?:n't| not)|converted|disabled|enabled|preserved)\b(?! (?:it|them|this|that|these|those)\b)[^?!]*(?:\b(?:because|since|otherwise|to (?:avoid|prevent|match|preserve))\b|, keeping\b).*)",
+        r"\bon purpose(?:: | because| since)",
+        r"\b(?:is|are|was|were|does(?:n't| not)|do(?:n't| not)) (?:\w+ )?(?:deliberately|intentionally|on purpose|by design)\b[^?!]*\b(?:because|since|otherwise|to (?:avoid|prevent|match|preserve))\b",
     ),
     "finding": (
         r"\b(?:pass(?:es|ed)?|succeed(?:s|ed)|compiles?|builds?|green)\b[^;?!]*,? (?:but|although|even though|except|however)\b.*\b(?:not|\w+n't|fail\w*|cannot|missing|only|never|skip\w*)\b",
-        r"`[^`]+`[^?!]{3,100}(?:, )?(?:while|whereas|unlike)\b[^?!]*`[^?!]*\b(?:only|not|never|no|\w+n't)\b",
-        r"\((?P<said>[^()]*\bpre-?existing\b[^()]*)\)",
-        r"\bpre-?existing [^?!]*\b(?:fail\w*|errors?|bugs?|broken)\b|\b(?:fail\w*|errors?|bugs?)\b[^?!]*\b(?:pre-?existing|unrelated to (?:this|my|the|our|these) changes?)\b|\bflaky\b",
+        r"`[^`]+` (?:does(?:n't| not)|never|only) (?:actually )?(?:run|cover|check|include|apply|repair|fix|detect|catch|touch|update|rebuild|lint|format)s?\b[^?!]{8,}",
+        r"^(?:the )?`[^`]+`[^?!]{0,60}\b(?:is|are) flaky\b",
         r"^(?:one |an? |the )?(?:other )?(?:important )?(?:caveats?|limitations?|gotchas?|known issues?|thing to (?:note|know)|heads[- ]up|worth noting|be aware)\b[^?!:]{0,20}:\s+(?P<said>\w.+)",
-        r"`[^`]+`.*, (?:which means|meaning)\b",
     ),
     "task": (
         r"^(?:remaining|todo|to do|still (?:open|to do|missing)|next steps?|follow[- ]?ups?|left to do|pending|open)\s*[:–—-]\s*(?P<said>.+)",
@@ -151,7 +149,7 @@ _OPTION = r"(?-i:[A-E])\b(?= instead|[.!,]|$)"
 _WORK = (
     r"(?:add(?:ed)?|implement|create|build|write|fix|change|update|refactor|rename|move|remove|delete|check|look|investigate|review|run"
     r"|test|try|find|search|explore|analy[sz]e|improve|reduce|simplify|clean|replace|convert|extract|split|merge|rebase|commit|push|open"
-    r"|close|show|list|explain|mention|document|spawn|migrate|generate|install|set up|finish|continue|go|get|give|help|take|see|ensure|make sure|tell|new|do (?:an?|the|this|some))"
+    r"|close|show|list|explain|mention|document|spawn|migrate|generate|install|set up|finish|continue|go|get|give|help|take|see|ensure|make sure|tell|new|reduce|deduplicate|adjust|align|tweak|polish|bump|rewrite|drop|put|do (?:an?|the|this|some))"
 )
 _PROCESS = r"(?:\b(?:push\w*|rebas\w+|worktrees?|pull requests?|PRs?|reviewers?)\b|--force)"
 """How this session was carried out, which says nothing of the project."""
@@ -166,6 +164,7 @@ VOID = {
     "preference": (
         r"\b(?:any ?more|in (?:there|here))\b|\b(?:want|need|like) (?:to \w+ )?(?:it|this|that|them|these|those)\b[.!]?$",
         r"\b(?:i|we) (?:don't|do not) (?:want|need) to (?:see|know|hear|go|do)\b",
+        r"\b(?:don't|do not) (?:want|need) (?:(?:an?|the|any|your|my) (?:[\w-]+[ .!]*){1,2}$|(?:an? |the )?@?[\w./-]*/?[\w-]+\.\w{1,5}\b)",
         r"\b(?:in|for|on) this (?:pr|task|change|commit|branch|session|step|one|time|message|file)\b|\bwithout (?:using )?(?:the )?(?:gh|git)\b",
     ),
     "convention": (
@@ -191,6 +190,7 @@ VOID = {
         r"\b(?:merged?|push(?:ed|ing)?|commit(?:ted)?|reviewed)\b",
     ),
     "lesson": (
+        r"\bthe (?:read|edit|write|bash|grep|glob|task|search) tool\b|\bmy (?:earlier|previous|first|own|last)\b|\bthe agent(?:'s)? (?:earlier|previous|first|own|last)\b",
         r"\b(?:issue|bug|ticket|report) (?:was|is) (?:filed|opened|reported|closed)\b",
         r"^now\b|\b(?:will now|now [a-z]+s)\b|\bremains? `?\w+`?(?: because|$)",
         r"^(?:critical|high|medium|low|minor|major|nit|p[0-3])\b[)\]]?\s?[:–—-]|^or\b",
@@ -199,11 +199,13 @@ VOID = {
         r"^(?:i|we) (?:realized|realised|found out) (?:i|that i|we|it)'?(?:m|re|ve)?\b.*\b(?:forgot|was wrong)\b",
     ),
     "reasoned": (
-        rf"^if\b|\btemporar|{_PROCESS}",
+        rf"^if\b|\btemporar|\bplaceholder\b|{_PROCESS}",
+        r"\b(?:docs?|comments?|notes?|docstrings?)\b.{0,40}\b(?:states?|says?|explains?|records?|notes)\b",
         r"\bbecause (?:it|they|that|this)(?: is|'s| are)? (?:\w+ )?(?:unrelated|out of scope)\b|\bleft (?:it|them|this|that|these)\b",
         r"\b(?:added|wrote|created) (?:a |the |new )?(?:unit |integration |regression )?tests?\b",
     ),
     "finding": (
+        r"\bnow that\b|\bit (?:lives|is stored)\b",
         rf"{_PROCESS}|^the agent\b|\bI (?:added|ran|created|removed|left)\b",
         r"^(?:also )?\w+(?:ed|t) (?:into|to|from|in|by|with|as|for)\b",
         r"\b(?:pass|passes|passing|working|broken|failing) (?:now|again)\b|\bfor now\b|\b(?:suggestion|diagnostic|nit|hint)s?\b|\b(?:fixed|please)\b",
@@ -287,7 +289,7 @@ SIGNALS = {
         r"^[\w ,]{3,30} got an?\b",
     ),
     "unsure": (
-        r"\b(?:i (?:guess|think|bet|suppose|assume|wonder|believe)|i (?:\w+ )?feel|feels? like|in regards to|theoretically|seems?|looks like|probably|maybe|perhaps|not sure|curious|wondering|might)\b",
+        r"\b(?:possibly|unclear|i (?:guess|think|bet|suppose|assume|wonder|believe)|i (?:\w+ )?feel|feels? like|in regards to|theoretically|seems?|looks like|probably|maybe|perhaps|not sure|curious|wondering|might)\b",
         r"^(?:(?:no|ok|just|please|and|so|now)[,.!]?\s+)*(?:tell me|explain|describe|show me|walk me|remind me|what about|how about|see)\b|\blines? \d+",
     ),
     "reverts": (

@@ -33,12 +33,14 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.planning.origin import holds_quotation
 from agent_memory.domain.planning.salience import is_negated, lost_salience
 from agent_memory.domain.text.terms import content_terms
+from agent_memory.domain.transcripts.pasted_reviews import pasted_review, without_pasted_review
 from agent_memory.domain.vocabulary import Importance, Kind
 
 HANDOFF_DAYS = 7
 ASKED_CHARS = 220
 """Of the request that a note quotes for its context."""
 _UNDONE = 0.6
+_PASTED = "[pasted review]"
 
 
 def extracted(
@@ -87,7 +89,10 @@ def _legible(history: History) -> History:
 
 def _legible_turn(turn: Turn) -> Turn:
     calls = tuple(evolve(call, path=call.path and legible(call.path)) for call in turn.tool_calls)
-    return evolve(turn, text="" if turn.role is Role.TOOL else legible(turn.text[:MESSAGE_CHARS]), tool_calls=calls)
+    text = "" if turn.role is Role.TOOL else legible(turn.text[:MESSAGE_CHARS])
+    if turn.role is Role.USER and pasted_review(text):
+        text = without_pasted_review(text).strip() or _PASTED
+    return evolve(turn, text=text, tool_calls=calls)
 
 
 def _candidates(history: History, episodes: Sequence[Episode], final_window: bool) -> Iterator[Candidate]:

@@ -51,7 +51,10 @@ _MEASURED = re.compile(
     re.IGNORECASE,
 )
 _IMPROVEMENT = re.compile(r"\bdown (?:from|to)\b", re.IGNORECASE)
-_SUBJECTLESS = re.compile(r"(?:caused by|due to|because|causad[oa] por|devido a|porque)\b", re.IGNORECASE)
+_SUBJECTLESS = re.compile(
+    r"(?:caused by|due to|because|causad[oa] por|devido a|porque|you|your|yes|no|thanks?|thank|sure|by|only|my|the agent|i|there's no reason)\b",
+    re.IGNORECASE,
+)
 _ASIDE = re.compile(r"\s\([^()]*\)")
 _CONTINUES = re.compile(
     r"(?:this|that|these|it|they|otherwise|once|without|so|because|since|if|isto|isso|assim|senão|sem|se|porque)\b",
@@ -115,7 +118,6 @@ def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]
             yield open_task
         elif not statement.leads and (episode.acted or wraps_up):
             yield from _found_or_decided(statement, closing)
-    yield from _measures(said, closing)
 
 
 def outcome_of(episode: Episode) -> str:
@@ -288,7 +290,7 @@ def _announced(turn: Turn) -> str:
             tells = [sentence] if _FOUND_OUT.search(sentence) and says_enough(sentence, 4) else []
             following = [other for other in sentences[index + 1 : index + 4] if not is_quiet(other)]
             claim = joined(*tells, *following)
-            if says_enough(claim, 5) and names_in(claim) and not is_anaphoric(claim):
+            if says_enough(claim, 5) and names_in(claim) and not is_anaphoric(claim) and tells_a_fault(claim):
                 return in_third_person(claim)
     return ""
 

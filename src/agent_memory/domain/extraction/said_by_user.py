@@ -23,7 +23,6 @@ from agent_memory.domain.extraction.statements import (
     names_in,
     overlap,
     says_enough,
-    tells_a_present_fault,
 )
 from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.terms import content_terms
@@ -52,9 +51,33 @@ _GOES_ON = re.compile(
 )
 _PROPOSES = re.compile(r"\b(?:should|could|can|would|shall) (?:we|you|i)\b", re.IGNORECASE)
 _POINTS_AT = re.compile(
-    r"\b(?:bullet|item|point|step|question|finding|comment|issue)s? #?\d+\b|(?:^|\s)#\d\b", re.IGNORECASE
+    r"\b(?:bullet|item|point|step|question|finding|comment|issue|improvement|phase|chunk|task|suggestion|for|bug)s? #?\d+\b"
+    r"|(?:^|\s)#\d\b|^[A-Z]\d{1,3}\b|\b(?:recommendation|reccomendation)\b|\blin(?:es?|) \d",
+    re.IGNORECASE,
 )
 """At what stands in a list of the agent's, which the reader does not see."""
+_LASTING = re.compile(
+    r"\b(?:not|n't|never|always|only|also|every|each|all|any|must|exactly|without|users?|instead|rather|but|even|precedence|source of truth|as possible"
+    r"|because|since|so that|otherwise|in case|supposed|meant|(?:just|do|really) want|the (?:goal|point|idea|intention)"
+    r"|não|nunca|sempre|só|apenas|todos?|todas?|cada|mas|porque|já que)\b|n't\b|, so\b",
+    re.IGNORECASE,
+)
+"""A wish without a reason, a contrast or a word of a rule was a request of the moment: carried out, it says nothing more."""
+_DEICTIC = re.compile(
+    r"\b(?:this|that|these|those) (?:should|shouldn't|must)\b|^(?:the |whatever is )?(?:latter|former|there|here|correct)\b"
+    r"|^(?:(?:ok|so|and|for starters|issue here|lastly|another \w+ one)[\s,.…-]+){2,}|\bhere\b|\b(?:start|begin) with\b|^each one\b|\bit's there\b|\bplease\b|\bwhat you think\b",
+    re.IGNORECASE,
+)
+"""It speaks of what was before the eyes."""
+_PERSONS = re.compile(r"\b(?:i|you|eu|tu|você)\b", re.IGNORECASE)
+_IMPERATIVE = re.compile(
+    r"(?:(?:please|just|then|wait)[, ]+)*(?:do|put|run|go|keep|use|try|move|make|give|write|take|start|(?:i |we )?don't want)\b",
+    re.IGNORECASE,
+)
+_SHOWS_OUTPUT = re.compile(r":\s*[\[➜❯$]")
+_MOVES = re.compile(
+    r"\bshould (?:be )?(?:move|go|moved|renamed|removed|deleted|added|put|split|extracted)\b", re.IGNORECASE
+)
 _REASON = re.compile(r"\b(?:because|since|so that|otherwise|porque|já que)\b", re.IGNORECASE)
 _NOT = re.compile(r"(?:no,? )?(?:not|não)\b", re.IGNORECASE)
 _DONE = "What was done about it"
@@ -77,21 +100,11 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
         return
     answer = answer_in(episode)
     found = list(_found(episode, before, answer))
-    if answer.agrees and answer.says and before is not None:
+    if found and answer.agrees and answer.says and before is not None:
         agreed = Support("The agent agreed", answer.says)
-        if found:
-            terms = content_terms(agreed.text)
-            others = (each for each in found[0].supports if overlap(content_terms(each.text), terms) < _SAME)
-            found[0] = evolve(found[0], supports=(*others, agreed), turns=(*found[0].turns, answer.turn))
-        elif _answers_a_statement(episode.asked, answer.says) and (quote := _quoted_whole(episode.asked)):
-            yield Candidate(
-                Sort.LESSON,
-                Role.AGENT,
-                cut(answer.says),
-                (episode.asked.number, answer.turn),
-                supports=(*_nearest(_DONE, episode, answer.says), Support("The user had said", f"“{quote}”")),
-                mended=episode.acted and tells_a_present_fault(sentences_of(answer.says)[0]),
-            )
+        terms = content_terms(agreed.text)
+        others = (each for each in found[0].supports if overlap(content_terms(each.text), terms) < _SAME)
+        found[0] = evolve(found[0], supports=(*others, agreed), turns=(*found[0].turns, answer.turn))
     yield from found
 
 
@@ -199,12 +212,12 @@ def _from_sentence(said: _Said, answer: Answer) -> Iterator[Candidate]:
     if own is not None and not _strongest(own, answering=answering):
         return  # a cue in what others say shows nothing of what the person wants
     hit = _strongest(sentence.rstrip("?!") if is_question else sentence, answering=answering)
-    if hit is None and tagged and not is_question and _REASON.search(sentence):
+    if hit is None and tagged and not is_question and _REASON.search(sentence) and not _PERSONS.search(sentence):
         hit = Hit(Sort.DECISION, sentence)
     asks = is_question or shows(Signal.UNSURE, sentence) or _ASKS.match(sentence)
     if hit is None or (asks and not _asks_to_remember(hit, sentence, is_question)):
         return
-    if _POINTS_AT.search(sentence) or _asks_for_work(hit, sentence):
+    if _POINTS_AT.search(sentence) or _asks_for_work(hit, sentence) or _is_of_the_moment(hit, sentence):
         return  # work for this session is no rule, however it was put
     if hit.shows is Sort.DECISION and speaks_of_an_option(sentence):
         yield from _chosen(said)
@@ -217,6 +230,17 @@ def _asks_for_work(hit: Hit, sentence: str) -> bool:
     if hit.shows is Sort.CORRECTION:
         return shows(Signal.REQUEST, hit.said) and not _INSTEAD.search(hit.said)
     return hit.shows in _GENERAL and shows(Signal.REQUEST, sentence)
+
+
+def _is_of_the_moment(hit: Hit, sentence: str) -> bool:
+    """Whether it is a wish for this session and no rule."""
+    if hit.shows is Sort.CORRECTION:
+        return bool(_SHOWS_OUTPUT.search(hit.said)) or (
+            _IMPERATIVE.match(hit.said) is not None and not _LASTING.search(hit.said)
+        )
+    if hit.shows in (Sort.WANT, Sort.CONVENTION, Sort.DECISION) and _DEICTIC.search(sentence):
+        return True
+    return hit.shows is Sort.WANT and (_MOVES.search(sentence) is not None or not _LASTING.search(sentence))
 
 
 def _asks_to_remember(hit: Hit, sentence: str, is_question: bool) -> bool:

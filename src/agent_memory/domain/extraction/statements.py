@@ -48,10 +48,9 @@ _LEADING_ON = frozenset(_LEADING_ON_WORDS.split())
 _MARKS = ".,;:!?…\"'“”‘’`()[]*_"
 _LOOSE = " ,;:–—-("
 _DEFECT = re.compile(
-    r"n't\b|\b(?:never|missing|without|wrong|fails?|breaks?|issue|problem|bug|lacks?|mismatch|blocks?|waits?|wait|hangs?|incorrect|stale|ignores?|cannot|falta|erro|não)\b",
+    r"n't\b|\b(?:never|missing|without|wrong|fails?|breaks?|issue|problem|bug|lacks?|mismatch|blocks?|waits?|wait|hangs?|incorrect|stale|dangling|silently|duplicates?|overflow(?:s|ed)?|crash(?:es|ed)?|leaks?|lost|drops|dropped|falls? through|misleading|hard-?coded|stuck|forever|ignores?|cannot|falta|erro|não)\b",
     re.IGNORECASE,
 )
-_WHY = re.compile(r"\b(?:because|since|so|but|only|instead|while|which|causing|meaning|due)\b", re.IGNORECASE)
 _PAST = re.compile(
     r"\b(?:was|were|had|did|didn't|wasn't|weren't|failed|broke|caused|moved|left|used|took|returned|read|kept|era|foi|estava|tinha|\w+ava)\b"
 )
@@ -147,8 +146,8 @@ def says_enough(text: str, words: int = 3) -> bool:
 
 
 def tells_a_fault(sentence: str) -> bool:
-    """Whether a sentence tells of a fault, of something past or of a reason."""
-    return any(pattern.search(sentence) for pattern in (_DEFECT, _PAST, _WHY))
+    """Whether a sentence tells of a fault or of something past."""
+    return any(pattern.search(sentence) for pattern in (_DEFECT, _PAST))
 
 
 def tells_a_present_fault(sentence: str) -> bool:

@@ -20,6 +20,7 @@ from agent_memory.domain.planning.directives import asks_for_something, directiv
 from agent_memory.domain.planning.salience import actionable_tokens, negations, typed_tokens
 from agent_memory.domain.planning.statements import statements
 from agent_memory.domain.text.terms import content_sequence, content_terms, coverage
+from agent_memory.domain.transcripts.pasted_reviews import without_pasted_review
 from agent_memory.domain.transcripts.tool_calls import foreign_turns
 from agent_memory.domain.vocabulary import Origin
 
@@ -209,7 +210,7 @@ def _terms_by_polarity(words: str) -> tuple[frozenset[str], frozenset[str]]:
 
 @lru_cache(maxsize=4096)
 def _without_quotes(text: str) -> str:
-    text = _TRIPLE_QUOTED.sub("", text)
+    text = _TRIPLE_QUOTED.sub("", without_pasted_review(text))
     said = statements(_QUOTED_LINE.sub("", _FENCE.sub("", text)))
     introduced = any(is_directive(each) and not asks_for_something(each) for each in said)
 

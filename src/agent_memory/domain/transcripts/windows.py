@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from attrs import evolve, frozen
 
 from agent_memory.domain.history import History, Role, ToolCall, Turn
+from agent_memory.domain.transcripts.pasted_reviews import PASTED_MARKS, pasted_review
 from agent_memory.domain.transcripts.tool_calls import answers
 from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS, cut_text, excerpt, last_time
 
@@ -54,6 +55,8 @@ _TEST_COMMAND = re.compile(
 def turn_chars(turn: Turn) -> int:
     """How many characters this turn may take in a prompt."""
     calls = sum(_call_chars(call) for call in turn.tool_calls)
+    if turn.role is Role.USER and pasted_review(turn.text):
+        calls += sum(map(len, PASTED_MARKS)) + len(PASTED_MARKS)
     return TURN_OVERHEAD_CHARS + len(turn.tool_name or "") + len(turn.text) + calls
 
 
