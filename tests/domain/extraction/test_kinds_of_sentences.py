@@ -149,7 +149,6 @@ def test_what_is_undone_later_makes_no_note() -> None:
     assert notes(*switched, *work_on("run the tests", gone)) == ()
 
 
-
 def test_what_the_person_only_wants_confirmed_counts_where_it_is() -> None:
     said = user("the totals stay in one table since the exporter locks it, right?")
     assert [note.kind for note in notes(*BEFORE, said, agent("Exactly, the exporter locks it."))] == [Kind.DECISION]
@@ -252,5 +251,10 @@ def test_what_only_comments_on_the_change_is_no_note(closing: str) -> None:
 
 
 def test_a_command_that_does_less_than_its_name_says_is_a_fact() -> None:
-    (note,) = notes(*work_on("why is CI red?", "`make test` does not run the integration tests, which need the `slow` build tag and a database."))
+    (note,) = notes(
+        *work_on(
+            "why is CI red?",
+            "`make test` does not run the integration tests, which need the `slow` build tag and a database.",
+        )
+    )
     assert note.kind is Kind.FACT

@@ -77,7 +77,6 @@ def test_an_act_counts_when_its_reason_is_given() -> None:
     assert notes(*work_on(ASKED, "Switched `Cart` to integer cents.")) == ()
 
 
-
 @pytest.mark.parametrize(
     "closing",
     [
