@@ -24,11 +24,10 @@ from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.text.tags import normal_tag
 from agent_memory.domain.vocabulary import Harness, Status
-from agent_memory.formats.defrag_json import parse_deferred, render_deferred
 from agent_memory.formats.defrag_reply import parse_defrag_reply
 from agent_memory.formats.note import parse_note, render_note
 from agent_memory.formats.reply import decode_reply, parse_reply
-from agent_memory.formats.run_json import parse_changes, render_changes
+from agent_memory.formats.run_json import parse_changes, parse_deferred, render_changes, render_deferred
 from agent_memory.results import sealed
 from fuzz.target import Target
 

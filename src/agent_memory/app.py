@@ -38,13 +38,10 @@ if TYPE_CHECKING:
     from agent_memory.adapters.git.git_recorder import GitRecorder, RetryingRecorder
     from agent_memory.adapters.harness import Surroundings
     from agent_memory.adapters.inbox.inbox_files import InboxFiles
-    from agent_memory.adapters.records.defrag_records_files import DefragRecordsFiles
+    from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles, TagVocabularyFile
     from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
     from agent_memory.adapters.records.run_log_files import RunLogFiles
-    from agent_memory.adapters.records.run_records_files import RunRecordsFiles
-    from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
-    from agent_memory.adapters.records.spend_ledger_files import SpendLedgerFiles
-    from agent_memory.adapters.records.tag_vocabulary_file import TagVocabularyFile
+    from agent_memory.adapters.records.run_records_files import DefragRecordsFiles, RunRecordsFiles
     from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
     from agent_memory.adapters.setup.installation import Installation
     from agent_memory.adapters.store.store_files import StoreFiles
@@ -243,7 +240,7 @@ class Memory:
 
     @cached_property
     def spend(self) -> SpendLedgerFiles:
-        from agent_memory.adapters.records.spend_ledger_files import SpendLedgerFiles
+        from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
 
         return SpendLedgerFiles(self.root, self.locks)
 
@@ -255,7 +252,7 @@ class Memory:
 
     @cached_property
     def marks(self) -> SessionMarksFiles:
-        from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
+        from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
 
         return SessionMarksFiles(self.root)
 
@@ -267,7 +264,7 @@ class Memory:
 
     @cached_property
     def defrag_records(self) -> DefragRecordsFiles:
-        from agent_memory.adapters.records.defrag_records_files import DefragRecordsFiles
+        from agent_memory.adapters.records.run_records_files import DefragRecordsFiles
 
         return DefragRecordsFiles(self.root, self.clock)
 
@@ -360,7 +357,7 @@ class Memory:
 
     @cached_property
     def _vocabulary_file(self) -> TagVocabularyFile:
-        from agent_memory.adapters.records.tag_vocabulary_file import TagVocabularyFile
+        from agent_memory.adapters.records.bookkeeping_files import TagVocabularyFile
 
         return TagVocabularyFile(self.root)
 
@@ -382,7 +379,7 @@ class Memory:
     @property
     def state(self) -> StateKeeping:
         """For small values by key."""
-        from agent_memory.adapters.records.state_keys_files import StateKeysFiles
+        from agent_memory.adapters.records.bookkeeping_files import StateKeysFiles
         from agent_memory.state_keeping import StateKeeping
 
         keys = StateKeysFiles(self.root)
@@ -569,7 +566,7 @@ class Memory:
     def defrag(self, *, dry_run: bool = False, force: bool = False, progress: Progress = _silent) -> DefragRun:
         """One run under the run lock; `Busy` when another is at work. Where no agent may be called, only what needs none
         is done."""
-        from agent_memory.adapters.agent.agent_command import UnusableAgent
+        from agent_memory.adapters.agent.unusable_agent import UnusableAgent
         from agent_memory.domain.defrag_run import DefragRun
         from agent_memory.pipelines.defrag import defrag
 
@@ -618,15 +615,15 @@ class Memory:
     def _tidy_up(self) -> None:
         """Compact what grows with every run: the usage ledger, the records of old runs, the repository. What earlier versions
         kept goes."""
-        from agent_memory.adapters.disk.derived_file import remove_former
+        from agent_memory.adapters.disk.root_files import remove_former
         from agent_memory.adapters.git.git_repository import pack_history
-        from agent_memory.adapters.records.run_pruning import RunPruning
+        from agent_memory.adapters.records.run_log_files import prune_run_files
 
         remove_former(self.root)
         with self.locks.write() as held:
             unwrap(held)
             unwrap(self.ledger.compact())
-            unwrap(RunPruning(self.root, self.clock).prune())
+            unwrap(prune_run_files(self.root, self.clock))
             if self.config.storage.auto_commit:
                 unwrap(pack_history(self.root, self.environ))
 
@@ -681,7 +678,7 @@ class Memory:
 
     def _finish_consolidate(self) -> None:
         """Its writes are not a person's, and nobody may take them for that."""
-        from agent_memory.adapters.records.run_files import some_run_has
+        from agent_memory.adapters.records.run_records_files import some_run_has
 
         if unwrap(some_run_has(self.root, "checkpoint.json")):
             from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
@@ -690,7 +687,7 @@ class Memory:
             unwrap(finish_interrupted(self._consolidate_io(BuiltinAgent(), _silent)))
 
     def _finish_defrag(self) -> None:
-        from agent_memory.adapters.records.run_files import some_run_has
+        from agent_memory.adapters.records.run_records_files import some_run_has
 
         if unwrap(some_run_has(self.root, "defrag.json")):
             from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
@@ -767,8 +764,9 @@ class Memory:
     def _backfill_io(self, progress: Progress = _silent, *, watching: bool = False) -> BackfillIo:
         """For backfill and watch; `watching` leaves out the harnesses whose sessions no file tells of."""
         from agent_memory import __version__
-        from agent_memory.adapters.harness import history_sources, session_finders, watched_finders
+        from agent_memory.adapters.harness import history_sources
         from agent_memory.adapters.harness.seen_sessions_files import SeenSessionsFiles
+        from agent_memory.adapters.harness.session_finders import session_finders, watched_finders
         from agent_memory.adapters.surroundings.own_calls import is_marked
         from agent_memory.adapters.surroundings.project_directories import MAX_DIRECTORIES, project_directories
         from agent_memory.adapters.surroundings.repository import read_repository
@@ -823,7 +821,7 @@ class Memory:
     ) -> Watching:
         """Capture sessions as they come to rest, until `stop` is set. UsageInvalid where there are no transcripts yet and
         they are not to be waited for."""
-        from agent_memory.adapters.harness import watched_directories
+        from agent_memory.adapters.harness.session_finders import watched_directories
         from agent_memory.adapters.harness.transcript_changes import transcript_changes
         from agent_memory.pipelines.watch import WatchIo, watch
 
@@ -871,7 +869,7 @@ class Memory:
 
     def _handing_over_io(self) -> HandingOverIo:
         from agent_memory.adapters.harness import history_sources
-        from agent_memory.adapters.inbox.recent_entries import recent_entries
+        from agent_memory.adapters.inbox.inbox_reading import recent_entries
         from agent_memory.pipelines.handing_over import HandingOverIo
 
         return HandingOverIo(
@@ -945,24 +943,24 @@ class Memory:
         import os
 
         from agent_memory.adapters.injecting.delivery_files import DeliveryLog
-        from agent_memory.adapters.records.health_files import HealthFiles
+        from agent_memory.adapters.records.health_files import read_health
         from agent_memory.bootstrap.job_healths import job_healths
         from agent_memory.domain.injecting.delivery_report import deliveries_by_harness
 
         configured = self.agent()
-        files = HealthFiles(
+        now_ms = self.clock.now_ms()
+        read = read_health(
             self.root,
             self.environ,
             self.inbox,
             self.store,
             self.spend,
-            self.clock,
+            now_ms,
             configured.map(lambda agent: agent.name).value_or("not usable"),
             self.config.llm.max_calls_per_day,
+            (describe(configured.failure()),) if isinstance(configured, Failure) else (),
         )
-        read = unwrap(files.read((describe(configured.failure()),) if isinstance(configured, Failure) else ()))
         installed, jobs = unwrap(job_healths(self))
-        now_ms = self.clock.now_ms()
         problems = [job.problem(now_ms) for job in jobs]
         if installed is not None and not os.access(installed.program, os.X_OK):
             # A job that fails since an executable is gone says so nowhere else.
@@ -979,7 +977,7 @@ class Memory:
     @as_result
     def statistics(self, days: int) -> Statistics:
         """What the store and its use come to, over so many days up to now. Counts no read."""
-        from agent_memory.adapters.inbox.last_captures import all_captures
+        from agent_memory.adapters.inbox.inbox_reading import all_captures
         from agent_memory.adapters.injecting.delivery_files import DeliveryLog
         from agent_memory.domain.statistics.counting import CountedNote, StoreFacts, statistics_of
         from agent_memory.domain.statistics.period import period_to
@@ -1033,7 +1031,7 @@ class Memory:
     def _doctor(self, progress: Progress) -> Doctor:
         from agent_memory.adapters.doctor.doctor import Doctor
         from agent_memory.adapters.doctor.state import false_copies
-        from agent_memory.adapters.harness import FINDERS
+        from agent_memory.adapters.harness.session_finders import FINDERS
         from agent_memory.domain.vocabulary import Harness
 
         return Doctor(

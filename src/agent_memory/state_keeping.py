@@ -13,7 +13,7 @@ from agent_memory.domain.state_value import StateValue, key_problem
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_KEY, TagVocabulary
 from agent_memory.domain.text.tags import DEFAULT_PREFIX
 from agent_memory.errors import Error, StateInvalid, StateNotFound
-from agent_memory.formats.state_value_json import state_value
+from agent_memory.formats.bookkeeping_json import state_value
 from agent_memory.ports import Clock, Locks, Recorder, StateKeys
 from agent_memory.results import sealed
 from agent_memory.wording import describe

@@ -99,7 +99,7 @@ def test_a_config_may_be_a_link_to_the_dotfiles(home: Path, project: Path) -> No
     ("content", "problem"),
     [
         ("", "it is empty; an empty object is {}"),
-        ("{", "line 1, column 2: expecting property name enclosed in double quotes"),
+        ("{", "not JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
         ("[]", "it must hold one object: { … }"),
         ({"llm": {"comand": "x"}}, "llm.comand: unknown, did you mean llm.command?"),
         ({"llm": {"timeoutSeconds": 0}}, "llm.timeoutSeconds: must be more than 0"),

@@ -11,7 +11,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.explaining.entry_stories import EntryStories
 from agent_memory.adapters.explaining.session_traces import SessionTraces
-from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
+from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
 from agent_memory.domain.change import Change, Create, Replace, Retire, Together
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.explaining.entry_story import EntryStory, Revision

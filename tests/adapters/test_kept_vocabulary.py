@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from returns.result import Success
 
-from agent_memory.adapters.records.tag_vocabulary_file import TagVocabularyFile
+from agent_memory.adapters.records.bookkeeping_files import TagVocabularyFile
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
 from agent_memory.errors import PathRefused, StateCorrupt
 from agent_memory.ports import KeptVocabulary

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from returns.result import Success
 
-from agent_memory.adapters.disk.listed_names import directories_in, files_below
+from agent_memory.adapters.disk.root_files import directories_in, files_below
 from agent_memory.errors import StoreIo
 from faults import failing_at
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from returns.result import Success
 
-from agent_memory.adapters.disk.listed_names import listed_names, names_inside
+from agent_memory.adapters.disk.root_files import listed_names, names_inside
 from agent_memory.errors import PathRefused, StoreIo
 from faults import failing_at
 

@@ -10,7 +10,7 @@ import pytest
 from returns.result import Failure, Result
 
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.adapters.inbox.recent_entries import recent_entries
+from agent_memory.adapters.inbox.inbox_reading import recent_entries
 from agent_memory.domain.inbox_entry import InboxEntry, session_id_of
 from agent_memory.domain.queue import Outcome
 from agent_memory.errors import Error, PathRefused, StoreIo

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.records.defrag_records_files import DefragRecordsFiles
-from agent_memory.adapters.records.replies_files import RepliesFiles
-from agent_memory.adapters.records.run_files import files_of_runs, some_run_has
-from agent_memory.adapters.records.run_records_files import RunRecordsFiles
+from agent_memory.adapters.records.run_records_files import (
+    DefragRecordsFiles,
+    RepliesFiles,
+    RunRecordsFiles,
+    files_of_runs,
+    some_run_has,
+)
 from agent_memory.domain.run import KeptReply
 from agent_memory.errors import StoreIo
 from faults import failing_at

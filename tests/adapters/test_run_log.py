@@ -11,15 +11,14 @@ import pytest
 from attrs import evolve, frozen
 from returns.result import Failure, Success
 
-from agent_memory.adapters.records.defrag_records_files import CHECKPOINT
-from agent_memory.adapters.records.run_log_files import RunLogFiles
+from agent_memory.adapters.records.run_log_files import DEFRAG_CHECKPOINT, RunLogFiles
 from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine
 from agent_memory.domain.undone import Undoing
 from agent_memory.errors import AgentMissing, PathRefused, RunNotFound, StateCorrupt, StoreIo
 from agent_memory.formats.footprint_json import render_footprint
-from agent_memory.formats.report_json import render_report_document
+from agent_memory.formats.run_json import render_report_document
 from agent_memory.ports import RunLog
 from agent_memory.wording import describe
 from faults import failing_at, snapshot
@@ -208,7 +207,7 @@ class TestOnDisk:
     def test_a_tidying_at_work_is_known_as_one(self, tmp_path: Path) -> None:
         kept = Kept(RunLogFiles(tmp_path), tmp_path)
         kept.leave(FIRST, NOTE)
-        (tmp_path / f"runs/{FIRST}" / CHECKPOINT).write_text("{}")
+        (tmp_path / f"runs/{FIRST}" / DEFRAG_CHECKPOINT).write_text("{}")
         assert [each.machine for each in kept.log.runs().unwrap()] == ["defrag"]
 
     def test_a_lost_part_of_a_footprint_is_an_error_and_not_half_of_it_p16(self, tmp_path: Path) -> None:

@@ -4,16 +4,15 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from returns.result import Success
+from returns.result import Result, Success
 
-from agent_memory.adapters.records.run_log_files import RunLogFiles
-from agent_memory.adapters.records.run_pruning import RunPruning
+from agent_memory.adapters.records.run_log_files import RunLogFiles, prune_run_files
 from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.undone import Undoing
-from agent_memory.errors import PathRefused, RunNotFound
+from agent_memory.errors import Error, PathRefused, RunNotFound
 from agent_memory.formats.footprint_json import render_footprint
 from faults import Killed, failing_on, killed_at, snapshot
 from stand_ins.dict_clock import DictClock
@@ -38,28 +37,28 @@ def leave(root: Path, days: int) -> str:
     return run_id
 
 
-def pruning(root: Path) -> RunPruning:
-    return RunPruning(root, DictClock(NOW_MS))
+def prune(root: Path, **limits: int) -> Result[int, Error]:
+    return prune_run_files(root, DictClock(NOW_MS), **limits)
 
 
 def test_old_runs_keep_their_reports_and_ancient_ones_nothing(tmp_path: Path) -> None:
     new, old, ancient = leave(tmp_path, 1), leave(tmp_path, 200), leave(tmp_path, 500)
     (tmp_path / "runs/owed.json").write_text("[]")
     (tmp_path / "runs/notes of mine").mkdir()
-    assert pruning(tmp_path).prune(keep_runs=1) == Success(2)
+    assert prune(tmp_path, keep_runs=1) == Success(2)
     assert not (tmp_path / "runs" / ancient).exists()
     assert sorted(each.name for each in (tmp_path / "runs" / old).iterdir()) == ["pruned", "report.json"]
     assert {each.run_id: each.kept for each in RunLogFiles(tmp_path).runs().unwrap()} == {new: True, old: False}
     assert (tmp_path / "runs/owed.json").exists()
     assert (tmp_path / "runs/notes of mine").exists()
-    assert pruning(tmp_path).prune(keep_runs=1) == Success(0)
+    assert prune(tmp_path, keep_runs=1) == Success(0)
 
 
 def test_nothing_to_prune_is_no_trouble(tmp_path: Path) -> None:
-    assert pruning(tmp_path).prune() == Success(0)
+    assert prune(tmp_path) == Success(0)
     leave(tmp_path, 500)
     before = snapshot(tmp_path)
-    assert pruning(tmp_path).prune() == Success(0)
+    assert prune(tmp_path) == Success(0)
     assert snapshot(tmp_path) == before
 
 
@@ -69,9 +68,9 @@ def test_what_is_half_done_stays_whole(tmp_path: Path) -> None:
     (tmp_path / "runs" / consolidating / "checkpoint.json").write_text("{}")
     (tmp_path / "runs" / tidying / "defrag.json").write_text("{}")
     RunLogFiles(tmp_path).put_undoing(Undoing(undoing, undone, 0)).unwrap()
-    assert pruning(tmp_path).prune(keep_runs=1) == Success(0)
+    assert prune(tmp_path, keep_runs=1) == Success(0)
     RunLogFiles(tmp_path).put_undoing(None).unwrap()
-    assert pruning(tmp_path).prune(keep_runs=1) == Success(2)
+    assert prune(tmp_path, keep_runs=1) == Success(2)
 
 
 def test_a_kill_at_any_point_never_leaves_half_a_footprint_that_passes_for_the_whole_p16(tmp_path: Path) -> None:
@@ -82,11 +81,11 @@ def test_a_kill_at_any_point_never_leaves_half_a_footprint_that_passes_for_the_w
         old = leave(root, 200)
         whole = RunLogFiles(root).footprint(old)
         with killed_at(k) as counter, suppress(Killed):
-            pruning(root).prune(keep_runs=1)
+            prune(root, keep_runs=1)
         found = RunLogFiles(root).footprint(old)
         assert found == whole or isinstance(found.failure(), RunNotFound), k
         halves += found != whole
-        assert pruning(root).prune(keep_runs=1).map(bool) in (Success(True), Success(False))
+        assert prune(root, keep_runs=1).map(bool) in (Success(True), Success(False))
         assert isinstance(RunLogFiles(root).footprint(old).failure(), RunNotFound)
         if not counter.struck:
             break
@@ -97,7 +96,7 @@ def test_a_report_that_cannot_be_looked_at_does_not_go_with_the_details_p6(tmp_p
     leave(tmp_path, 1)
     old = leave(tmp_path, 200)
     with failing_on(f"{old}/report.json", "lstat", "stat"):
-        pruning(tmp_path).prune(keep_runs=1)
+        prune(tmp_path, keep_runs=1)
     assert [each.run_id for each in RunLogFiles(tmp_path).runs().unwrap() if each.summary == "1 merged"][-1] == old
 
 
@@ -109,5 +108,5 @@ def test_a_link_for_runs_is_refused_p21(tmp_path: Path) -> None:
     root.mkdir()
     (root / "runs").symlink_to(outside / "runs")
     before = snapshot(outside)
-    assert isinstance(pruning(root).prune(keep_runs=1).failure(), PathRefused)
+    assert isinstance(prune(root, keep_runs=1).failure(), PathRefused)
     assert snapshot(outside) == before

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 from returns.result import Success
 
-from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
+from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.records.spend_ledger_files import SpendLedgerFiles
+from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
 from agent_memory.domain.instants import DAY_MS, ms_of
 from agent_memory.domain.spend import DaySpend
 from agent_memory.errors import Busy, Error, PathRefused, SpendExhausted, StateCorrupt, StoreIo
@@ -162,7 +162,7 @@ class TestOnDisk:
             from pathlib import Path
             from returns.result import Success
             from agent_memory.adapters.disk.locks import KernelLocks
-            from agent_memory.adapters.records.spend_ledger_files import SpendLedgerFiles
+            from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
             root = Path({str(root)!r})
             ledger = SpendLedgerFiles(root, KernelLocks(root))
             print(sum(isinstance(ledger.reserve({NOON_MS}, 10, 30), Success) for _ in range(10)))

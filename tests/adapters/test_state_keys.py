@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Success
 
-from agent_memory.adapters.records.state_keys_files import StateKeysFiles
+from agent_memory.adapters.records.bookkeeping_files import StateKeysFiles
 from agent_memory.domain.state_value import StateValue
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.ports import StateKeys

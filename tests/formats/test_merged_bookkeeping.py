@@ -11,12 +11,20 @@ from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocab
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.usage import Base, DayReads, LedgerRecord, Read, Total, day_reads, totals_of
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.formats.forgetting_json import Tombstone, parse_purge, parse_tombstone, render_purge, render_tombstone
+from agent_memory.formats.bookkeeping_json import (
+    Tombstone,
+    parse_purge,
+    parse_session_mark,
+    parse_tag_vocabulary,
+    parse_tombstone,
+    render_purge,
+    render_session_mark,
+    render_state_value,
+    render_tag_vocabulary,
+    render_tombstone,
+)
 from agent_memory.formats.ledger_lines import parse_ledger_line, render_ledger_line
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN, PURGE_FILE, merged_bookkeeping, merged_ledger
-from agent_memory.formats.session_mark_json import parse_session_mark, render_session_mark
-from agent_memory.formats.state_value_json import render_state_value
-from agent_memory.formats.tag_vocabulary_json import parse_tag_vocabulary, render_tag_vocabulary
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
@@ -136,7 +144,7 @@ def marks(ours: SessionMark, theirs: SessionMark) -> SessionMark:
     sides = (render_session_mark(ours).encode(), render_session_mark(theirs).encode())
     merged = merged_bookkeeping(MARK_FILE, None, *sides)
     assert merged is not None
-    return parse_session_mark(merged.decode(), MARK_FILE).unwrap()
+    return parse_session_mark(merged, MARK_FILE).unwrap()
 
 
 def test_of_two_marks_of_a_session_the_further_one_holds_with_what_both_made() -> None:

@@ -16,7 +16,7 @@ from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORED
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.vocabulary import Harness, Sensitivity
-from agent_memory.formats.forgetting_json import render_tombstone
+from agent_memory.formats.bookkeeping_json import render_tombstone
 from agent_memory.formats.merge_sides import wanted_contents
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.formats.merged_tree import merged_tree

@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
+from attrs import evolve
+from hypothesis import given, settings, strategies as st
 from returns.result import Success
 
-from agent_memory.domain.change import Create, Retire
+from agent_memory.domain.change import Applied, Create, Retire
+from agent_memory.domain.defrag_run import DefragRun, TieringMemo
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote
 from agent_memory.domain.queue import Pending
 from agent_memory.domain.run import KeptReply, Run, Work
+from agent_memory.domain.run_log import LoggedAction, LoggedRun, LoggedSession, logged_actions
 from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import AgentMissing, StateCorrupt
 from agent_memory.formats.run_json import (
     parse_changes,
     parse_checkpoint,
+    parse_defrag_checkpoint,
     parse_reply_record,
+    parse_report,
+    parse_tiering,
     render_changes,
     render_checkpoint,
+    render_defrag_checkpoint,
     render_reply,
+    render_report_document,
+    render_tiering,
 )
+from agent_memory.results import as_result
+from agent_memory.wording import describe
 
 NOON_MS = 1_772_409_600_000
 PENDING = Pending(InboxEntry(NOON_MS, Harness.MANUAL, InlineNote("Tea", "Green.")), "one.json", ("one.json",))
@@ -35,23 +50,158 @@ def without(text: str, key: str) -> str:
 
 
 def test_what_was_written_is_read() -> None:
-    state, run = parse_checkpoint(CHECKPOINT, "p").unwrap()
+    state, run = parse_checkpoint(CHECKPOINT, "p")
     assert (state, run.id, run.work, run.resumed) == ("write_entries", "run-1", Work(PENDING), True)
-    assert parse_reply_record(REPLY, "p").unwrap().shown == {"id__aaaaaa": "h"}
+    assert parse_reply_record(REPLY, "p").shown == {"id__aaaaaa": "h"}
     assert parse_changes(render_changes(CHANGES), "p") == Success(CHANGES)
 
 
-@pytest.mark.parametrize("text", [*DAMAGED, without(CHECKPOINT, "run"), without(CHECKPOINT, "state")])
-def test_a_damaged_checkpoint_is_named(text: str) -> None:
-    error = parse_checkpoint(text, "runs/1/checkpoint.json").failure()
-    assert (error.path, bool(error.problems)) == ("runs/1/checkpoint.json", True)
+@pytest.mark.parametrize(
+    ("parse", "text"),
+    [
+        *((parse, text) for parse in (parse_checkpoint, parse_reply_record, parse_changes) for text in DAMAGED),
+        (parse_checkpoint, without(CHECKPOINT, "run")),
+        (parse_checkpoint, without(CHECKPOINT, "state")),
+        (parse_checkpoint, CHECKPOINT.replace("Green.", "\\ud800")),
+        (parse_reply_record, without(REPLY, "nonce")),
+        (parse_reply_record, REPLY.replace('"text"', "5")),
+        (parse_changes, '{"changes": [{"act": "explode"}]}'),
+        (parse_changes, '{"changes": 5}'),
+    ],
+)
+def test_what_is_damaged_is_named(parse: Callable[[str, str], Any], text: str) -> None:
+    found = as_result(parse)(text, "runs/1/x.json")
+    error = (found.unwrap() if isinstance(found, Success) else found).failure()
+    assert isinstance(error, StateCorrupt)
+    assert (error.path, bool(error.problems)) == ("runs/1/x.json", True)
 
 
-@pytest.mark.parametrize("text", [*DAMAGED, without(REPLY, "nonce"), REPLY.replace('"text"', "5")])
-def test_a_damaged_reply_is_named(text: str) -> None:
-    assert parse_reply_record(text, "replies/x.json").failure().path == "replies/x.json"
+# -- defrag
+
+MEMO = TieringMemo("f" * 64, "builtin", frozenset({"stale id__aaaaaa 0123456789abcdef"}), {"id__aaaaaa": 2})
+
+words = st.text(max_size=8)
+memos = st.builds(
+    TieringMemo, words, words, st.frozensets(words, max_size=4), st.dictionaries(words, st.integers(), max_size=3)
+)
 
 
-@pytest.mark.parametrize("text", [*DAMAGED, '{"changes": [{"act": "explode"}]}', '{"changes": 5}'])
-def test_damaged_changes_are_named(text: str) -> None:
-    assert parse_changes(text, "runs/deferred.json").failure().path == "runs/deferred.json"
+@given(memos)
+def test_a_memo_is_read_as_it_was_written(memo: TieringMemo) -> None:
+    assert parse_tiering(render_tiering(memo), "tiering.json") == memo
+    state, run = parse_defrag_checkpoint(render_defrag_checkpoint("apply_changes", DefragRun("r", 1, memo=memo)), "p")
+    assert (state, run.memo) == ("apply_changes", memo)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"judged": 5}, {"judged": None}, {"omitted": [1]}, {"omitted": {"id__aaaaaa": "often"}}, {"judged": ...}],
+)
+def test_a_damaged_memo_is_none(changed: dict[str, object]) -> None:
+    document = json.loads(render_tiering(MEMO)) | changed
+    text = json.dumps({key: value for key, value in document.items() if value is not ...})
+    with pytest.raises(StateCorrupt):
+        parse_tiering(text, "tiering.json")
+
+
+# -- reports
+
+MERGE = LoggedAction("merge", ("id__a1b2c3", "id__d4e5f6"), ("id__g7h8j9",), "Ports of the api", "f" * 32)
+RUN = LoggedRun(
+    run_id="2026-02-13T14-30-05.123Z_4dbfbe",
+    machine="defrag",
+    started_at_ms=1_770_993_005_123,
+    ended_at_ms=1_770_993_010_000,
+    result="completed",
+    summary="1 merged",
+    actions=(MERGE,),
+    dropped=("id__a1b2c3: it is pinned",),
+    warnings=("git is away",),
+)
+SESSION = {
+    "inbox": ["a.json"],
+    "harness": "amp",
+    "session": "T-1",
+    "outcome": {"verdict": "written", "reason": "", "entries": ["id__a1b2c3"], "dropped": ["b: too long"]},
+    "applied": [],
+}
+
+
+def parsed(text: str) -> LoggedRun:
+    return parse_report(text.encode(), "report.json")
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        RUN,
+        evolve(RUN, machine="undo", undid="2026-02-13T14-00-00.000Z_aaaaaa", actions=()),
+        evolve(RUN, machine="consolidate", ended_at_ms=None, result="paused"),
+    ],
+)
+def test_a_report_is_read_as_it_was_written(run: LoggedRun) -> None:
+    assert parsed(render_report_document(run)) == run
+
+
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+actions = st.builds(LoggedAction, text, st.tuples(text), st.tuples(text, text), text, text)
+
+
+@settings(max_examples=60)
+@given(st.lists(actions, max_size=4), text, st.lists(text, max_size=3))
+def test_any_words_survive(done: list[LoggedAction], summary: str, dropped: list[str]) -> None:
+    run = evolve(RUN, actions=tuple(done), summary=summary, dropped=tuple(dropped))
+    assert parsed(render_report_document(run)) == run
+
+
+def test_an_error_is_told_by_its_code_and_in_words() -> None:
+    error = AgentMissing("llm")
+    document = render_report_document(evolve(RUN, result="paused"), error)
+    assert json.loads(document)["error"] == {"code": "agent-missing", "message": describe(error)}
+    assert parsed(document).error == describe(error)
+
+
+def test_sessions_are_read_with_their_outcome() -> None:
+    document = render_report_document(RUN, more={"sessions": [SESSION], "waiting": 0})
+    assert parsed(document).sessions == (LoggedSession("amp", "T-1", "written", "", ("id__a1b2c3",), ("b: too long",)),)
+
+
+def test_what_is_absent_is_empty_and_what_is_unknown_is_no_matter() -> None:
+    document = {"version": 1, "run": "r", "machine": "undo", "startedAt": "2026-02-13T14:30:05.123Z", "new": 1}
+    read = parsed(json.dumps({**document, "result": "completed"}))
+    assert (read.run_id, read.machine, read.actions, read.ended_at_ms, read.error) == ("r", "undo", (), None, "")
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        ({"version": 2}, "version is 2"),
+        ({"machine": "sweep"}, "machine is 'sweep'"),
+        ({"startedAt": "yesterday"}, "startedAt is 'yesterday', expected an instant"),
+        ({"actions": {}}, "actions is an object, expected a list"),
+        ({"actions": [{"kind": 1, "ids": []}]}, "actions[0].kind is 1, expected text"),
+        ({"sessions": [{}]}, "sessions[0].outcome is missing"),
+        ({"error": "none"}, "error is 'none', expected an object"),
+        ({"summary": None}, "summary is null, expected text"),
+    ],
+)
+def test_a_damaged_report_is_an_error_that_says_where_p6(damage: dict[str, object], problem: str) -> None:
+    document = {**json.loads(render_report_document(RUN)), **damage}
+    with pytest.raises(StateCorrupt) as refused:
+        parsed(json.dumps(document))
+    assert any(problem in each for each in refused.value.problems), refused.value.problems
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "[" * 100_000, '{"version": 1'])
+def test_what_is_no_report_is_an_error_p6(text: str) -> None:
+    with pytest.raises(StateCorrupt):
+        parsed(text)
+
+
+def test_a_created_entry_is_new_and_every_other_was_there() -> None:
+    made = [
+        Applied("id__a1b2c3", act, "topics/x.md", (), None, None, "Ports") for act in ("create", "replace", "retire")
+    ]
+    create, replace, retire = logged_actions(made)
+    assert (create.ids, create.new_ids, create.words) == ((), ("id__a1b2c3",), "Ports")
+    assert {(each.ids, each.new_ids) for each in (replace, retire)} == {(("id__a1b2c3",), ())}

@@ -28,17 +28,17 @@ def test_each_id_has_a_line_of_its_own() -> None:
     ("text", "problem"),
     [
         ("", "it is empty; an empty object is {}"),
-        ("[]", "the document is a list, expected an object"),
+        ("[]", "it is not a JSON object"),
         ("{}", "hot is missing"),
         ('{"hot": []}', "warm is missing"),
-        ('{"hot": [], "warm": [], "cold": []}', "cold is unknown, expected hot, warm"),
-        ('{"hot": {}, "warm": []}', "hot is an object, expected a list"),
+        ('{"hot": [], "warm": [], "cold": []}', "'cold' is unknown, expected hot, warm"),
+        ('{"hot": {}, "warm": []}', "hot is not a list"),
         ('{"hot": ["x"], "warm": []}', "hot[0] is not an id"),
         (f'{{"hot": ["{A}"], "warm": [1, "{A}"]}}', "warm[0] is not an id"),
         (f'{{"hot": ["{A}"], "warm": ["{A}"]}}', f"{A} is in it twice"),
         (f'{{"hot": ["{A}", "{A}"], "warm": []}}', f"{A} is in it twice"),
-        ('{"hot": [], "hot": [], "warm": []}', 'the key "hot" occurs twice in one object'),
-        ("<<<<<<< ours\n{}", "line 1, column 1: expecting value"),
+        ('{"hot": [], "hot": [], "warm": []}', "not JSON: the key 'hot' stands twice in one object"),
+        ("<<<<<<< ours\n{}", "not JSON: Expecting value at line 1, column 1"),
     ],
 )
 def test_whatever_else_is_damaged_and_never_empty_p6(text: str, problem: str) -> None:

@@ -11,7 +11,7 @@ from agent_memory.domain.defrag_plan import Deferred
 from agent_memory.domain.defrag_report import leaves_something_half_done
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
 from agent_memory.errors import Error
-from agent_memory.formats.defrag_json import (
+from agent_memory.formats.run_json import (
     parse_deferred,
     parse_defrag_checkpoint,
     parse_tiering,
@@ -40,7 +40,7 @@ class DictDefragRecords(DictReplies):
     def unfinished(self) -> Result[tuple[str, DefragRun] | None, Error]:
         """See the port."""
         for run_id in sorted(self.checkpoints):
-            return parse_defrag_checkpoint(self.checkpoints[run_id], run_id).alt(lambda corrupt: corrupt)
+            return Success(parse_defrag_checkpoint(self.checkpoints[run_id], run_id))
         return Success(None)
 
     def finish(self, run: DefragRun, error: Error | None) -> Result[None, Error]:
@@ -52,7 +52,7 @@ class DictDefragRecords(DictReplies):
 
     def deferred(self) -> Result[tuple[Deferred, ...], Error]:
         """See the port."""
-        return parse_deferred(self.later, "deferred").alt(lambda corrupt: corrupt)
+        return parse_deferred(self.later, "deferred")
 
     def put_deferred(self, deferred: Sequence[Deferred]) -> Result[None, Error]:
         """See the port."""
@@ -61,7 +61,7 @@ class DictDefragRecords(DictReplies):
 
     def tiering(self) -> Result[TieringMemo, Error]:
         """See the port."""
-        return parse_tiering(self.memo, "tiering").alt(lambda corrupt: corrupt)
+        return Success(parse_tiering(self.memo, "tiering"))
 
     def put_tiering(self, memo: TieringMemo) -> Result[None, Error]:
         """See the port."""

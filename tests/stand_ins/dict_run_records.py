@@ -29,7 +29,7 @@ class DictRunRecords(DictReplies):
 
     def unfinished(self) -> Result[tuple[str, Run] | None, Error]:
         for run_id in sorted(self.checkpoints):
-            return parse_checkpoint(self.checkpoints[run_id], run_id)
+            return Success(parse_checkpoint(self.checkpoints[run_id], run_id))
         return Success(None)
 
     def deferred(self) -> Result[tuple[Change, ...], Error]:

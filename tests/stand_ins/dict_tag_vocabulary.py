@@ -7,7 +7,7 @@ from returns.result import Result
 
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
 from agent_memory.errors import Error
-from agent_memory.formats.tag_vocabulary_json import parse_tag_vocabulary, render_tag_vocabulary
+from agent_memory.formats.bookkeeping_json import parse_tag_vocabulary, render_tag_vocabulary
 
 
 @define

@@ -8,7 +8,7 @@ from agent_memory.adapters.disk.paths import those_there
 from agent_memory.adapters.forgetting.forgetter import Forgetter, Found
 from agent_memory.adapters.git.git_history import is_in_history
 from agent_memory.adapters.git.history_purge import purge_history
-from agent_memory.adapters.records.state_keys_files import path_of
+from agent_memory.adapters.records.bookkeeping_files import path_of
 from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
 from agent_memory.domain.state_value import key_problem
 from agent_memory.errors import StateInvalid, StateNotFound

@@ -19,7 +19,7 @@ from agent_memory.domain.merging.synced import Synced, SyncRequest
 from agent_memory.domain.merging.tree import Tree
 from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.errors import EntryNotFound, StateCorrupt, SyncRefused
-from agent_memory.formats.forgetting_json import parse_tombstone
+from agent_memory.formats.bookkeeping_json import parse_tombstone
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.results import as_result, unwrap
 

@@ -7,6 +7,7 @@ from hashlib import sha256
 
 from attrs import evolve, field, frozen
 
+from agent_memory.domain.text.ids import EntryId
 from agent_memory.domain.vocabulary import Harness
 
 UNKNOWN_TYPE = "unknown-type:"
@@ -103,7 +104,7 @@ class TranscriptEnd:
 
     transcript: str
     last_record_id: str
-    last_at_ms: int | None
+    last_at_ms: int | None = field(metadata={"sparse": True})
     turns_seen: int
 
 
@@ -118,22 +119,22 @@ class SessionMark:
     harness: Harness
     session_id: str
     last_record_id: str
-    last_at_ms: int | None
+    last_at_ms: int | None = field(metadata={"sparse": True})
     """Time of that record: where the id is gone (a rewritten transcript), later records are new."""
     turns_seen: int
     """Turn number of the last turn consolidated; numbering goes on from here."""
     tools_answered: bool
-    agent_name: str
+    agent_name: str = field(metadata={"key": "agent"})
     """The agent command that consolidated it (`builtin`, a preset, or `command:<hash>`)."""
-    handoff_id: str | None = None
+    handoff_id: EntryId | None = field(default=None, metadata={"sparse": True})
     """The session's handoff entry, updated in place as the session grows."""
-    entry_ids: tuple[str, ...] = ()
+    entry_ids: tuple[EntryId, ...] = ()
     """Entries made from the session so far."""
-    used_ids: tuple[str, ...] = ()
+    used_ids: tuple[EntryId, ...] = field(default=(), metadata={"sparse": True})
     """Entries whose use in the session is in the usage ledger."""
-    transcript: str = ""
+    transcript: str = field(default="", metadata={"sparse": True})
     """The file that the record is in (`transcript_key`). A mark without one counts for every file of the session."""
-    elsewhere: tuple[TranscriptEnd, ...] = ()
+    elsewhere: tuple[TranscriptEnd, ...] = field(default=(), metadata={"sparse": True})
     """The ends in its other files: a session that was resumed in another directory, or copied, goes on in each by itself."""
 
     @property

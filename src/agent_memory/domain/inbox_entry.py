@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from functools import partial
+from typing import Annotated, Literal, get_args
 
 from attrs import field, frozen
 
+from agent_memory.domain.instants import Instant
+from agent_memory.domain.queueing.inbox_rules import (
+    MAX_PATH_BYTES,
+    commit_problem,
+    id_problem,
+    path_problem,
+    ref_problem,
+    shown,
+    text_problem,
+    version_problem,
+    word_problem,
+)
 from agent_memory.domain.vocabulary import Harness, Kind
+
+MAX_TITLE_CHARS = 200
+MAX_BODY_CHARS = 8_000
+"""As long as a memory entry may be, so that a note can always be stored whole."""
+MAX_TAGS = 50
+MAX_TAG_CHARS = 100
+
+_SPARSE = {"sparse": True}
 
 SessionMethod = Literal[
     "opencode-session",
@@ -27,15 +48,15 @@ class SessionFile:
     """A session that its harness keeps in a file. JSON: `{method, sessionId, sessionPath?}`."""
 
     method: SessionMethod
-    session_id: str
-    session_path: str | None = None
+    session_id: Annotated[str, id_problem]
+    session_path: Annotated[str, path_problem] | None = field(default=None, metadata=_SPARSE)
 
 
 @frozen
 class AmpThread:
     """JSON: `{method: "amp-thread", threadId}`."""
 
-    thread_id: str
+    thread_id: Annotated[str, id_problem]
     method: Literal["amp-thread"] = "amp-thread"
 
 
@@ -43,11 +64,28 @@ SNAPSHOTS = "inbox/snapshots"
 """Where the copies lie that were made at capture. No entry may name another file: it may be a secret note (P27)."""
 
 
+def snapshot_path_problem(value: object) -> str | None:
+    """The path, relative to the root, of a file in the directory of the snapshots."""
+    problem = text_problem(value, MAX_PATH_BYTES)
+    if problem is not None or not isinstance(value, str):
+        return problem
+    if value.startswith("/"):
+        return "is an absolute path, expected a copy inside the store; `memory capture --file` makes one"
+    if any(part in ("", ".", "..") for part in value.split("/")):
+        return f"is {shown(value)}, expected a plain path relative to the root"
+    is_snapshot = value.rpartition("/")[0] == SNAPSHOTS
+    return None if is_snapshot else f"is {shown(value)}, and only copies in {SNAPSHOTS}/ are read"
+
+
+def _too_many_problem(tags: tuple[str, ...]) -> str | None:
+    return f"has {len(tags):,} items, at most {MAX_TAGS} are allowed" if len(tags) > MAX_TAGS else None
+
+
 @frozen
 class FileSnapshot:
     """A redacted copy made at capture; `path` is that of a file in `SNAPSHOTS`, relative to the root. JSON: `{method: "file", path}`."""
 
-    path: str
+    path: Annotated[str, snapshot_path_problem]
     method: Literal["file"] = "file"
 
 
@@ -55,11 +93,13 @@ class FileSnapshot:
 class InlineNote:
     """A note in the entry itself. JSON: `{method: "inline", title, body, tags?, kind?, threadId?}`."""
 
-    title: str
-    body: str
-    tags: tuple[str, ...] = ()
-    kind: Kind | None = None
-    thread_id: str | None = None
+    title: Annotated[str, partial(text_problem, max_chars=MAX_TITLE_CHARS)]
+    body: Annotated[str, partial(text_problem, max_chars=MAX_BODY_CHARS, lines=True)]
+    tags: Annotated[tuple[Annotated[str, partial(text_problem, max_chars=MAX_TAG_CHARS)], ...], _too_many_problem] = (
+        field(default=(), metadata=_SPARSE)
+    )
+    kind: Kind | None = field(default=None, metadata=_SPARSE)
+    thread_id: Annotated[str, id_problem] | None = field(default=None, metadata=_SPARSE)
     method: Literal["inline"] = "inline"
 
 
@@ -80,25 +120,24 @@ WATCH_EVENT = "watch"
 class Context:
     """Where the session was, as known at capture. JSON keys: camelCase of these names; absent when None."""
 
-    cwd: str | None = None
-    repo: str | None = None
-    branch: str | None = None
-    commit: str | None = None
-    event: str | None = None
+    cwd: Annotated[str, path_problem] | None = field(default=None, metadata=_SPARSE)
+    repo: Annotated[str, ref_problem] | None = field(default=None, metadata=_SPARSE)
+    branch: Annotated[str, ref_problem] | None = field(default=None, metadata=_SPARSE)
+    commit: Annotated[str, commit_problem] | None = field(default=None, metadata=_SPARSE)
+    event: Annotated[str, word_problem] | None = field(default=None, metadata=_SPARSE)
     """The hook event (`SessionEnd`)."""
-    reason: str | None = None
-    harness_version: str | None = None
+    reason: Annotated[str, word_problem] | None = field(default=None, metadata=_SPARSE)
+    harness_version: Annotated[str, version_problem] | None = field(default=None, metadata=_SPARSE)
 
 
 @frozen
 class InboxEntry:
-    """Version 1. JSON: `{version, timestamp, harness, retrieval, context}`; `timestamp` is `at_ms` in ISO 8601."""
+    """JSON, version 1: `{version, timestamp, harness, retrieval, context?}`."""
 
-    at_ms: int
+    at_ms: Instant = field(metadata={"key": "timestamp"})
     harness: Harness
     retrieval: Retrieval
-    context: Context = field(factory=Context)
-    version: Literal[1] = 1
+    context: Context = field(factory=Context, metadata=_SPARSE)
 
 
 def retrieval_of(harness: Harness, session_id: str, session_path: str | None = None) -> SessionRetrieval | None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TypeGuard
+from typing import Annotated, TypeAlias, TypeGuard
 
 _ISO = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?\s*(Z|[+-]\d\d:?\d\d)?", re.ASCII)
+
+Instant: TypeAlias = Annotated[int, "ISO 8601"]
+"""Of an attribute: it stands in files as ISO 8601, and not as a number."""
 
 DAY_MS = 86_400_000
 HOUR_MS = 3_600_000

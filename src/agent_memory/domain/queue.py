@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Annotated, Literal, TypeAlias, get_args
 
 from attrs import field, frozen
 
 from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.domain.instants import Instant
+from agent_memory.domain.queueing.inbox_rules import id_problem, shown
+
+_SPARSE = {"sparse": True}
+
+
+def _count_problem(value: int) -> str | None:
+    return f"is {shown(value)}, expected a whole number from 0" if value < 0 else None
+
+
+Count: TypeAlias = Annotated[int, _count_problem]
 
 
 @frozen
 class Trouble:
     """What an entry has been through, kept outside its file (which never changes). Nothing is recorded for a fresh one."""
 
-    attempts: int = 0
+    attempts: Count = field(default=0, metadata=_SPARSE)
     """Faults of the session itself, on content with `fingerprint`."""
-    timeouts: int = 0
+    timeouts: Count = field(default=0, metadata=_SPARSE)
     """Time-outs in a row on that content; three count as one attempt."""
-    unavailable_since_ms: int | None = None
+    unavailable_since_ms: Count | None = field(default=None, metadata=_SPARSE)
     """When the history was first found not to be there; seven days count as one attempt."""
-    not_before_ms: int = 0
+    not_before_ms: Count = field(default=0, metadata=_SPARSE)
     """Backoff: not tried again earlier, and sorted behind the others until then."""
-    fingerprint: str = ""
+    fingerprint: str = field(default="", metadata=_SPARSE)
     """Of the content that was tried; other content starts the counts afresh."""
-    code: str = ""
+    code: str = field(default="", metadata=_SPARSE)
     """Error code of the last trouble."""
-    message: str = ""
+    message: str = field(default="", metadata=_SPARSE)
     """The last trouble, in words."""
 
 
@@ -85,11 +96,11 @@ class Outcome:
     """What became of one pending session in one run; stored with the processed inbox entry."""
 
     verdict: Verdict
-    run_id: str
-    at_ms: int
-    entry_ids: tuple[str, ...] = ()
+    run_id: Annotated[str, id_problem]
+    at_ms: Instant
+    entry_ids: tuple[Annotated[str, id_problem], ...] = field(default=(), metadata=_SPARSE)
     """Created or updated."""
-    reason: str = ""
+    reason: str = field(default="", metadata=_SPARSE)
     """Why nothing was written, or why it waits, in words."""
-    dropped: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = field(default=(), metadata=_SPARSE)
     """What of the reply was not applied, in words."""

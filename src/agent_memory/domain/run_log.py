@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import Literal
+from typing import ClassVar, Literal
 
 from attrs import frozen
 
@@ -16,6 +16,9 @@ Machine = Literal["consolidate", "defrag", "undo", "scope"]
 @frozen
 class LoggedAction:
     """One thing that a run did to entries."""
+
+    has_other_keys: ClassVar[bool] = True
+    """Of the JSON that it is read from."""
 
     kind: str
     """`create`, `replace`, `retire`, `restore`, of an undo also `remove`, or the kind of a defrag action."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from attrs import frozen
+from attrs import field, frozen
+
+from agent_memory.domain.instants import Instant
 
 
 @frozen
@@ -21,10 +23,10 @@ class UndoneMark:
 class Undoing:
     """An undo at work: known before it changes anything, so that whoever comes after a crash can finish it."""
 
-    run_id: str
+    run_id: str = field(metadata={"key": "run"})
     """Of the undo."""
     undoes: str
-    started_at_ms: int
+    started_at_ms: Instant
 
 
 def undone_by(marks: Mapping[str, UndoneMark]) -> Mapping[str, str]:

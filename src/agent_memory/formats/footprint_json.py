@@ -1,100 +1,107 @@
-"""A footprint as text, version 1: what a run changed, with what was there before.
+"""What was changed on disk, with what was there before: the footprint of a run and the journal of a transaction; version 1.
 
     {"version": 1,
      "files": [{"path": "topics/…", "before": {"data": "<base64>", "mtimeNs": 1}, "after": null}],
      "sections": [{"path": "/home/…/AGENTS.md", "before": null, "after": "<!-- …", "separator": "\\n", "created": false}]}
 
-`before` and `after` are null where there was, or will be, no file or no section; `mtimeNs` is null for what was written then.
+    {"version": 1, "steps": [{"path": "topics/…", "before": {"data": "<base64>", "mtimeNs": 1}, "afterHash": "…", "staged": "0.new"}]}
+
+`before` and `after` are null where there was, or will be, no file or no section, and so are `afterHash` and `staged`; `mtimeNs`
+is null for what was written then. The new bytes of a step lie beside the journal in the file named by `staged`.
 """
 
 from __future__ import annotations
 
-import json
+import re
+from collections.abc import Iterator
+from typing import Annotated
 
-from returns.result import Failure, Result, Success
+from attrs import frozen
 
 from agent_memory.domain.footprint import Footprint, SectionChange
-from agent_memory.domain.json_shape import Json
-from agent_memory.domain.recording.file_change import FileChange
-from agent_memory.errors import StateCorrupt
-from agent_memory.formats.file_state_json import read_state, state_document
+from agent_memory.domain.recording.file_change import FileChange, FileState
+from agent_memory.formats.json_codec import Format
+from agent_memory.results import as_result
 
-VERSION = 1
+OVER = b"\n"
+"""Added to a journal that cannot be removed: one byte, so that it is there or not. A journal that ends with it is over: nothing
+is undone or finished by it any more, and it only waits to be removed."""
+
+_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_STAGED = re.compile(r"[0-9]{1,9}\.new", re.ASCII)
+
+
+def _hash_problem(value: object) -> str | None:
+    return None if isinstance(value, str) and _HASH.fullmatch(value) else "is no SHA-256"
+
+
+def _staged_problem(value: object) -> str | None:
+    return None if isinstance(value, str) and _STAGED.fullmatch(value) else "is no name of a staged file"
+
+
+@frozen
+class _Footprint:
+    """`Footprint`, where nothing may be absent: half of one must not be undone."""
+
+    files: tuple[FileChange, ...]
+    sections: tuple[SectionChange, ...]
+
+
+def _footprint_problems(footprint: _Footprint) -> Iterator[str]:
+    yield from (f"files[{index}].path is empty" for index, each in enumerate(footprint.files) if not each.path)
+    yield from (f"sections[{index}].path is empty" for index, each in enumerate(footprint.sections) if not each.path)
+
+
+_FOOTPRINT = Format(_Footprint, check=_footprint_problems)
 
 
 def render_footprint(footprint: Footprint) -> bytes:
-    """ASCII JSON, one line a change, all in the order given."""
-    files = [_line(_file_document(each)) for each in footprint.files]
-    sections = [_line(_section_document(each)) for each in footprint.sections]
-    return f'{{"version": {VERSION},\n "files": [{",".join(files)}],\n "sections": [{",".join(sections)}]}}\n'.encode(
-        "ascii"
-    )
+    """The changes in the order given."""
+    return _FOOTPRINT.render(_Footprint(footprint.files, footprint.sections)).encode("utf-8", "backslashreplace")
 
 
-def parse_footprint(data: bytes, path: str) -> Result[Footprint, StateCorrupt]:
-    """The footprint that was rendered; anything else is StateCorrupt, since half of one must not be undone."""
-    try:
-        document: Json = json.loads(data)
-    except (ValueError, RecursionError) as damaged:
-        return Failure(StateCorrupt(path, (f"it is not JSON: {damaged}",)))
-    match document:
-        case {"version": 1, "files": list(files), "sections": list(sections), **others} if not others:
-            return _footprint(files, sections, path)
-        case _:
-            return Failure(StateCorrupt(path, (f"it is not a footprint of version {VERSION}",)))
+@as_result
+def parse_footprint(data: bytes, path: str) -> Footprint:
+    """The footprint that was rendered; StateCorrupt for anything else."""
+    found = _FOOTPRINT.parse(data, path)
+    return Footprint(found.files, found.sections)
 
 
-def _line(document: dict[str, object]) -> str:
-    return f"\n  {json.dumps(document)}"
+@frozen
+class Step:
+    """One file's way from `before` to the bytes with `after_hash`, which wait in `staged`."""
+
+    path: str
+    before: FileState | None
+    after_hash: Annotated[str, _hash_problem] | None
+    staged: Annotated[str, _staged_problem] | None
 
 
-def _file_document(change: FileChange) -> dict[str, object]:
-    return {"path": change.path, "before": state_document(change.before), "after": state_document(change.after)}
+@frozen
+class _Journal:
+    steps: tuple[Step, ...]
 
 
-def _section_document(change: SectionChange) -> dict[str, object]:
-    return {
-        "path": change.path,
-        "before": change.before,
-        "after": change.after,
-        "separator": change.separator,
-        "created": change.created,
-    }
+def _journal_problems(journal: _Journal) -> Iterator[str]:
+    for index, step in enumerate(journal.steps):
+        if not step.path or (step.after_hash is None) != (step.staged is None):
+            yield f"steps[{index}] is not a step"
 
 
-def _footprint(files: list[Json], sections: list[Json], path: str) -> Result[Footprint, StateCorrupt]:
-    changes = [_file(each) for each in files]
-    section_changes = [_section(each) for each in sections]
-    wrong = (
-        *(f"files[{index}] is not a change of a file" for index, each in enumerate(changes) if each is None),
-        *(f"sections[{index}] is not a change of a section" for index, each in enumerate(section_changes) if not each),
-    )
-    if wrong:
-        return Failure(StateCorrupt(path, wrong))
-    return Success(Footprint(tuple(filter(None, changes)), tuple(filter(None, section_changes))))
+_JOURNAL = Format(_Journal, indent=None, check=_journal_problems)
 
 
-def _file(document: Json) -> FileChange | None:
-    match document:
-        case {"path": str(path), "before": before, "after": after, **others} if path and not others:
-            states = read_state(before), read_state(after)
-            if any(given is not None and state is None for given, state in zip((before, after), states, strict=True)):
-                return None
-            return FileChange(path, *states)
-        case _:
-            return None
+def render_journal(steps: tuple[Step, ...]) -> bytes:
+    """The steps in the order in which they are taken."""
+    return _JOURNAL.render(_Journal(steps)).rstrip("\n").encode("utf-8", "backslashreplace")
 
 
-def _section(document: Json) -> SectionChange | None:
-    match document:
-        case {
-            "path": str(path),
-            "before": (str() | None) as before,
-            "after": (str() | None) as after,
-            "separator": str(separator),
-            "created": bool(created),
-            **others,
-        } if path and not others:
-            return SectionChange(path, before, after, separator, created)
-        case _:
-            return None
+def is_over(data: bytes) -> bool:
+    """Whether the transaction is done, or undone, for good."""
+    return data.endswith(OVER)
+
+
+@as_result
+def parse_journal(data: bytes, path: str) -> tuple[Step, ...]:
+    """The steps that were rendered; StateCorrupt for anything else, since half a journal must not be acted on."""
+    return _JOURNAL.parse(data, path).steps

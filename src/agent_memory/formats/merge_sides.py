@@ -14,7 +14,7 @@ from agent_memory.domain.merging.tree import EMPTY, MAX_FILE_BYTES, PLAIN_MODES,
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.forgetting_json import parse_tombstone
+from agent_memory.formats.bookkeeping_json import parse_tombstone
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.formats.note import parse_note
 

@@ -16,11 +16,19 @@ from agent_memory.domain.merging.three_way import chosen, united
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.tiers import TIERS_FILE, Tier, TierList
 from agent_memory.domain.usage import Base, LedgerRecord, Total, day_reads, listed_reads, reads_and_bases
-from agent_memory.formats.forgetting_json import Tombstone, parse_purge, parse_tombstone, render_purge, render_tombstone
+from agent_memory.formats.bookkeeping_json import (
+    Tombstone,
+    parse_purge,
+    parse_session_mark,
+    parse_state_value,
+    parse_tag_vocabulary,
+    parse_tombstone,
+    render_purge,
+    render_session_mark,
+    render_tag_vocabulary,
+    render_tombstone,
+)
 from agent_memory.formats.ledger_lines import parse_ledger_line, render_ledger_line
-from agent_memory.formats.session_mark_json import parse_session_mark, render_session_mark
-from agent_memory.formats.state_value_json import parse_state_value
-from agent_memory.formats.tag_vocabulary_json import parse_tag_vocabulary, render_tag_vocabulary
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 from agent_memory.results import as_result, unwrap
 
@@ -41,14 +49,17 @@ def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes
         return _merged(lambda data: parse_purge(data, path), versions, _later, lambda at: render_purge(at).encode())
     if path.startswith(FORGOTTEN):
         return _merged(
-            lambda data: parse_tombstone(data, path), versions, _tombstone, lambda each: render_tombstone(each).encode()
+            lambda data: parse_tombstone(data, path),
+            versions,
+            _tombstone,
+            lambda each: render_tombstone(each).encode("utf-8", "backslashreplace"),
         )
     if path.startswith("state/sessions/"):
         return _merged(
-            lambda data: unwrap(parse_session_mark(data.decode("utf-8", "replace"), path)),
+            lambda data: unwrap(parse_session_mark(data, path)),
             versions,
             _further,
-            lambda mark: render_session_mark(mark).encode(),
+            lambda mark: render_session_mark(mark).encode("utf-8", "backslashreplace"),
         )
     if path.startswith("state/keys/"):
         return _newer_value(path, ours, theirs)

@@ -21,12 +21,12 @@ from agent_memory.domain.text.folded_name import folded_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.formats.bookkeeping_json import parse_state_value
 from agent_memory.formats.frontmatter import has_conflict
 from agent_memory.formats.merge_sides import ARCHIVE, TOPICS, Contents, Forgotten, Place, is_note
 from agent_memory.formats.merged_bookkeeping import merged_bookkeeping
 from agent_memory.formats.merged_note import MergedNote, merged_note
 from agent_memory.formats.note import render_note
-from agent_memory.formats.state_value_json import parse_state_value
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 
 

@@ -13,7 +13,7 @@ from agent_memory.domain.installing.receipt import FileRecord, Placed, Receipt, 
 from agent_memory.domain.installing.wanted import Element, Entry, Member, Part, Syntax, Whole
 from agent_memory.domain.json_shape import is_list
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.strict_document import parse_strict_json
+from agent_memory.formats.strict_json import parse_strict_document
 
 VERSION = 1
 _KINDS: Mapping[str, type[Entry]] = {"element": Element, "member": Member, "whole": Whole}
@@ -34,7 +34,7 @@ def render_receipt(receipt: Receipt) -> bytes:
 
 def parse_receipt(data: bytes, path: str) -> Receipt:
     """What `render_receipt` wrote; anything else is StateCorrupt."""
-    parsed = parse_strict_json(data)
+    parsed = parse_strict_document(data)
     if isinstance(parsed, Failure):
         raise StateCorrupt(path, (parsed.failure(),))
     try:

@@ -9,7 +9,7 @@ from returns.result import Failure
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.scheduling import InstalledSchedule, JobRecord
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.strict_document import parse_strict_json
+from agent_memory.formats.strict_json import parse_strict_document
 from agent_memory.formats.strict_values import document_of, value_of
 from agent_memory.results import T
 
@@ -42,7 +42,7 @@ def _rendered(value: InstalledSchedule | JobRecord) -> bytes:
 
 
 def _parsed(data: bytes, path: str, cls: type[T]) -> T:
-    document = parse_strict_json(data)
+    document = parse_strict_document(data)
     if isinstance(document, Failure):
         raise StateCorrupt(path, (document.failure(),))
     content = document.unwrap()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from returns.result import Failure, Result, Success
+
 from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import ActRefused
-from agent_memory.results import as_result
 
 HARNESS_VARIABLES: Mapping[str, Harness] = {
     "CLAUDE_CODE_CHILD_SESSION": Harness.CLAUDE_CODE,
@@ -58,11 +59,10 @@ def agent_sign(environ: Mapping[str, str]) -> str | None:
     return found[0] if found else None
 
 
-@as_result
-def only_for_a_person(act: str, environ: Mapping[str, str]) -> None:
+def only_for_a_person(act: str, environ: Mapping[str, str]) -> Result[None, ActRefused]:
     """ActRefused for an act that raises trust (`promote pin trust setup forget`) when an agent calls it (P19)."""
-    if sign := agent_sign(environ):
-        raise ActRefused(act, sign)
+    sign = agent_sign(environ)
+    return Failure(ActRefused(act, sign)) if sign else Success(None)
 
 
 def child_environment(

@@ -18,8 +18,8 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.database.store_database import StoreDatabase
 from agent_memory.adapters.disk.directory_state import directory_known_by
-from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import look_known_by
+from agent_memory.adapters.disk.root_files import names_inside
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand, unreadable
 from agent_memory.adapters.store.shelf_names import OtherName, ShelfLook, is_text, look_at_shelf, looks_of, printable
 from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from agent_memory.errors import StoreIo
 
 
 def store_io(error: OSError, operation: str, path: str) -> StoreIo:
-    """The value for a failed `operation` (a verb: `write`, `read`, `list`) on `path`."""
+    """The error for a failed `operation` (a verb: `write`, `read`, `list`) on `path`."""
     name = errno.errorcode.get(error.errno, "EUNKNOWN") if error.errno is not None else "EUNKNOWN"
     return StoreIo(path, operation, name, error.strerror or str(error))
+
+
+@contextmanager
+def as_store_io(operation: str, path: str) -> Iterator[None]:
+    """Raise StoreIo in the place of an OSError."""
+    try:
+        yield
+    except OSError as error:
+        raise store_io(error, operation, path) from error

@@ -14,13 +14,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.directory_state import look_of
 from agent_memory.adapters.disk.durable import FILE_MODE, close_quietly as close_quietly
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.errors import Error, PathRefused, StoreIo
-from agent_memory.results import sealed
+from agent_memory.adapters.disk.io_errors import as_store_io, store_io
+from agent_memory.errors import PathRefused, StoreIo
+from agent_memory.results import as_result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,47 +58,41 @@ def look_known_by(known_by: bytes) -> int:
     return look_of(*_KNOWN_BY.unpack(known_by))
 
 
-def inside(root: str, relative: str) -> Result[str, Error]:
+def path_in(root: str, relative: str) -> str:
     """The absolute path of `relative` (with `/`) under a real root, once all directories on the way are plain ones.
 
-    What does not exist yet is no obstacle. The last name is not looked at: open it with `read_file`, which does.
+    What does not exist yet is no obstacle. The last name is not looked at: open it with `read_image`, which does.
     """
     names = relative.split("/")
     if bad := next((name for name in names if not is_plain_name(name)), None):
-        return Failure(PathRefused(relative, f"{bad!r} is not a plain name"))
+        raise PathRefused(relative, f"{bad!r} is not a plain name")
     if "" in names:
-        return Failure(PathRefused(relative, "it is not a plain relative path"))
+        raise PathRefused(relative, "it is not a plain relative path")
     path = root
     for name in ("", *names[:-1]):
         path = f"{path}/{name}" if name else path
-        match _directory_there(path):
-            case False:
-                break
-            case True:
-                continue
-            case refused:
-                return Failure(refused)
-    return Success(f"{root}/{relative}")
+        if not _is_plain_directory(path):
+            break
+    return f"{root}/{relative}"
 
 
-def directory_inside(root: str, relative: str) -> Result[str, Error]:
-    """Like `inside`, where the last name is a directory too (or not there yet)."""
-    return inside(root, f"{relative}/.d").map(os.path.dirname)
+def directory_in(root: str, relative: str) -> str:
+    """Like `path_in`, where the last name is a directory too (or not there yet)."""
+    return os.path.dirname(path_in(root, f"{relative}/.d"))
 
 
-def is_there(path: str) -> Result[bool, Error]:
-    """Whether something has this name, a dangling link included. Unlike `os.path.lexists` an error is never "no" (P6)."""
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return Success(False)
-    except OSError as error:
-        return Failure(store_io(error, "look at", path))
-    return Success(True)
+def exists(path: str) -> bool:
+    """Whether something has this name, a dangling link included. Unlike for `os.path.lexists` an error is never "no" (P6)."""
+    with as_store_io("look at", path):
+        try:
+            os.lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
 
 
 def lies_there(path: str) -> bool:
-    """Like `is_there`, for whoever tells of an OSError in words of its own: it is raised. What cannot be a path has nothing."""
+    """Like `exists`, for whoever tells of an OSError in words of its own: it is raised. What cannot be a path has nothing."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -107,26 +100,21 @@ def lies_there(path: str) -> bool:
     return True
 
 
-def those_there(root: str, paths: Iterable[str]) -> Result[tuple[str, ...], Error]:
+@as_result
+def those_there(root: str, paths: Iterable[str]) -> tuple[str, ...]:
     """Those of the relative paths that have something at them; an error where that cannot be told of one (P6)."""
-    found: list[str] = []
-    for path in paths:
-        match sealed(is_there(f"{root}/{path}")):
-            case Failure(error):
-                return Failure(error)
-            case Success(has_it):
-                found += [path] if has_it else []
-    return Success(tuple(found))
+    return tuple(path for path in paths if exists(f"{root}/{path}"))
 
 
-def is_directory(path: str) -> Result[bool, Error]:
+@as_result
+def is_directory(path: str) -> bool:
     """Whether this is a directory, or a link to one. Unlike for `os.path.isdir` an error of the disk is never "no" (P6)."""
     try:
-        return Success(stat.S_ISDIR(os.stat(path).st_mode))
+        return stat.S_ISDIR(os.stat(path).st_mode)
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-            return Success(False)
-        return Failure(store_io(error, "look at", path))
+            return False
+        raise store_io(error, "look at", path) from error
 
 
 def is_plain_name(name: str) -> bool:
@@ -139,51 +127,50 @@ def is_plain_name(name: str) -> bool:
         return False
 
 
-def read_file(path: str, max_bytes: int) -> Result[FileImage | None, Error]:
-    """The whole regular file, None where there is none; a link, FIFO, device, directory or larger file is refused.
+def read_image(path: str, max_bytes: int) -> FileImage | None:
+    """The whole regular file, None where there is none; a link, FIFO, device, directory or larger file is PathRefused.
 
     Never waits: a FIFO is not opened for reading in blocking mode.
     """
-    match sealed(open_regular(path, os.O_RDONLY)):
-        case Success(descriptor):
-            return _read_opened(descriptor, path, max_bytes)
-        case Failure(StoreIo(errno_name="ENOENT")):
-            return Success(None)
-        case Failure(refused):
-            return Failure(refused)
+    try:
+        descriptor = open_checked(path, os.O_RDONLY)
+    except StoreIo as error:
+        if error.errno_name == "ENOENT":
+            return None
+        raise
+    try:
+        with as_store_io("read", path):
+            status = os.fstat(descriptor)
+            data = b"" if status.st_size > max_bytes else _read_all(descriptor, status.st_size, max_bytes)
+    finally:
+        close_quietly(descriptor)
+    if max(status.st_size, len(data)) > max_bytes:
+        raise PathRefused(path, f"it is larger than {max_bytes} bytes")
+    touched_ns = max(status.st_mtime_ns, status.st_ctime_ns)
+    return FileImage(data, status.st_mtime_ns, touched_ns, known_by(status), status.st_nlink)
 
 
-def open_regular(path: str, flags: int) -> Result[int, Error]:
+def open_checked(path: str, flags: int) -> int:
     """A descriptor of a regular file, opened without following a link and without waiting; a new file gets mode 0600."""
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE)
     except OSError as error:
-        return Failure(_not_opened(error, path))
+        raise _not_opened(error, path) from error
     try:
-        reason = oddity(os.fstat(descriptor).st_mode)
-    except OSError as error:
+        with as_store_io("open", path):
+            if reason := oddity(os.fstat(descriptor).st_mode):
+                raise PathRefused(path, reason)
+    except BaseException:
         close_quietly(descriptor)
-        return Failure(store_io(error, "open", path))
-    if reason:
-        close_quietly(descriptor)
-        return Failure(PathRefused(path, reason))
-    return Success(descriptor)
+        raise
+    return descriptor
 
 
-def _read_opened(descriptor: int, path: str, max_bytes: int) -> Result[FileImage | None, Error]:
-    try:
-        status = os.fstat(descriptor)
-        if status.st_size > max_bytes:
-            return Failure(PathRefused(path, f"it is larger than {max_bytes} bytes"))
-        data = _read_all(descriptor, status.st_size, max_bytes)
-    except OSError as error:
-        return Failure(store_io(error, "read", path))
-    finally:
-        close_quietly(descriptor)
-    if len(data) > max_bytes:
-        return Failure(PathRefused(path, f"it is larger than {max_bytes} bytes"))
-    touched_ns = max(status.st_mtime_ns, status.st_ctime_ns)
-    return Success(FileImage(data, status.st_mtime_ns, touched_ns, known_by(status), status.st_nlink))
+inside = as_result(path_in)
+directory_inside = as_result(directory_in)
+is_there = as_result(exists)
+read_file = as_result(read_image)
+open_regular = as_result(open_checked)
 
 
 def oddity(mode: int) -> str | None:
@@ -220,13 +207,14 @@ def _read_all(descriptor: int, size: int, max_bytes: int) -> bytes:
     return b"".join(chunks)
 
 
-def _directory_there(path: str) -> bool | PathRefused | StoreIo:
+def _is_plain_directory(path: str) -> bool:
+    """Whether there is a directory; PathRefused for a link or anything else."""
     try:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:
         return False
     except OSError as error:
-        return store_io(error, "open", path)
+        raise store_io(error, "open", path) from error
     if stat.S_ISDIR(mode):
         return True
-    return PathRefused(path, "it is not a directory" if stat.S_ISREG(mode) else oddity(mode) or "")
+    raise PathRefused(path, "it is not a directory" if stat.S_ISREG(mode) else oddity(mode) or "")

@@ -17,13 +17,11 @@ from agent_memory.adapters.doctor.files import is_written, walk
 from agent_memory.adapters.doctor.git_state import read_git
 from agent_memory.adapters.doctor.notes import NoteChecks
 from agent_memory.adapters.doctor.state import agent_trouble, examine_pending, examine_state, examine_vocabulary
-from agent_memory.adapters.inbox.failed_entries import failed_entries
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.adapters.inbox.inbox_texts import printable
+from agent_memory.adapters.inbox.inbox_reading import failed_entries, printable
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
+from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles, TagVocabularyFile
 from agent_memory.adapters.records.health_files import hook_log_of, stamp_of, unrecorded_writes
-from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
-from agent_memory.adapters.records.tag_vocabulary_file import TagVocabularyFile
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.entry_files import JOURNAL
 from agent_memory.config import Config

@@ -10,8 +10,8 @@ from itertools import chain
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import is_directory, is_there
+from agent_memory.adapters.disk.root_files import names_inside
 from agent_memory.adapters.doctor.doctor import Doctor
 from agent_memory.adapters.doctor.files import RepairLog, repair_files, walk
 from agent_memory.adapters.doctor.git_state import git_directory
@@ -19,8 +19,8 @@ from agent_memory.adapters.doctor.note_repairs import Repairing, is_repairable, 
 from agent_memory.adapters.doctor.notes import read_copies, read_notes
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.git.git_repository import remove_stale_locks, stale_locks
+from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
 from agent_memory.adapters.records.health_files import unrecorded_writes
-from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS
 from agent_memory.adapters.surroundings.root import home_of, local_state_directory
 from agent_memory.domain.change import Receipt, Retire

@@ -15,7 +15,7 @@ from agent_memory.adapters.agent.chosen_command import choose_command, shown_com
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import inside, is_there, read_file
 from agent_memory.adapters.inbox.inbox_put import INBOX
-from agent_memory.adapters.inbox.inbox_texts import entry_in
+from agent_memory.adapters.inbox.inbox_reading import entry_in
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.config import LlmConfig
 from agent_memory.domain.doctor import catalogue as of
@@ -28,7 +28,7 @@ from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot
 from agent_memory.domain.instants import HOUR_MS
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
 from agent_memory.errors import AgentMissing, Error, InboxEntryInvalid, PathRefused, StateCorrupt
-from agent_memory.formats.session_mark_json import parse_session_mark
+from agent_memory.formats.bookkeeping_json import parse_session_mark
 from agent_memory.results import sealed
 from agent_memory.wording import describe
 
@@ -74,7 +74,7 @@ def _examine_json(root: str, path: str) -> Iterator[Finding]:
 def _examine_mark(root: str, path: str) -> Iterator[Finding]:
     match _read(root, path):
         case bytes(data):
-            parsed = parse_session_mark(data.decode("utf-8", "replace"), path)
+            parsed = parse_session_mark(data, path)
             problem = "; ".join(parsed.failure().problems) if isinstance(parsed, Failure) else ""
         case read:
             problem = read or ""

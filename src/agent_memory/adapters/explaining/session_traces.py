@@ -10,15 +10,13 @@ from pathlib import Path
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import FileImage, read_file
+from agent_memory.adapters.disk.root_files import names_inside
 from agent_memory.adapters.explaining.entry_stories import MOST_RUNS
-from agent_memory.adapters.inbox.inbox_exit import FAILED, PROCESSED
-from agent_memory.adapters.inbox.inbox_files import is_entry_name
 from agent_memory.adapters.inbox.inbox_put import INBOX
-from agent_memory.adapters.inbox.inbox_texts import MAX_RETIRED_BYTES
+from agent_memory.adapters.inbox.inbox_reading import FAILED, MAX_RETIRED_BYTES, PROCESSED, is_entry_name
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
-from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
+from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
 from agent_memory.domain.change import Change, Create, Replace
 from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.explaining.session_trace import Capture, FoundSessions, Place, SeenByRun, SessionTrace

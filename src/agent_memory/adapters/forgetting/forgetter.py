@@ -12,9 +12,8 @@ from pathlib import Path
 from attrs import frozen
 from returns.result import Failure, Result
 
-from agent_memory.adapters.disk.file_in_root import drop_file
-from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.paths import is_there, real_root, those_there
+from agent_memory.adapters.disk.root_files import drop_file, listed_names
 from agent_memory.adapters.forgetting.forgetting_files import FORGOTTEN, ForgettingFiles, TombstoneFiles
 from agent_memory.adapters.forgetting.note_traces import (
     InboxTraces,
@@ -50,7 +49,7 @@ from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.domain.vocabulary import Harness, Sensitivity
 from agent_memory.errors import EntryChanged, EntryNotFound, Error
-from agent_memory.formats.forgetting_json import ForgettingAtWork
+from agent_memory.formats.bookkeeping_json import ForgettingAtWork
 from agent_memory.formats.tiers_json import render_tiers
 from agent_memory.ports import Clock, KeptHistories, Locks, Recorder
 from agent_memory.results import unwrap

@@ -11,14 +11,13 @@ from pathlib import Path
 
 from attrs import frozen
 
-from agent_memory.adapters.disk.file_in_root import drop_file, put_file
-from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.paths import inside, read_file, real_root
+from agent_memory.adapters.disk.root_files import drop_file, listed_names, put_file
 from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
 from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.forgetting_json import (
+from agent_memory.formats.bookkeeping_json import (
     ForgettingAtWork,
     Tombstone,
     parse_forgetting,

@@ -9,12 +9,10 @@ from collections.abc import Callable, Iterator
 from attrs import evolve, field, frozen
 
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import FileImage, directory_inside, read_file, those_there
-from agent_memory.adapters.inbox.inbox_exit import FAILED, PROCESSED
+from agent_memory.adapters.disk.root_files import names_inside
 from agent_memory.adapters.inbox.inbox_put import INBOX
-from agent_memory.adapters.inbox.inbox_quarantine import REASON_ENDING
-from agent_memory.adapters.inbox.inbox_texts import MAX_RETIRED_BYTES
+from agent_memory.adapters.inbox.inbox_reading import FAILED, MAX_RETIRED_BYTES, PROCESSED, REASON_ENDING
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
 from agent_memory.domain.forgetting.traces import SessionKey, share_of, unlinked, without_session

@@ -18,7 +18,7 @@ from agent_memory.adapters.git.rewriting import PurgeRules, rewrite
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, understand
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.forgetting.traces import forgetful_message, share_of, without_session
-from agent_memory.formats.forgetting_json import ForgettingAtWork
+from agent_memory.formats.bookkeeping_json import ForgettingAtWork
 from agent_memory.formats.note import render_note
 from agent_memory.results import unwrap
 

@@ -17,10 +17,9 @@ from attrs import evolve, frozen
 from returns.result import Failure
 
 from agent_memory.adapters.disk.durable import fsync_directory
-from agent_memory.adapters.disk.file_in_root import drop_file, put_file
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.listed_names import directories_in, files_below
 from agent_memory.adapters.disk.paths import directory_inside, real_root
+from agent_memory.adapters.disk.root_files import directories_in, drop_file, files_below, put_file
 from agent_memory.adapters.forgetting.forgetting_files import read_bytes
 from agent_memory.adapters.forgetting.note_traces import id_at
 from agent_memory.adapters.records.run_log_files import FORGOTTEN_MARK, RUNS, RunLogFiles
@@ -33,10 +32,9 @@ from agent_memory.domain.instants import iso_of
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.defrag_json import parse_deferred, render_deferred
 from agent_memory.formats.footprint_json import parse_footprint, render_footprint
-from agent_memory.formats.forgetting_json import forgetful_commits, forgetful_report
-from agent_memory.formats.run_json import parse_changes, render_changes
+from agent_memory.formats.forgetful_json import forgetful_commits, forgetful_report
+from agent_memory.formats.run_json import parse_changes, parse_deferred, render_changes, render_deferred
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 from agent_memory.results import unwrap
 

@@ -22,8 +22,8 @@ from returns.result import Failure
 
 from agent_memory.adapters.disk.durable import FILE_MODE, make_directories, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.paths import is_directory
+from agent_memory.adapters.disk.root_files import listed_names
 from agent_memory.adapters.git.git_process import OURSELVES, GitProcess, Identity, failed
 from agent_memory.adapters.git.git_repository import GitRepository
 from agent_memory.adapters.surroundings.system_clock import SystemClock

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from attrs import define, field
 
-from agent_memory.adapters.disk.derived_file import read_derived, write_derived
+from agent_memory.adapters.disk.root_files import read_derived, write_derived
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.seen_session import SeenSession
-from agent_memory.formats.seen_json import parse_seen, render_seen
+from agent_memory.formats.bookkeeping_json import parse_seen, render_seen
 
 CACHE_NAME = "past-sessions.json"
 _MAX_BYTES = 256 << 20

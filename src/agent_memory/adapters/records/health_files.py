@@ -5,31 +5,29 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.inbox.failed_entries import failed_entries
+from agent_memory.adapters.disk.io_errors import as_store_io
 from agent_memory.adapters.inbox.hook_log import FILE_NAME, PREVIOUS_NAME, hook_log_directories
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.adapters.inbox.last_captures import last_captures
+from agent_memory.adapters.inbox.inbox_reading import failed_entries, last_captures
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.adapters.surroundings.root import home_of
-from agent_memory.domain.entry import Listing
-from agent_memory.domain.health import FailedEntry, Health, HookProblem, LastRun
+from agent_memory.domain.health import Health, HookProblem, LastRun
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.queue import Trouble
 from agent_memory.domain.run_log import LoggedRun
-from agent_memory.domain.spend import Spend, day_of, spend_on
-from agent_memory.errors import Error, StateCorrupt
-from agent_memory.formats.report_json import RESULTS
-from agent_memory.ports import Clock, SpendLedger, Store
-from agent_memory.results import sealed
+from agent_memory.domain.spend import day_of, spend_on
+from agent_memory.errors import Error, StateCorrupt, StoreIo
+from agent_memory.formats.run_json import RESULTS
+from agent_memory.ports import SpendLedger, Store
+from agent_memory.results import as_result, sealed, unwrap
 from agent_memory.wording import describe
 
 MAX_LIST_BYTES = 16 << 20
@@ -37,77 +35,46 @@ RECENT_RUNS = 100
 """So far back the newest run of each machine is looked for."""
 
 
-@frozen
-class HealthFiles:
-    """`read()` looks; it changes nothing and calls nothing."""
-
-    root: Path
-    environ: Mapping[str, str]
-    inbox: InboxFiles
-    store: Store
-    spend: SpendLedger
-    clock: Clock
-    agent: str
-    max_calls_per_day: int
-
-    def read(self, warnings: tuple[str, ...] = ()) -> Result[Health, Error]:
-        """The health of the store; a file of ours that cannot be read is an error, not "all is well" (P6)."""
-        return self.store.list().bind(
-            lambda live: self.store.list(archived=True).bind(
-                lambda archive: self.inbox.names().bind(
-                    lambda names: (
-                        QueueTroubles(str(self.root))
-                        .read()
-                        .bind(
-                            lambda troubles: self.spend.days().bind(
-                                lambda days: failed_entries(str(self.root)).bind(
-                                    lambda failed: last_captures(str(self.root)).map(
-                                        lambda captures: evolve(
-                                            self._health(live, archive, names, failed, troubles, days, warnings),
-                                            last_captures=tuple(captures.items()),
-                                        )
-                                    )
-                                )
-                            )
-                        )
-                    )
-                )
-            )
-        )
-
-    def _health(
-        self,
-        live: Listing,
-        archive: Listing,
-        names: tuple[str, ...],
-        failed: tuple[FailedEntry, ...],
-        troubles: Mapping[str, Trouble],
-        days: Spend,
-        warnings: tuple[str, ...],
-    ) -> Health:
-        recent = RunLogFiles(self.root).runs(RECENT_RUNS)
-        hooks = hook_log_of(self.root, self.environ)
-        owed = unrecorded_writes(self.root)
-        runs = _last_runs(recent.value_or(()))
-        since = next((each.ended_at_ms for each in runs if each.machine == "consolidate"), None) or 0
-        return Health(
-            root=str(self.root),
-            entries=len(live.entries),
-            archived=len(archive.entries),
-            unreadable=tuple(each.path for each in live.unreadable),
-            pending=len(names),
-            oldest_pending_at_ms=stamp_of(names[0]) if names else None,
-            failed=failed,
-            troubles=tuple(sorted(troubles.items())),
-            last_run=runs[0] if runs else None,
-            earlier_runs=runs[1:],
-            hook_problems=tuple(each for each in hooks.problems if (ms_of(each.at) or since) >= since),
-            spent_today=spend_on(days, day_of(self.clock.now_ms())),
-            max_calls_per_day=self.max_calls_per_day,
-            agent=self.agent,
-            unrecorded=owed.value_or(0),
-            warnings=(*warnings, *_run_warnings(self.root, recent), *map(describe, hooks.unread), *_told(owed)),
-        )
+def read_health(
+    root: Path,
+    environ: Mapping[str, str],
+    inbox: InboxFiles,
+    store: Store,
+    spend: SpendLedger,
+    now_ms: int,
+    agent: str,
+    max_calls_per_day: int,
+    warnings: tuple[str, ...] = (),
+) -> Health:
+    """The health of the store; it changes nothing and calls nothing. A file of ours that cannot be read is an error, not "all
+    is well" (P6)."""
+    live, archive = unwrap(store.list()), unwrap(store.list(archived=True))
+    names = unwrap(inbox.names())
+    days = unwrap(spend.days())
+    recent = RunLogFiles(root).runs(RECENT_RUNS)
+    hooks = hook_log_of(root, environ)
+    owed = unrecorded_writes(root)
+    runs = _last_runs(recent.value_or(()))
+    since = next((each.ended_at_ms for each in runs if each.machine == "consolidate"), None) or 0
+    return Health(
+        root=str(root),
+        entries=len(live.entries),
+        archived=len(archive.entries),
+        unreadable=tuple(each.path for each in live.unreadable),
+        pending=len(names),
+        oldest_pending_at_ms=stamp_of(names[0]) if names else None,
+        failed=unwrap(failed_entries(str(root))),
+        troubles=tuple(sorted(unwrap(QueueTroubles(str(root)).read()).items())),
+        last_run=runs[0] if runs else None,
+        earlier_runs=runs[1:],
+        hook_problems=tuple(each for each in hooks.problems if (ms_of(each.at) or since) >= since),
+        spent_today=spend_on(days, day_of(now_ms)),
+        max_calls_per_day=max_calls_per_day,
+        agent=agent,
+        unrecorded=owed.value_or(0),
+        warnings=(*warnings, *_run_warnings(root, recent), *map(describe, hooks.unread), *_told(owed)),
+        last_captures=tuple(unwrap(last_captures(str(root))).items()),
+    )
 
 
 @frozen
@@ -126,17 +93,26 @@ def hook_log_of(root: Path, environ: Mapping[str, str]) -> HookLog:
     unread: list[Error] = []
     for directory in hook_log_directories(home_of(environ), str(root)):
         for name in (PREVIOUS_NAME, FILE_NAME):
-            match sealed(_json_lines(Path(directory) / name)):
-                case Failure(error):
-                    unread.append(error)
-                case Success(lines):
-                    problems += [_hook_problem(each) for each in lines if _concerns(each.get("root"), str(root))]
+            try:
+                lines = _json_lines(Path(directory) / name)
+            except StoreIo as error:
+                unread.append(error)
+            else:
+                problems += [_hook_problem(each) for each in lines if _concerns(each.get("root"), str(root))]
     return HookLog(tuple(sorted(problems, key=lambda problem: problem.at)), tuple(unread))
 
 
-def unrecorded_writes(root: Path) -> Result[int, Error]:
-    """Writes that git has not recorded yet; an error where the list of them cannot be read (P6)."""
-    return _json_of(root / "runs" / "owed.json").map(lambda document: len(document) if is_list(document) else 0)
+@as_result
+def unrecorded_writes(root: Path) -> int:
+    """Writes that git has not recorded yet; an error where the list of them cannot be read (P6). A damaged or huge one must
+    not hide the rest of the status."""
+    path = root / "runs" / "owed.json"
+    with as_store_io("read", str(path)):
+        try:
+            document = None if path.stat().st_size > MAX_LIST_BYTES else json.loads(path.read_text("utf-8", "replace"))
+        except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
+            return 0
+    return len(document) if is_list(document) else 0
 
 
 def _told(result: Result[object, Error]) -> tuple[str, ...]:
@@ -183,31 +159,15 @@ def _hook_problem(line: dict[str, Any]) -> HookProblem:
     )
 
 
-def _json_of(path: Path) -> Result[object, Error]:
-    try:
-        if path.stat().st_size > MAX_LIST_BYTES:
-            return Success(None)
-        document: object = json.loads(path.read_text("utf-8", "replace"))
-    except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
-        return Success(None)  # it is for information: a damaged one must not hide the rest of the status
-    except OSError as error:
-        return Failure(store_io(error, "read", str(path)))
-    return Success(document)
-
-
-def _json_lines(path: Path) -> Result[list[dict[str, Any]], Error]:
-    try:
-        lines = path.read_text("utf-8", "replace").splitlines()
-    except (FileNotFoundError, NotADirectoryError):
-        return Success([])
-    except OSError as error:
-        return Failure(store_io(error, "read", str(path)))
+def _json_lines(path: Path) -> list[dict[str, Any]]:
+    with as_store_io("read", str(path)):
+        try:
+            lines = path.read_text("utf-8", "replace").splitlines()
+        except (FileNotFoundError, NotADirectoryError):
+            return []
     documents: list[dict[str, Any]] = []
     for line in lines:
-        try:
+        with suppress(ValueError, RecursionError):
             document = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if is_object(document):
-            documents.append(document)
-    return Success(documents)
+            documents += [document] if is_object(document) else []
+    return documents

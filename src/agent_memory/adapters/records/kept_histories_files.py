@@ -11,24 +11,23 @@ import io
 import os
 import zlib
 from collections.abc import Iterator
-from functools import partial
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.listed_names import listed_names
-from agent_memory.adapters.disk.paths import FileImage, directory_inside, read_file, real_root
+from agent_memory.adapters.disk.io_errors import as_store_io
+from agent_memory.adapters.disk.paths import directory_in, read_image, real_root
+from agent_memory.adapters.disk.root_files import names_in
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.kept_history import KeptPart, KeptSession, joined_history
 from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.history_lines import parse_history_lines, render_history_lines
-from agent_memory.results import sealed
+from agent_memory.results import as_result, unwrap
 
 DIRECTORY = "histories"
 ENDING = ".jsonl.gz"
@@ -46,89 +45,61 @@ class KeptHistoriesFiles:
     root: Path
     cap_bytes: int
 
-    def keep(self, history: History, after_record_id: str | None) -> Result[None, Error]:
+    @as_result
+    def keep(self, history: History, after_record_id: str | None) -> None:
         """See the port. A part larger than the cap is not kept, and does not make the others go."""
         if not history.turns:
-            return Success(None)
+            return
         packed = _packed(KeptPart(history, after_record_id))
         if len(packed) > self.cap_bytes:
-            return Success(None)
+            return
+        directory = self._directory()
+        path = f"{directory}/{_name_of(history)}"
+        with as_store_io("write", path):
+            make_directories(directory)
+            replace_file(path, packed)
+        self._make_room(directory, _session_name(history.harness, history.session_id))
 
-        def written(directory: str) -> Result[None, Error]:
-            path = f"{directory}/{_name_of(history)}"
-            try:
-                make_directories(directory)
-                replace_file(path, packed)
-            except OSError as error:
-                return Failure(store_io(error, "write", path))
-            return self._make_room(directory, f"{_session_name(history.harness, history.session_id)}.")
-
-        return self._directory().bind(written)
-
-    def fetch(self, harness: Harness, session_id: str, mark: SessionMark | None) -> Result[History | None, Error]:
+    @as_result
+    def fetch(self, harness: Harness, session_id: str, mark: SessionMark | None) -> History | None:
         """See the port. StateCorrupt: a part that cannot be understood, or is another session's."""
+        return joined_history(self._parts(harness, session_id), mark)
 
-        def joined(names: tuple[str, ...]) -> Result[History | None, Error]:
-            parts = self._parts(names, harness, session_id)
-            try:
-                return Success(joined_history(parts, mark))
-            except _PartError as refused:
-                return Failure(refused.error)
-
-        return self._names(f"{_session_name(harness, session_id)}.").bind(joined)
-
-    def sessions(self) -> Result[tuple[KeptSession, ...], Error]:
+    @as_result
+    def sessions(self) -> tuple[KeptSession, ...]:
         """See the port."""
-        return self._directory().bind(_sessions_in)
+        return _sessions_in(self._directory())
 
-    def forget(self, harness: Harness, session_id: str) -> Result[None, Error]:
+    @as_result
+    def forget(self, harness: Harness, session_id: str) -> None:
         """See the port."""
-        beginning = f"{_session_name(harness, session_id)}."
-        return self._directory().bind(lambda directory: _removed(directory, beginning))
+        _remove(self._directory(), _session_name(harness, session_id))
 
-    def _directory(self) -> Result[str, Error]:
-        return directory_inside(real_root(self.root), DIRECTORY)
+    def _directory(self) -> str:
+        return directory_in(real_root(self.root), DIRECTORY)
 
-    def _names(self, beginning: str) -> Result[tuple[str, ...], Error]:
-        return self._directory().bind(lambda directory: _names_in(directory, beginning))
+    def _parts(self, harness: Harness, session_id: str) -> Iterator[KeptPart]:
+        directory = self._directory()
+        for name in _parts_in(directory, _session_name(harness, session_id)):
+            path = f"{directory}/{name}"
+            image = read_image(path, _MAX_FILE_BYTES)
+            if image is None:  # it made room for another, or was forgotten, since it was listed
+                continue
+            part = _part_in(path, image.data)
+            if (part.history.harness, part.history.session_id) != (harness, session_id):
+                named = f"{part.history.harness} session {part.history.session_id}"
+                raise StateCorrupt(path, (f"it is the history of {named}",))
+            yield part
 
-    def _parts(self, names: tuple[str, ...], harness: Harness, session_id: str) -> Iterator[KeptPart]:
-        for name in names:
-            path = f"{real_root(self.root)}/{DIRECTORY}/{name}"
-            match sealed(read_file(path, _MAX_FILE_BYTES).bind(partial(_part_in, path))):
-                case Failure(error):
-                    raise _PartError(error)
-                case Success(part):
-                    if part is None:  # it made room for another, or was forgotten, since it was listed
-                        continue
-                    if (part.history.harness, part.history.session_id) != (harness, session_id):
-                        named = f"{part.history.harness} session {part.history.session_id}"
-                        raise _PartError(StateCorrupt(path, (f"it is the history of {named}",)))
-                    yield part
-
-    def _make_room(self, directory: str, latest: str) -> Result[None, Error]:
+    def _make_room(self, directory: str, latest: str) -> None:
         """Remove the sessions kept longest ago until the rest is within the cap; the latest goes last."""
-        match sealed(_sessions_in(directory)):
-            case Failure(error):
-                return Failure(error)
-            case Success(sessions):
-                over = sum(each.size_bytes for each in sessions) - self.cap_bytes
-                for each in sorted(sessions, key=lambda each: f"{each.name}." == latest):
-                    if over <= 0:
-                        break
-                    removed = _removed(directory, f"{each.name}.")
-                    if isinstance(removed, Failure):
-                        return removed
-                    over -= each.size_bytes
-                return Success(None)
-
-
-class _PartError(Exception):
-    """Carries the error of one part out of the generator of parts."""
-
-    def __init__(self, error: Error) -> None:
-        super().__init__()
-        self.error = error
+        sessions = _sessions_in(directory)
+        over = sum(each.size_bytes for each in sessions) - self.cap_bytes
+        for each in sorted(sessions, key=lambda each: each.name == latest):
+            if over <= 0:
+                break
+            _remove(directory, each.name)
+            over -= each.size_bytes
 
 
 def _session_name(harness: Harness, session_id: str) -> str:
@@ -151,68 +122,51 @@ def _packed(part: KeptPart) -> bytes:
     return packed.getvalue()
 
 
-def _part_in(path: str, image: FileImage | None) -> Result[KeptPart | None, Error]:
-    if image is None:
-        return Success(None)
+def _part_in(path: str, data: bytes) -> KeptPart:
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(image.data)) as file:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             text = file.read(_MAX_TEXT_BYTES + 1)
     except (OSError, EOFError, zlib.error) as damaged:
-        return Failure(StateCorrupt(path, (f"it cannot be unpacked: {damaged}",)))
+        raise StateCorrupt(path, (f"it cannot be unpacked: {damaged}",)) from damaged
     if len(text) > _MAX_TEXT_BYTES:
-        return Failure(StateCorrupt(path, (f"unpacked it is larger than {_MAX_TEXT_BYTES >> 20} MiB",)))
+        raise StateCorrupt(path, (f"unpacked it is larger than {_MAX_TEXT_BYTES >> 20} MiB",))
     lines = io.TextIOWrapper(io.BytesIO(text), "ascii", "replace")
-    return parse_history_lines(lines, path).map(_as_found).alt(_as_error)
-
-
-def _as_found(part: KeptPart) -> KeptPart | None:
-    return part
+    return unwrap(parse_history_lines(lines, path).alt(_as_error))
 
 
 def _as_error(error: StateCorrupt) -> Error:
     return error
 
 
-def _names_in(directory: str, beginning: str) -> Result[tuple[str, ...], Error]:
-    return listed_names(directory, lambda name: name.startswith(beginning) and _is_part(name))
+def _parts_in(directory: str, session: str) -> tuple[str, ...]:
+    return names_in(directory, lambda name: name.startswith(f"{session}.") and _is_part(name))
 
 
 def _is_part(name: str) -> bool:
     return name.endswith(ENDING) and not name.startswith(".")
 
 
-def _sessions_in(directory: str) -> Result[tuple[KeptSession, ...], Error]:
+def _sessions_in(directory: str) -> tuple[KeptSession, ...]:
+    """The longest kept first."""
     found: dict[str, KeptSession] = {}
-    try:
-        with os.scandir(directory) as entries:
-            for entry in entries:
-                if not _is_part(entry.name) or not entry.is_file(follow_symlinks=False):
-                    continue
-                status = entry.stat(follow_symlinks=False)
-                name = entry.name.partition(".")[0]
-                known = found.get(name, KeptSession(name, 0, 0))
-                kept_at_ms = max(known.kept_at_ms, status.st_mtime_ns // 1_000_000)
-                found[name] = KeptSession(name, known.size_bytes + status.st_size, kept_at_ms)
-    except FileNotFoundError:
-        return Success(())
-    except OSError as error:
-        return Failure(store_io(error, "list", directory))
-    return Success(tuple(sorted(found.values(), key=lambda each: (each.kept_at_ms, each.name))))
+    with as_store_io("list", directory), suppress(FileNotFoundError), os.scandir(directory) as entries:
+        for entry in entries:
+            if not _is_part(entry.name) or not entry.is_file(follow_symlinks=False):
+                continue
+            status = entry.stat(follow_symlinks=False)
+            name = entry.name.partition(".")[0]
+            known = found.get(name, KeptSession(name, 0, 0))
+            kept_at_ms = max(known.kept_at_ms, status.st_mtime_ns // 1_000_000)
+            found[name] = KeptSession(name, known.size_bytes + status.st_size, kept_at_ms)
+    return tuple(sorted(found.values(), key=lambda each: (each.kept_at_ms, each.name)))
 
 
-def _removed(directory: str, beginning: str) -> Result[None, Error]:
-    match sealed(_names_in(directory, beginning)):
-        case Failure(error):
-            return Failure(error)
-        case Success(names):
-            try:
-                # The beginning goes first: what is left after a crash is never taken for a whole session.
-                for name in sorted(names):
-                    os.unlink(f"{directory}/{name}")
-                if names:
-                    fsync_directory(directory)
-            except FileNotFoundError:
-                return _removed(directory, beginning)
-            except OSError as error:
-                return Failure(store_io(error, "remove", f"{directory}/{beginning}*"))
-            return Success(None)
+def _remove(directory: str, session: str) -> None:
+    """Remove the parts of a session, the beginning first: what is left after a crash is never taken for a whole session."""
+    names = _parts_in(directory, session)
+    with as_store_io("remove", f"{directory}/{session}.*"):
+        for name in names:
+            with suppress(FileNotFoundError):
+                os.unlink(f"{directory}/{name}")
+        if names:
+            fsync_directory(directory)

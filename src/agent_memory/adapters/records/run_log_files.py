@@ -1,4 +1,5 @@
-"""The log of runs on disk: `runs/<run-id>/{report,footprint-<n>,sections}.json`, `runs/undone.json`, `runs/undoing.json`.
+"""The log of runs on disk: `runs/<run-id>/{report,footprint-<n>,sections}.json`, `runs/undone.json`, `runs/undoing.json`, and
+how old runs lose their details.
 
 A run id begins with the time of the run's start, so that names in reverse order are runs from the newest to the oldest.
 """
@@ -7,34 +8,37 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
 from attrs import evolve
-from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.file_in_root import drop_file, put_file
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import inside, is_plain_name, is_there, read_file, real_root
+from agent_memory.adapters.disk.durable import fsync_directory, replace_file
+from agent_memory.adapters.disk.io_errors import as_store_io
+from agent_memory.adapters.disk.paths import directory_in, exists, is_plain_name, real_root
+from agent_memory.adapters.disk.root_files import JsonFile, read_bytes, subdirectories, write_text
 from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.footprint_fold import fold_files
 from agent_memory.domain.instants import ms_of
+from agent_memory.domain.retention import KEEP_DAYS, KEEP_RUNS, KeptRun, prune_runs
 from agent_memory.domain.run_log import LoggedRun, changed_entries, is_named
 from agent_memory.domain.undone import Undoing, UndoneMark, churning, undone_by, undone_fingerprints
-from agent_memory.errors import Error, RunNotFound, StateCorrupt, UndoRefused
+from agent_memory.errors import Error, PathRefused, RunNotFound, StateCorrupt, StoreIo, UndoRefused
+from agent_memory.formats.bookkeeping_json import UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT, Undone
 from agent_memory.formats.footprint_json import parse_footprint, render_footprint
 from agent_memory.formats.note_changes import logged_changes, note_changes
-from agent_memory.formats.report_json import parse_report, render_report_document
-from agent_memory.formats.undone_json import parse_undoing, parse_undone, render_undoing, render_undone
-from agent_memory.results import sealed
+from agent_memory.formats.run_json import parse_report, render_report_document
+from agent_memory.ports import Clock
+from agent_memory.results import as_result, unwrap
 from agent_memory.wording import describe
 
 RUNS = "runs"
 UNDONE = f"{RUNS}/undone.json"
 UNDOING = f"{RUNS}/undoing.json"
+REPORT = "report.json"
 DEFRAG_CHECKPOINT = "defrag.json"
-"""As in `defrag_records_files`, which takes long to load: whoever only looks at the log must not wait for it."""
 
 PRUNED = "pruned"
 """A file in the directory of a run whose details are going: what is still there of them is not all that there was."""
@@ -44,10 +48,13 @@ FORGOTTEN_MARK = "forgotten.json"
 
 MAX_REPORT_BYTES = 16 << 20
 _MAX_FOOTPRINT_BYTES = 1 << 30
-_RUN_ID = re.compile(r"\d{4}-\d\d-\d\dT", re.ASCII)
+_BEGINS_AS_RUN_ID = re.compile(r"\d{4}-\d\d-\d\dT", re.ASCII)
 """How the name of a run begins: there are other directories beside those of runs."""
 
+_RUN_ID = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)_[0-9a-f]+", re.ASCII)
 _FOOTPRINT = re.compile(r"footprint-([1-9]\d{0,8})\.json", re.ASCII)
+
+_UNREADABLE = (StateCorrupt, StoreIo, PathRefused)
 
 
 class RunLogFiles:
@@ -55,96 +62,78 @@ class RunLogFiles:
 
     def __init__(self, root: Path) -> None:
         self._root = real_root(root)
+        self._undone = JsonFile(self._root, UNDONE, UNDONE_FORMAT, MAX_REPORT_BYTES)
+        self._undoing = JsonFile(self._root, UNDOING, UNDOING_FORMAT, MAX_REPORT_BYTES)
 
-    def runs(self, limit: int | None = None, named: str = "") -> Result[tuple[LoggedRun, ...], Error]:
+    @as_result
+    def runs(self, limit: int | None = None, named: str = "") -> tuple[LoggedRun, ...]:
         """See the port. Only as many reports are opened as are asked for."""
-        return self._names().bind(
-            lambda names: self._marks().map(
-                lambda marks: tuple(
-                    islice(self._logged((name for name in names if is_named(name, named)), marks), limit)
-                )
-            )
-        )
+        names = (name for name in self._names() if is_named(name, named))
+        return tuple(islice(self._logged(names, self._marks()), limit))
 
-    def footprint(self, run_id: str) -> Result[Footprint, Error]:
+    @as_result
+    def footprint(self, run_id: str) -> Footprint:
         """See the port. StateCorrupt where a part is damaged or lost: half of a run must not be undone. UndoRefused where
         nothing but what was forgotten since is known of it."""
-        if not is_plain_name(run_id):
-            return Failure(RunNotFound(run_id))
-        return (
-            self._has(run_id, PRUNED)
-            .bind(lambda is_pruned: Failure(RunNotFound(run_id)) if is_pruned else self._parts(run_id))
-            .bind(lambda parts: Success(parts) if parts else self._none_left(run_id))
-            .bind(lambda parts: self._joined(run_id, parts))
-        )
+        return self._footprint(run_id)
 
-    def put_sections(self, run_id: str, sections: Sequence[SectionChange]) -> Result[None, Error]:
+    @as_result
+    def put_sections(self, run_id: str, sections: Sequence[SectionChange]) -> None:
         """See the port. A section that stays as it is is no change."""
+        known = self._sections(run_id) or ()
+        paths = {each.path for each in known}
+        more = [each for each in sections if each.path not in paths and each.before != each.after]
+        if more:
+            text = render_footprint(Footprint(sections=(*known, *more))).decode()
+            write_text(self._root, _sections_of(run_id), text)
 
-        def put(known: tuple[SectionChange, ...]) -> Result[None, Error]:
-            paths = {each.path for each in known}
-            more = [each for each in sections if each.path not in paths and each.before != each.after]
-            if not more:
-                return Success(None)
-            text = render_footprint(Footprint(sections=(*known, *more))).decode("ascii")
-            return put_file(self._root, _sections_of(run_id), text)
-
-        return self._sections(run_id).bind(lambda known: put(known or ()))
-
-    def put_report(self, run: LoggedRun, error: Error | None = None) -> Result[None, Error]:
+    @as_result
+    def put_report(self, run: LoggedRun, error: Error | None = None) -> None:
         """See the port."""
-        return put_file(self._root, f"{RUNS}/{run.run_id}/report.json", render_report_document(run, error))
+        write_text(self._root, f"{RUNS}/{run.run_id}/{REPORT}", render_report_document(run, error))
 
-    def recently_changed(self, count: int) -> Result[tuple[frozenset[str], ...], Error]:
+    @as_result
+    def recently_changed(self, count: int) -> tuple[frozenset[str], ...]:
         """See the port."""
-        return self._names().bind(
-            lambda names: self._marks().map(lambda marks: changed_entries(self._logged(names, marks), count))
-        )
+        return changed_entries(self._logged(self._names(), self._marks()), count)
 
-    def churning(self) -> Result[frozenset[str], Error]:
+    @as_result
+    def churning(self) -> frozenset[str]:
         """See the port."""
-        return self.recently_changed(10).map(churning)
+        return churning(unwrap(self.recently_changed(10)))
 
-    def undone(self) -> Result[frozenset[str], Error]:
+    @as_result
+    def undone(self) -> frozenset[str]:
         """See the port. A damaged list is an error, never empty (P6)."""
-        return self._marks().map(undone_fingerprints)
+        return undone_fingerprints(self._marks())
 
-    def mark_undone(self, run_id: str, by_run_id: str, fingerprints: frozenset[str]) -> Result[None, Error]:
+    @as_result
+    def mark_undone(self, run_id: str, by_run_id: str, fingerprints: frozenset[str]) -> None:
         """See the port."""
-        return self._marks().bind(
-            lambda marks: put_file(
-                self._root, UNDONE, render_undone({**marks, run_id: UndoneMark(by_run_id, fingerprints)})
-            )
-        )
+        marks = {**self._marks(), run_id: UndoneMark(by_run_id, fingerprints)}
+        self._undone.write(Undone(dict(sorted(marks.items()))))
 
-    def undoing(self) -> Result[Undoing | None, Error]:
+    @as_result
+    def undoing(self) -> Undoing | None:
         """See the port."""
-        return self._read(UNDOING, MAX_REPORT_BYTES).bind(
-            lambda data: Success(None) if data is None else parse_undoing(data, f"{self._root}/{UNDOING}")
-        )
+        return self._undoing.read()
 
-    def put_undoing(self, undoing: Undoing | None) -> Result[None, Error]:
+    @as_result
+    def put_undoing(self, undoing: Undoing | None) -> None:
         """See the port."""
         if undoing is None:
-            return drop_file(self._root, UNDOING).map(lambda _: None)
-        return put_file(self._root, UNDOING, render_undoing(undoing))
+            self._undoing.remove()
+        else:
+            self._undoing.write(undoing)
 
     # -- runs ---------------------------------------------------------------------------------------------------------
 
-    def _names(self) -> Result[tuple[str, ...], Error]:
+    def _names(self) -> tuple[str, ...]:
         """Of the directories of runs, newest first."""
-        try:
-            with os.scandir(f"{self._root}/{RUNS}") as found:
-                names = [
-                    each.name for each in found if not each.name.startswith(".") and each.is_dir(follow_symlinks=False)
-                ]
-        except FileNotFoundError:
-            return Success(())
-        except OSError as error:
-            return Failure(store_io(error, "list", f"{self._root}/{RUNS}"))
-        return Success(tuple(sorted(filter(_RUN_ID.match, filter(is_plain_name, names)), reverse=True)))
+        names = subdirectories(f"{self._root}/{RUNS}")
+        return tuple(sorted(filter(_BEGINS_AS_RUN_ID.match, filter(is_plain_name, names)), reverse=True))
 
-    def _logged(self, names: Iterator[str] | Sequence[str], marks: Mapping[str, UndoneMark]) -> Iterator[LoggedRun]:
+    def _logged(self, names: Iterable[str], marks: Mapping[str, UndoneMark]) -> Iterator[LoggedRun]:
         undone = undone_by(marks)
         for name in names:
             run = self._run(name)
@@ -153,103 +142,80 @@ class RunLogFiles:
 
     def _run(self, run_id: str) -> LoggedRun | None:
         """What is known of a run; None for one that changed nothing and left no report, as a dry run."""
-        match sealed(self._is_kept(run_id)):
-            case Success(kept):
-                path = f"{RUNS}/{run_id}/report.json"
-                read = self._read(path, MAX_REPORT_BYTES)
-                if read == Success(None):
-                    return self._unfinished(run_id) if kept else None
-                match sealed(read.bind(lambda data: parse_report(data or b"", path))):
-                    case Success(run):
-                        return evolve(run, run_id=run_id, kept=kept)
-                    case Failure(error):
-                        return evolve(_unreadable(run_id, error), kept=kept)
-            case Failure(error):
-                return evolve(_unreadable(run_id, error), kept=True)  # as far as anybody knows
+        kept = True  # as far as anybody knows
+        path = f"{RUNS}/{run_id}/{REPORT}"
+        try:
+            kept = self._is_kept(run_id)
+            data = read_bytes(self._root, path, MAX_REPORT_BYTES)
+            if data is None:
+                return self._unfinished(run_id) if kept else None
+            return evolve(parse_report(data, path), run_id=run_id, kept=kept)
+        except StateCorrupt as error:
+            return evolve(_blank(run_id, "unreadable"), problems=error.problems, kept=kept)
+        except (StoreIo, PathRefused) as error:
+            return evolve(_blank(run_id, "unreadable"), problems=(describe(error),), kept=kept)
 
-    def _is_kept(self, run_id: str) -> Result[bool, Error]:
-        changed = self._has(run_id, "footprint-1.json").bind(
-            lambda has_files: Success(True) if has_files else self._has(run_id, "sections.json")
-        )
-        return changed.bind(
-            lambda is_changed: self._has(run_id, PRUNED).map(lambda is_pruned: is_changed and not is_pruned)
-        )
+    def _is_kept(self, run_id: str) -> bool:
+        is_changed = self._has(run_id, "footprint-1.json") or self._has(run_id, "sections.json")
+        return not self._has(run_id, PRUNED) and is_changed
 
-    def _none_left(self, run_id: str) -> Result[tuple[str, ...], Error]:
-        marked = self._has(run_id, FORGOTTEN_MARK)
-        return marked.bind(lambda is_marked: Failure(_forgotten(run_id)) if is_marked else Success(()))
-
-    def _has(self, run_id: str, name: str) -> Result[bool, Error]:
-        return is_there(f"{self._root}/{RUNS}/{run_id}/{name}")
+    def _has(self, run_id: str, name: str) -> bool:
+        return exists(f"{self._root}/{RUNS}/{run_id}/{name}")
 
     def _unfinished(self, run_id: str) -> LoggedRun:
         run = _blank(run_id, "unfinished")
-        if self._has(run_id, DEFRAG_CHECKPOINT) == Success(True):
-            run = evolve(run, machine="defrag")
-        undoing = self.undoing()
-        if isinstance(undoing, Success) and (at_work := undoing.unwrap()) and at_work.run_id == run_id:
+        try:
+            at_work = self._undoing.read()
+            if self._has(run_id, DEFRAG_CHECKPOINT):
+                run = evolve(run, machine="defrag")
+        except _UNREADABLE:  # whoever undoes tells of it
+            at_work = None
+        if at_work is not None and at_work.run_id == run_id:
             run = evolve(run, machine="undo", undid=at_work.undoes)
-        match sealed(self.footprint(run_id)):
-            case Success(footprint):
-                done = logged_changes(note_changes(fold_files(footprint.files).files))
-                return evolve(run, actions=done, kept=True, summary="at work, or interrupted: the next run finishes it")
-            case Failure(error):
-                return evolve(run, problems=(describe(error),))
+        try:
+            files = fold_files(self._footprint(run_id).files).files
+        except (*_UNREADABLE, RunNotFound, UndoRefused) as error:
+            return evolve(run, problems=(describe(error),))
+        done = logged_changes(note_changes(files))
+        return evolve(run, actions=done, kept=True, summary="at work, or interrupted: the next run finishes it")
 
     # -- footprints ---------------------------------------------------------------------------------------------------
 
-    def _parts(self, run_id: str) -> Result[tuple[str, ...], Error]:
+    def _footprint(self, run_id: str) -> Footprint:
+        if not is_plain_name(run_id) or self._has(run_id, PRUNED):
+            raise RunNotFound(run_id)
+        parts = self._parts(run_id)
+        if not parts and self._has(run_id, FORGOTTEN_MARK):
+            raise UndoRefused(run_id, ("what it changed was forgotten since (`memory forget`)",))
+        found = [self._part(f"{RUNS}/{run_id}/{name}") for name in parts]
+        sections = self._sections(run_id)
+        if sections is None and not parts:
+            raise RunNotFound(run_id)
+        return Footprint(tuple(file for part in found if part is not None for file in part.files), sections or ())
+
+    def _parts(self, run_id: str) -> tuple[str, ...]:
         """The names of a run's footprints, in the order in which they were made."""
         directory = f"{self._root}/{RUNS}/{run_id}"
-        try:
-            names = os.listdir(directory)
-        except (FileNotFoundError, NotADirectoryError):
-            return Success(())
-        except OSError as error:
-            return Failure(store_io(error, "list", directory))
+        with as_store_io("list", directory):
+            try:
+                names = os.listdir(directory)
+            except (FileNotFoundError, NotADirectoryError):
+                return ()
         numbers = sorted(int(found[1]) for name in names if (found := _FOOTPRINT.fullmatch(name)))
         if numbers != list(range(1, len(numbers) + 1)):
-            return Failure(StateCorrupt(directory, ("some of its footprints are gone",)))
-        return Success(tuple(f"footprint-{number}.json" for number in numbers))
+            raise StateCorrupt(directory, ("some of its footprints are gone",))
+        return tuple(f"footprint-{number}.json" for number in numbers)
 
-    def _joined(self, run_id: str, parts: tuple[str, ...]) -> Result[Footprint, Error]:
-        whole = Footprint()
-        for name in parts:
-            match sealed(self._part(f"{RUNS}/{run_id}/{name}")):
-                case Failure(error):
-                    return Failure(error)
-                case Success(part):
-                    files = () if part is None else part.files
-                    whole = Footprint((*whole.files, *files))
+    def _sections(self, run_id: str) -> tuple[SectionChange, ...] | None:
+        part = self._part(_sections_of(run_id))
+        return None if part is None else part.sections
 
-        def with_sections(sections: tuple[SectionChange, ...] | None) -> Result[Footprint, Error]:
-            if sections is None and not parts:
-                return Failure(RunNotFound(run_id))
-            return Success(evolve(whole, sections=sections or ()))
+    def _part(self, path: str) -> Footprint | None:
+        data = read_bytes(self._root, path, _MAX_FOOTPRINT_BYTES)
+        return None if data is None else unwrap(parse_footprint(data, f"{self._root}/{path}"))
 
-        return self._sections(run_id).bind(with_sections)
-
-    def _sections(self, run_id: str) -> Result[tuple[SectionChange, ...] | None, Error]:
-        return self._part(_sections_of(run_id)).map(lambda part: None if part is None else part.sections)
-
-    def _part(self, path: str) -> Result[Footprint | None, Error]:
-        return self._read(path, _MAX_FOOTPRINT_BYTES).bind(
-            lambda data: Success(None) if data is None else parse_footprint(data, f"{self._root}/{path}")
-        )
-
-    # -- files --------------------------------------------------------------------------------------------------------
-
-    def _marks(self) -> Result[Mapping[str, UndoneMark], Error]:
-        return self._read(UNDONE, MAX_REPORT_BYTES).bind(
-            lambda data: Success({}) if data is None else parse_undone(data, f"{self._root}/{UNDONE}")
-        )
-
-    def _read(self, path: str, max_bytes: int) -> Result[bytes | None, Error]:
-        return (
-            inside(self._root, path)
-            .bind(lambda absolute: read_file(absolute, max_bytes))
-            .map(lambda image: None if image is None else image.data)
-        )
+    def _marks(self) -> Mapping[str, UndoneMark]:
+        return (self._undone.read() or Undone({})).runs
 
 
 def _blank(run_id: str, result: str) -> LoggedRun:
@@ -257,14 +223,67 @@ def _blank(run_id: str, result: str) -> LoggedRun:
     return LoggedRun(run_id, "consolidate", ms_of(f"{day}T{clock.replace('-', ':')}") or 0, None, result, "")
 
 
-def _unreadable(run_id: str, error: Error) -> LoggedRun:
-    problems = error.problems if isinstance(error, StateCorrupt) else (describe(error),)
-    return evolve(_blank(run_id, "unreadable"), problems=problems)
-
-
-def _forgotten(run_id: str) -> UndoRefused:
-    return UndoRefused(run_id, ("what it changed was forgotten since (`memory forget`)",))
-
-
 def _sections_of(run_id: str) -> str:
     return f"{RUNS}/{run_id}/sections.json"
+
+
+# -- pruning ----------------------------------------------------------------------------------------------------------
+
+
+@as_result
+def prune_run_files(root: Path, clock: Clock, *, keep_runs: int = KEEP_RUNS, keep_days: int = KEEP_DAYS) -> int:
+    """Take from old runs their details, and in the end their reports, as `prune_runs` decides: the number of runs of which
+    something went. The caller holds the run lock. On an error the rest stays for the next time; what is no directory of a run
+    is never touched."""
+    real = real_root(root)
+    undoing = unwrap(RunLogFiles(root).undoing())
+    at_work = () if undoing is None else (undoing.run_id, undoing.undoes)
+    runs = tuple(
+        KeptRun(name, started, name in at_work or _is_unfinished(f"{real}/{RUNS}/{name}"))
+        for name in subdirectories(directory_in(real, RUNS))
+        if (started := _started_at_ms(name))
+    )
+    pruning = prune_runs(runs, clock.now_ms(), keep_runs=keep_runs, keep_days=keep_days)
+    gone = (_take_details(f"{real}/{RUNS}/{name}", keep_report=False) for name in pruning.whole)
+    return sum(gone) + sum(_take_details(f"{real}/{RUNS}/{name}", keep_report=True) for name in pruning.details)
+
+
+def _is_unfinished(directory: str) -> bool:
+    """Whether it has a checkpoint, as far as can be told."""
+    try:
+        return exists(f"{directory}/checkpoint.json") or exists(f"{directory}/{DEFRAG_CHECKPOINT}")
+    except StoreIo:
+        return True
+
+
+def _take_details(directory: str, *, keep_report: bool) -> bool:
+    """Whether something went of the run."""
+    with as_store_io("remove", directory):
+        there = os.listdir(directory)
+        going = [name for name in there if name not in (PRUNED, REPORT)]
+        if going:
+            # A footprint without some of its parts must never pass for the whole.
+            replace_file(f"{directory}/{PRUNED}", b"")
+        for name in going:
+            _remove(f"{directory}/{name}")
+        fsync_directory(directory)
+        if not keep_report or REPORT not in there:
+            _remove(directory)
+            return True
+    return bool(going)
+
+
+def _remove(path: str) -> None:
+    """A file, or a directory of files as `replies/` is."""
+    if not stat.S_ISDIR(os.lstat(path).st_mode):
+        os.unlink(path)
+        return
+    for name in os.listdir(path):
+        os.unlink(f"{path}/{name}")
+    os.rmdir(path)
+
+
+def _started_at_ms(name: str) -> int | None:
+    """When the run of this name began; None for what is no run."""
+    found = _RUN_ID.fullmatch(name)
+    return ms_of(f"{found[1]}{found[2]}:{found[3]}:{found[4]}") if found else None

@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.appending import line_of_its_own
 from agent_memory.adapters.disk.durable import FILE_MODE, make_directories, replace_file
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.listed_names import listed_names
+from agent_memory.adapters.disk.io_errors import as_store_io
 from agent_memory.adapters.disk.locks import lock_within, release
-from agent_memory.adapters.disk.paths import directory_inside, open_regular, real_root
+from agent_memory.adapters.disk.paths import directory_in, open_checked, real_root
+from agent_memory.adapters.disk.root_files import names_in
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.usage import (
@@ -38,9 +36,9 @@ from agent_memory.domain.usage import (
     reads_and_bases,
     totals_of,
 )
-from agent_memory.errors import Busy, EntryInvalid, Error, StoreIo
+from agent_memory.errors import Busy, EntryInvalid, StoreIo
 from agent_memory.formats.ledger_lines import MAX_LINE_BYTES, parse_ledger_line, problems_of, render_ledger_line
-from agent_memory.results import sealed
+from agent_memory.results import as_result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,70 +62,69 @@ class UsageLedgerFiles:
         self._root = real_root(root)
         self._file_name = slug_of((host or os.uname().nodename).lower()) + _ENDING
 
-    def append(self, id: str, at_ms: int, reader: str) -> Result[None, Error]:
+    @as_result
+    def append(self, id: str, at_ms: int, reader: str) -> None:
         """See the port."""
-        return self._record(Read(id, at_ms, reader))
+        self._record(Read(id, at_ms, reader))
 
-    def adopt(self, id: str, usage: Usage) -> Result[None, Error]:
+    @as_result
+    def adopt(self, id: str, usage: Usage) -> None:
         """See the port."""
-        base = base_of(id, usage)
-        return self.totals().bind(lambda totals: Success(None) if id in totals else self._record(base))
+        if id not in self._survey().totals:
+            self._record(base_of(id, usage))
 
-    def totals(self) -> Result[Mapping[str, Usage], Error]:
+    @as_result
+    def totals(self) -> Mapping[str, Usage]:
         """See the port. A damaged line hides no other."""
-        return self.survey().map(lambda survey: survey.totals)
+        return self._survey().totals
 
-    def day_reads(self) -> Result[tuple[DayReads, ...], Error]:
+    @as_result
+    def day_reads(self) -> tuple[DayReads, ...]:
         """See the port."""
-        return self._ledgers().map(lambda ledgers: day_reads(record for each in ledgers for record in each.records))
+        return day_reads(record for each in self._ledgers() for record in each.records)
 
-    def survey(self) -> Result[LedgerSurvey, Error]:
+    @as_result
+    def survey(self) -> LedgerSurvey:
         """The totals over all hosts, and the number of damaged lines."""
-        match sealed(self._ledgers()):
-            case Failure(error):
-                return Failure(error)
-            case Success(ledgers):
-                totals = totals_of(record for ledger in ledgers for record in ledger.records)
-                return Success(LedgerSurvey(totals, sum(len(ledger.damaged) for ledger in ledgers)))
+        return self._survey()
 
-    def compact(self) -> Result[int, Error]:
+    @as_result
+    def compact(self) -> int:
         """Leave one total (and one base) an id in this host's file, and one line a reader and day; how many lines fewer it has.
 
         Crash-safe, and exact while others append. Damaged lines are kept as they are.
         """
-        match sealed(self._directory()):
-            case Failure(refused):
-                return Failure(refused)
-            case Success(directory):
-                path = f"{directory}/{self._file_name}"
-                with _current(path, os.O_RDWR, fcntl.LOCK_EX) as opened:
-                    match sealed(opened):
-                        case Failure(StoreIo(errno_name="ENOENT")):
-                            return Success(0)
-                        case Failure(error):
-                            return Failure(error)
-                        case Success(_):
-                            return _compact(path)
+        path = f"{self._directory()}/{self._file_name}"
+        try:
+            with _current(path, os.O_RDWR, fcntl.LOCK_EX):
+                return _compact(path)
+        except StoreIo as error:
+            if error.errno_name == "ENOENT" and error.operation == "open":
+                return 0
+            raise
 
-    def _directory(self) -> Result[str, Error]:
-        return directory_inside(self._root, "usage")
+    def _directory(self) -> str:
+        return directory_in(self._root, "usage")
 
-    def _ledgers(self) -> Result[tuple[_Ledger, ...], Error]:
-        return self._directory().bind(_ledger_paths).bind(_read_ledgers)
+    def _survey(self) -> LedgerSurvey:
+        ledgers = self._ledgers()
+        totals = totals_of(record for ledger in ledgers for record in ledger.records)
+        return LedgerSurvey(totals, sum(len(ledger.damaged) for ledger in ledgers))
 
-    def _record(self, record: LedgerRecord) -> Result[None, Error]:
+    def _ledgers(self) -> list[_Ledger]:
+        directory = self._directory()
+        names = names_in(directory, lambda name: name.endswith(_ENDING) and not name.startswith("."))
+        return [_read_ledger(f"{directory}/{name}") for name in names]
+
+    def _record(self, record: LedgerRecord) -> None:
         if problems := problems_of(record):
-            return Failure(EntryInvalid(problems))
-        return self._directory().bind(_made).bind(lambda there: self._append(there, render_ledger_line(record)))
-
-    def _append(self, directory: str, line: bytes) -> Result[None, Error]:
+            raise EntryInvalid(problems)
+        directory = self._directory()
+        with as_store_io("make", directory):
+            make_directories(directory)
         path = f"{directory}/{self._file_name}"
-        with _current(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, fcntl.LOCK_SH) as opened:
-            match sealed(opened):
-                case Failure(error):
-                    return Failure(error)
-                case Success(descriptor):
-                    return _append(descriptor, line, path)
+        with _current(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, fcntl.LOCK_SH) as descriptor:
+            _append(descriptor, render_ledger_line(record), path)
 
 
 @frozen
@@ -138,32 +135,8 @@ class _Ledger:
     line_count: int
 
 
-def _made(directory: str) -> Result[str, Error]:
-    try:
-        make_directories(directory)
-    except OSError as error:
-        return Failure(store_io(error, "make", directory))
-    return Success(directory)
-
-
-def _ledger_paths(directory: str) -> Result[tuple[str, ...], Error]:
-    names = listed_names(directory, lambda name: name.endswith(_ENDING) and not name.startswith("."))
-    return names.map(lambda found: tuple(f"{directory}/{name}" for name in found))
-
-
-def _read_ledgers(paths: Sequence[str]) -> Result[tuple[_Ledger, ...], Error]:
-    ledgers: list[_Ledger] = []
-    for path in paths:
-        match sealed(open_regular(path, os.O_RDONLY).bind(partial(_read_ledger, path))):
-            case Failure(error):
-                return Failure(error)
-            case Success(ledger):
-                ledgers.append(ledger)
-    return Success(tuple(ledgers))
-
-
-def _read_ledger(path: str, descriptor: int) -> Result[_Ledger, Error]:
-    """What a ledger says; closes the descriptor. A line over the limit counts once for each piece of that size."""
+def _read_ledger(path: str) -> _Ledger:
+    """What a ledger says. A line over the limit counts once for each piece of that size."""
     damaged: list[bytes] = []
     counts: dict[tuple[int, str], int] = {}
     line_count = 0
@@ -178,27 +151,22 @@ def _read_ledger(path: str, descriptor: int) -> Result[_Ledger, Error]:
             elif line.strip():
                 damaged.append(line)
 
-    try:
-        with open(descriptor, "rb") as file:
-            read, based = reads_and_bases(records(file))
-    except OSError as error:
-        return Failure(store_io(error, "read", path))
+    descriptor = open_checked(path, os.O_RDONLY)
+    with as_store_io("read", path), open(descriptor, "rb") as file:
+        read, based = reads_and_bases(records(file))
     totals = (Total(id, each.count, each.last_at_ms) for id, each in read.items())
     bases = (Base(id, each.count, each.last_at_ms) for id, each in based.items())
-    return Success(_Ledger((*totals, *bases, *listed_reads(counts)), tuple(damaged), line_count))
+    return _Ledger((*totals, *bases, *listed_reads(counts)), tuple(damaged), line_count)
 
 
-def _append(descriptor: int, line: bytes, path: str) -> Result[None, Error]:
-    try:
+def _append(descriptor: int, line: bytes, path: str) -> None:
+    with as_store_io("append to", path):
         os.fchmod(descriptor, FILE_MODE)
         whole = line_of_its_own(descriptor, line)
         written = os.write(descriptor, whole)
         if written < len(whole):
             _take_back(descriptor, written)
-            return Failure(StoreIo(path, "append to", "ENOSPC", "only a part of the line was written"))
-    except OSError as error:
-        return Failure(store_io(error, "append to", path))
-    return Success(None)
+            raise StoreIo(path, "append to", "ENOSPC", "only a part of the line was written")
 
 
 def _take_back(descriptor: int, written: int) -> None:
@@ -211,45 +179,30 @@ def _take_back(descriptor: int, written: int) -> None:
             os.ftruncate(descriptor, end - written)
 
 
-def _compact(path: str) -> Result[int, Error]:
-    match sealed(open_regular(path, os.O_RDONLY).bind(partial(_read_ledger, path))):
-        case Failure(error):
-            return Failure(error)
-        case Success(ledger):
-            saved = ledger.line_count - len(ledger.records) - len(ledger.damaged)
-            if saved <= 0:
-                return Success(0)
-            lines = b"".join([*map(render_ledger_line, ledger.records), *ledger.damaged])
-            try:
-                replace_file(path, lines)
-            except OSError as error:
-                return Failure(store_io(error, "compact", path))
-            return Success(saved)
+def _compact(path: str) -> int:
+    ledger = _read_ledger(path)
+    saved = ledger.line_count - len(ledger.records) - len(ledger.damaged)
+    if saved <= 0:
+        return 0
+    with as_store_io("compact", path):
+        replace_file(path, b"".join([*map(render_ledger_line, ledger.records), *ledger.damaged]))
+    return saved
 
 
 @contextmanager
-def _current(path: str, flags: int, kind: int) -> Generator[Result[int, Error], None, None]:
+def _current(path: str, flags: int, kind: int) -> Iterator[int]:
     """The locked file that bears this name, even if a compaction replaced it while we waited."""
     while True:
-        opened = open_regular(path, flags)
-        if isinstance(opened, Failure):
-            yield opened
-            return
-        descriptor = opened.unwrap()
+        descriptor = open_checked(path, flags)
         try:
-            locked = _locked(descriptor, kind, path)
-            if isinstance(locked, Failure) or _bears_the_name(descriptor, path):
-                yield locked
+            with as_store_io("lock", path):
+                if not lock_within(descriptor, kind, _LIMIT_SECONDS):
+                    raise Busy(path)
+            if _bears_the_name(descriptor, path):
+                yield descriptor
                 return
         finally:
             release(descriptor)
-
-
-def _locked(descriptor: int, kind: int, path: str) -> Result[int, Error]:
-    try:
-        return Success(descriptor) if lock_within(descriptor, kind, _LIMIT_SECONDS) else Failure(Busy(path))
-    except OSError as error:
-        return Failure(store_io(error, "lock", path))
 
 
 def _bears_the_name(descriptor: int, path: str) -> bool:

@@ -17,8 +17,8 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.database.following import FollowedFiles, Seen, SeenShelf, standing
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import oddity
+from agent_memory.adapters.disk.root_files import names_inside
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, unreadable
 from agent_memory.adapters.store.shelf_names import OtherName, is_open_directory, is_text, looks_of, printable
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile

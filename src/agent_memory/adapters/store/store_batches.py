@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import is_plain_name
+from agent_memory.adapters.disk.root_files import names_inside
 from agent_memory.adapters.store.entry_files import RUNS, read_image, understand
 from agent_memory.adapters.store.reverted_files import (
     GoingBack,

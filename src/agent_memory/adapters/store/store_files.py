@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import real_root
+from agent_memory.adapters.disk.root_files import names_inside
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS, read_image, understand, understand_again
 from agent_memory.domain.entry import Listed, Listing, Listings, MemoryEntry, StoredEntry
 from agent_memory.domain.text.file_name import id_in_name

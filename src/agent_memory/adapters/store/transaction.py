@@ -33,7 +33,7 @@ from agent_memory.adapters.disk.paths import directory_inside, inside, open_regu
 from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, MAX_FILE_BYTES, RUNS, TOPICS, TRANSACTION
 from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash, hash_of
 from agent_memory.errors import Error
-from agent_memory.formats.journal_json import OVER, Step, is_over, parse_journal, render_journal
+from agent_memory.formats.footprint_json import OVER, Step, is_over, parse_journal, render_journal
 from agent_memory.results import sealed
 
 _JOURNALS = re.compile(re.escape(JOURNAL.rpartition("/")[2]))

@@ -22,7 +22,7 @@ from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ConfigInvalid, ConfigUnreadable, HomeUnknown, PathRefused, StoreIo
 from agent_memory.formats.described_attributes import attributes_of
-from agent_memory.formats.strict_document import parse_strict_json
+from agent_memory.formats.strict_json import parse_strict_document
 from agent_memory.formats.strict_values import value_of
 from agent_memory.results import as_result, unwrap
 from agent_memory.wording import describe
@@ -106,7 +106,7 @@ def read_config(path: str) -> bytes | None:
 
 def parse_config(content: bytes, path: str) -> dict[str, Any]:
     """The keys that a config file sets, all known and all well formed; ConfigInvalid with every problem."""
-    parsed = parse_strict_json(content)
+    parsed = parse_strict_document(content)
     if isinstance(parsed, Failure):
         raise ConfigInvalid(path, (parsed.failure(),))
     document = parsed.unwrap()

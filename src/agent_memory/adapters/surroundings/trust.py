@@ -21,7 +21,7 @@ from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.surroundings.root import local_state_directory
 from agent_memory.domain.instants import iso_of, ms_of
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.strict_document import parse_strict_json
+from agent_memory.formats.strict_json import parse_strict_document
 from agent_memory.results import unwrap
 
 MAX_TRUST_BYTES = 1 << 20
@@ -92,7 +92,7 @@ def render_trust(trusted: tuple[TrustedConfig, ...]) -> str:
 
 def parse_trust(data: bytes, path: str) -> tuple[TrustedConfig, ...]:
     """What `render_trust` wrote; anything else is StateCorrupt."""
-    parsed = parse_strict_json(data)
+    parsed = parse_strict_document(data)
     if isinstance(parsed, Failure):
         raise StateCorrupt(path, (parsed.failure(),))
     match parsed.unwrap():

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from attrs import frozen
 
-from agent_memory.adapters.disk.file_in_root import drop_file
 from agent_memory.adapters.disk.paths import inside, read_file, real_root, those_there
+from agent_memory.adapters.disk.root_files import drop_file
 from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.git.git_repository import GitRepository
 from agent_memory.adapters.store.transaction import Transactions
@@ -20,7 +20,7 @@ from agent_memory.domain.merging.tree import MAX_FILE_BYTES, Tree, why_outside
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE
 from agent_memory.errors import SyncRefused
-from agent_memory.formats.sync_json import SyncAtWork, parse_at_work, render_at_work
+from agent_memory.formats.bookkeeping_json import SyncAtWork, parse_at_work, render_at_work
 from agent_memory.ports import Clock
 from agent_memory.results import unwrap
 

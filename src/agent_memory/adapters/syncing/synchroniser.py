@@ -13,8 +13,8 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from agent_memory.adapters.disk.file_in_root import put_file
 from agent_memory.adapters.disk.paths import inside, is_there, read_file, real_root
+from agent_memory.adapters.disk.root_files import put_file
 from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
 from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.git.git_process import GitProcess
@@ -26,8 +26,8 @@ from agent_memory.adapters.syncing.remote import Remote, chosen_remote, keep_rem
 from agent_memory.domain.merging.synced import Synced, SyncRequest, together
 from agent_memory.domain.merging.tree import Leaf, Tree
 from agent_memory.errors import SyncRefused
+from agent_memory.formats.bookkeeping_json import SyncAtWork, parse_synced, render_synced
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
-from agent_memory.formats.sync_json import SyncAtWork, parse_synced, render_synced
 from agent_memory.ports import Clock, Locks, Recorder
 from agent_memory.results import as_result, unwrap
 

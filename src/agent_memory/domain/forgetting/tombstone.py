@@ -8,13 +8,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.defragging.kept_lines import KEPT_SHARE, Line, claims_among, distinct_lines
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.history import History
+from agent_memory.domain.instants import Instant
+from agent_memory.domain.text.ids import EntryId
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import Harness
 
@@ -63,10 +65,10 @@ def _hash(terms: frozenset[str]) -> str:
 class SessionTombstone:
     """A session that is not to be learnt from again."""
 
-    session_id: str
+    session_id: str = field(metadata={"key": "session"})
     harness: Harness | None
     """None: of whatever harness."""
-    at_ms: int
+    at_ms: Instant
     """When it was forgotten."""
 
 
@@ -74,17 +76,17 @@ class SessionTombstone:
 class StateTombstone:
     """A state value that is not to come back from another machine; what was set after it is another value."""
 
-    path: str
+    path: str = field(metadata={"key": "state"})
     """Of its file, relative to the root."""
-    at_ms: int
+    at_ms: Instant
 
 
 @frozen
 class EntryTombstone:
     """A note that is not to be learnt again from what was said before it was forgotten."""
 
-    id: str
-    at_ms: int
+    id: EntryId = field(metadata={"key": "entry"})
+    at_ms: Instant
     statements: frozenset[str]
     """Hashes of what it last said (`statement_hashes`)."""
 

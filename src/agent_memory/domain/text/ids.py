@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Container
 from hashlib import sha256
 from itertools import count
+from typing import Annotated, TypeAlias
 
 ID_PATTERN = r"id__[1-9A-HJ-NP-Za-km-z]{6}"
 """An id, as a regular expression without groups or anchors (Bitcoin's base58 alphabet: no `0 O I l`)."""
@@ -18,6 +19,14 @@ _ID = re.compile(ID_PATTERN)
 def is_id(text: str) -> bool:
     """Whether the whole text is an id."""
     return _ID.fullmatch(text) is not None
+
+
+def entry_id_problem(value: object) -> str | None:
+    """What is wrong with a value that is to be an id."""
+    return None if isinstance(value, str) and is_id(value) else "is not an id"
+
+
+EntryId: TypeAlias = Annotated[str, entry_id_problem]
 
 
 def mint_id(title: str, created_at_ms: int, taken: Container[str]) -> str:

@@ -1,0 +1,173 @@
+"""Reading the inbox: its names, its files, and what they tell without a queue being made of them.
+
+A file is None where there is none, and `InboxEntryInvalid` where it is malformed; any other error says nothing about what is in
+the file (P6).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.paths import read_image
+from agent_memory.adapters.disk.root_files import names_below, names_in
+from agent_memory.adapters.inbox.inbox_put import INBOX
+from agent_memory.domain.health import FailedEntry
+from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry, InlineNote
+from agent_memory.domain.instants import ms_of
+from agent_memory.domain.queue import Outcome
+from agent_memory.domain.statistics.capture import Capture
+from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StoreIo
+from agent_memory.formats.inbox_json import MAX_ENTRY_BYTES, entry_of, retired_of
+from agent_memory.results import as_result, sealed
+
+PROCESSED = f"{INBOX}/.processed"
+FAILED = f"{INBOX}/.failed"
+REASON_ENDING = ".reason.json"
+"""Of the file beside a malformed one that says what is wrong with it."""
+
+MAX_RETIRED_BYTES = 4 << 20
+
+# -- names and files --------------------------------------------------------------------------------------------------
+
+
+def is_entry_name(name: str) -> bool:
+    """Whether a file counts as an entry: `….json`, not hidden, not the reason beside a malformed one."""
+    return name.endswith(".json") and not name.startswith(".") and not name.endswith(REASON_ENDING)
+
+
+def printable(name: str) -> str:
+    """A file's name as it may be shown on any terminal."""
+    return name if name.isprintable() else ascii(name)[1:-1]
+
+
+def text_in(path: str, max_bytes: int) -> str | None:
+    """The text of a regular file in UTF-8 of at most `max_bytes`; anything else that lies there is malformed."""
+    try:
+        image = read_image(path, max_bytes)
+        return None if image is None else image.data.decode()
+    except PathRefused as refused:
+        raise InboxEntryInvalid((refused.reason,)) from refused
+    except UnicodeDecodeError as error:
+        raise InboxEntryInvalid((f"the file is not UTF-8 at byte {error.start:,}",)) from error
+
+
+def pending_in(path: str) -> InboxEntry | None:
+    """The pending entry in a file."""
+    text = text_in(path, MAX_ENTRY_BYTES)
+    return None if text is None else entry_of(text)
+
+
+def retired_in(path: str) -> tuple[InboxEntry, Outcome] | None:
+    """The entry in a file that has its outcome with it, and that."""
+    text = text_in(path, MAX_RETIRED_BYTES)
+    return None if text is None else retired_of(text)
+
+
+entry_in = as_result(pending_in)
+
+# -- what was given up ------------------------------------------------------------------------------------------------
+
+MOST_REASONS = 200
+"""Of so many entries at most the reason is read, so that a status stays quick."""
+_MAX_REASON_BYTES = 1 << 20
+
+
+@as_result
+def failed_entries(root: str) -> tuple[FailedEntry, ...]:
+    """Every entry that was given up and every file that never was an entry, by name."""
+    directory = f"{root}/{FAILED}"
+    present = frozenset(names_in(directory))
+    found: list[FailedEntry] = []
+    for number, name in enumerate(sorted(filter(is_entry_name, present))):
+        malformed = f"{name}{REASON_ENDING}" in present
+        path = f"{directory}/{name}{REASON_ENDING if malformed else ''}"
+        found.append(FailedEntry(printable(name), _reason(path) if number < MOST_REASONS else "", malformed))
+    return tuple(found)
+
+
+def _reason(path: str) -> str:
+    """The reason in a file of ours; empty where it cannot be read, which must not hide the rest of the status."""
+    try:
+        image = read_image(path, _MAX_REASON_BYTES)
+        document = None if image is None else json.loads(image.data)
+    except (PathRefused, StoreIo, ValueError, RecursionError):
+        return ""
+    match document:
+        case {"problems": [*problems]}:
+            return "; ".join(map(str, problems))
+        case {"outcome": {"reason": str(reason)}}:
+            return reason
+        case _:
+            return ""
+
+
+# -- captures, told from names alone ----------------------------------------------------------------------------------
+
+_NAME = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)_([a-z][a-z-]*)_[0-9A-Za-z]+\.json", re.ASCII)
+
+
+@as_result
+def last_captures(root: str) -> Mapping[str, int]:
+    """The time of the newest entry of each harness, in epoch ms, by its name: waiting, worked on or given up."""
+    last: dict[str, int] = {}
+    for each in _captures(root):
+        last[each.harness] = max(last.get(each.harness, 0), each.at_ms)
+    return dict(sorted(last.items()))
+
+
+@as_result
+def all_captures(root: str) -> list[Capture]:
+    """Every entry, in no order: waiting, worked on or given up."""
+    return list(_captures(root))
+
+
+def _captures(root: str) -> Iterator[Capture]:
+    for relative in (INBOX, PROCESSED, FAILED):
+        for found in map(_NAME.fullmatch, names_below(root, relative)):
+            at_ms = ms_of(f"{found[1]}{found[2]}:{found[3]}:{found[4]}") if found else None
+            if found and at_ms is not None:
+                yield Capture(found[5], at_ms)
+
+
+# -- sessions ---------------------------------------------------------------------------------------------------------
+
+MOST_OPENED = 5_000
+"""Of all the files, by name: a name begins with the time of its capture."""
+
+
+def recent_entries(root: str, most: int = MOST_OPENED) -> Iterator[Result[InboxEntry, Error]]:
+    """The entries of sessions below a real root, whatever became of them, newest first; an error where something cannot be
+    looked at, which may be the newest (P6). What is no entry, and what is no session, is left out: `memory status` tells of it."""
+    found: list[tuple[str, str]] = []
+    for place in (INBOX, PROCESSED, FAILED):
+        match sealed(as_result(names_below)(root, place, is_entry_name)):
+            case Failure(error):
+                yield Failure(error)
+            case Success(names):
+                found += [(name, place) for name in names]
+    for name, place in islice(sorted(found, reverse=True), most):
+        match sealed(_session_entry(f"{root}/{place}/{name}", is_retired=place != INBOX)):
+            case Failure(error):
+                yield Failure(error)
+            case Success(entry):
+                if entry is not None:
+                    yield Success(entry)
+
+
+@as_result
+def _session_entry(path: str, *, is_retired: bool) -> InboxEntry | None:
+    """None for what is no entry of a session, and for one that is gone: it has moved on meanwhile."""
+    image = read_image(path, MAX_RETIRED_BYTES)
+    if image is None:
+        return None
+    text = image.data.decode("utf-8", "replace")
+    try:
+        entry = retired_of(text)[0] if is_retired else entry_of(text)
+    except InboxEntryInvalid:
+        return None
+    return None if isinstance(entry.retrieval, InlineNote | FileSnapshot) else entry

@@ -1,0 +1,201 @@
+"""What is kept beside the notes is read as it was written; anything else is damage, never "nothing" (P6)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
+from agent_memory.domain.forgetting.traces import SessionKey, TraceWords
+from agent_memory.domain.history import SessionMark, TranscriptEnd
+from agent_memory.domain.spend import DaySpend
+from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+from agent_memory.domain.undone import Undoing, UndoneMark
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import StateCorrupt
+from agent_memory.formats.bookkeeping_json import (
+    SESSION_MARK,
+    UNDOING,
+    UNDONE,
+    ForgettingAtWork,
+    SyncAtWork,
+    Tombstone,
+    Undone,
+    parse_at_work,
+    parse_forgetting,
+    parse_purge,
+    parse_spend,
+    parse_synced,
+    parse_tag_vocabulary,
+    parse_tombstone,
+    render_at_work,
+    render_forgetting,
+    render_purge,
+    render_session_mark,
+    render_spend,
+    render_synced,
+    render_tag_vocabulary,
+    render_tombstone,
+)
+from agent_memory.results import as_result
+
+NOON_MS = 1_772_409_600_123
+ONE, OTHER = "a" * 40, "b" * 64
+MARK = SessionMark(Harness.AMP, "T-1", "r", 1, 2, True, "builtin", "id__a1b2c3", ("id__a1b2c3",))
+SESSION_AT_WORK = ForgettingAtWork(
+    NOON_MS,
+    purge=True,
+    words=TraceWords(frozenset({"id__a1b2c3"}), "s-1", frozenset({"Tea"}), ()),
+    session=SessionKey("s-1", Harness.CODEX),
+    paths=("topics/x.md",),
+    histories=((Harness.CODEX, "s-1"),),
+)
+TOMBSTONES: tuple[Tombstone, ...] = (
+    SessionTombstone("s-1", None, NOON_MS),
+    SessionTombstone("s-1", Harness.PI, NOON_MS),
+    EntryTombstone("id__a1b2c3", NOON_MS, frozenset({"01", "02"})),
+    StateTombstone("state/keys/plan.json", NOON_MS),
+)
+Parse = Callable[[bytes, str], Any]
+
+WRITTEN: dict[str, tuple[Any, str, Parse]] = {
+    "mark": (MARK, render_session_mark(MARK), SESSION_MARK.parse),
+    "spend": (
+        (DaySpend("2026-02-13", 3, 1200, 300),),
+        render_spend((DaySpend("2026-02-13", 3, 1200, 300),)),
+        parse_spend,
+    ),
+    "undone": (
+        Undone({"run-1": UndoneMark("run-2", frozenset({"f"}))}),
+        UNDONE.render(Undone({"run-1": UndoneMark("run-2", frozenset({"f"}))})),
+        UNDONE.parse,
+    ),
+    "undoing": (Undoing("run-2", "run-1", NOON_MS), UNDOING.render(Undoing("run-2", "run-1", NOON_MS)), UNDOING.parse),
+    **{f"tombstone {n}": (each, render_tombstone(each), parse_tombstone) for n, each in enumerate(TOMBSTONES)},
+    "forgetting": (SESSION_AT_WORK, render_forgetting(SESSION_AT_WORK), parse_forgetting),
+    "purge": (NOON_MS, render_purge(NOON_MS), parse_purge),
+    **{
+        f"merge from {before}": (
+            SyncAtWork("refs/heads/main", before, OTHER),
+            render_at_work(SyncAtWork("refs/heads/main", before, OTHER)).decode(),
+            parse_at_work,
+        )
+        for before in (None, ONE)
+    },
+    **{f"synced {at_ms}": (at_ms, render_synced(at_ms), parse_synced) for at_ms in (None, NOON_MS)},
+}
+
+
+def read(parse: Parse, data: bytes) -> Result[Any, Any]:
+    """What is parsed, or the error, whether `parse` raises it or returns it."""
+    found = as_result(parse)(data, "p")
+    return found.unwrap() if isinstance(found, Success) and isinstance(found.unwrap(), Result) else found
+
+
+@pytest.mark.parametrize(("value", "text", "parse"), WRITTEN.values(), ids=WRITTEN)
+def test_it_is_read_as_it_was_written(value: object, text: str, parse: Parse) -> None:
+    assert read(parse, text.encode()) == Success(value)
+    assert text.endswith("}\n")
+
+
+@pytest.mark.parametrize(("value", "text", "parse"), WRITTEN.values(), ids=WRITTEN)
+def test_anything_else_is_damage_p6(value: object, text: str, parse: Parse) -> None:
+    document = json.loads(text)
+    less: list[object] = [
+        {key: document[key] for key in document if key != gone} for gone in document if gone not in _ABSENT
+    ]
+    wrong: list[object] = [{**document, key: [[]]} for key in document]
+    for other in (*less, *wrong, {**document, "version": 2}, {**document, "more": 1}, [], None, {}):
+        assert isinstance(read(parse, json.dumps(other).encode()), Failure), other
+    for data in (b"", b"\xff", text.encode()[:-3], b'{"version": 1, "version": 1}'):
+        assert isinstance(read(parse, data).failure(), StateCorrupt)
+
+
+_ABSENT = ("lastAt", "handoffId", "entryIds")
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("mark", {"sessionId": ""}),
+        ("mark", {"agent": ""}),
+        ("mark", {"turnsSeen": -1}),
+        ("mark", {"entryIds": ["x"]}),
+        ("mark", {"handoffId": "../x"}),
+        ("spend", {"days": {"yesterday": {"calls": 1, "promptChars": 1, "replyChars": 1}}}),
+        ("spend", {"days": {"2026-02-13": {"calls": -1, "promptChars": 1, "replyChars": 1}}}),
+        ("purge", {"at": "noon"}),
+        ("merge from None", {"branch": "main"}),
+        ("merge from None", {"from": "HEAD"}),
+        ("merge from None", {"to": "--all"}),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_damage_p6_p21(name: str, changed: dict[str, object]) -> None:
+    _, text, parse = WRITTEN[name]
+    assert isinstance(read(parse, json.dumps({**json.loads(text), **changed}).encode()).failure(), StateCorrupt)
+
+
+ids = st.from_regex(r"id__[1-9A-HJ-NP-Za-km-z]{6}", fullmatch=True)
+hostile = st.text(st.characters(), min_size=1)
+marks = st.builds(
+    SessionMark,
+    harness=st.sampled_from(Harness),
+    session_id=hostile,
+    last_record_id=st.text(),
+    last_at_ms=st.none() | st.integers(0, 2**53),
+    turns_seen=st.integers(0, 10**6),
+    tools_answered=st.booleans(),
+    agent_name=hostile,
+    handoff_id=st.none() | ids,
+    entry_ids=st.lists(ids, max_size=4).map(tuple),
+    elsewhere=st.lists(st.builds(TranscriptEnd, hostile, hostile, st.none() | st.just(5), st.integers(0, 9))).map(
+        tuple
+    ),
+)
+
+
+@settings(max_examples=60)
+@given(marks)
+def test_any_mark_survives(mark: SessionMark) -> None:
+    assert SESSION_MARK.parse(render_session_mark(mark).encode("utf-8", "backslashreplace"), "m.json") == mark
+
+
+# -- tags, which a person may write
+
+tags = st.sampled_from(["topic__a", "area__b", "topic__c++", "bare", "topic__é"])
+
+
+@given(st.frozensets(tags), st.lists(st.tuples(tags.filter(lambda tag: "__" in tag), st.just("topic__z"))))
+def test_a_vocabulary_is_read_as_it_was_written(accepted: frozenset[str], renamed: list[tuple[str, str]]) -> None:
+    vocabulary = TagVocabulary(accepted, dict(renamed))
+    assert parse_tag_vocabulary(render_tag_vocabulary(vocabulary).encode(), "x") == Success(vocabulary)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        ["Deploy", "area__Web"],
+        {"vocabulary": ["Deploy", "area__Web"], "updated": "2025-06-01"},
+        {"value": {"vocabulary": ["Deploy", "area__Web"]}},
+        {"version": 1, "vocabulary": ["Deploy", 7, "!!!", "area__Web"], "renamed": {}},
+    ],
+)
+def test_what_people_and_other_programs_write(document: object) -> None:
+    found = parse_tag_vocabulary(json.dumps(document).encode(), "x")
+    assert found == Success(TagVocabulary(frozenset(("deploy", "area__web"))))
+
+
+def test_renamings_by_hand_make_no_circle() -> None:
+    document = {"vocabulary": [], "renamed": {"a": "b", "b": "a", "c": "b", "d": "D"}}
+    found = parse_tag_vocabulary(json.dumps(document).encode(), "x").unwrap()
+    assert found.renamed == {"topic__c": "topic__b"}
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"{}", b'"x"', b"7", b'{"vocabulary": "x"}', b"\xff", b'{"a": 1, "a": 2}'])
+def test_what_is_no_vocabulary_is_an_error_p6(data: bytes) -> None:
+    assert isinstance(parse_tag_vocabulary(data, "state/project_tags.json").failure(), StateCorrupt)
