@@ -105,8 +105,7 @@ if TYPE_CHECKING:
     from agent_memory.pipelines.defrag import defrag as defrag
     from agent_memory.pipelines.defrag_io import DefragIo as DefragIo
     from agent_memory.pipelines.driver import drive as drive
-    from agent_memory.pipelines.undo import undo as undo
-    from agent_memory.pipelines.undo_io import UndoIo as UndoIo
+    from agent_memory.pipelines.undo import UndoIo as UndoIo, undo as undo
     from agent_memory.pipelines.watch import Watching as Watching, WatchIo as WatchIo, watch as watch
     from agent_memory.ports import (
         Agent as Agent,
@@ -184,8 +183,7 @@ _NAMES = {
     "pipelines.defrag": "defrag",
     "pipelines.defrag_io": "DefragIo",
     "pipelines.driver": "drive",
-    "pipelines.undo": "undo",
-    "pipelines.undo_io": "UndoIo",
+    "pipelines.undo": "UndoIo undo",
     "pipelines.watch": "WatchIo Watching watch",
     "ports": (
         "Agent Clock DefragRecords Embedder HistorySource Inbox Index KeptHistories KeptVocabulary Locks "

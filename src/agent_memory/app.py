@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from agent_memory.pipelines.consolidate_io import ConsolidateIo
     from agent_memory.pipelines.defrag_io import DefragIo
     from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken
-    from agent_memory.pipelines.undo_io import UndoIo
+    from agent_memory.pipelines.undo import UndoIo
     from agent_memory.pipelines.upgrading import Upgrades
     from agent_memory.pipelines.watch import Watching
     from agent_memory.ports import Agent, Embedder
@@ -641,7 +641,7 @@ class Memory:
             return unwrap(undo(self._undo_io(), name, dry_run=dry_run))
 
     def _undo_io(self) -> UndoIo:
-        from agent_memory.pipelines.undo_io import UndoIo
+        from agent_memory.pipelines.undo import UndoIo
 
         return UndoIo(
             store=self.store,
@@ -925,10 +925,10 @@ class Memory:
         """What a run changed, or, backwards, what undoing it would change. An agent is not shown what is secret."""
         from agent_memory.domain.vocabulary import Sensitivity
         from agent_memory.formats import footprint_diff
-        from agent_memory.pipelines.undo_choice import chosen, footprint_of, newest_kept
+        from agent_memory.pipelines.undo import chosen_run, footprint_of, newest_kept
 
-        run = unwrap(newest_kept(self.log) if name is None else chosen(self.log, name))
-        footprint = unwrap(footprint_of(self.log, run))
+        run = newest_kept(self.log) if name is None else chosen_run(self.log, name)
+        footprint = footprint_of(self.log, run)
         titles = {
             each.meta.id: each.meta.title
             for each in unwrap(self.store.list()).entries

@@ -10,7 +10,7 @@ prose: `agent_memory.wording` turns an error into the sentence that people read.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 from attrs import frozen
 
@@ -493,3 +493,6 @@ Error = (
     | Busy
     | Defect
 )
+
+ERRORS: tuple[type[Error], ...] = get_args(Error)
+"""All of them, for `except`: what is caught is then known as `Error`."""

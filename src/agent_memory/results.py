@@ -14,7 +14,7 @@ from typing import ParamSpec, TypeVar, cast
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.errors import AgentMemoryError, Error
+from agent_memory.errors import ERRORS, Error
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,8 +29,10 @@ def as_result(function: Callable[P, T]) -> Callable[P, Result[T, Error]]:
     def returned(*args: P.args, **kwargs: P.kwargs) -> Result[T, Error]:
         try:
             return Success(function(*args, **kwargs))
-        except AgentMemoryError as error:
-            return Failure(cast("Error", error))
+        except ERRORS as error:
+            # A value outlives the call: with its traceback it would keep all that the call had in hand.
+            error.__traceback__ = error.__context__ = error.__cause__ = None
+            return Failure(error)
 
     return returned
 

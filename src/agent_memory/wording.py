@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import assert_never
 
+from returns.result import Failure, Result
+
 from agent_memory import errors as e
 
 _REMOTE_HINTS = {
@@ -17,6 +19,11 @@ _REMOTE_HINTS = {
 
 def _list(problems: tuple[str, ...]) -> str:
     return "; ".join(problems)
+
+
+def warning_of(result: Result[object, e.Error]) -> tuple[str, ...]:
+    """The sentence for a failure that hinders nothing; none for a success."""
+    return (describe(result.failure()),) if isinstance(result, Failure) else ()
 
 
 def describe(error: e.Error) -> str:

@@ -22,8 +22,7 @@ from agent_memory.domain.tiers import TierList
 from agent_memory.domain.undo_run import Undone
 from agent_memory.errors import Error
 from agent_memory.formats.section_splice import splice_section
-from agent_memory.pipelines.undo import undo
-from agent_memory.pipelines.undo_io import UndoIo
+from agent_memory.pipelines.undo import UndoIo, undo
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_defrag_records import DictDefragRecords
 from stand_ins.dict_locks import DictLocks

@@ -6,31 +6,69 @@ disk, so that whoever comes after a crash carries it out to the end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from functools import partial
+from collections.abc import Callable, Sequence, Set
 
-from attrs import evolve
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.analysis.fingerprints import store_fingerprint
 from agent_memory.domain.change import Receipt
 from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.footprint_fold import fold_files
-from agent_memory.domain.run_log import LoggedRun
-from agent_memory.domain.target_file import TargetFile
+from agent_memory.domain.recording.file_change import FileChange, hash_of
+from agent_memory.domain.run_log import LoggedRun, short_id
 from agent_memory.domain.tiers import TIERS_FILE
-from agent_memory.domain.undo_run import SectionLeft, Undone, commit_words, did_what
+from agent_memory.domain.undo_run import (
+    SectionLeft,
+    Undone,
+    changed_since,
+    commit_words,
+    cut_reasons,
+    did_what,
+    toucher,
+)
 from agent_memory.domain.undone import Undoing
-from agent_memory.errors import Error, RunNotFound, UndoRefused
-from agent_memory.formats.note_changes import logged_changes, note_changes
+from agent_memory.errors import ERRORS, Error, RunNotFound, UndoRefused, UsageInvalid
+from agent_memory.formats.note_changes import NoteChange, logged_changes, note_changes
 from agent_memory.formats.section_splice import restore_section
-from agent_memory.pipelines.undo_choice import Undoable, chosen, explained, root_of, undoable
-from agent_memory.pipelines.undo_io import UndoIo
-from agent_memory.results import sealed
-from agent_memory.wording import describe
+from agent_memory.ports import Clock, DefragRecords, Recorder, RunLog, Store, Targets
+from agent_memory.results import as_result, unwrap
+from agent_memory.wording import describe, warning_of
+
+_FEW_RUNS = 50
 
 
-def undo(io: UndoIo, name: str | None = None, *, dry_run: bool = False) -> Result[Undone, Error]:
+@frozen
+class UndoIo:
+    """The adapters that an undo acts on."""
+
+    store: Store
+    log: RunLog
+    targets: Targets
+    recorder: Recorder
+    records: DefragRecords
+    clock: Clock
+    finish_interrupted: Callable[[], Result[object, Error]]
+    """Carries out the rest of a consolidation or defrag that crashed half way."""
+    new_run_id: Callable[[int], str]
+    """The id of a run that begins at this instant."""
+
+
+@frozen
+class Undoable:
+    """A run with what undoing it would change."""
+
+    run: LoggedRun
+    root: LoggedRun
+    """Of an undo, the run that it is about in the end; else the same."""
+    files: tuple[FileChange, ...]
+    """As the run made them."""
+    sections: tuple[SectionChange, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@as_result
+def undo(io: UndoIo, name: str | None = None, *, dry_run: bool = False) -> Undone:
     """What was undone. The caller holds the run lock. First whatever a crash left half done is finished, and hand edits
     are recorded as the person's. A refusal changes nothing: RunNotFound, UndoRefused, UsageInvalid for an ambiguous name.
 
@@ -38,111 +76,194 @@ def undo(io: UndoIo, name: str | None = None, *, dry_run: bool = False) -> Resul
     stand again.
     """
     if dry_run:
-        return chosen(io.log, name).bind(lambda run: undoable(io, run)).bind(lambda found: _planned(io, found))
-    ready = finish_undo(io).bind(lambda told: io.finish_interrupted().map(lambda _: told))
-    return ready.bind(lambda told: _undo(io, name, (*told, *_told(io.recorder.adopt_hand_edits()))))
+        return _planned(io, _undoable(io, chosen_run(io.log, name)))
+    warnings = list(unwrap(finish_undo(io)))
+    unwrap(io.finish_interrupted())
+    warnings += warning_of(io.recorder.adopt_hand_edits())
+    found = _undoable(io, chosen_run(io.log, name))
+    found = evolve(found, warnings=(*warnings, *found.warnings))
+    now_ms = io.clock.now_ms()
+    undoing = Undoing(io.new_run_id(now_ms), found.run.run_id, now_ms)
+    unwrap(io.log.put_undoing(undoing))
+    return _revert(io, undoing, found)
 
 
-def finish_undo(io: UndoIo) -> Result[tuple[str, ...], Error]:
+@as_result
+def finish_undo(io: UndoIo) -> tuple[str, ...]:
     """Carry out the rest of an undo that crashed; what a person should know of it, in sentences. One that had not yet
     changed anything is forgotten."""
-
-    def finished(undoing: Undoing | None) -> Result[tuple[str, ...], Error]:
-        if undoing is None:
-            return Success(())
-        # What a crash left of a transaction is settled first: its footprint tells nothing before that.
-        return (
-            io.store.apply(())
-            .bind(lambda _: _footprint_or_none(io, undoing.run_id))
-            .bind(lambda begun: _named_run(io, undoing.undoes).map(lambda run: (begun, run)))
-            .bind(lambda found: _rest(io, undoing, *found))
-        )
-
-    return io.log.undoing().bind(finished)
-
-
-def _rest(
-    io: UndoIo, undoing: Undoing, begun: Footprint | None, run: LoggedRun | None
-) -> Result[tuple[str, ...], Error]:
-    if run is None:
-        return io.log.put_undoing(None).map(lambda _: ())
-
-    def with_run(footprint: Footprint, root: LoggedRun) -> Result[tuple[str, ...], Error]:
-        found = Undoable(run, root, footprint.files, footprint.sections)
-        if found.files and begun is None:
-            return io.log.put_undoing(None).map(lambda _: ())
-        return _complete(io, undoing, found).map(
-            lambda done: (f"An interrupted undo was finished first: {did_what(run, root)}.", *done.warnings)
-        )
-
-    return io.log.footprint(run.run_id).bind(
-        lambda footprint: root_of(io.log, run).bind(lambda root: with_run(footprint, root))
-    )
+    undoing = unwrap(io.log.undoing())
+    if undoing is None:
+        return ()
+    # What a crash left of a transaction is settled first: its footprint tells nothing before that.
+    unwrap(io.store.apply(()))
+    begun = _footprint_or_none(io, undoing.run_id)
+    named = unwrap(io.log.runs(named=undoing.undoes))
+    run = next((each for each in named if each.run_id == undoing.undoes), None)
+    if run is not None:
+        footprint = unwrap(io.log.footprint(run.run_id))
+        found = Undoable(run, _root_of(io.log, run), footprint.files, footprint.sections)
+        if begun is not None or not found.files:
+            done = _complete(io, undoing, found)
+            return f"An interrupted undo was finished first: {did_what(run, found.root)}.", *done.warnings
+    unwrap(io.log.put_undoing(None))
+    return ()
 
 
-def _undo(io: UndoIo, name: str | None, warnings: tuple[str, ...]) -> Result[Undone, Error]:
-    def begun(found: Undoable) -> Result[Undone, Error]:
-        now_ms = io.clock.now_ms()
-        undoing = Undoing(io.new_run_id(now_ms), found.run.run_id, now_ms)
-        return io.log.put_undoing(undoing).bind(lambda _: _revert(io, undoing, found))
-
-    return (
-        chosen(io.log, name)
-        .bind(lambda run: undoable(io, run))
-        .bind(lambda found: begun(evolve(found, warnings=(*warnings, *found.warnings))))
-    )
+# -- which run --------------------------------------------------------------------------------------------------------
 
 
-def _revert(io: UndoIo, undoing: Undoing, found: Undoable) -> Result[Undone, Error]:
+def chosen_run(log: RunLog, name: str | None) -> LoggedRun:
+    """The one run that is named, by the beginning of its id or of the last part of it; without a name the newest that
+    changed something, still stands, and is no undo. UndoRefused where that is not known, since a newer one cannot be read:
+    it is never an older one for that (P6)."""
+    if name is None:
+        run = _newest(log, lambda run: _stands(run) or _may_stand(run))
+        if _may_stand(run):
+            unknown = (
+                f"which run is the last to be undone is not known; `memory undo {short_id(run.run_id)}` undoes this one"
+            )
+            raise UndoRefused(run.run_id, cut_reasons((*run.problems, unknown)))
+        return run
+    if not name:
+        raise RunNotFound(name)
+    found = unwrap(log.runs(named=name))
+    meant = [each for each in found if each.run_id == name] or list(found)
+    if not meant:
+        raise RunNotFound(name)
+    if len(meant) > 1:
+        ids = ", ".join(each.run_id for each in meant[:5])
+        raise UsageInvalid(f"{name!r} begins the names of {len(meant)} runs: {ids}", "Give more of the one.")
+    return meant[0]
+
+
+def newest_kept(log: RunLog) -> LoggedRun:
+    """The newest run that changed something, whatever it is."""
+    return _newest(log, lambda run: run.kept)
+
+
+def footprint_of(log: RunLog, run: LoggedRun) -> Footprint:
+    """What the run changed. UndoRefused where that is not known any more."""
+    try:
+        return unwrap(log.footprint(run.run_id))
+    except RunNotFound:
+        lost = "what it changed is not kept any more" if run.changed_ids else "it changed nothing"
+        raise UndoRefused(run.run_id, (lost,)) from None
+
+
+def _undoable(io: UndoIo, run: LoggedRun) -> Undoable:
+    """UndoRefused for a run that is undone already or left nothing to undo."""
+    if run.undone_by is not None:
+        again = f"it is undone already; `memory undo {short_id(run.undone_by)}` makes it stand again"
+        raise UndoRefused(run.run_id, cut_reasons((again,)))
+    footprint = footprint_of(io.log, run)
+    sections = tuple(each for each in footprint.sections if each.before != each.after)
+    if not fold_files(footprint.files).files and not sections:
+        raise UndoRefused(run.run_id, cut_reasons(("it changed nothing that would still be there",)))
+    return Undoable(run, _root_of(io.log, run), footprint.files, sections)
+
+
+def _root_of(log: RunLog, run: LoggedRun) -> LoggedRun:
+    """The run that an undo, an undo of an undo and so on is about; a run that is no undo is about itself."""
+    while run.undid is not None:
+        found = unwrap(log.runs(named=run.undid))
+        before = next((each for each in found if each.run_id == run.undid and each.run_id < run.run_id), None)
+        if before is None:
+            break
+        run = before
+    return run
+
+
+def _stands(run: LoggedRun) -> bool:
+    return run.machine != "undo" and run.undone_by is None and bool(run.kept or run.changed_ids)
+
+
+def _may_stand(run: LoggedRun) -> bool:
+    return run.result == "unreadable" and run.kept
+
+
+def _newest(log: RunLog, is_meant: Callable[[LoggedRun], bool]) -> LoggedRun:
+    """Mostly it is among the newest few, so that not every report has to be opened."""
+    for limit in (_FEW_RUNS, None):
+        found = next((each for each in unwrap(log.runs(limit)) if is_meant(each)), None)
+        if found is not None:
+            return found
+    raise RunNotFound("")
+
+
+# -- the files go back ------------------------------------------------------------------------------------------------
+
+
+def _revert(io: UndoIo, undoing: Undoing, found: Undoable) -> Undone:
     """The files go back, or nothing is begun."""
     tiered = found.root.machine == "defrag" and _is_tiered(io)
-    match sealed(_reverted(io, found, undoing.run_id)):
-        case Failure(error):
-            return io.log.put_undoing(None).bind(lambda _: Failure(error))
-        case Success(_):
-            return _still_tiered(io, tiered).bind(lambda _: _complete(io, undoing, found))
+    try:
+        _reverted(io, found, undoing.run_id)
+    except ERRORS:
+        unwrap(io.log.put_undoing(None))
+        raise
+    if tiered:
+        # A defrag that was undone is not to be done all again, unless something changes: the store as it is counts as
+        # tiered, if it did before.
+        fingerprint = store_fingerprint(unwrap(io.store.list()).entries)
+        unwrap(io.records.put_tiering(evolve(unwrap(io.records.tiering()), fingerprint=fingerprint)))
+    return _complete(io, undoing, found)
 
 
-def _reverted(io: UndoIo, found: Undoable, undo_id: str, *, dry_run: bool = False) -> Result[Receipt, Error]:
+def _is_tiered(io: UndoIo) -> bool:
+    """Whether nothing changed since the last tiering."""
+    memo, live = io.records.tiering(), io.store.list()
+    if not isinstance(memo, Success) or not isinstance(live, Success):
+        return False
+    return bool(memo.unwrap().fingerprint == store_fingerprint(live.unwrap().entries))
+
+
+def _reverted(io: UndoIo, found: Undoable, undo_id: str, *, dry_run: bool = False) -> Receipt:
     if not found.files:
-        return Success(Receipt(()))
-    match sealed(io.store.revert(Footprint(found.files), undo_id, dry_run=dry_run)):
-        case Failure(UndoRefused() as refused):
-            return explained(io, found, refused).bind(Failure)
-        case Failure(error):
-            return Failure(error)
-        case Success(receipt):
-            return Success(receipt)
+        return Receipt(())
+    try:
+        return unwrap(io.store.revert(Footprint(found.files), undo_id, dry_run=dry_run))
+    except UndoRefused as refused:
+        raise _explained(io, found, refused) from None
 
 
-def _complete(io: UndoIo, undoing: Undoing, found: Undoable) -> Result[Undone, Error]:
+def _complete(io: UndoIo, undoing: Undoing, found: Undoable) -> Undone:
     """All that comes after the files; doing any of it twice is harmless."""
     fingerprints = frozenset(each.fingerprint for each in found.run.actions if each.fingerprint)
+    unwrap(io.log.mark_undone(found.run.run_id, undoing.run_id, fingerprints))
+    own = _footprint_or_none(io, undoing.run_id)
+    files = () if own is None else fold_files(own.files).files
+    undone = _undone(io, undoing.run_id, found, files, {each.path for each in files})
+    if files:
+        recorded = io.recorder.record(tuple(each.path for each in files), *commit_words(undone))
+        undone = evolve(undone, warnings=(*undone.warnings, *warning_of(recorded)))
+    unwrap(io.log.put_report(_report(io, undoing, undone)))
+    unwrap(io.log.put_undoing(None))
+    return undone
 
-    def told(own: Footprint | None) -> Result[Undone, Error]:
-        files = () if own is None else fold_files(own.files).files
-        staying = _staying(found, {each.path for each in files})
-        sections, left = _put_sections_back(io, undoing.run_id, found.sections, has_all=not staying)
-        undone = Undone(
-            run_id=undoing.run_id,
-            undid=found.run,
-            root=found.root,
-            actions=logged_changes(note_changes(files)),
-            sections=sections,
-            left=left,
-            warnings=(*found.warnings, *staying, *map(_left_words, left)),
-        )
-        paths = tuple(each.path for each in files)
-        recorded = _told(io.recorder.record(paths, *commit_words(undone))) if paths else ()
-        told = evolve(undone, warnings=(*undone.warnings, *recorded))
-        return (
-            io.log.put_report(_report(io, undoing, told)).bind(lambda _: io.log.put_undoing(None)).map(lambda _: told)
-        )
 
-    return (
-        io.log.mark_undone(found.run.run_id, undoing.run_id, fingerprints)
-        .bind(lambda _: _footprint_or_none(io, undoing.run_id))
-        .bind(told)
+def _planned(io: UndoIo, found: Undoable) -> Undone:
+    receipt = _reverted(io, found, "", dry_run=True)
+    files = [each for each in fold_files(found.files).files if each.path in receipt.touched]
+    back = [evolve(each, before=each.after, after=each.before) for each in files]
+    return _undone(io, None, found, back, set(receipt.touched))
+
+
+def _undone(
+    io: UndoIo, undo_id: str | None, found: Undoable, files: Sequence[FileChange], put_back: Set[str]
+) -> Undone:
+    """What comes of an undo that changes these files, once its sections are put back; without an undo nothing is written."""
+    staying = _staying(found, put_back)
+    sections, left = _put_sections_back(io, undo_id, found.sections, has_all=not staying)
+    return Undone(
+        run_id=undo_id or "",
+        undid=found.run,
+        root=found.root,
+        actions=logged_changes(note_changes(tuple(files))),
+        sections=sections,
+        left=left,
+        warnings=(*found.warnings, *staying, *map(_left_words, left)),
+        dry_run=undo_id is None,
     )
 
 
@@ -160,6 +281,20 @@ def _report(io: UndoIo, undoing: Undoing, undone: Undone) -> LoggedRun:
     )
 
 
+def _staying(found: Undoable, put_back: Set[str]) -> tuple[str, ...]:
+    """A sentence for each note of the run that stays as it is now."""
+    files = [each for each in fold_files(found.files).files if each.path != TIERS_FILE and each.path not in put_back]
+    why = "it, or a note that belongs with it, was changed, forgotten or linked to since"
+    return tuple(f"{each.title} ({each.id}) stays as it is: {why}." for each in note_changes(files))
+
+
+def _footprint_or_none(io: UndoIo, run_id: str) -> Footprint | None:
+    try:
+        return unwrap(io.log.footprint(run_id))
+    except RunNotFound:
+        return None
+
+
 # -- managed sections -------------------------------------------------------------------------------------------------
 
 
@@ -169,37 +304,36 @@ def _put_sections_back(
     """The targets whose section is what it was before, and those that were left as they are: a target's trouble is its
     own, and hinders no other. Without an undo nothing is written, and where not all notes are as before (`has_all`) neither is
     a section."""
-    done, left = list[str](), list[SectionLeft]()
+    done: list[str] = []
+    left: list[SectionLeft] = []
     for change in sections:
-        if not has_all:
-            left.append(SectionLeft(change.path, "not all notes are as they were before the run"))
-            continue
-        match sealed(io.targets.read(change.path).bind(partial(_put_back, io, undo_id, change))):
-            case Failure(error):
-                left.append(SectionLeft(change.path, describe(error)))
-            case Success(refusal) if refusal is not None:
-                left.append(SectionLeft(change.path, refusal))
-            case Success(_):
-                done.append(change.path)
+        try:
+            refusal = _put_back(io, undo_id, change) if has_all else "not all notes are as they were before the run"
+        except ERRORS as error:
+            refusal = describe(error)
+        if refusal is None:
+            done.append(change.path)
+        else:
+            left.append(SectionLeft(change.path, refusal))
     return tuple(done), tuple(left)
 
 
-def _put_back(io: UndoIo, undo_id: str | None, change: SectionChange, file: TargetFile) -> Result[str | None, Error]:
+def _put_back(io: UndoIo, undo_id: str | None, change: SectionChange) -> str | None:
     """Why the section was not put back, if so."""
+    file = unwrap(io.targets.read(change.path))
     if file.data is None and change.after is not None:
-        return Success(None if change.created else "the file is gone")
-    match sealed(restore_section(file.data or b"", change)):
-        case Failure(refusal):
-            return Success(refusal)
-        case Success(data):
-            # A file that came with the section goes with it, unless there is more in it by now.
-            after = None if change.created and change.before is None and not data else data
-            if undo_id is None or after == file.data:
-                return Success(None)
-            own = SectionChange(change.path, change.after, change.before, change.separator, file.data is None)
-            kept = io.log.put_sections(undo_id, (own,))
-            written = kept.bind(lambda _: io.targets.remove(file) if after is None else io.targets.write(file, after))
-            return written.map(lambda _: None)
+        return None if change.created else "the file is gone"
+    restored = restore_section(file.data or b"", change)
+    if isinstance(restored, Failure):
+        return str(restored.failure())
+    data = restored.unwrap()
+    # A file that came with the section goes with it, unless there is more in it by now.
+    after = None if change.created and change.before is None and not data else data
+    if undo_id is not None and after != file.data:
+        own = SectionChange(change.path, change.after, change.before, change.separator, file.data is None)
+        unwrap(io.log.put_sections(undo_id, (own,)))
+        unwrap(io.targets.remove(file) if after is None else io.targets.write(file, after))
+    return None
 
 
 def _left_words(left: SectionLeft) -> str:
@@ -208,72 +342,26 @@ def _left_words(left: SectionLeft) -> str:
     )
 
 
-# -- what the next defrag knows ---------------------------------------------------------------------------------------
+# -- what stands in the way -------------------------------------------------------------------------------------------
 
 
-def _is_tiered(io: UndoIo) -> bool:
-    """Whether nothing changed since the last tiering."""
-    memo, live = io.records.tiering(), io.store.list()
-    if not isinstance(memo, Success) or not isinstance(live, Success):
-        return False
-    return bool(memo.unwrap().fingerprint == store_fingerprint(live.unwrap().entries))
+def _explained(io: UndoIo, found: Undoable, refused: UndoRefused) -> UndoRefused:
+    """The store's refusal, told by the names of the notes and of who changed them, as far as that is known. What the
+    store says of other files stays in its own words."""
+    files = fold_files(found.files).files
+    present = {each.path: each.content_hash for each in unwrap(io.store.list()).entries}
+    differing = {
+        each.path for each in files if each.path.startswith("topics/") and present.get(each.path) != hash_of(each.after)
+    }
+    hindering = [each for each in note_changes(files) if not _paths_of(each).isdisjoint(differing)]
+    told = {path for each in hindering for path in _paths_of(each)}
+    reasons: list[str] = []
+    if hindering:
+        later = [each for each in unwrap(io.log.runs()) if each.run_id > found.run.run_id]
+        reasons = [changed_since(each.title, each.id, toucher(each.id, later, found.run)) for each in hindering]
+    reasons += [each for each in refused.reasons if not any(each.startswith(path) for path in told)]
+    return UndoRefused(found.run.run_id, cut_reasons(reasons))
 
 
-def _still_tiered(io: UndoIo, tiered: bool) -> Result[None, Error]:
-    """A defrag that was undone is not to be done all again, unless something changes: the store as it is counts as
-    tiered, if it did before."""
-    if not tiered:
-        return Success(None)
-    return io.store.list().bind(
-        lambda live: io.records.tiering().bind(
-            lambda memo: io.records.put_tiering(evolve(memo, fingerprint=store_fingerprint(live.entries)))
-        )
-    )
-
-
-# -- small things -----------------------------------------------------------------------------------------------------
-
-
-def _planned(io: UndoIo, found: Undoable) -> Result[Undone, Error]:
-    def planned(receipt: Receipt) -> Undone:
-        files = [each for each in fold_files(found.files).files if each.path in receipt.touched]
-        back = tuple(evolve(each, before=each.after, after=each.before) for each in files)
-        staying = _staying(found, set(receipt.touched))
-        sections, left = _put_sections_back(io, None, found.sections, has_all=not staying)
-        return Undone(
-            run_id="",
-            undid=found.run,
-            root=found.root,
-            actions=logged_changes(note_changes(back)),
-            sections=sections,
-            left=left,
-            warnings=(*found.warnings, *staying, *map(_left_words, left)),
-            dry_run=True,
-        )
-
-    return _reverted(io, found, "", dry_run=True).map(planned)
-
-
-def _staying(found: Undoable, put_back: Set[str]) -> tuple[str, ...]:
-    """A sentence for each note of the run that stays as it is now."""
-    files = [each for each in fold_files(found.files).files if each.path != TIERS_FILE and each.path not in put_back]
-    why = "it, or a note that belongs with it, was changed, forgotten or linked to since"
-    return tuple(f"{each.title} ({each.id}) stays as it is: {why}." for each in note_changes(files))
-
-
-def _footprint_or_none(io: UndoIo, run_id: str) -> Result[Footprint | None, Error]:
-    match sealed(io.log.footprint(run_id)):
-        case Failure(RunNotFound()):
-            return Success(None)
-        case Failure(error):
-            return Failure(error)
-        case Success(footprint):
-            return Success(footprint)
-
-
-def _named_run(io: UndoIo, run_id: str) -> Result[LoggedRun | None, Error]:
-    return io.log.runs(named=run_id).map(lambda runs: next((each for each in runs if each.run_id == run_id), None))
-
-
-def _told(result: Result[object, Error]) -> tuple[str, ...]:
-    return (describe(result.failure()),) if isinstance(result, Failure) else ()
+def _paths_of(change: NoteChange) -> set[str]:
+    return {each.path for each in (change.before, change.after) if each is not None}
