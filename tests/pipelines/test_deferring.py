@@ -11,7 +11,7 @@ from agent_memory.domain.change import Change, Create, Replace, Retire
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.run import Run
-from agent_memory.pipelines.consolidate import defer, take_up_deferred
+from agent_memory.pipelines.consolidate import take_up_deferred
 from pipelines.consolidate_world import NOON_MS, ScriptedAgent, World, skipped
 from refusing_recorder import RefusingRecorder
 
@@ -37,25 +37,16 @@ def retire(world: World, letter: str) -> Retire:
 
 
 def taken_up(world: World) -> Run:
-    return take_up_deferred(world.io(), Run("run-1", NOON_MS, None)).unwrap()
+    return take_up_deferred(world.io(), Run("run-1", NOON_MS, None))
 
 
 def body_of(world: World, letter: str) -> str:
     return world.store.read(id_of(letter)).unwrap().body.strip()
 
 
-def test_what_is_kept_already_is_kept_once() -> None:
-    world = world_of("a", "b")
-    one, other = replace(world, "a", "New."), retire(world, "b")
-    defer(world.io(), (one,)).unwrap()
-    defer(world.io(), ()).unwrap()
-    defer(world.io(), (other, one)).unwrap()
-    assert world.runs.later == (one, other)
-
-
 def test_the_next_run_makes_the_changes_that_were_left_and_records_them() -> None:
     world = world_of("a", "b", "c")
-    defer(world.io(), (replace(world, "a", "New."), retire(world, "b"))).unwrap()
+    world.runs.put_deferred((replace(world, "a", "New."), retire(world, "b"))).unwrap()
     run = taken_up(world)
     assert [(each.id, each.act, each.title) for each in run.taken_up] == [
         (id_of("a"), "replace", "Note a"),
@@ -71,7 +62,7 @@ def test_of_more_than_a_run_may_change_the_rest_waits_on_p14() -> None:
     letters = "abcde"
     world = world_of(*letters)
     changes: Sequence[Change] = [replace(world, letter, "New.") for letter in letters]
-    defer(world.io(), tuple(changes)).unwrap()
+    world.runs.put_deferred(tuple(changes)).unwrap()
     limit = max_changes(len(letters))
     assert len(taken_up(world).taken_up) == limit < len(letters)
     assert world.runs.later == tuple(changes[limit:])
@@ -83,7 +74,7 @@ def test_of_more_than_a_run_may_change_the_rest_waits_on_p14() -> None:
 def test_an_entry_that_changed_meanwhile_stays_as_it_is_p8() -> None:
     world = world_of("a")
     late = replace(world, "a", "What the agent thought.")
-    defer(world.io(), (late,)).unwrap()
+    world.runs.put_deferred((late,)).unwrap()
     world.store.apply([replace(world, "a", "What the person wrote.")]).unwrap()
     run = taken_up(world)
     assert body_of(world, "a") == "What the person wrote."
@@ -98,7 +89,7 @@ def test_a_run_with_nothing_left_by_others_is_as_it_was() -> None:
 def test_trouble_with_git_is_told_and_costs_no_change_p4() -> None:
     world = world_of("a")
     world.recorder = RefusingRecorder()
-    defer(world.io(), (replace(world, "a", "New."),)).unwrap()
+    world.runs.put_deferred((replace(world, "a", "New."),)).unwrap()
     run = taken_up(world)
     assert body_of(world, "a") == "New."
     assert ["the index is locked" in each for each in run.warnings] == [True]
@@ -108,6 +99,6 @@ def test_trouble_with_git_is_told_and_costs_no_change_p4() -> None:
 
 def test_a_single_change_is_told_of_as_one() -> None:
     world = world_of("a")
-    defer(world.io(), (replace(world, "a", "New."),)).unwrap()
+    world.runs.put_deferred((replace(world, "a", "New."),)).unwrap()
     taken_up(world)
     assert world.recorder.commits[-1].message.startswith("consolidate: 1 change left by earlier runs")

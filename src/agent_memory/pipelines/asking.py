@@ -1,19 +1,24 @@
-"""The middle of consolidate: ask the agent about the session's next window. What it answers, `checking` looks at."""
+"""The middle of consolidate: ask the agent about the session's next window, and check what it answers."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 
-from attrs import evolve
-from returns.result import Failure, Result, Success
+from attrs import evolve, frozen
+from returns.result import Success
 
 from agent_memory.domain.agent_request import AgentReply, SessionRequest
 from agent_memory.domain.change import Create
-from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.change_set import ChangeSet, ProposedEntry
+from agent_memory.domain.entry import Listed, Listing, Listings, Meta, StoredEntry
 from agent_memory.domain.handing_over.own_note import is_handoff_of
-from agent_memory.domain.history import History
+from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
+from agent_memory.domain.plan import Plan, PlanFacts
+from agent_memory.domain.planning.entry_updates import CHANGES_NOTHING
+from agent_memory.domain.planning.known_subjects import subject_of
+from agent_memory.domain.planning.plan_window import plan_inline_fallback, plan_window
 from agent_memory.domain.planning.planned_store import live_when_applied, stored_when_applied
 from agent_memory.domain.planning.related import (
     Ranked,
@@ -24,16 +29,27 @@ from agent_memory.domain.planning.related import (
     rank_related,
     tag_vocabulary,
 )
+from agent_memory.domain.planning.taken_ids import TakenIds
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run import KeptReply, Run, Work
+from agent_memory.domain.transcripts.entry_uses import entry_uses
 from agent_memory.domain.transcripts.windows import cut_windows
-from agent_memory.domain.vocabulary import Kind
-from agent_memory.errors import AgentTimedOut, Error, ReplyRefused, StateCorrupt, StoreIo
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status
+from agent_memory.errors import ERRORS, AgentTimedOut, ReplyRefused, StateCorrupt, StoreIo
 from agent_memory.formats.prompt import PromptBudget, PromptFacts, plan_prompt_budget, render_consolidate_prompt
-from agent_memory.pipelines.consolidate_io import ConsolidateIo
-from agent_memory.pipelines.settling import pause, set_back_by_fault, set_back_by_timeout
-from agent_memory.pipelines.shelf import Shelf, read_shelf
-from agent_memory.results import sealed
+from agent_memory.formats.reply import parse_reply
+from agent_memory.known_notes import KnownNotes
+from agent_memory.pipelines.consolidate_io import (
+    ConsolidateIo,
+    pause,
+    set_back_by_fault,
+    set_back_by_timeout,
+    settle,
+)
+from agent_memory.pipelines.fetching import unforgotten
+from agent_memory.ports import Agent
+from agent_memory.results import unwrap
+from agent_memory.wording import warning_of
 
 WHOLE_SESSION_SHOWN_CHARS = 200_000
 """Of entries in full for an agent that takes a session whole."""
@@ -41,41 +57,57 @@ NEW_NOTES_CHARS = 12_000
 """What the earlier parts of a session may have brought, in full and in the catalog."""
 
 
-def run_agent(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
+@frozen
+class Shelf:
+    """What of the store matters to one window."""
+
+    live: Listing
+    archive: Listing
+    catalog: Sequence[Listed] = ()
+    """The entries that the agent may know of, the most related first."""
+    shown: tuple[StoredEntry, ...] = ()
+    """The entries to be shown in full."""
+    tags: tuple[str, ...] = ()
+    """Those in use, the most used first."""
+
+
+def read_shelf(io: ConsolidateIo) -> Shelf:
+    """What is live and what is archived, or was a moment ago: what is written upon it is compared with what is there then."""
+    return Shelf(unwrap(io.store.list()), unwrap(io.store.list(archived=True)))
+
+
+def run_agent(io: ConsolidateIo, run: Run) -> Run:
     """The redacted reply for the next window: a stored one that was paid for, else a new one."""
     work = run.work
     if work is None or work.history is None:
-        return Success(run)
+        return run
     history = work.history
+    shelf = read_shelf(io)
+    # A later window sees the store as the earlier ones will leave it.
+    entries = live_when_applied(work.plan, shelf.live.entries)
+    planned = stored_when_applied(work.plan, shelf.live.entries)
+    session_id = session_id_of(work.pending.entry)
+    ranked = rank_related(history, entries, work.scope, session_id)
 
-    def of_shelf(shelf: Shelf) -> Result[Run, Error]:
-        # A later window sees the store as the earlier ones will leave it.
-        entries = live_when_applied(work.plan, shelf.live.entries)
-        planned = stored_when_applied(work.plan, shelf.live.entries)
-        session_id = session_id_of(work.pending.entry)
-        ranked = rank_related(history, entries, work.scope, session_id)
+    def shown_to(related: Iterable[Ranked], max_chars: int) -> tuple[StoredEntry, ...]:
+        return _shown(io, work, ids_to_show(related), planned, max_chars, entries)
 
-        def shown_to(related: Iterable[Ranked], max_chars: int) -> tuple[StoredEntry, ...]:
-            return _shown(io, work, ids_to_show(related), planned, max_chars, entries)
-
-        limit = io.agent.max_prompt_chars
-        if limit is None:  # nor is it shown a catalog, which of a large store takes a while
-            shown = shown_to(ranked, WHOLE_SESSION_SHOWN_CHARS)
-            return _ask(io, run, evolve(work, windows=(history,)), history, evolve(shelf, shown=shown), None)
-        catalog = catalog_of(ranked, entries, work.scope)
-        match sealed(plan_prompt_budget(io.prompt_template, limit, catalog)):
-            case Failure(error):
-                return Success(pause(io, run, work, error))
-            case Success(budget):
-                windows = work.windows or _windows(history, budget, shown_to(ranked, budget.shown_chars))
-                window = windows[work.window_index]
-                near = ranked if len(windows) == 1 else rank_related(window, entries, work.scope, session_id)
-                left = budget.beside(window)
-                tags = tag_vocabulary(entries, io.vocabulary())
-                seen = evolve(shelf, catalog=catalog, tags=tags, shown=shown_to(near, left.shown_chars))
-                return _ask(io, run, evolve(work, windows=windows), window, seen, left)
-
-    return read_shelf(io).bind(of_shelf)
+    limit = io.agent.max_prompt_chars
+    if limit is None:  # nor is it shown a catalog
+        shown = shown_to(ranked, WHOLE_SESSION_SHOWN_CHARS)
+        return _ask(io, run, evolve(work, windows=(history,)), history, evolve(shelf, shown=shown), None)
+    catalog = catalog_of(ranked, entries, work.scope)
+    try:
+        budget = unwrap(plan_prompt_budget(io.prompt_template, limit, catalog))
+    except ERRORS as error:
+        return pause(io, run, work, error)
+    windows = work.windows or _windows(history, budget, shown_to(ranked, budget.shown_chars))
+    window = windows[work.window_index]
+    near = ranked if len(windows) == 1 else rank_related(window, entries, work.scope, session_id)
+    left = budget.beside(window)
+    tags = tag_vocabulary(entries, io.vocabulary())
+    seen = evolve(shelf, catalog=catalog, tags=tags, shown=shown_to(near, left.shown_chars))
+    return _ask(io, run, evolve(work, windows=windows), window, seen, left)
 
 
 def _windows(history: History, budget: PromptBudget, shown: Iterable[StoredEntry]) -> tuple[History, ...]:
@@ -103,47 +135,33 @@ def _shown(
     return choose_shown(stored, max_chars)
 
 
-def _ask(
-    io: ConsolidateIo, run: Run, work: Work, window: History, shelf: Shelf, budget: PromptBudget | None
-) -> Result[Run, Error]:
+def _ask(io: ConsolidateIo, run: Run, work: Work, window: History, shelf: Shelf, budget: PromptBudget | None) -> Run:
     key = reply_key(io, work, window)
-
-    def answered(kept: KeptReply | None) -> Result[Run, Error]:
-        if kept is not None and kept.shown == _hashes(shelf.shown):
-            return Success(_with_reply(run, work, _request(io, work, window, shelf, kept.nonce), kept.text, key))
-        request = _request(io, work, window, shelf, io.random_word())
-        prompt = (
-            ""
-            if budget is None
-            else render_consolidate_prompt(io.prompt_template, _prompt_facts(io, work, request, shelf, budget))
-        )
-        match sealed(io.agent.answer(evolve(request, prompt=prompt))):
-            case Success(reply):
-                text = redact(reply.text).text
-                kept_now = KeptReply(text, request.nonce, _hash(prompt), _hashes(shelf.shown))
-                asked = evolve(_with_reply(run, work, request, text, key), timeouts_in_a_row=0)
-                return io.runs.keep_reply(run.id, key, kept_now).map(lambda _: asked)
-            case Failure(error):
-                return _unanswered(io, run, work, error)
-
-    return io.runs.find_reply(key).bind(answered)
+    kept = unwrap(io.runs.find_reply(key))
+    if kept is not None and kept.shown == _hashes(shelf.shown):
+        return _with_reply(run, work, _request(io, work, window, shelf, kept.nonce), kept.text, key)
+    request = _request(io, work, window, shelf, io.random_word())
+    prompt = ""
+    if budget is not None:
+        prompt = render_consolidate_prompt(io.prompt_template, _prompt_facts(io, work, request, shelf, budget))
+    try:
+        reply = unwrap(io.agent.answer(evolve(request, prompt=prompt)))
+    except (StoreIo, StateCorrupt):
+        raise
+    except AgentTimedOut as error:
+        return set_back_by_timeout(io, run, work, error)
+    except ReplyRefused as error:
+        return set_back_by_fault(io, run, work, error)
+    except ERRORS as error:
+        return pause(io, run, work, error)
+    text = redact(reply.text).text
+    unwrap(io.runs.keep_reply(run.id, key, KeptReply(text, request.nonce, _hash(prompt), _hashes(shelf.shown))))
+    return evolve(_with_reply(run, work, request, text, key), timeouts_in_a_row=0)
 
 
 def _with_reply(run: Run, work: Work, request: SessionRequest, text: str, key: str) -> Run:
     keys = (*work.reply_keys, key)
     return evolve(run, work=evolve(work, request=request, reply=AgentReply(text), reply_keys=keys))
-
-
-def _unanswered(io: ConsolidateIo, run: Run, work: Work, error: Error) -> Result[Run, Error]:
-    match error:
-        case AgentTimedOut():
-            return Success(set_back_by_timeout(io, run, work, error))
-        case ReplyRefused():
-            return Success(set_back_by_fault(io, run, work, error))
-        case StoreIo() | StateCorrupt():
-            return Failure(error)
-        case _:
-            return Success(pause(io, run, work, error))
 
 
 def _request(io: ConsolidateIo, work: Work, window: History, shelf: Shelf, nonce: str) -> SessionRequest:
@@ -212,3 +230,143 @@ def _hashes(shown: tuple[StoredEntry, ...]) -> dict[str, str]:
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+# -- what it answered -------------------------------------------------------------------------------------------------
+
+
+def parse_output(io: ConsolidateIo, run: Run) -> Run:
+    """The plan with this window's part; after the last window, what becomes of the session."""
+    work = run.work
+    if work is None or work.reply is None or work.request is None:
+        return run
+    request = work.request
+    shelf = read_shelf(io)
+    facts = plan_facts(io, run, work, request, shelf)
+    done = evolve(work, fallback=plan_inline_fallback(facts))
+    try:
+        change_set = unwrap(parse_reply(work.reply.text, request.nonce))
+    except ReplyRefused as refused:
+        return _refused(io, run, done, refused)
+    kept = unforgotten(io, change_set, request)
+    facts = evolve(facts, similar=_similar_notes(io, kept, work.scope))
+    done = evolve(
+        done, plan=plan_window(kept, facts, work.plan), window_index=work.window_index + 1, request=None, reply=None
+    )
+    if done.window_index < len(done.windows):
+        return evolve(run, work=done)
+    done = _with_uses(evolve(done, next_mark=_next_mark(io, done)), shelf.live)
+    if _is_useless(done, io.agent):
+        reasons = tuple(f"{each.subject}: {'; '.join(each.reasons)}" for each in done.plan.dropped)
+        return _refused(io, run, done, ReplyRefused(("nothing in it passed the checks", *reasons[:5])))
+    run = _with_history_kept(io, run, done)
+    if done.plan.changes:
+        return settle(io, run, done, "planned") if run.dry_run else evolve(run, work=done)
+    return settle(io, run, done, "skipped", done.plan.skipped or "all of it was stored already")
+
+
+def _refused(io: ConsolidateIo, run: Run, work: Work, refused: ReplyRefused) -> Run:
+    unwrap(io.runs.spend_reply(work.reply_keys[-1]))
+    return set_back_by_fault(io, run, work, refused)
+
+
+def _similar_notes(
+    io: ConsolidateIo, change_set: ChangeSet, scope: str
+) -> dict[ProposedEntry, tuple[StoredEntry, ...]]:
+    """The live notes about the same subject as each proposed entry; entries without any are left out."""
+    wanted = [(subject_of(each), GLOBAL_SCOPE if each.scope == "global" else scope) for each in change_set.entries]
+    if not wanted:
+        return {}
+    found = unwrap((io.known or KnownNotes(io.store)).near_each(wanted))
+    return {each: near.similar for each, near in zip(change_set.entries, found, strict=True) if near.similar}
+
+
+def _is_useless(work: Work, agent: Agent) -> bool:
+    """Whether the agent proposed something, and nothing of it may be done. That a note would be stored whole instead (as
+    one is that the agent left out) makes no reply of it, but for the built-in, which does nothing else with a note."""
+    plan = work.plan
+    stored_whole = () if agent.status is Status.CAPTURED else work.fallback.changes
+    own_changes = [change for change in plan.changes if change not in stored_whole]
+    return bool(plan.dropped) and not own_changes and not plan.skipped and not _all_known(plan)
+
+
+def plan_facts(io: ConsolidateIo, run: Run, work: Work, request: SessionRequest, shelf: Shelf) -> PlanFacts:
+    """All that the check of a change set may look at, as the store is now."""
+    entry = work.pending.entry
+    return PlanFacts(
+        entry=entry,
+        session_id=session_id_of(entry) or "",
+        window=request.window,
+        scope=work.scope,
+        live=shelf.live.entries,
+        taken_ids=TakenIds(Listings(shelf.live, shelf.archive)),
+        shown={each.meta.id: each for each in request.shown},
+        status=io.agent.status,
+        now_ms=io.clock.now_ms(),
+        changed_before=run.changed,
+        live_at_start=run.live_at_start,
+        handoff_id=request.handoff_id,
+        handoff_days=io.handoff_days,
+        vocabulary=io.vocabulary(),
+        lookup=shelf.live.lookup,
+        agent_writes=entry.harness is not Harness.MANUAL and isinstance(entry.retrieval, InlineNote),
+        session=work.history,
+    )
+
+
+def _next_mark(io: ConsolidateIo, work: Work) -> SessionMark | None:
+    entry, history = work.pending.entry, work.history
+    session_id = session_id_of(entry)
+    if history is None or session_id is None or isinstance(entry.retrieval, InlineNote | FileSnapshot):
+        return None
+    last = history.turns[-1]
+    ends = () if work.mark is None else work.mark.ends
+    return SessionMark(
+        harness=entry.harness,
+        session_id=session_id,
+        last_record_id=last.record_id,
+        last_at_ms=last.at_ms,
+        turns_seen=last.number,
+        tools_answered=history.tools_answered_before or any(turn.role == "tool" for turn in history.turns),
+        agent_name=io.agent.name,
+        handoff_id=None if work.mark is None else work.mark.handoff_id,
+        entry_ids=() if work.mark is None else work.mark.entry_ids,
+        transcript=history.transcript,
+        elsewhere=tuple(end for end in ends if end.transcript not in ("", history.transcript)),
+    )
+
+
+def _all_known(plan: Plan) -> bool:
+    """Whether nothing was dropped but what memory holds already: to say that again is no fault."""
+    return all(
+        any("already stored" in reason or reason == CHANGES_NOTHING for reason in each.reasons) for each in plan.dropped
+    )
+
+
+def _with_history_kept(io: ConsolidateIo, run: Run, work: Work) -> Run:
+    """The run, once the history in hand is kept, before anything that could only be finished without it: a run that goes
+    on from a checkpoint has no history. That it could not be kept is a warning: the notes are what counts."""
+    history = work.history
+    if io.kept is None or history is None or work.next_mark is None or run.dry_run or work.from_kept:
+        return run
+    return evolve(run, warnings=(*run.warnings, *warning_of(io.kept.keep(history, work.after_record_id))))
+
+
+def _with_uses(work: Work, live: Listing) -> Work:
+    """The work with the entries that the session's agent opened directly and that were not counted yet; its next mark
+    knows them, and those that memory counted itself when it printed them."""
+    history, mark = work.history, work.next_mark
+    if history is None or mark is None:
+        return work
+    uses = entry_uses(history.turns)
+    now_called = _ids(live, {*uses.read, *(id for id, _ in uses.opened_at_ms)})
+    known = {*(() if work.mark is None else work.mark.used_ids), *(now_called.get(id, id) for id in uses.read)}
+    opened = {now_called[id]: at_ms for id, at_ms in reversed(uses.opened_at_ms) if id in now_called}
+    fresh = tuple((id, at_ms) for id, at_ms in sorted(opened.items()) if id not in known)
+    return evolve(work, used=fresh, next_mark=evolve(mark, used_ids=tuple(sorted({*known, *opened}))))
+
+
+def _ids(live: Listing, wanted: AbstractSet[str]) -> dict[str, str]:
+    """The id of the live entry by each of these ids that one has or had."""
+    aliases = {id: each.meta.id for id in wanted for each in live.bearers(id) if id in each.meta.aliases}
+    return {**aliases, **{id: id for id in wanted if id in live.found.by_id}}
