@@ -103,7 +103,7 @@ if TYPE_CHECKING:
     from agent_memory.pipelines.consolidate import consolidate as consolidate, steps as steps
     from agent_memory.pipelines.consolidate_io import ConsolidateIo as ConsolidateIo
     from agent_memory.pipelines.defrag import defrag as defrag
-    from agent_memory.pipelines.defrag_io import DefragIo as DefragIo
+    from agent_memory.pipelines.defrag_planning import DefragIo as DefragIo
     from agent_memory.pipelines.driver import drive as drive
     from agent_memory.pipelines.undo import UndoIo as UndoIo, undo as undo
     from agent_memory.pipelines.watch import Watching as Watching, WatchIo as WatchIo, watch as watch
@@ -181,7 +181,7 @@ _NAMES = {
     "pipelines.consolidate": "consolidate steps",
     "pipelines.consolidate_io": "ConsolidateIo",
     "pipelines.defrag": "defrag",
-    "pipelines.defrag_io": "DefragIo",
+    "pipelines.defrag_planning": "DefragIo",
     "pipelines.driver": "drive",
     "pipelines.undo": "UndoIo undo",
     "pipelines.watch": "WatchIo Watching watch",

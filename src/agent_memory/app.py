@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from agent_memory.known_notes import KnownNotes
     from agent_memory.pipelines.backfill_io import BackfillIo
     from agent_memory.pipelines.consolidate_io import ConsolidateIo
-    from agent_memory.pipelines.defrag_io import DefragIo
+    from agent_memory.pipelines.defrag_planning import DefragIo
     from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken
     from agent_memory.pipelines.undo import UndoIo
     from agent_memory.pipelines.upgrading import Upgrades
@@ -588,7 +588,7 @@ class Memory:
         import secrets
 
         from agent_memory.adapters.agent.prompt_templates import load_prompt_template
-        from agent_memory.pipelines.defrag_io import DefragIo
+        from agent_memory.pipelines.defrag_planning import DefragIo
 
         limits = self.config.limits
         return DefragIo(

@@ -1,11 +1,11 @@
-"""From what the agent proposes to what defrag will do: the plan check, and the tiers that follow from it."""
+"""What defrag acts on; and from what the agent proposes to what it will do: the plan check, and the tiers that follow from it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from attrs import evolve
-from returns.result import Success
+from attrs import evolve, frozen
+from returns.result import Result, Success
 
 from agent_memory.domain.actions import DefragProposal
 from agent_memory.domain.change import Create, Dropped, Replace, Restore, Retire
@@ -16,14 +16,45 @@ from agent_memory.domain.defragging.subjects import subject_of
 from agent_memory.domain.entry import Listing, Meta, StoredEntry
 from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.findings import Analysis, Profile
+from agent_memory.domain.section import Published, SectionBudget
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tidying.due import due_archivings
 from agent_memory.domain.tiering.resolve import resolve_tiers
 from agent_memory.domain.tiering.score import TierFacts, tier_facts
 from agent_memory.domain.tiering.tiers_after import tiers_after
-from agent_memory.pipelines.defrag_io import DefragIo
+from agent_memory.errors import Error
+from agent_memory.ports import Agent, Clock, DefragRecords, Locks, Recorder, RunLog, Store, UsageLedger
+from agent_memory.publishing import KeepSections
 
 _CHANGED = ("it was changed while the agent thought",)
+
+
+@frozen
+class DefragIo:
+    """The adapters, and the few settings that steps need."""
+
+    store: Store
+    agent: Agent
+    ledger: UsageLedger
+    recorder: Recorder
+    records: DefragRecords
+    log: RunLog
+    locks: Locks
+    clock: Clock
+    publish: Callable[[KeepSections], Result[Published, Error]]
+    """Writes the managed section of every configured target."""
+    prompt_template: str
+    random_word: Callable[[], str]
+    """Unguessable, at least 64 bits of hex; for nonces and fences."""
+    budget: SectionBudget = SectionBudget()
+    stale_days: int = 120
+    max_entries: int | None = None
+    """Live entries at most."""
+    max_chars: int | None = None
+    """Characters of the bodies of all live entries at most."""
+    tidy_up: Callable[[], Result[None, Error]] = lambda: Success(None)
+    """Compacts what grows: the usage ledger, old runs, the history."""
+    progress: Callable[[str], object] = str
 
 
 def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
@@ -52,8 +83,8 @@ def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
 
 def _at_hand(io: DefragIo, ids: tuple[str, ...]) -> dict[str, StoredEntry]:
     """What is to be checked and was not shown: what earlier runs had to leave, and what gets another title or tags."""
-    found = (io.store.read(id) for id in ids)
-    return {each.unwrap().meta.id: each.unwrap() for each in found if isinstance(each, Success)}
+    found = [each.unwrap() for each in map(io.store.read, ids) if isinstance(each, Success)]
+    return {each.meta.id: each for each in found}
 
 
 def still_possible(run: DefragRun, live: Listing) -> DefragRun:
