@@ -99,12 +99,12 @@ if TYPE_CHECKING:
     from agent_memory.machines.defrag import Defrag as Defrag
     from agent_memory.machines.pipeline import Model as Model, Pipeline as Pipeline
     from agent_memory.pipelines.backfill import plan_backfill as plan_backfill, put_backfill as put_backfill
-    from agent_memory.pipelines.backfill_io import BackfillIo as BackfillIo
     from agent_memory.pipelines.consolidate import consolidate as consolidate, steps as steps
     from agent_memory.pipelines.consolidate_io import ConsolidateIo as ConsolidateIo
     from agent_memory.pipelines.defrag import defrag as defrag
     from agent_memory.pipelines.defrag_planning import DefragIo as DefragIo
     from agent_memory.pipelines.driver import drive as drive
+    from agent_memory.pipelines.sighting import BackfillIo as BackfillIo
     from agent_memory.pipelines.undo import UndoIo as UndoIo, undo as undo
     from agent_memory.pipelines.watch import Watching as Watching, WatchIo as WatchIo, watch as watch
     from agent_memory.ports import (
@@ -177,7 +177,7 @@ _NAMES = {
     "machines.defrag": "Defrag",
     "machines.pipeline": "Model Pipeline",
     "pipelines.backfill": "plan_backfill put_backfill",
-    "pipelines.backfill_io": "BackfillIo",
+    "pipelines.sighting": "BackfillIo",
     "pipelines.consolidate": "consolidate steps",
     "pipelines.consolidate_io": "ConsolidateIo",
     "pipelines.defrag": "defrag",

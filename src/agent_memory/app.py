@@ -73,10 +73,10 @@ if TYPE_CHECKING:
     from agent_memory.domain.watching import Rest
     from agent_memory.formats.footprint_diff import DiffPart
     from agent_memory.known_notes import KnownNotes
-    from agent_memory.pipelines.backfill_io import BackfillIo
     from agent_memory.pipelines.consolidate_io import ConsolidateIo
     from agent_memory.pipelines.defrag_planning import DefragIo
     from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken
+    from agent_memory.pipelines.sighting import BackfillIo
     from agent_memory.pipelines.undo import UndoIo
     from agent_memory.pipelines.upgrading import Upgrades
     from agent_memory.pipelines.watch import Watching
@@ -770,7 +770,7 @@ class Memory:
         from agent_memory.adapters.surroundings.own_calls import is_marked
         from agent_memory.adapters.surroundings.project_directories import MAX_DIRECTORIES, project_directories
         from agent_memory.adapters.surroundings.repository import read_repository
-        from agent_memory.pipelines.backfill_io import BackfillIo
+        from agent_memory.pipelines.sighting import BackfillIo
 
         def known_directories() -> Iterable[Result[str, Error]]:
             # A watch looks every few seconds: it is not to read the inbox and the store each time.

@@ -25,7 +25,7 @@ from agent_memory.errors import (
     UsageInvalid,
 )
 from agent_memory.pipelines.backfill import plan_backfill, put_backfill, put_sighted
-from agent_memory.pipelines.backfill_io import BackfillIo
+from agent_memory.pipelines.sighting import BackfillIo
 from agent_memory.ports import Tombstones
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, envelope, history, skipped, turns
 from stand_ins.dict_finder import DictFinder

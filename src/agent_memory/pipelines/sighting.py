@@ -2,24 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from attrs import evolve
-from returns.result import Failure, Result, Success
+from attrs import evolve, field, frozen
 
 from agent_memory.domain.backfill import Sight, Sighted
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import COPY, History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import Context, InboxEntry
+from agent_memory.domain.queue import KnownSessions
 from agent_memory.domain.queueing.fold import queue_key, session_key
 from agent_memory.domain.queueing.redacted_entry import as_consumed
 from agent_memory.domain.seen_session import SeenSession, after_of
+from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.transcripts.windows import turn_chars
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, HistoryUnavailable
-from agent_memory.pipelines.backfill_io import BackfillIo, Looking, is_unique
-from agent_memory.results import sealed
+from agent_memory.errors import ERRORS, HistoryUnavailable
+from agent_memory.ports import Clock, HistorySource, Inbox, SeenSessions, SessionFinder, SessionMarks, Tombstones
+from agent_memory.results import unwrap
 from agent_memory.wording import describe
+
+UNIQUE_ID_CHARS = 16
+"""A shorter record id may be a count, which another session has too."""
+
+
+@frozen
+class BackfillIo:
+    """The adapters, and the few facts about this machine that steps need."""
+
+    finders: Mapping[Harness, SessionFinder]
+    histories: Mapping[str, HistorySource]
+    """By retrieval method."""
+    inbox: Inbox
+    marks: SessionMarks
+    clock: Clock
+    calls_for: Callable[[History], int]
+    """How often the agent command is asked about a history."""
+    repo_of: Callable[[str], str | None]
+    """The scope key of a directory; None where that is `global`."""
+    is_private: Callable[[str], bool]
+    """Whether a directory is one in which agent commands of ours run (P23)."""
+    tombstones: Tombstones | None = None
+    seen: SeenSessions | None = None
+    """What was seen in sessions before; None where each is read again."""
+    asked: str = ""
+    """What `calls_for` depends on beside the history."""
+    progress: Callable[[str], object] = str
+
+
+@frozen
+class Looking:
+    """What all sessions are compared with. `seen` grows with each session that is looked at."""
+
+    known: KnownSessions
+    event: str
+    """Of the inbox entries that come of it."""
+    since_ms: int | None = None
+    ends: frozenset[tuple[Harness, str]] = frozenset()
+    """The records at which consolidated sessions end, of harnesses whose copies of a session share its record ids."""
+    seen: IdSet = field(factory=IdSet)
+    """Records of the sessions looked at so far."""
+    first: dict[tuple[Harness, str], str | None] = field(factory=dict[tuple[Harness, str], "str | None"])
+    """The transcript of each session that was looked at first."""
+
+
+def is_unique(turn: Turn) -> bool:
+    """Whether no other session has the record id by chance."""
+    return len(turn.record_id) >= UNIQUE_ID_CHARS
 
 
 def look_at(io: BackfillIo, found: FoundSession, looking: Looking) -> Sighted:
@@ -31,24 +80,14 @@ def look_at(io: BackfillIo, found: FoundSession, looking: Looking) -> Sighted:
         return Sighted(found, "waiting")
     if max(looking.known.given_up_at_ms.get(key, -1) for key in keys) >= found.changed_at_ms:
         return Sighted(found, "given-up")
-    match sealed(_is_forgotten(io, found)):
-        case Failure(error):
-            return Sighted(found, "unreadable", problem=describe(error))
-        case Success(forgotten):
-            if forgotten:
-                return Sighted(found, "forgotten")
-    match sealed(io.marks.get(found.harness, found.session_id)):
-        case Failure(error):
-            return Sighted(found, "unreadable", problem=describe(error))
-        case Success(mark):
-            return Sighted(found, "done") if _is_over(found, mark) else _read(io, found, entry, mark, looking)
-
-
-def _is_forgotten(io: BackfillIo, found: FoundSession) -> Result[bool, Error]:
-    """Whether a person had the session forgotten (P28)."""
-    if io.tombstones is None:
-        return Success(False)
-    return io.tombstones.of_session(found.harness, found.session_id).map(lambda tombstone: tombstone is not None)
+    try:
+        # A person may have had it forgotten (P28).
+        if io.tombstones is not None and unwrap(io.tombstones.of_session(found.harness, found.session_id)) is not None:
+            return Sighted(found, "forgotten")
+        mark = unwrap(io.marks.get(found.harness, found.session_id))
+    except ERRORS as error:
+        return Sighted(found, "unreadable", problem=describe(error))
+    return Sighted(found, "done") if _is_over(found, mark) else _read(io, found, entry, mark, looking)
 
 
 def _is_over(found: FoundSession, mark: SessionMark | None) -> bool:
@@ -67,14 +106,14 @@ def _read(
     source = io.histories.get(found.retrieval.method)
     if source is None:
         return Sighted(found, "unreadable", problem=f"this version has no way to read {found.retrieval.method} yet")
-    match sealed(source.fetch(entry, mark)):
-        case Failure(HistoryUnavailable(reason=reason)):
-            return Sighted(found, "unreadable", problem=reason)
-        case Failure(error):
-            return Sighted(found, "unreadable", problem=describe(error))
-        case Success(history):
-            keep_seen(io, found, mark, history)
-            return _judged(io, found, entry, mark, looking, history)
+    try:
+        history = unwrap(source.fetch(entry, mark))
+    except HistoryUnavailable as absent:
+        return Sighted(found, "unreadable", problem=absent.reason)
+    except ERRORS as error:
+        return Sighted(found, "unreadable", problem=describe(error))
+    keep_seen(io, found, mark, history)
+    return _judged(io, found, entry, mark, looking, history)
 
 
 def _judged(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Result
 
 from agent_memory.domain.backfill import Sight, Sighted, short_number
 from agent_memory.domain.found_session import FoundSession
@@ -16,12 +16,11 @@ from agent_memory.domain.inbox_entry import WATCH_EVENT
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.domain.watching import Due, Key, Rest, Watch, due, key_of, observed, settled
-from agent_memory.errors import Error, UsageInvalid
+from agent_memory.errors import ERRORS, Error, UsageInvalid
 from agent_memory.pipelines.backfill import looking_for, put_sighted
-from agent_memory.pipelines.backfill_io import BackfillIo
-from agent_memory.pipelines.sighting import look_at
-from agent_memory.results import sealed
-from agent_memory.wording import describe
+from agent_memory.pipelines.sighting import BackfillIo, look_at
+from agent_memory.results import as_result, unwrap
+from agent_memory.wording import describe, warning_of
 
 MOST_PROBLEMS = 1_000
 _LONGEST_WAIT_SECONDS = 10.0
@@ -56,14 +55,15 @@ class Watching:
     """The first `MOST_PROBLEMS`."""
 
 
-def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Result[Watching, Error]:
+@as_result
+def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Watching:
     """What was done until the watch was ended. A session's trouble, and that of the disk, is told and the watch goes on:
     the session is due again at its next change, and backfill finds it in any case."""
     unknown = next((harness for harness in harnesses if harness not in io.backfill.finders), None)
     if unknown is not None:
         known = ", ".join(sorted(io.backfill.finders))
         hint = f"There are {known}; `memory backfill {unknown}` may find its past ones."
-        return Failure(UsageInvalid(f"Sessions of {unknown} cannot be watched", hint))
+        raise UsageInvalid(f"Sessions of {unknown} cannot be watched", hint)
     chosen = tuple(dict.fromkeys(harnesses)) or tuple(sorted(io.backfill.finders))
     since_ms = io.backfill.clock.now_ms() - rest.debounce_ms
     state, done, last_trouble = Watch(), Watching(), ""
@@ -81,7 +81,7 @@ def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Result[Watch
         seconds = _LONGEST_WAIT_SECONDS if next_at_ms is None else (next_at_ms - now_ms) / 1000
         if not io.is_stopped():
             io.wait(min(max(seconds, 0.0), _LONGEST_WAIT_SECONDS))
-    return Success(done)
+    return done
 
 
 def _found(io: WatchIo, harnesses: Sequence[Harness], since_ms: int) -> tuple[list[FoundSession], str]:
@@ -89,11 +89,10 @@ def _found(io: WatchIo, harnesses: Sequence[Harness], since_ms: int) -> tuple[li
     troubles: list[str] = []
     for harness in harnesses:
         for each in io.backfill.finders[harness].find(since_ms):
-            match sealed(each):
-                case Success(session):
-                    found.append(session)
-                case Failure(error):
-                    troubles.append(describe(error))
+            if isinstance(each, Failure):
+                troubles += warning_of(each)
+            else:
+                found.append(each.unwrap())
     return found, " ".join(troubles)
 
 
@@ -101,36 +100,27 @@ def _act(io: WatchIo, now_due: Due, done: Watching) -> tuple[Watching, frozenset
     """What has been done after this, and the sessions that are nobody's to hand over."""
     left_out: set[Key] = set()
     for found in now_due.captures:
-        match sealed(_capture(io, found)):
-            case Failure(error):
-                done = _with_problem(io, done, f"{_named(found)}: {describe(error)}")
-            case Success(sighted):
-                done = _told(io, sighted, done)
-                left_out.update([] if sighted.sight in _A_PERSONS else [key_of(found)])
+        try:
+            sighted = look_at(io.backfill, found, looking_for(io.backfill, [found], WATCH_EVENT))
+            if sighted.entry is not None:
+                put_sighted(io.backfill, sighted)
+        except ERRORS as error:
+            done = _with_problem(io, done, f"{_named(found)}: {describe(error)}")
+            continue
+        done = _told(io, sighted, done)
+        left_out.update([] if sighted.sight in _A_PERSONS else [key_of(found)])
     for found in now_due.idle:
         if key_of(found) in left_out:
             continue
-        match sealed(io.hand_over(found)):
-            case Failure(error):
-                done = _with_problem(io, done, f"{_named(found)}: {describe(error)}")
-            case Success(id):
-                if id is not None:
-                    _tell(io, f"handed over {_named(found)}: {id}")
-                    done = evolve(done, handed_over=done.handed_over + 1)
+        try:
+            id = unwrap(io.hand_over(found))
+        except ERRORS as error:
+            done = _with_problem(io, done, f"{_named(found)}: {describe(error)}")
+            continue
+        if id is not None:
+            _tell(io, f"handed over {_named(found)}: {id}")
+            done = evolve(done, handed_over=done.handed_over + 1)
     return done, frozenset(left_out)
-
-
-def _capture(io: WatchIo, found: FoundSession) -> Result[Sighted, Error]:
-    """The session as it was seen; if it says something new, it waits in the inbox now."""
-
-    def put(sighted: Sighted) -> Result[Sighted, Error]:
-        if sighted.entry is None:
-            return Success(sighted)
-        return put_sighted(io.backfill, sighted).map(lambda _: sighted)
-
-    return looking_for(io.backfill, [found], WATCH_EVENT).bind(
-        lambda looking: put(look_at(io.backfill, found, looking))
-    )
 
 
 def _told(io: WatchIo, sighted: Sighted, done: Watching) -> Watching:
