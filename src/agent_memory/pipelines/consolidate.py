@@ -13,7 +13,7 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Applied, Change, Receipt, Retire
-from agent_memory.domain.forgetting.relearning import REASON
+from agent_memory.domain.forgetting.tombstone import REASON
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.plan import Plan
