@@ -36,7 +36,7 @@ from agent_memory.adapters.harness.copilot import CopilotSessions
 from agent_memory.adapters.harness.gemini import GeminiSessions
 from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.pi import PiSessions
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, SessionMethod, retrieval_of
@@ -202,7 +202,7 @@ def history_of(path: Path, harness: str) -> History | None:
         answer = Finished(0, path.read_bytes(), b"", timed_out=False, stdout_capped=False, stdin_taken=True)
         retrieval = retrieval_of(Harness.OPENCODE, json.loads(text)["info"]["id"])
         assert retrieval is not None
-        source: HistorySource = OpencodeSessions(roots, lambda argv, cwd: Success(answer))
+        source: HistorySource = OpencodeSessions(roots, lambda argv, cwd: answer)
         entry = InboxEntry(0, Harness.OPENCODE, retrieval)
     else:
         name, method, opened, pattern = _SOURCES[harness]

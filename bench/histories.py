@@ -24,7 +24,7 @@ from bench.measure import print_table
 from returns.result import Success
 
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.instants import iso_of

@@ -23,7 +23,7 @@ from agent_memory.adapters.harness.gemini import GeminiSessions
 from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.pi import PiSessions
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.extraction.extract import extracted
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, SessionMethod, retrieval_of
@@ -32,7 +32,7 @@ from agent_memory.domain.transcripts.entry_uses import entry_uses
 from agent_memory.domain.transcripts.redacted_history import redact_history
 from agent_memory.domain.transcripts.windows import cut_windows
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.formats.history_lines import parse_history_lines, render_history_lines
 from agent_memory.ports import HistorySource
 from agent_memory.results import sealed
@@ -74,8 +74,8 @@ def _aider(directory: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
 
 
 def _amp(_: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
-    def run(argv: Sequence[str]) -> Result[Finished, StoreIo]:
-        return Success(Finished(0, data, b"", timed_out=False, stdout_capped=False, stdin_taken=True))
+    def run(argv: Sequence[str], cwd: str) -> Finished:
+        return Finished(0, data, b"", timed_out=False, stdout_capped=False, stdin_taken=True)
 
     retrieval = retrieval_of(Harness.AMP, "T-0198c1aa-2f3e-7000-8a11-3c5d7e9f0b21")
     assert retrieval is not None
@@ -83,8 +83,8 @@ def _amp(_: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
 
 
 def _opencode(directory: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
-    def run(argv: Sequence[str], cwd: str) -> Result[Finished, StoreIo]:
-        return Success(Finished(0, data, b"", timed_out=False, stdout_capped=False, stdin_taken=True))
+    def run(argv: Sequence[str], cwd: str) -> Finished:
+        return Finished(0, data, b"", timed_out=False, stdout_capped=False, stdin_taken=True)
 
     retrieval = retrieval_of(Harness.OPENCODE, "ses_039291878ffeimNGlY5GGKUQmY")
     assert retrieval is not None

@@ -1,22 +1,19 @@
-"""Worlds for the contract of histories: harnesses that keep their sessions in databases, or in many files."""
+"""Worlds for the contract of histories: harnesses that keep their sessions in databases."""
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
-
-from returns.result import Failure
 
 from agent_memory.adapters.harness.cursor import CursorSessions
 from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.opencode import OpencodeSessions
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import StoreIo
 from agent_memory.ports import HistorySource
 from cursor_conversations import SESSION as CONVERSATION, sample_composer, sample_transcript
 from goose_sessions import SESSION as GOOSE, sample as goose_sample
+from harness_surroundings import NOT_FOUND, ScriptedCommand
 from opencode_sessions import SESSION as OPENCODE, sample as opencode_sample
 
 GARBAGE = b"no database " * 100
@@ -52,22 +49,11 @@ class GooseRowsWorld(_World):
         (self._directory / "sessions.db").write_bytes(GARBAGE)
 
 
-class GooseLinesWorld(GooseRowsWorld):
-    def hold(self, count: int) -> None:
-        talk = goose_sample()
-        del talk.messages[count:]
-        talk.write_lines(self._directory)
-
-    def corrupt(self) -> None:
-        (self._directory / f"{GOOSE}.jsonl").write_bytes(GARBAGE)
-
-
 class OpencodeRowsWorld(_World):
     inseparable = (2,)
 
     def _make(self) -> None:
-        missing = Failure(StoreIo("opencode", "start", "ENOENT", "No such file or directory"))
-        self.source = OpencodeSessions(self._roots, lambda argv, cwd: missing)
+        self.source = OpencodeSessions(self._roots, ScriptedCommand(NOT_FOUND))
         self.entry = InboxEntry(0, Harness.OPENCODE, SessionFile("opencode-session", OPENCODE))
 
     def hold(self, count: int) -> None:
@@ -75,15 +61,6 @@ class OpencodeRowsWorld(_World):
 
     def corrupt(self) -> None:
         (self._directory / "opencode.db").write_bytes(GARBAGE)
-
-
-class OpencodeFilesWorld(OpencodeRowsWorld):
-    def hold(self, count: int) -> None:
-        opencode_sample(count).write_files(self._directory)
-
-    def corrupt(self) -> None:
-        shutil.rmtree(self._directory / "storage" / "message")
-        (self._directory / "storage" / "session" / "p" / f"{OPENCODE}.json").write_bytes(GARBAGE)
 
 
 class CursorLinesWorld(_World):
@@ -107,7 +84,4 @@ class CursorStoreWorld(CursorLinesWorld):
         self._path = sample_composer(count).write(self._directory)
 
 
-DATABASE_WORLDS = (
-    *(CursorLinesWorld, CursorStoreWorld, GooseLinesWorld, GooseRowsWorld),
-    *(OpencodeFilesWorld, OpencodeRowsWorld),
-)
+DATABASE_WORLDS = (CursorLinesWorld, CursorStoreWorld, GooseRowsWorld, OpencodeRowsWorld)

@@ -1,4 +1,4 @@
-"""goose sessions for tests, in the shapes of 1.9 (lines) and 1.41 (rows)."""
+"""goose sessions for tests, in the shapes of 1.41."""
 
 from __future__ import annotations
 
@@ -65,14 +65,6 @@ class Talk:
         marks = ", ".join("?" * len(self.session))
         session = (f"INSERT INTO sessions ({', '.join(self.session)}) VALUES ({marks})", tuple(self.session.values()))
         return make_database(path, *SCHEMA, session, *map(self._row, self.messages), wal=wal)
-
-    def write_lines(self, directory: Path, *, header: bool = True) -> Path:
-        """The file that versions before 1.10 kept."""
-        path = directory / f"{self.session['id']}.jsonl"
-        known = {"description": self.session["name"], "working_dir": self.session["working_dir"], "message_count": 3}
-        lines = [*([known] if header else []), *self.messages]
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        return path
 
     def _row(self, message: Json) -> tuple[str, Sequence[object]]:
         content = message["content"]

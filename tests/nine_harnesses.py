@@ -200,9 +200,32 @@ def _amp(home: Path, session_id: str, talk: Sequence[Exchange]) -> Path:
         say("assistant", {"type": "text", "text": each.agent}, state={"type": "complete", "stopReason": "end_turn"})
     tree = {"displayName": "home", "uri": f"file://{home}"}
     thread = {"v": 150, "id": session_id, "created": 1_770_000_000_000, "title": "Ports", "messages": messages}
-    path = home / ".local" / "share" / "amp" / "threads" / f"{session_id}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(thread | {"env": {"initial": {"platform": {"os": "linux"}, "trees": [tree]}}}))
+    document = thread | {"env": {"initial": {"platform": {"os": "linux"}, "trees": [tree]}}}
+    return keep_thread(home, session_id, json.dumps(document).encode())
+
+
+_AMP = """#!/bin/sh
+case "$2" in
+export) exec cat "$HOME/.amp-server/$3.json" ;;
+list)
+    for thread in "$HOME"/.amp-server/*.json; do
+        printf '%s{"id": "%s", "updatedAt": %s000}' "${comma-[}" "$(basename "$thread" .json)" "$(date -r "$thread" +%s)"
+        comma=,
+    done
+    printf ']' ;;
+esac
+"""
+
+
+def keep_thread(home: Path, thread_id: str, export: bytes) -> Path:
+    """Have the command `amp`, in `bin` of the home, export this thread and list it."""
+    command = home / "bin" / "amp"
+    command.parent.mkdir(exist_ok=True)
+    command.write_text(_AMP)
+    command.chmod(0o755)
+    path = home / ".amp-server" / f"{thread_id}.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(export)
     return path
 
 

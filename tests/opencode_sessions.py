@@ -1,4 +1,4 @@
-"""opencode sessions for tests, in the shapes of 1.18: as an export, as rows, as the files of versions before 1.2."""
+"""opencode sessions for tests, in the shapes of 1.18: as an export, as rows."""
 
 from __future__ import annotations
 
@@ -107,16 +107,6 @@ class Talk:
                 made.append(("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", part_row))
         return made
 
-    def write_files(self, directory: Path) -> Path:
-        """The files of versions before 1.2."""
-        storage = directory / "storage"
-        _write(storage / "session" / "p" / f"{self.session_id}.json", self.info)
-        for about, parts in self.messages:
-            _write(storage / "message" / self.session_id / f"{about['id']}.json", about)
-            for part in parts:
-                _write(storage / "part" / str(about["id"]) / f"{part['id']}.json", part)
-        return storage
-
 
 def said(text: str) -> Json:
     """A finished text of the agent's."""
@@ -147,8 +137,3 @@ def sample(count: int = 5) -> Talk:
 
 def _without_ids(value: Json) -> str:
     return json.dumps({key: each for key, each in value.items() if key not in ("id", "sessionID", "messageID")})
-
-
-def _write(path: Path, value: Json) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value, indent=2))

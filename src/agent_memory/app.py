@@ -566,7 +566,7 @@ class Memory:
     def defrag(self, *, dry_run: bool = False, force: bool = False, progress: Progress = _silent) -> DefragRun:
         """One run under the run lock; `Busy` when another is at work. Where no agent may be called, only what needs none
         is done."""
-        from agent_memory.adapters.agent.unusable_agent import UnusableAgent
+        from agent_memory.adapters.agent.agent_command import UnusableAgent
         from agent_memory.domain.defrag_run import DefragRun
         from agent_memory.pipelines.defrag import defrag
 
@@ -764,9 +764,8 @@ class Memory:
     def _backfill_io(self, progress: Progress = _silent, *, watching: bool = False) -> BackfillIo:
         """For backfill and watch; `watching` leaves out the harnesses whose sessions no file tells of."""
         from agent_memory import __version__
-        from agent_memory.adapters.harness import history_sources
+        from agent_memory.adapters.harness import history_sources, session_finders, watched_finders
         from agent_memory.adapters.harness.seen_sessions_files import SeenSessionsFiles
-        from agent_memory.adapters.harness.session_finders import session_finders, watched_finders
         from agent_memory.adapters.surroundings.own_calls import is_marked
         from agent_memory.adapters.surroundings.project_directories import MAX_DIRECTORIES, project_directories
         from agent_memory.adapters.surroundings.repository import read_repository
@@ -821,7 +820,7 @@ class Memory:
     ) -> Watching:
         """Capture sessions as they come to rest, until `stop` is set. UsageInvalid where there are no transcripts yet and
         they are not to be waited for."""
-        from agent_memory.adapters.harness.session_finders import watched_directories
+        from agent_memory.adapters.harness import watched_directories
         from agent_memory.adapters.harness.transcript_changes import transcript_changes
         from agent_memory.pipelines.watch import WatchIo, watch
 
@@ -1031,7 +1030,7 @@ class Memory:
     def _doctor(self, progress: Progress) -> Doctor:
         from agent_memory.adapters.doctor.doctor import Doctor
         from agent_memory.adapters.doctor.state import false_copies
-        from agent_memory.adapters.harness.session_finders import FINDERS
+        from agent_memory.adapters.harness import FINDERS
         from agent_memory.domain.vocabulary import Harness
 
         return Doctor(

@@ -12,9 +12,8 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.agent.agent_command import ARGUMENT_MAX_CHARS, CommandAgent, open_agent
+from agent_memory.adapters.agent.agent_command import ARGUMENT_MAX_CHARS, CommandAgent, open_agent, private_directory
 from agent_memory.adapters.agent.chosen_command import AgentCommand, choose_command, uses_builtin
-from agent_memory.adapters.agent.private_directory import private_directory
 from agent_memory.config import LlmConfig, PresetConfig
 from agent_memory.domain.agent_request import AgentReply, SessionRequest
 from agent_memory.domain.command.presets import PRESETS

@@ -12,12 +12,9 @@ import time
 from pathlib import Path
 
 import pytest
-from returns.pipeline import is_successful
-from returns.result import Failure, Success
 
 from agent_memory.adapters.agent.child_process import Finished, run_child
 from agent_memory.errors import StoreIo
-from agent_memory.results import sealed
 
 BEHAVES = Path(__file__).parents[1] / "fixtures" / "agents" / "behaves.py"
 MIB = 1024 * 1024
@@ -31,7 +28,7 @@ def run(
     grace_seconds: float = 0.3,
     max_stdout_bytes: int = 4 * MIB,
 ) -> Finished:
-    result = run_child(
+    return run_child(
         [sys.executable, "-S", str(BEHAVES), mode, *arguments],
         stdin=stdin,
         env={"PATH": os.environ["PATH"]},
@@ -40,7 +37,6 @@ def run(
         grace_seconds=grace_seconds,
         max_stdout_bytes=max_stdout_bytes,
     )
-    return result.unwrap()
 
 
 def is_alive(pid: int) -> bool:
@@ -171,7 +167,8 @@ def test_no_zombie_and_no_descriptor_is_left() -> None:
     for mode in ("echo", "endless", "grandchild_keeps_pipe", "killed_halfway", "no_stdin_read"):
         run(mode, stdin=b"p" * MIB)
     run("ignore_sigterm", timeout_seconds=0.2)
-    run_child(["/nowhere/at-all"], stdin=b"", env={}, cwd="/", timeout_seconds=1)
+    with pytest.raises(StoreIo):
+        run_child(["/nowhere/at-all"], stdin=b"", env={}, cwd="/", timeout_seconds=1)
     assert open_descriptors() == before
     assert children() <= of_others
 
@@ -187,29 +184,30 @@ def test_no_zombie_and_no_descriptor_is_left() -> None:
         (["/bin/sh", "x" * 10 * MIB], "/", "E2BIG", "/bin/sh"),
     ],
 )
-def test_a_child_that_cannot_start_is_an_error_value(argv: list[str], cwd: str, errno_name: str, path: str) -> None:
-    result = run_child(argv, stdin=b"", env={"PATH": "/usr/bin:/bin"}, cwd=cwd, timeout_seconds=5)
-    match sealed(result):
-        case Failure(StoreIo(found_path, operation, found_errno, _)):
-            assert (found_path, operation, found_errno) == (path, "start", errno_name)
-        case Success(finished):
-            pytest.fail(f"it ran: {finished}")
+def test_a_child_that_cannot_start_raises_what_went_wrong(
+    argv: list[str], cwd: str, errno_name: str, path: str
+) -> None:
+    with pytest.raises(StoreIo) as failed:
+        run_child(argv, stdin=b"", env={"PATH": "/usr/bin:/bin"}, cwd=cwd, timeout_seconds=5)
+    error = failed.value
+    assert (error.path, error.operation, error.errno_name) == (path, "start", errno_name)
 
 
-def test_running_out_of_descriptors_anywhere_is_an_error_value_and_leaves_none_open_p5() -> None:
+def test_running_out_of_descriptors_anywhere_raises_what_went_wrong_and_leaves_none_open_p5() -> None:
     before = open_descriptors()
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     failures = []
     for most in range(3, max(map(int, before)) + 10):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, limits[1]))
         try:
-            result = run_child(["/bin/sh"], stdin=b"", env={}, cwd="/", timeout_seconds=5)
+            last: Finished | StoreIo = run_child(["/bin/sh"], stdin=b"", env={}, cwd="/", timeout_seconds=5)
+        except StoreIo as error:
+            last = error
+            failures.append(error)
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-        if not is_successful(result):
-            failures.append(result.failure())
     assert {error.errno_name for error in failures} == {"EMFILE"}
-    assert is_successful(result)
+    assert isinstance(last, Finished)
     assert open_descriptors() == before
 
 
@@ -217,7 +215,7 @@ def test_the_child_has_a_session_of_its_own_and_none_of_our_descriptors() -> Non
     reader, writer = os.pipe()
     os.set_inheritable(writer, True)
     argv = [sys.executable, "-c", f"import os; print(os.getsid(0) == os.getpid()); os.fstat({writer})"]
-    finished = run_child(argv, stdin=b"", env={}, cwd="/", timeout_seconds=20).unwrap()
+    finished = run_child(argv, stdin=b"", env={}, cwd="/", timeout_seconds=20)
     os.close(reader)
     os.close(writer)
     assert finished.stdout == b"True\n"
@@ -297,7 +295,7 @@ def test_a_caller_that_ignores_sigchld_gets_its_answer() -> None:
         from agent_memory.adapters.agent.child_process import run_child
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         argv = ["/bin/sh", "-c", "echo fine"]
-        print(run_child(argv, stdin=b"", env={}, cwd="/", timeout_seconds=20).unwrap().stdout)
+        print(run_child(argv, stdin=b"", env={}, cwd="/", timeout_seconds=20).stdout)
     """)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=120, check=False)
     assert (done.stdout, done.stderr) == (b"b'fine\\n'\n", b"")

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.harness import SOURCES, Surroundings, read_only_database
-from agent_memory.adapters.harness.session_finders import session_finders, watched_finders
+from agent_memory.adapters.harness import SOURCES, read_only_database, session_finders, watched_finders
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.inbox_entry import InboxEntry, retrieval_of
 from agent_memory.domain.instants import iso_of
@@ -21,18 +20,13 @@ from agent_memory.ports import SessionFinder
 from cursor_conversations import Composer, sample_composer, sample_transcript
 from databases import everything_in, owner_of
 from goose_sessions import sample as goose_sample
+from harness_surroundings import surroundings
 from opencode_sessions import Talk as OpencodeTalk, sample as opencode_sample
 
 ONE, TWO = "11111111-2222-4333-8444-555555555555", "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"
 CHANGED_MS = 1_770_000_000_000
 
 Rows = Mapping[str, int]
-
-
-def surroundings(home: Path, *roots: str, **environ: str) -> Surroundings:
-    return Surroundings(
-        {"HOME": str(home), "PATH": "/nowhere", **environ}, str(home), home / "m", lambda _: None, roots
-    )
 
 
 def finder(home: Path, harness: Harness, *roots: str, **environ: str) -> SessionFinder:
@@ -282,18 +276,6 @@ def test_goose_databases_of_earlier_versions_are_asked(tmp_path: Path) -> None:
     assert sorted(found_by(finder(tmp_path, Harness.GOOSE))) == [ONE]
 
 
-def test_goose_files_are_found_unless_the_database_knows_their_session(tmp_path: Path) -> None:
-    directory = tmp_path / MAKERS[Harness.GOOSE][0]
-    path = database(tmp_path, Harness.GOOSE, {ONE: CHANGED_MS})
-    moved, alone = goose_sample(), goose_sample()
-    moved.session["id"], alone.session["id"] = ONE, "my-old-one"
-    moved.write_lines(directory)
-    old = alone.write_lines(directory)
-    (directory / f"{TWO}.jsonl").write_text('{"type":"user","cwd":"/of/another/harness"}\n')
-    found = found_by(finder(tmp_path, Harness.GOOSE))
-    assert {id: each.path for id, each in found.items()} == {ONE: str(path), "my-old-one": str(old)}
-
-
 # -- opencode ----------------------------------------------------------------------------------------------------------
 
 
@@ -310,18 +292,6 @@ def test_opencode_databases_of_channels_and_the_named_one_are_asked(tmp_path: Pa
     named = opencode_database(tmp_path / "elsewhere", {TWO: CHANGED_MS}).rename(tmp_path / "elsewhere" / "mine.db")
     assert sorted(found_by(finder(tmp_path, Harness.OPENCODE, OPENCODE_DB=str(named)))) == [ONE, TWO]
     assert sorted(found_by(finder(tmp_path, Harness.OPENCODE))) == [ONE]
-
-
-def test_opencode_files_are_found_once_and_without_those_of_sub_agents(tmp_path: Path) -> None:
-    directory = tmp_path / MAKERS[Harness.OPENCODE][0]
-    database(tmp_path, Harness.OPENCODE, {"ses_moved": CHANGED_MS})
-    for id in ("ses_moved", "ses_old"):
-        OpencodeTalk(id).write_files(directory)
-    OpencodeTalk("ses_child", parentID="ses_old").write_files(directory)
-    (directory / "storage" / "session" / "p" / "notes.json").write_text("{}")
-    found = found_by(finder(tmp_path, Harness.OPENCODE))
-    assert sorted(found) == ["ses_moved", "ses_old"]
-    assert found["ses_old"].size_bytes is None
 
 
 # -- Cursor ------------------------------------------------------------------------------------------------------------

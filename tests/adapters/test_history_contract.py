@@ -10,19 +10,19 @@ from typing import Protocol
 
 import pytest
 from attrs import evolve
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Success
 
 from agent_memory.adapters.agent.child_process import Finished
 from agent_memory.adapters.harness import SOURCES, Surroundings, history_sources
 from agent_memory.adapters.harness.aider import AiderChats
 from agent_memory.adapters.harness.amp import AmpThreads
+from agent_memory.adapters.harness.captured_notes import FileSnapshots
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.copilot import CopilotSessions
 from agent_memory.adapters.harness.gemini import GeminiSessions
-from agent_memory.adapters.harness.history_file import FileSnapshots
 from agent_memory.adapters.harness.pi import PiSessions
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import (
     SESSION_METHODS,
@@ -36,7 +36,7 @@ from agent_memory.domain.inbox_entry import (
     session_id_of,
 )
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo
+from agent_memory.errors import HistoryUnavailable, HistoryUnreadable
 from agent_memory.ports import HistorySource
 from aider_chats import AiderChat, aider_entry
 from claude_transcripts import SESSION, Conversation, calls
@@ -44,6 +44,7 @@ from codex_rollouts import THREAD, Rollout
 from copilot_sessions import CopilotEvents, copilot_entry
 from faults import failing_at
 from gemini_chats import CHAT, Chat, tool
+from harness_surroundings import finished
 from pi_sessions import PI, Branching, tool_call
 from stand_ins.dict_histories import DictHistories
 
@@ -219,10 +220,8 @@ class AmpWorld:
         self.source: HistorySource = AmpThreads(self._run, lambda _: None)
         self.entry = InboxEntry(0, Harness.AMP, AmpThread("T-1"))
 
-    def _run(self, argv: Sequence[str]) -> Result[Finished, StoreIo]:
-        if self._printed is None:
-            return Success(Finished(1, b"", b"thread not found", False, False, True))
-        return Success(Finished(0, self._printed, b"", False, False, True))
+    def _run(self, argv: Sequence[str], cwd: str) -> Finished:
+        return finished(status=1, stderr=b"thread not found") if self._printed is None else finished(self._printed)
 
     def hold(self, count: int) -> None:
         call = {"type": "tool_use", "id": "c", "name": "Bash", "input": {"cmd": "ss"}}

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.adapters.harness.history_file import FileSnapshots
+from agent_memory.adapters.harness.captured_notes import FileSnapshots
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry
-from agent_memory.domain.transcripts.document_turns import document_turns, first_heading
 from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, SECTION_END, SECTION_START
-from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS
+from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS, document_turns, first_heading
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnreadable
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Success
 
 from agent_memory.adapters.agent.child_process import Finished
-from agent_memory.adapters.harness import SOURCES, Surroundings
-from agent_memory.adapters.harness.amp_finder import LIST_COMMAND, AmpFinder
-from agent_memory.adapters.harness.session_finders import FINDERS, session_finders
+from agent_memory.adapters.harness import FINDERS, SOURCES, session_finders
+from agent_memory.adapters.harness.amp import AmpFinder
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.inbox_entry import AmpThread, retrieval_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable, StoreIo
 from agent_memory.ports import SessionFinder
+from harness_surroundings import NOT_FOUND, ScriptedCommand, finished, surroundings
 from stand_ins.dict_finder import DictFinder
 
 ONE = "11111111-2222-4333-8444-555555555555"
@@ -82,10 +82,7 @@ def put(home: Path, relative: str, text: str = "{}", changed_ms: int = CHANGED_M
 
 
 def finder(home: Path, harness: Harness, *roots: str, **environ: str) -> SessionFinder:
-    given = Surroundings(
-        {"HOME": str(home), "PATH": "/nowhere", **environ}, str(home), home / "m", lambda _: None, roots
-    )
-    return session_finders(given)[harness]
+    return session_finders(surroundings(home, *roots, **environ))[harness]
 
 
 def found_by(finder: SessionFinder, since_ms: int | None = None) -> list[FoundSession]:
@@ -235,33 +232,17 @@ def test_what_is_found_can_be_read() -> None:
 THREAD, OTHER = "T-11111111-2222", "T-aaaaaaaa-bbbb"
 
 
-def amp(answer: Result[Finished, StoreIo]) -> Callable[[Sequence[str]], Result[Finished, StoreIo]]:
-    def run(argv: Sequence[str]) -> Result[Finished, StoreIo]:
-        assert tuple(argv) == LIST_COMMAND
-        return answer
-
-    return run
+def amp(outcome: Finished | StoreIo) -> AmpFinder:
+    return AmpFinder(ScriptedCommand(outcome))
 
 
-def printed(text: str, status: int = 0, stderr: str = "") -> Result[Finished, StoreIo]:
-    return Success(
-        Finished(
-            exit_status=status,
-            stdout=text.encode(),
-            stderr_tail=stderr.encode(),
-            timed_out=False,
-            stdout_capped=False,
-            stdin_taken=True,
-        )
-    )
-
-
-MISSING: Result[Finished, StoreIo] = Failure(StoreIo("amp", "run", "ENOENT", "No such file or directory"))
+def printed(text: str, status: int = 0, stderr: str = "") -> Finished:
+    return finished(text.encode(), status, stderr.encode())
 
 
 class TestAmpFinder(FinderContract):
     def finder(self, sessions: Sequence[tuple[str, int]]) -> SessionFinder:
-        return AmpFinder(amp(printed(json.dumps([{"id": id, "updatedAt": at} for id, at in sessions]))))
+        return amp(printed(json.dumps([{"id": id, "updatedAt": at} for id, at in sessions])))
 
     def ids(self) -> tuple[str, str]:
         return THREAD, OTHER
@@ -276,24 +257,13 @@ class TestAmpFinder(FinderContract):
     ],
 )
 def test_threads_are_found_however_they_are_listed(listed: object) -> None:
-    (found,) = found_by(AmpFinder(amp(printed(json.dumps(listed)))))
+    (found,) = found_by(amp(printed(json.dumps(listed))))
     assert found.retrieval == AmpThread(THREAD)
     assert found.changed_at_ms == found.ended_at_ms == CHANGED_MS
 
 
-def test_threads_in_files_are_found_without_the_command(tmp_path: Path) -> None:
-    put(tmp_path, f"{THREAD}.json")
-    put(tmp_path, "notes.json")
-    put(tmp_path, f"{OTHER}.txt")
-    assert ids(AmpFinder(amp(MISSING), str(tmp_path))) == [THREAD]
-    assert ids(AmpFinder(amp(MISSING), str(tmp_path / "gone"))) == []
-
-
-def test_a_thread_in_a_file_and_on_the_server_is_one(tmp_path: Path) -> None:
-    put(tmp_path, f"{THREAD}.json")
-    listed = json.dumps([{"id": THREAD, "updatedAt": CHANGED_MS + 9}])
-    (found,) = found_by(AmpFinder(amp(printed(listed)), str(tmp_path)))
-    assert found.changed_at_ms == CHANGED_MS + 9
+def test_without_the_command_there_are_no_threads() -> None:
+    assert ids(amp(NOT_FOUND)) == []
 
 
 @pytest.mark.parametrize(
@@ -303,14 +273,10 @@ def test_a_thread_in_a_file_and_on_the_server_is_one(tmp_path: Path) -> None:
         printed("Title  Visibility\n----"),
         printed("[" * 100_000),
         printed('{"error": "x"}'),
-        Failure(StoreIo("amp", "run", "EMFILE", "Too many open files")),
+        StoreIo("amp", "run", "EMFILE", "Too many open files"),
     ],
 )
-def test_an_amp_that_does_not_tell_is_an_error_and_never_nothing(
-    answer: Result[Finished, StoreIo], tmp_path: Path
-) -> None:
+def test_an_amp_that_does_not_tell_is_an_error_and_never_nothing(answer: Finished | StoreIo) -> None:
     """P6"""
-    put(tmp_path, f"{THREAD}.json")
-    error, found = AmpFinder(amp(answer), str(tmp_path)).find(None)
+    (error,) = amp(answer).find(None)
     assert isinstance(error.failure(), HistoryUnavailable)
-    assert found.unwrap().session_id == THREAD

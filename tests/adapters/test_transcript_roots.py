@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from returns.result import Failure, Success
 
-from agent_memory.adapters.harness.transcript_roots import (
+from agent_memory.adapters.harness import claude_code
+from agent_memory.adapters.harness.transcripts import (
     TranscriptRoots,
-    claude_code_roots,
     find_transcript,
     is_session_id,
+    roots_of,
     transcript,
 )
 from agent_memory.errors import Error, HistoryUnavailable, TranscriptRefused
-from agent_memory.results import sealed
+from harness_surroundings import surroundings
 
 
 @pytest.fixture
@@ -35,12 +35,11 @@ def roots(projects: Path) -> TranscriptRoots:
 
 
 def opened(roots: TranscriptRoots, path: Path | str) -> bytes | Error:
-    with transcript(roots, str(path), "s") as found:
-        match sealed(found):
-            case Success(file):
-                return os.read(file.descriptor, file.size_bytes)
-            case Failure(error):
-                return error
+    try:
+        with transcript(roots, str(path), "s") as file:
+            return os.read(file.descriptor, file.size_bytes)
+    except (HistoryUnavailable, TranscriptRefused) as error:
+        return error
 
 
 def test_a_regular_file_inside_a_root_is_opened(roots: TranscriptRoots, projects: Path) -> None:
@@ -154,10 +153,10 @@ def test_descriptors_are_closed(roots: TranscriptRoots, projects: Path) -> None:
 
 
 def test_the_roots_are_those_of_the_environment_the_home_and_the_config() -> None:
-    environ = {"CLAUDE_CONFIG_DIR": "/opt/claude/"}
-    roots = claude_code_roots(environ, "/home/ana", ("~/transcripts", "/srv/t", "relative", "/srv/t", ""))
-    assert roots.roots == ("/opt/claude/projects", "/home/ana/.claude/projects", "/home/ana/transcripts", "/srv/t")
-    assert claude_code_roots({}, None).roots == ()
+    further = ("~/transcripts", "/srv/t", "relative", "/srv/t", "")
+    roots = claude_code.source(surroundings("/home/ana", *further, CLAUDE_CONFIG_DIR="/opt/claude/")).roots.roots
+    assert roots == ("/opt/claude/projects", "/home/ana/.claude/projects", "/home/ana/transcripts", "/srv/t")
+    assert roots_of(None, ["~/.claude/projects"]).roots == ()
 
 
 def test_a_transcript_is_found_by_its_session_id(roots: TranscriptRoots, projects: Path) -> None:

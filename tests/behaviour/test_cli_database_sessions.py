@@ -58,12 +58,6 @@ def goose_rows(home: Path) -> Path:
     return goose_talk().write_rows(home / ".local" / "share" / "goose" / "sessions").parent
 
 
-def goose_lines(home: Path) -> Path:
-    directory = home / ".local" / "share" / "goose" / "sessions"
-    directory.mkdir(parents=True)
-    return goose_talk().write_lines(directory).parent
-
-
 def opencode_talk() -> opencode.Talk:
     talk = opencode.Talk()
     talk.user(PROMPTS[0])
@@ -75,10 +69,6 @@ def opencode_talk() -> opencode.Talk:
 
 def opencode_rows(home: Path) -> Path:
     return opencode_talk().write_rows(home / ".local" / "share" / "opencode").parent
-
-
-def opencode_files(home: Path) -> Path:
-    return opencode_talk().write_files(home / ".local" / "share" / "opencode") / "session" / "p"
 
 
 def opencode_export(home: Path) -> Path:
@@ -95,9 +85,7 @@ KEPT: dict[str, tuple[str, str, Lays]] = {
     "cursor transcript": ("cursor", cursor.SESSION, cursor_transcript),
     "cursor store": ("cursor", cursor.SESSION, cursor_store),
     "goose rows": ("goose", goose.SESSION, goose_rows),
-    "goose lines": ("goose", goose.SESSION, goose_lines),
     "opencode rows": ("opencode", opencode.SESSION, opencode_rows),
-    "opencode files": ("opencode", opencode.SESSION, opencode_files),
     "opencode export": ("opencode", opencode.SESSION, opencode_export),
 }
 

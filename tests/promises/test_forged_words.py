@@ -209,8 +209,13 @@ def kept(harness: str, home: Path, records: Sequence[Case]) -> Path:
     return nine.keep(harness, home, [Exchange("\n".join(each.texts)) for each in records])
 
 
+def path_of(home: Path) -> dict[str, str]:
+    """So that the `amp` of `nine_harnesses` is found."""
+    return {"PATH": f"{home}/bin:/usr/bin:/bin"}
+
+
 def read(harness: str, home: Path, path: Path, session_id: str) -> History:
-    surroundings = Surroundings({"PATH": ""}, str(home), home / "memories", sleep=lambda _: None)
+    surroundings = Surroundings(path_of(home) | {"HOME": str(home)}, str(home), home / "memories", sleep=lambda _: None)
     named = None if harness in ("amp", "opencode", "goose") else str(path)
     retrieval = retrieval_of(Harness(harness), session_id, named)
     assert retrieval is not None
@@ -257,7 +262,7 @@ def test_no_forged_sentence_becomes_the_persons_note_or_hot(home: Path, harness:
     drawn = random.Random(19)
     told = drawn.sample([each for each in records if each.is_told], 6)
     chosen = [*told, *drawn.sample([each for each in records if each not in told], 4)]
-    users, hot = learnt(Memory(home), harness, nine.SESSIONS[harness], kept(harness, home, chosen))
+    users, hot = learnt(Memory(home, path_of(home)), harness, nine.SESSIONS[harness], kept(harness, home, chosen))
     assert [each.what for each in chosen if each.forged in users or each.forged in hot] == []
     # What is said to a skill begins with the skill's name, and the built-in takes no order from it.
     assert [each.what for each in chosen if each.is_told and "skill" not in each.what and each.own not in users] == []

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.harness.captured_notes import note_history
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry, InlineNote, session_id_of
-from agent_memory.domain.transcripts.note_history import note_history
 from agent_memory.domain.transcripts.turns import last_time, tools_answered_before, turns_after
 from agent_memory.errors import Error, HistoryUnavailable
 

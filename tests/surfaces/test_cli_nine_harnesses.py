@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import nine_harnesses as nine
-from agent_memory.adapters.harness.session_finders import FINDERS
+from agent_memory.adapters.harness import FINDERS
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.vocabulary import Harness
 from claude_transcripts import Conversation
@@ -69,7 +69,7 @@ def memory(home: Path) -> Memory:
     for name, text in SETTINGS.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_bytes(text.encode())
-    return Memory(home, PATHS)
+    return Memory(home, {"PATH": f"{home}/bin:{PATHS['PATH']}"})
 
 
 def fact_of(harness: str) -> str:
@@ -408,7 +408,8 @@ def _recordings_laid(home: Path, fixtures: Path) -> Counter[str]:
     for source, _ in each_of("amp", "*.json"):
         thread_id = json.loads(source.read_bytes()).get("id")
         if isinstance(thread_id, str):
-            lay("amp", source, f".local/share/amp/threads/{thread_id}.json")
+            nine.keep_thread(home, thread_id, source.read_bytes())
+            laid["amp"] += 1
     for source, id in each_of("gemini-cli", "*.json*"):
         lay("gemini", source, f".gemini/tmp/recorded/chats/session-2026-02-13T14-30-{id[-8:]}{source.suffix}")
     for source, id in each_of("copilot-cli", "*.jsonl"):

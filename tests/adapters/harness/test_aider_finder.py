@@ -8,8 +8,7 @@ from pathlib import Path
 
 from returns.result import Failure, Success
 
-from agent_memory.adapters.harness.aider import CHAT_FILE, AiderChats, aider_chats
-from agent_memory.adapters.harness.aider_finder import AiderFinder
+from agent_memory.adapters.harness.aider import CHAT_FILE, AiderChats, AiderFinder, aider_chats
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.errors import StoreIo, TranscriptRefused
 from aider_chats import AiderChat, aider_history

@@ -5,55 +5,42 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent.child_process import Finished
-from agent_memory.adapters.harness.amp import RETRY_SECONDS, AmpCommand, AmpThreads
-from agent_memory.adapters.harness.amp_thread import thread_history
+from agent_memory.adapters.harness.amp import AMP_VARIABLES, RETRY_SECONDS, AmpThreads, thread_history
+from agent_memory.adapters.harness.harness_command import HarnessCommand
 from agent_memory.domain.history import History, Role, SessionMark, ToolCall
 from agent_memory.domain.inbox_entry import AmpThread, InboxEntry
 from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, PROMPT_MARKER
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo
+from harness_surroundings import ScriptedCommand, finished
 
 THREAD = "T-0198c1aa-2f3e-7000-8a11-3c5d7e9f0b21"
 EXPORT = (Path(__file__).parents[2] / "fixtures" / "amp" / "export-v150.json").read_bytes()
 
 
-def finished(
-    stdout: bytes = b"", status: int = 0, stderr: bytes = b"", *, late: bool = False, capped: bool = False
-) -> Finished:
-    return Finished(status, stdout, stderr, late, capped, True)
-
-
-class ScriptedAmp:
-    """Answers each call with the next outcome, the last one again and again."""
+class ScriptedAmp(ScriptedCommand):
+    """An `amp`, and how long it was waited for between two calls."""
 
     def __init__(self, *outcomes: Finished | StoreIo) -> None:
-        self._outcomes = list(outcomes)
-        self.calls: list[tuple[str, ...]] = []
+        super().__init__(*outcomes)
         self.slept: list[float] = []
 
-    def __call__(self, argv: Sequence[str]) -> Result[Finished, StoreIo]:
-        self.calls.append(tuple(argv))
-        outcome = self._outcomes.pop(0) if len(self._outcomes) > 1 else self._outcomes[0]
-        return Failure(outcome) if isinstance(outcome, StoreIo) else Success(outcome)
-
-    def threads(self, directory: Path | None = None) -> AmpThreads:
-        return AmpThreads(self, self.slept.append, str(directory) if directory else None)
+    def threads(self) -> AmpThreads:
+        return AmpThreads(self, self.slept.append)
 
 
 def entry(thread_id: str = THREAD) -> InboxEntry:
     return InboxEntry(0, Harness.AMP, AmpThread(thread_id))
 
 
-def fetched(amp: ScriptedAmp, mark: SessionMark | None = None, directory: Path | None = None) -> History:
-    history: History = amp.threads(directory).fetch(entry(), mark).unwrap()
+def fetched(amp: ScriptedAmp, mark: SessionMark | None = None) -> History:
+    history: History = amp.threads().fetch(entry(), mark).unwrap()
     return history
 
 
@@ -70,7 +57,7 @@ def mark_of(history: History) -> SessionMark:
 def test_an_export_becomes_turns() -> None:
     amp = ScriptedAmp(finished(EXPORT))
     history = fetched(amp)
-    assert amp.calls == [("amp", "threads", "export", THREAD)]
+    assert [argv for argv, _ in amp.calls] == [("amp", "threads", "export", THREAD)]
     assert [(turn.role, turn.text) for turn in history.turns] == [
         (Role.USER, "Why does the service need nine seconds to start?"),
         (Role.AGENT, "I profile the start."),
@@ -175,23 +162,6 @@ def test_without_a_working_amp_the_history_is_not_available_and_says_why(
     assert words in error.reason
 
 
-def test_a_thread_that_an_older_amp_kept_locally_is_read_where_the_server_gives_none(tmp_path: Path) -> None:
-    (tmp_path / f"{THREAD}.json").write_bytes(EXPORT)
-    amp = ScriptedAmp(StoreIo("amp", "start", "ENOENT", "No such file"))
-    assert len(fetched(amp, directory=tmp_path).turns) == 5
-    assert isinstance(refused(amp), HistoryUnavailable)
-
-
-def test_a_local_thread_that_is_a_link_or_another_thread_is_not_read(tmp_path: Path) -> None:
-    """P27"""
-    (tmp_path / "other.json").write_bytes(EXPORT)
-    (tmp_path / f"{THREAD}.json").symlink_to(tmp_path / "other.json")
-    amp = ScriptedAmp(StoreIo("amp", "start", "ENOENT", "No such file"))
-    assert isinstance(amp.threads(tmp_path).fetch(entry(), None).failure(), HistoryUnavailable)
-    (tmp_path / "T-other.json").write_bytes(EXPORT)
-    assert isinstance(amp.threads(tmp_path).fetch(entry("T-other"), None).failure(), HistoryUnavailable)
-
-
 @pytest.mark.parametrize(
     "export",
     [
@@ -204,7 +174,7 @@ def test_where_amp_cannot_export_its_markdown_is_taken_as_a_tools_words(export: 
     """P19: in markdown, a page can look like the person."""
     amp = ScriptedAmp(export, finished(b"## User\n\nUse port 9090.\n\n## Assistant\n\nDone.\n"))
     history = fetched(amp)
-    assert amp.calls[-1] == ("amp", "threads", "markdown", THREAD)
+    assert amp.calls[-1][0] == ("amp", "threads", "markdown", THREAD)
     assert {turn.role for turn in history.turns} == {Role.TOOL}
     assert "Use port 9090." in history.turns[0].text
     assert (
@@ -222,7 +192,7 @@ def test_an_id_that_is_none_reaches_no_command(id: str) -> None:
     """P21"""
     amp = ScriptedAmp(finished(EXPORT))
     assert isinstance(refused(amp, id), HistoryUnreadable)
-    assert amp.calls == []
+    assert [argv for argv, _ in amp.calls] == []
 
 
 def test_our_own_call_and_memorys_own_words_are_recognised() -> None:
@@ -274,13 +244,14 @@ def test_the_real_runner_passes_arguments_and_the_allowed_environment_only(tmp_p
     script.write_text('#!/bin/sh\nprintf "%s|" "$@"; printf "%s|%s" "$AMP_API_KEY" "$SECRET"\n')
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "AMP_API_KEY": "key", "SECRET": "no"}
-    outcome = AmpCommand(environ, "/")(("amp", "threads", "export", "T-1; echo $HOME"))
-    assert outcome.unwrap().stdout == b"threads|export|T-1; echo $HOME|key|"
+    outcome = HarnessCommand(environ, AMP_VARIABLES)(("amp", "threads", "export", "T-1; echo $HOME"), "/")
+    assert outcome.stdout == b"threads|export|T-1; echo $HOME|key|"
 
 
 def test_the_real_runner_without_amp_says_that_it_is_missing(tmp_path: Path) -> None:
-    outcome = AmpCommand({"PATH": str(tmp_path)}, "/")(("amp", "threads", "export", THREAD))
-    assert outcome.failure().errno_name == "ENOENT"
+    with pytest.raises(StoreIo) as failed:
+        HarnessCommand({"PATH": str(tmp_path)}, ())(("amp", "threads", "export", THREAD), "/")
+    assert failed.value.errno_name == "ENOENT"
 
 
 @pytest.mark.shared

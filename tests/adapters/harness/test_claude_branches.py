@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.adapters.harness.claude_session import Branches
+from agent_memory.adapters.harness.claude_code import Branches
 
 
 def abandoned(*records: tuple[str, str | None, bool]) -> set[str]:

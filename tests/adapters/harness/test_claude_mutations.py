@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
-from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
-from agent_memory.adapters.harness.claude_record import Record
-from agent_memory.adapters.harness.claude_records import read_record
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
+from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions, Record, read_record
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History
 from agent_memory.domain.transcripts.windows import cut_windows
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from agent_memory.adapters.harness import codex
 from agent_memory.adapters.harness.codex import CodexSessions
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, codex_roots
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import Role, ToolCall
 from agent_memory.domain.transcripts.own_marks import (
     CONTEXT_END,
@@ -23,6 +24,7 @@ from agent_memory.domain.transcripts.turns import MAX_KEPT_BYTES, TOOL_TEXT_CHAR
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from claude_transcripts import mark_after, numbers, told
 from codex_rollouts import STARTED_MS, THREAD, Rollout, thread_at, thread_entry, thread_failure
+from harness_surroundings import surroundings
 
 ROOT = "019c5a00-0000-7222-8333-444455556666"
 BEFORE_FORK = "019c5900-0000-7222-8333-444455556666"
@@ -490,15 +492,15 @@ class TestPlaces:
         rollout.user("Hello.")
         for directory in ("sessions/2026/02/13", "archived_sessions"):
             path = rollout.write(home / ".codex" / directory)
-            history = CodexSessions(codex_roots({}, str(home))).fetch(thread_entry(None), None).unwrap()
+            history = codex.source(surroundings(home)).fetch(thread_entry(None), None).unwrap()
             assert told(history) == ["user: Hello."]
             path.unlink()
         assert isinstance(
-            CodexSessions(codex_roots({}, str(home))).fetch(thread_entry(None), None).failure(), HistoryUnavailable
+            codex.source(surroundings(home)).fetch(thread_entry(None), None).failure(), HistoryUnavailable
         )
 
     def test_codex_home_moves_both(self, home: Path) -> None:
-        roots = codex_roots({"CODEX_HOME": "/srv/codex"}, str(home), ("/mnt/more",)).roots
+        roots = codex.source(surroundings(home, "/mnt/more", CODEX_HOME="/srv/codex")).roots.roots
         assert roots == (
             "/srv/codex/sessions",
             "/srv/codex/archived_sessions",
@@ -510,13 +512,13 @@ class TestPlaces:
     def test_a_rollout_elsewhere_is_refused(self, rollout: Rollout, home: Path, tmp_path: Path) -> None:
         """P27"""
         path = rollout.write(tmp_path / "elsewhere")
-        source = CodexSessions(codex_roots({}, str(home)))
+        source = codex.source(surroundings(home))
         assert isinstance(source.fetch(thread_entry(path), None).failure(), TranscriptRefused)
 
     @pytest.mark.parametrize("id", ["../x", "*", "a/b", ""])
     def test_an_id_that_is_none_finds_nothing(self, id: str, home: Path) -> None:
         """P21"""
-        found = CodexSessions(codex_roots({}, str(home))).fetch(thread_entry(None, id), None)
+        found = codex.source(surroundings(home)).fetch(thread_entry(None, id), None)
         assert isinstance(found.failure(), HistoryUnavailable)
 
 

@@ -11,8 +11,9 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Success
 
-from agent_memory.adapters.harness.copilot import CopilotSessions, find_events
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, copilot_roots
+from agent_memory.adapters.harness import copilot
+from agent_memory.adapters.harness.copilot import CopilotSessions
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.transcripts.own_marks import (
     CONTEXT_END,
@@ -32,6 +33,7 @@ from copilot_sessions import (
     copilot_failure,
     copilot_history,
 )
+from harness_surroundings import surroundings
 
 
 def a_session() -> CopilotEvents:
@@ -266,16 +268,16 @@ def test_a_call_of_memorys_own_server_is_recognised_by_the_servers_name(tmp_path
 
 
 def test_a_session_is_found_by_its_id_in_both_layouts(tmp_path: Path) -> None:
-    roots = copilot_roots({"COPILOT_HOME": str(tmp_path / "own")}, str(tmp_path))
+    source = copilot.source(surroundings(tmp_path, COPILOT_HOME=str(tmp_path / "own")))
     state = tmp_path / ".copilot" / "session-state"
-    assert find_events(roots, COPILOT_SESSION) is None
+    assert source.find(COPILOT_SESSION) is None
     path = a_session().write(state)
-    assert find_events(roots, COPILOT_SESSION) == str(path)
+    assert source.find(COPILOT_SESSION) == str(path)
     path.rename(state / f"{COPILOT_SESSION}.jsonl")
-    assert find_events(roots, COPILOT_SESSION) == str(state / f"{COPILOT_SESSION}.jsonl")
+    assert source.find(COPILOT_SESSION) == str(state / f"{COPILOT_SESSION}.jsonl")
     own = a_session().write(tmp_path / "own" / "session-state")
-    assert find_events(roots, COPILOT_SESSION) == str(own)
-    match CopilotSessions(roots).fetch(copilot_entry(None), None):
+    assert source.find(COPILOT_SESSION) == str(own)
+    match source.fetch(copilot_entry(None), None):
         case Success(History() as history):
             assert told(history) == SAID
         case other:
@@ -286,7 +288,7 @@ def test_a_session_is_found_by_its_id_in_both_layouts(tmp_path: Path) -> None:
 def test_an_id_that_could_be_a_path_finds_nothing(tmp_path: Path, session_id: str) -> None:
     """P21"""
     a_session().write(tmp_path)
-    assert find_events(TranscriptRoots((str(tmp_path),)), session_id) is None
+    assert CopilotSessions(TranscriptRoots((str(tmp_path),))).find(session_id) is None
 
 
 def test_a_transcript_outside_the_roots_is_refused(tmp_path: Path) -> None:

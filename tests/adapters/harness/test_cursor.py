@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.adapters.harness.cursor import CursorSessions
-from agent_memory.adapters.harness.cursor_session import UNSEEN_ANSWERS, CursorSession
-from agent_memory.adapters.harness.cursor_texts import typed_query
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, cursor_roots
-from agent_memory.adapters.harness.turn_drafts import NewFrom
+from agent_memory.adapters.harness import cursor
+from agent_memory.adapters.harness.cursor import UNSEEN_ANSWERS, CursorSessions
+from agent_memory.adapters.harness.cursor_store import typed_query
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.transcripts.own_marks import (
@@ -27,6 +26,7 @@ from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, Tr
 from claude_transcripts import mark_after, told
 from cursor_conversations import SESSION, STARTED_MS, Transcript, calls, sample_transcript
 from faults import failing_on
+from harness_surroundings import surroundings
 
 
 def entry(path: Path | None = None, session_id: str = SESSION) -> InboxEntry:
@@ -350,38 +350,12 @@ def test_what_must_not_or_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_the_directories_that_cursor_uses() -> None:
-    assert cursor_roots({"XDG_CONFIG_HOME": "/srv/config"}, "/home/ada").roots == (
+    assert cursor.source(surroundings("/home/ada", XDG_CONFIG_HOME="/srv/config")).roots.roots == (
         "/home/ada/.cursor/projects",
         "/srv/config/Cursor/User/globalStorage",
         "/home/ada/.config/Cursor/User/globalStorage",
         "/home/ada/Library/Application Support/Cursor/User/globalStorage",
     )
-
-
-_ANY = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.just("<user_query>\nx\n</user_query>"),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(["type", "text", "role", "message", "content", "name", "input", "prompt", "tool_use_id"]),
-            inner,
-            max_size=5,
-        )
-    ),
-    max_leaves=20,
-)
-
-
-@given(st.lists(_ANY.filter(lambda each: isinstance(each, dict)), max_size=6), _ANY)
-@settings(max_examples=60)
-def test_no_shape_of_line_raises(lines: list[dict[str, object]], content: object) -> None:
-    session = CursorSession(SESSION, NewFrom())
-    last: dict[str, object] = {"role": "user", "message": {"content": content}}
-    for line in [*lines, last]:
-        session.take_object(line)
-        session.take_object({"role": "assistant", "message": {"content": [line]}})
-    session.take_object({"role": "user", "message": {"content": "Last words."}})
-    assert all(turn.number == at for at, turn in enumerate(session.history().turns, 1))
 
 
 @given(st.text(alphabet=st.sampled_from("user:assistant\n []<>_queryTolcThinkg= "), max_size=300), st.integers(1, 9))

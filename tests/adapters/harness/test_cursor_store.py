@@ -7,12 +7,9 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from agent_memory.adapters.harness.cursor import CursorSessions
-from agent_memory.adapters.harness.cursor_bubbles import ComposerSession
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
-from agent_memory.adapters.harness.turn_drafts import NewFrom
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, PROMPT_MARKER
@@ -224,31 +221,3 @@ def test_our_own_call_and_our_own_output(tmp_path: Path) -> None:
     talk.agent("", **tool("read_file", shown, target_file="/m/notes.md"))
     found = history_of(talk, tmp_path)
     assert [turn.text for turn in found.turns if turn.role is Role.TOOL] == [MEMORY_OUTPUT_PLACEHOLDER] * 2
-
-
-_ANY = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(
-                ["type", "text", "toolFormerData", "name", "result", "rawArgs", "status", "createdAt", "images"]
-            ),
-            inner,
-            max_size=5,
-        )
-    ),
-    max_leaves=20,
-)
-
-
-@given(st.lists(_ANY.filter(lambda each: isinstance(each, dict)), max_size=6), st.sampled_from([1, 2]))
-@settings(max_examples=60)
-def test_no_shape_of_bubble_raises(bubbles: list[dict[str, object]], kind: int) -> None:
-    session = ComposerSession(SESSION, NewFrom())
-    for bubble in bubbles:
-        session.take_composer(bubble, is_sub_agent=False)
-        session.take_object({**bubble, "type": kind})
-        session.take_object(bubble)
-    session.take_object({"type": 1, "text": "Last words."})
-    assert all(turn.number == at for at, turn in enumerate(session.history().turns, 1))

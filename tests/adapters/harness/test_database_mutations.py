@@ -12,7 +12,7 @@ from returns.result import Failure
 import cursor_conversations as cursor
 import goose_sessions as goose
 import opencode_sessions as opencode
-from agent_memory.adapters.harness import session_turns
+from agent_memory.adapters.harness import turn_builder
 from agent_memory.domain.history import History, Turn
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable
 from claude_transcripts import mark_after
@@ -20,9 +20,7 @@ from database_worlds import (
     DATABASE_WORLDS,
     CursorLinesWorld,
     CursorStoreWorld,
-    GooseLinesWorld,
     GooseRowsWorld,
-    OpencodeFilesWorld,
     OpencodeRowsWorld,
 )
 
@@ -70,9 +68,7 @@ def long_opencode() -> opencode.Talk:
 LONG: dict[type, Callable[[Path], object]] = {
     CursorLinesWorld: long_cursor,
     CursorStoreWorld: long_composer,
-    GooseLinesWorld: lambda directory: long_goose().write_lines(directory),
     GooseRowsWorld: lambda directory: long_goose().write_rows(directory),
-    OpencodeFilesWorld: lambda directory: long_opencode().write_files(directory),
     OpencodeRowsWorld: lambda directory: long_opencode().write_rows(directory),
 }
 
@@ -86,7 +82,7 @@ def test_what_one_fetch_cannot_hold_comes_with_the_next_ones(
     world = kind(tmp_path)
     whole: History = world.source.fetch(world.entry, None).unwrap()
     assert (len(whole.turns), whole.remaining) == (180, False)
-    monkeypatch.setattr(session_turns, "MAX_KEPT_BYTES", 20_000)
+    monkeypatch.setattr(turn_builder, "MAX_KEPT_BYTES", 20_000)
     turns: list[Turn] = []
     part: History = world.source.fetch(world.entry, None).unwrap()
     fetches = 1
@@ -99,7 +95,7 @@ def test_what_one_fetch_cannot_hold_comes_with_the_next_ones(
     assert [evolve(turn, record_id="") for turn in turns] == [evolve(turn, record_id="") for turn in whole.turns]
 
 
-@pytest.mark.parametrize("kind", [CursorLinesWorld, GooseLinesWorld])
+@pytest.mark.parametrize("kind", [CursorLinesWorld])
 def test_a_transcript_cut_anywhere_gives_its_beginning(tmp_path: Path, kind: type) -> None:
     world = kind(tmp_path)
     world.hold(5)
@@ -116,7 +112,7 @@ def test_a_transcript_cut_anywhere_gives_its_beginning(tmp_path: Path, kind: typ
             assert turns == whole[: len(turns)]
 
 
-@pytest.mark.parametrize("kind", [CursorLinesWorld, GooseLinesWorld])
+@pytest.mark.parametrize("kind", [CursorLinesWorld])
 def test_glued_lines_are_taken_apart(tmp_path: Path, kind: type) -> None:
     world = kind(tmp_path)
     world.hold(5)
@@ -126,7 +122,7 @@ def test_glued_lines_are_taken_apart(tmp_path: Path, kind: type) -> None:
     assert world.source.fetch(world.entry, None).unwrap().turns == whole
 
 
-@pytest.mark.parametrize("kind", [CursorLinesWorld, GooseLinesWorld])
+@pytest.mark.parametrize("kind", [CursorLinesWorld])
 def test_another_encoding_is_not_readable(tmp_path: Path, kind: type) -> None:
     world = kind(tmp_path)
     world.hold(5)
@@ -135,7 +131,7 @@ def test_another_encoding_is_not_readable(tmp_path: Path, kind: type) -> None:
     assert isinstance(world.source.fetch(world.entry, None).failure(), HistoryUnreadable)
 
 
-@pytest.mark.parametrize("kind", [CursorLinesWorld, GooseLinesWorld])
+@pytest.mark.parametrize("kind", [CursorLinesWorld])
 def test_a_line_of_a_hundred_megabytes_is_skipped(tmp_path: Path, kind: type) -> None:
     """P25"""
     world = kind(tmp_path)

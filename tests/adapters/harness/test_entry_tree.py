@@ -6,29 +6,18 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.adapters.harness.codex import Copies
 from agent_memory.adapters.harness.pi import EntryTree
-from agent_memory.adapters.harness.place_map import PlaceMap
+from agent_memory.adapters.harness.turn_builder import Places
 
 IDS = st.integers(0, 30).map(str)
 
 
 @settings(max_examples=80)
-@given(puts=st.lists(st.tuples(IDS, st.integers(0, 2**40)), max_size=60))
-def test_a_place_map_is_a_dict(puts: list[tuple[str, int]]) -> None:
-    places = PlaceMap()
-    for id, place in puts:
-        places.put(id, place)
-    expected = dict(puts)
-    assert {id: places.get(id) for id in map(str, range(31))} == {id: expected.get(id) for id in map(str, range(31))}
-    assert len(places) == len(expected)
-
-
-def test_it_grows() -> None:
-    places = PlaceMap()
-    for number in range(5_000):
-        places.put(f"id-{number}", number)
-    assert len(places) == 5_000
-    assert all(places.get(f"id-{number}") == number for number in range(5_000))
-    assert places.get("another") is None
+@given(ids=st.lists(IDS, max_size=60))
+def test_a_place_is_that_of_the_newest_with_the_id(ids: list[str]) -> None:
+    places = Places()
+    assert [places.add(id) for id in ids] == list(range(len(ids)))
+    expected = {id: place for place, id in enumerate(ids)}
+    assert {id: places.find(id) for id in map(str, range(31))} == {id: expected.get(id) for id in map(str, range(31))}
 
 
 @settings(max_examples=80)

@@ -8,11 +8,8 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings, strategies as st
 
-from agent_memory.adapters.harness.gemini import GeminiSessions
-from agent_memory.adapters.harness.gemini_session import Spans
-from agent_memory.adapters.harness.transcript_roots import gemini_roots
+from agent_memory.adapters.harness import gemini
 from agent_memory.domain.history import Role, ToolCall
 from agent_memory.domain.transcripts.own_marks import (
     CONTEXT_END,
@@ -24,6 +21,7 @@ from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable
 from claude_transcripts import mark_after, numbers, told
 from gemini_chats import CHAT, STARTED_MS, Chat, chat_at, chat_entry, chat_failure, tool
+from harness_surroundings import surroundings
 
 
 @pytest.fixture
@@ -282,7 +280,7 @@ class TestPlaces:
 
     def test_a_chat_is_found_by_the_id_inside_it(self, home: Path) -> None:
         """P27: names hold only the first eight characters."""
-        source = GeminiSessions(gemini_roots({}, str(home)))
+        source = gemini.source(surroundings(home))
         other = Chat(CHAT[:8] + "-another")
         other.user("Another.")
         other.write(self.chats(home, "lamp"))
@@ -298,7 +296,7 @@ class TestPlaces:
 
     def test_the_directory_comes_from_what_the_project_says(self, home: Path) -> None:
         """Trap 5."""
-        source = GeminiSessions(gemini_roots({}, str(home)))
+        source = gemini.source(surroundings(home))
         chat = Chat()
         chat.user("Hello.")
         by_slug, by_hash = "harbour", sha256(b"/srv/lamp").hexdigest()
@@ -313,22 +311,10 @@ class TestPlaces:
             (home / ".gemini" / "projects.json").unlink()
 
     def test_gemini_cli_home_moves_the_chats(self) -> None:
-        assert gemini_roots({"GEMINI_CLI_HOME": "/srv/g"}, "/home/u").roots == (
+        assert gemini.source(surroundings("/home/u", GEMINI_CLI_HOME="/srv/g")).roots.roots == (
             "/srv/g/.gemini/tmp",
             "/home/u/.gemini/tmp",
         )
-
-
-@settings(max_examples=60)
-@given(rewinds=st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), max_size=8))
-def test_spans_know_what_was_taken_back(rewinds: list[tuple[int, int]]) -> None:
-    spans, left, count = Spans(), set[int](), 1
-    for place, more in rewinds:
-        if place < count:
-            spans.add(place, count)
-            left |= set(range(place, count))
-        count += more
-    assert {place for place in range(count + 3) if place in spans} == left
 
 
 @pytest.mark.parametrize("count", range(1, 7))

@@ -1,20 +1,17 @@
-"""goose sessions, from its database and from the files of older versions."""
+"""goose sessions, from its database."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings, strategies as st
 from returns.result import Failure
 
+from agent_memory.adapters.harness import goose
 from agent_memory.adapters.harness.goose import GooseSessions
-from agent_memory.adapters.harness.goose_session import GooseSession
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, goose_roots
-from agent_memory.adapters.harness.turn_drafts import NewFrom
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.transcripts.own_marks import (
@@ -28,6 +25,7 @@ from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, Tr
 from claude_transcripts import mark_after, told
 from databases import make_database
 from goose_sessions import SCHEMA, SESSION, STARTED_SECONDS, Talk, answers, calls, sample
+from harness_surroundings import surroundings
 
 Keeps = Callable[..., History]
 
@@ -46,15 +44,12 @@ def refused(directory: Path, path: Path | None = None, session_id: str = SESSION
     return error
 
 
-@pytest.fixture(params=["rows", "lines"])
-def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Keeps:
-    """Fetches a talk that goose kept in one way or the other."""
+@pytest.fixture
+def kept(tmp_path: Path) -> Keeps:
+    """Fetches a talk that goose kept."""
 
     def fetch(talk: Talk, mark: SessionMark | None = None) -> History:
-        if request.param == "rows":
-            talk.write_rows(tmp_path)
-        else:
-            talk.write_lines(tmp_path)
+        talk.write_rows(tmp_path)
         return fetched(tmp_path, mark)
 
     return fetch
@@ -165,13 +160,12 @@ class TestTraps:
         assert found.automated
         assert Role.USER not in {turn.role for turn in found.turns}
 
-    def test_trap_10_a_schedule_named_in_an_old_file(self, tmp_path: Path) -> None:
-        path = sample().write_lines(tmp_path)
-        lines = path.read_text().splitlines()
-        lines[0] = json.dumps({"working_dir": "/srv", "message_count": 5, "schedule_id": "nightly"})
-        path.write_text("\n".join(lines) + "\n")
+    def test_trap_10_a_session_of_a_schedule_is_automated(self, tmp_path: Path) -> None:
+        talk = sample()
+        talk.session["schedule_id"] = "nightly"
+        talk.write_rows(tmp_path)
         assert fetched(tmp_path).automated
-        sample().write_lines(tmp_path)
+        sample().write_rows(tmp_path)
         assert not fetched(tmp_path).automated
 
     def test_trap_5_the_directory_comes_from_the_session(self, kept: Keeps) -> None:
@@ -229,8 +223,10 @@ def test_an_answer_to_a_question_is_the_persons(kept: Keeps) -> None:
 
 
 def test_a_format_that_changed_says_so(tmp_path: Path) -> None:
-    lines = [{"role": "narrator", "content": []} for _ in range(5)]
-    (tmp_path / f"{SESSION}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    talk = Talk()
+    for _ in range(5):
+        talk.message("narrator")
+    talk.write_rows(tmp_path)
     error = refused(tmp_path)
     assert isinstance(error, HistoryUnreadable)
     assert "seems to have changed" in error.reason
@@ -278,21 +274,6 @@ def test_a_huge_message_is_counted_and_the_rest_read(tmp_path: Path) -> None:
     assert found.skipped == {"line-too-long": 1}
 
 
-def test_the_database_knows_more_than_an_old_file(tmp_path: Path) -> None:
-    talk = sample()
-    talk.write_lines(tmp_path)
-    talk.user("And the proxy?")
-    talk.write_rows(tmp_path)
-    assert len(fetched(tmp_path).turns) == 6
-
-
-def test_a_ruined_database_is_not_passed_over_for_an_older_file(tmp_path: Path) -> None:
-    """P6"""
-    sample().write_lines(tmp_path)
-    (tmp_path / "sessions.db").write_bytes(b"no database" * 100)
-    assert isinstance(refused(tmp_path), HistoryUnreadable)
-
-
 def test_sessions_that_no_place_knows(tmp_path: Path) -> None:
     sample().write_rows(tmp_path)
     assert isinstance(refused(tmp_path, session_id="20260709_9"), HistoryUnavailable)
@@ -311,52 +292,14 @@ def test_a_database_outside_the_known_directories_is_not_read(tmp_path: Path) ->
 
 
 def test_the_directories_that_goose_uses() -> None:
-    assert goose_roots({}, "/home/ada").roots == ("/home/ada/.local/share/goose/sessions",)
+    assert goose.source(surroundings("/home/ada")).roots.roots == ("/home/ada/.local/share/goose/sessions",)
     moved = {"GOOSE_PATH_ROOT": "/srv/goose", "XDG_DATA_HOME": "/srv/data"}
-    assert goose_roots(moved, "/home/ada", ["~/more"]).roots == (
+    assert goose.source(surroundings("/home/ada", "~/more", **moved)).roots.roots == (
         "/srv/goose/data/sessions",
         "/srv/data/goose/sessions",
         "/home/ada/.local/share/goose/sessions",
         "/home/ada/more",
     )
-
-
-_ANY = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(
-                [
-                    "type",
-                    "text",
-                    "id",
-                    "toolCall",
-                    "toolResult",
-                    "value",
-                    "content",
-                    "name",
-                    "arguments",
-                    "status",
-                    "data",
-                ]
-            ),
-            inner,
-            max_size=5,
-        )
-    ),
-    max_leaves=20,
-)
-
-
-@given(st.lists(st.dictionaries(st.sampled_from(["role", "content", "created", "id", "metadata"]), _ANY), max_size=6))
-@settings(max_examples=60)
-def test_no_shape_of_message_raises(messages: list[dict[str, object]]) -> None:
-    session = GooseSession(SESSION, NewFrom())
-    for message in messages:
-        session.take_object({"role": "user", **message})
-        session.take_object({**message, "role": "assistant"})
-    assert all(turn.number == at for at, turn in enumerate(session.history().turns, 1))
 
 
 def test_a_failure_is_a_failure_of_the_database_not_of_the_session(tmp_path: Path) -> None:

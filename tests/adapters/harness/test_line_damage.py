@@ -16,7 +16,7 @@ from returns.result import Failure, Success
 from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.gemini import GeminiSessions
 from agent_memory.adapters.harness.pi import PiSessions
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.transcripts.windows import cut_windows

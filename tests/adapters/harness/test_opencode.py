@@ -1,22 +1,20 @@
-"""opencode sessions, from its database, its older files, and its export."""
+"""opencode sessions, from its database and its export."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings, strategies as st
-from returns.result import Failure, Result, Success
+from returns.result import Result
 
 from agent_memory.adapters.agent.child_process import Finished
-from agent_memory.adapters.harness.opencode import OpencodeCommand, OpencodeSessions, fill_from_export
-from agent_memory.adapters.harness.opencode_session import OpencodeSession
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, opencode_roots
-from agent_memory.adapters.harness.turn_drafts import NewFrom
+from agent_memory.adapters.harness import opencode
+from agent_memory.adapters.harness.opencode import OpencodeSessions
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.inbox_entry import Context, InboxEntry, SessionFile
 from agent_memory.domain.transcripts.own_marks import (
@@ -29,25 +27,21 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
 from claude_transcripts import mark_after, told
 from databases import make_database
+from harness_surroundings import ScriptedCommand, finished, surroundings
 from opencode_sessions import SCHEMA, SESSION, STARTED_MS, Talk, id_of, said, sample, used
 
 Keeps = Callable[..., History]
 
 
-class ScriptedOpencode:
-    """Answers each call with the same outcome."""
+NO_SESSION = finished(status=1, stderr=b"Session not found")
 
-    def __init__(self, outcome: Finished | StoreIo | None = None) -> None:
-        self._outcome = outcome or Finished(1, b"", b"Session not found", False, False, True)
-        self.calls: list[tuple[tuple[str, ...], str]] = []
 
-    def __call__(self, argv: Sequence[str], cwd: str) -> Result[Finished, StoreIo]:
-        self.calls.append((tuple(argv), cwd))
-        return Failure(self._outcome) if isinstance(self._outcome, StoreIo) else Success(self._outcome)
+def scripted(outcome: Finished | StoreIo = NO_SESSION) -> ScriptedCommand:
+    return ScriptedCommand(outcome)
 
 
 def printed(data: bytes, *, late: bool = False, capped: bool = False, status: int = 0) -> Finished:
-    return Finished(status, data, b"Exporting session\n", late, capped, True)
+    return finished(data, status, b"Exporting session\n", late=late, capped=capped)
 
 
 def entry(session_id: str = SESSION, cwd: str | None = None) -> InboxEntry:
@@ -58,10 +52,10 @@ def outcome(
     directory: Path,
     mark: SessionMark | None = None,
     session_id: str = SESSION,
-    run: ScriptedOpencode | None = None,
+    run: ScriptedCommand | None = None,
     cwd: str | None = None,
 ) -> Result[History, Error]:
-    source = OpencodeSessions(TranscriptRoots((str(directory),)), run or ScriptedOpencode())
+    source = OpencodeSessions(TranscriptRoots((str(directory),)), run or scripted())
     return source.fetch(entry(session_id, cwd), mark)
 
 
@@ -70,18 +64,16 @@ def fetched(directory: Path, mark: SessionMark | None = None) -> History:
     return history
 
 
-@pytest.fixture(params=["rows", "files", "export"])
+@pytest.fixture(params=["rows", "export"])
 def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Keeps:
     """Fetches a talk that opencode kept in one of its ways."""
 
     def fetch(talk: Talk, mark: SessionMark | None = None) -> History:
-        run = ScriptedOpencode()
+        run = scripted()
         if request.param == "rows":
             talk.write_rows(tmp_path)
-        elif request.param == "files":
-            talk.write_files(tmp_path)
         else:
-            run = ScriptedOpencode(printed(talk.export()))
+            run = scripted(printed(talk.export()))
         history: History = outcome(tmp_path, mark, run=run).unwrap()
         return history
 
@@ -290,14 +282,14 @@ def test_a_newer_schema_says_so(tmp_path: Path, missing: str) -> None:
 
 def test_where_the_database_has_changed_the_command_still_knows(tmp_path: Path) -> None:
     make_database(tmp_path / "opencode.db", "CREATE TABLE sessions_v9 (id)")
-    run = ScriptedOpencode(printed(sample().export()))
+    run = scripted(printed(sample().export()))
     assert len(outcome(tmp_path, run=run, cwd=str(tmp_path)).unwrap().turns) == 5
     assert run.calls == [(("opencode", "export", SESSION), str(tmp_path))]
 
 
 def test_a_database_that_can_be_read_needs_no_command(tmp_path: Path) -> None:
     sample().write_rows(tmp_path)
-    run = ScriptedOpencode(printed(sample().export()))
+    run = scripted(printed(sample().export()))
     assert len(outcome(tmp_path, run=run).unwrap().turns) == 5
     assert isinstance(outcome(tmp_path, session_id="ses_other", run=run).failure(), HistoryUnavailable)
     assert run.calls == []
@@ -311,8 +303,7 @@ def test_the_database_of_another_channel(tmp_path: Path) -> None:
 
 def test_the_database_that_the_environment_names(tmp_path: Path) -> None:
     path = sample().write_rows(tmp_path, "elsewhere.sqlite")
-    environ = {"OPENCODE_DB": str(path)}
-    source = OpencodeSessions(opencode_roots(environ, None), ScriptedOpencode(), str(path))
+    source = opencode.source(surroundings("/nowhere", OPENCODE_DB=str(path)))
     assert len(source.fetch(entry(), None).unwrap().turns) == 5
 
 
@@ -331,14 +322,14 @@ def test_the_database_that_the_environment_names(tmp_path: Path) -> None:
 def test_an_export_that_fails_says_why_and_nothing_is_lost(
     tmp_path: Path, finished: Finished | StoreIo, said: str
 ) -> None:
-    error = outcome(tmp_path, run=ScriptedOpencode(finished)).failure()
+    error = outcome(tmp_path, run=scripted(finished)).failure()
     assert isinstance(error, HistoryUnavailable)
     assert said in error.reason
 
 
 def test_an_id_that_is_none_reaches_no_command_and_no_path(tmp_path: Path) -> None:
     """P21"""
-    run = ScriptedOpencode()
+    run = scripted()
     for session_id in ("../../etc/passwd", "--help", "a b", ""):
         assert isinstance(outcome(tmp_path, session_id=session_id, run=run).failure(), HistoryUnreadable)
     assert run.calls == []
@@ -350,29 +341,9 @@ def test_the_command_runs_without_plugins_and_without_secrets_of_ours(tmp_path: 
         '#!/bin/sh\necho "{\\"info\\": {\\"title\\": \\"$OPENCODE_PURE $SECRET $2\\"}, \\"messages\\": []}"\n'
     )
     script.chmod(0o755)
-    command = OpencodeCommand({"PATH": f"{tmp_path}:{os.defpath}", "SECRET": "hush"})
-    source = OpencodeSessions(TranscriptRoots(()), command)
+    command = surroundings(tmp_path, PATH=f"{tmp_path}:{os.defpath}", SECRET="hush")
+    source = opencode.source(command)
     assert source.fetch(entry(), None).unwrap().title == f"1 {SESSION}"
-
-
-def test_a_file_that_cannot_be_read_is_not_passed_over(tmp_path: Path) -> None:
-    """P6, P27"""
-    talk = sample()
-    storage = talk.write_files(tmp_path)
-    part = next((storage / "part").rglob("*.json"))
-    part.unlink()
-    part.symlink_to("/etc/passwd")
-    assert isinstance(outcome(tmp_path).failure(), TranscriptRefused)
-
-
-def test_a_ruined_file_is_counted_and_the_rest_read(tmp_path: Path) -> None:
-    talk = sample()
-    storage = talk.write_files(tmp_path)
-    first = sorted((storage / "part").rglob("*.json"))[0]
-    first.write_bytes(first.read_bytes()[:20])
-    found = fetched(tmp_path)
-    assert len(found.turns) == 4
-    assert found.skipped == {"bad-line": 1}
 
 
 def test_a_database_outside_the_known_directories_is_not_read(tmp_path: Path) -> None:
@@ -381,7 +352,7 @@ def test_a_database_outside_the_known_directories_is_not_read(tmp_path: Path) ->
     inside.mkdir()
     path = sample().write_rows(outside)
     (inside / "opencode.db").symlink_to(path)
-    run = ScriptedOpencode(printed(sample().export()))
+    run = scripted(printed(sample().export()))
     assert isinstance(outcome(inside, run=run).failure(), TranscriptRefused)
     assert run.calls == []
 
@@ -400,39 +371,13 @@ def test_huge_parts_are_counted_and_the_rest_read(tmp_path: Path) -> None:
 
 
 def test_the_directories_that_opencode_uses() -> None:
-    assert opencode_roots({}, "/home/ada").roots == ("/home/ada/.local/share/opencode",)
+    assert opencode.source(surroundings("/home/ada")).roots.roots == ("/home/ada/.local/share/opencode",)
     moved = {"XDG_DATA_HOME": "/srv/data", "OPENCODE_DB": "/srv/db/x.db"}
-    assert opencode_roots(moved, "/home/ada").roots == (
+    assert opencode.source(surroundings("/home/ada", **moved)).roots.roots == (
         "/srv/data/opencode",
         "/home/ada/.local/share/opencode",
         "/srv/db",
     )
-
-
-_ANY = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(
-                ["type", "text", "id", "tool", "state", "status", "input", "output", "time", "start", "role", "path"]
-            ),
-            inner,
-            max_size=5,
-        )
-    ),
-    max_leaves=20,
-)
-
-
-@given(st.lists(st.tuples(_ANY, st.lists(_ANY, max_size=3)), max_size=5), _ANY)
-@settings(max_examples=60)
-def test_no_shape_of_export_raises(messages: list[tuple[object, list[object]]], info: object) -> None:
-    session = OpencodeSession(SESSION, NewFrom())
-    made = [{"info": about, "parts": parts} for about, parts in messages]
-    made += [{"info": {"role": "user"}, "parts": [{"type": "tool"}, {"type": "text", "text": "x"}]}]
-    fill_from_export({"info": info, "messages": made}, session)
-    assert "x" in told(session.history())[-1]
 
 
 @pytest.mark.shared
@@ -440,7 +385,7 @@ def test_a_real_session(shared: Path, tmp_path: Path) -> None:
     """Recorded with 1.18.11: 49 messages, 2 of them broken off."""
     data = (shared / "fixtures" / "opencode" / "prsui_8A.json").read_bytes()
     session_id = json.loads(data)["info"]["id"]
-    found = outcome(tmp_path, session_id=session_id, run=ScriptedOpencode(printed(data))).unwrap()
+    found = outcome(tmp_path, session_id=session_id, run=scripted(printed(data))).unwrap()
     roles = [turn.role for turn in found.turns]
     assert (roles.count(Role.USER), roles.count(Role.TOOL)) == (4, 61)
     assert sum(len(turn.tool_calls) for turn in found.turns) == 61

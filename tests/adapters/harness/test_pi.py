@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.harness.pi import PiSessions
-from agent_memory.adapters.harness.transcript_roots import pi_roots
+from agent_memory.adapters.harness import pi
 from agent_memory.domain.history import Role, ToolCall
 from agent_memory.domain.transcripts.own_marks import (
     CONTEXT_END,
@@ -19,6 +18,7 @@ from agent_memory.domain.transcripts.own_marks import (
 from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable
 from claude_transcripts import mark_after, numbers, told
+from harness_surroundings import surroundings
 from pi_sessions import PI, STARTED_MS, Branching, pi_at, pi_entry, pi_failure, tool_call
 
 
@@ -247,7 +247,7 @@ class TestPlaces:
         """P27"""
         talk = Branching()
         talk.user("Hello.")
-        source = PiSessions(pi_roots(environ, str(home)))
+        source = pi.source(surroundings(home, **environ))
         assert isinstance(source.fetch(pi_entry(None), None).failure(), HistoryUnavailable)
         talk.write(home / directory)
         assert told(source.fetch(pi_entry(None), None).unwrap()) == ["user: Hello."]

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.harness import database_copy, read_only_database
+from agent_memory.adapters.harness import read_only_database
 from agent_memory.adapters.harness.read_only_database import Database, TooLarge, read_database, text_of
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
+from agent_memory.adapters.harness.transcripts import OpenTranscript, TranscriptRoots
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from agent_memory.results import as_result
 from databases import everything_in, make_database, owner_of
 from faults import failing_at
 
@@ -29,10 +30,13 @@ def place(tmp_path: Path) -> Path:
 
 
 def said(path: Path, roots: Path | None = None) -> Result[list[str], Error]:
-    def read(database: Database) -> Result[list[str], Error]:
-        return Success([text_of(each) for (each,) in database.rows("SELECT said FROM talk ORDER BY id")])
+    def read(database: Database) -> list[str]:
+        return [text_of(each) for (each,) in database.rows("SELECT said FROM talk ORDER BY id")]
 
-    return read_database(TranscriptRoots((str(roots or path.parent),)), str(path), "s", read)
+    return asked(TranscriptRoots((str(roots or path.parent),)), str(path), "s", read)
+
+
+asked = as_result(read_database)
 
 
 def ruin(path: Path) -> None:
@@ -127,7 +131,8 @@ def test_copies_are_private_and_gone_afterwards(place: Path, tmp_path: Path, mon
     path = make_database(place / "x.db", *SCHEMA)
     (place / "x.db-journal").write_bytes(b"\0" * 512)
     descriptor = os.open(path, os.O_RDONLY)
-    with database_copy.copied(descriptor, str(path), ("-wal", "-journal")) as copy:
+    file = OpenTranscript(str(path), descriptor, path.stat().st_size)
+    with read_only_database._copied(file, ("-wal", "-journal")) as copy:
         directory = Path(copy).parent
         assert directory.parent == scratch
         assert directory.stat().st_mode & 0o777 == 0o700
@@ -161,21 +166,21 @@ def test_a_large_database_is_asked_only_for_what_an_index_leads_to(
     path = make_database(place / "x.db", *SCHEMA, "CREATE TABLE other (said TEXT)", "CREATE INDEX i ON talk (said)")
     monkeypatch.setattr(read_only_database, "MAX_SCANNED_BYTES", 100)
 
-    def keyed(database: Database) -> Result[bytes | TooLarge | None, Error]:
-        return Success(database.value("SELECT id FROM talk WHERE said = ?", "Hello."))
+    def keyed(database: Database) -> bytes | TooLarge | None:
+        return database.value("SELECT id FROM talk WHERE said = ?", "Hello.")
 
-    def scanned(database: Database) -> Result[bytes | TooLarge | None, Error]:
-        return Success(database.value("SELECT said FROM other WHERE said = ?", "Hello."))
+    def scanned(database: Database) -> bytes | TooLarge | None:
+        return database.value("SELECT said FROM other WHERE said = ?", "Hello.")
 
     roots = TranscriptRoots((str(place),))
-    assert read_database(roots, str(path), "s", keyed) == Success(b"1")
-    match read_database(roots, str(path), "s", scanned):
+    assert asked(roots, str(path), "s", keyed) == Success(b"1")
+    match asked(roots, str(path), "s", scanned):
         case Failure(HistoryUnavailable("s", reason)):
             assert "no index" in reason
         case other:
             raise AssertionError(other)
     monkeypatch.undo()
-    assert read_database(roots, str(path), "s", scanned) == Success(None)
+    assert asked(roots, str(path), "s", scanned) == Success(None)
 
 
 def test_a_huge_value_is_not_loaded(place: Path) -> None:
@@ -183,10 +188,10 @@ def test_a_huge_value_is_not_loaded(place: Path) -> None:
     huge = ("INSERT INTO talk VALUES (2, zeroblob(17000000))", ())
     path = make_database(place / "x.db", *SCHEMA, huge)
 
-    def read(database: Database) -> Result[list[object], Error]:
-        return Success([database.value("SELECT said FROM talk WHERE id = ?", at) for at in (1, 2, 3)])
+    def read(database: Database) -> list[object]:
+        return [database.value("SELECT said FROM talk WHERE id = ?", at) for at in (1, 2, 3)]
 
-    found = read_database(TranscriptRoots((str(place),)), str(path), "s", read)
+    found = asked(TranscriptRoots((str(place),)), str(path), "s", read)
     assert found == Success([b"Hello.", TooLarge(), None])
 
 
@@ -194,7 +199,7 @@ def test_a_database_that_changes_while_it_is_read_is_read_again(place: Path) -> 
     path = make_database(place / "x.db", *SCHEMA)
     times = []
 
-    def read(database: Database) -> Result[str, Error]:
+    def read(database: Database) -> str:
         found = text_of(next(database.rows("SELECT said FROM talk"))[0])
         times.append(found)
         if len(times) == 1:
@@ -202,20 +207,19 @@ def test_a_database_that_changes_while_it_is_read_is_read_again(place: Path) -> 
             with connection:
                 connection.execute("UPDATE talk SET said = 'Changed.'")
             connection.close()
-        return Success(found)
+        return found
 
-    assert read_database(TranscriptRoots((str(place),)), str(path), "s", read) == Success("Changed.")
+    assert asked(TranscriptRoots((str(place),)), str(path), "s", read) == Success("Changed.")
     assert times == ["Hello.", "Changed."]
 
 
 def test_a_database_that_never_rests_is_left_for_later(place: Path) -> None:
     path = make_database(place / "x.db", *SCHEMA)
 
-    def read(database: Database) -> Result[None, Error]:
+    def read(database: Database) -> None:
         path.write_bytes(path.read_bytes() + b"\0")
-        return Success(None)
 
-    match read_database(TranscriptRoots((str(place),)), str(path), "s", read):
+    match asked(TranscriptRoots((str(place),)), str(path), "s", read):
         case Failure(HistoryUnavailable("s", reason)):
             assert "changes all the time" in reason
         case other:

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.findings import FindingKind

@@ -8,7 +8,7 @@ import pytest
 from returns.result import Success
 
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.extraction.extract import extracted
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile

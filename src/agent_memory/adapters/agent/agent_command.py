@@ -1,17 +1,23 @@
-"""The agent that is a command: one bounded child process a prompt, and what its ending means (P9, P10, P23)."""
+"""The agent that is a command: one bounded child process a prompt, and what its ending means (P9, P10, P23).
+
+It runs in a directory that is empty but for our mark, so that it finds no project, and is never captured.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
-from returns.result import Failure, Result, Success
+from attrs import frozen
+from returns.result import Failure, Result
 
 from agent_memory.adapters.agent.agent_environment import child_environment, depth_of
 from agent_memory.adapters.agent.child_process import MAX_STDOUT_BYTES, Finished, run_child
 from agent_memory.adapters.agent.chosen_command import REDACTED, AgentCommand, choose_command, secrets_of, shown_command
-from agent_memory.adapters.agent.private_directory import prepare_private_directory, private_directory
-from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE
-from agent_memory.adapters.surroundings.root import home_of
+from agent_memory.adapters.disk.durable import DIRECTORY_MODE, make_directories, replace_file
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.surroundings.own_calls import CHILD_MARK, DEPTH_VARIABLE
+from agent_memory.adapters.surroundings.root import home_of, local_state_directory
 from agent_memory.config import LlmConfig
 from agent_memory.domain.agent_request import AgentReply, AgentRequest
 from agent_memory.domain.command.presets import PRIVATE_DIRECTORY
@@ -33,30 +39,32 @@ from agent_memory.errors import (
 )
 from agent_memory.formats.reply import decode_reply
 from agent_memory.ports import Clock, SpendLedger
-from agent_memory.results import sealed
+from agent_memory.results import as_result, unwrap
 
 ARGUMENT_MAX_CHARS = 32_000
 """Linux takes no single argument of more than 128 KiB, and a character may have four bytes."""
+
+MARK_TEXT = (
+    "agent-memory runs its agent commands here. While this file exists, nothing that happens here is captured.\n"
+)
 
 _SHOWN_CHARS = 400
 _TAIL_BYTES = 8 * 1024
 _CANNOT_RUN = frozenset({"ENOENT", "EACCES", "EPERM", "ENOEXEC", "ENOTDIR", "ELOOP", "EISDIR"})
 
 
-def open_agent(
-    llm: LlmConfig, ledger: SpendLedger, clock: Clock, environ: Mapping[str, str]
-) -> Result[CommandAgent, Error]:
+@as_result
+def open_agent(llm: LlmConfig, ledger: SpendLedger, clock: Clock, environ: Mapping[str, str]) -> CommandAgent:
     """The agent for the command that `llm` asks for. Nothing is run or written yet.
 
     ConfigInvalid, PresetRefused, HomeUnknown; ActRefused inside one of our own agent commands.
     """
     if depth_of(environ) > 0:
-        return Failure(ActRefused("consolidate", DEPTH_VARIABLE))
+        raise ActRefused("consolidate", DEPTH_VARIABLE)
     home = home_of(environ)
     if home is None:
-        return Failure(HomeUnknown())
-    chosen: Result[AgentCommand, Error] = choose_command(llm, home).alt(lambda error: error)
-    return chosen.map(lambda command: CommandAgent(command, llm, ledger, clock, environ, private_directory(home)))
+        raise HomeUnknown
+    return CommandAgent(unwrap(choose_command(llm, home)), llm, ledger, clock, environ, private_directory(home))
 
 
 class CommandAgent:
@@ -94,7 +102,8 @@ class CommandAgent:
             return min(self._llm.max_prompt_chars, ARGUMENT_MAX_CHARS)
         return self._llm.max_prompt_chars
 
-    def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
+    @as_result
+    def answer(self, request: AgentRequest) -> AgentReply:
         """What the command printed, unchecked. Every call is counted before it is made.
 
         AgentMissing, AgentFailed, AgentUnavailable, SpendExhausted: it cannot serve at all now. AgentTimedOut: not this
@@ -103,35 +112,26 @@ class CommandAgent:
         """
         prompt_chars = len(request.prompt)
         if depth_of(self._environ) > 0:
-            return Failure(ActRefused("consolidate", DEPTH_VARIABLE))
+            raise ActRefused("consolidate", DEPTH_VARIABLE)
         if prompt_chars > self.max_prompt_chars:
             too_long = f"a prompt of {prompt_chars:,} characters, {self.max_prompt_chars:,} are allowed"
-            return Failure(Defect("run_agent", too_long))
+            raise Defect("run_agent", too_long)
         at_ms = self._clock.now_ms()
-        ready = prepare_private_directory(self._directory, self._command.files).bind(
-            lambda _: self._ledger.reserve(at_ms, prompt_chars, self._llm.max_calls_per_day)
-        )
-        if isinstance(ready, Failure):
-            return ready
-        match sealed(self._run(request.prompt)):
-            case Failure(not_started):
-                self._ledger.give_back(at_ms, prompt_chars)  # should that fail, one call too many stays counted
-                return Failure(self._why_not_started(not_started))
-            case Success(finished):
-                text = finished.stdout.decode("utf-8", "replace")
-                # the call is counted already, and a full disk must not cost a reply that was paid for
-                self._ledger.add_reply(at_ms, len(text))
-                problem = self._problem(finished, text, request.nonce)
-                if problem:
-                    return Failure(problem)
-                reply: Result[AgentReply, Error] = (
-                    decode_reply(finished.stdout)
-                    .alt(lambda refused: refused)
-                    .map(lambda said: AgentReply(said, prompt_chars))
-                )
-                return reply
+        prepare_private_directory(self._directory, self._command.files)
+        unwrap(self._ledger.reserve(at_ms, prompt_chars, self._llm.max_calls_per_day))
+        try:
+            finished = self._run(request.prompt)
+        except StoreIo as not_started:
+            self._ledger.give_back(at_ms, prompt_chars)  # should that fail, one call too many stays counted
+            raise self._why_not_started(not_started) from None
+        text = finished.stdout.decode("utf-8", "replace")
+        # the call is counted already, and a full disk must not cost a reply that was paid for
+        self._ledger.add_reply(at_ms, len(text))
+        if problem := self._problem(finished, text, request.nonce):
+            raise problem
+        return AgentReply(unwrap(decode_reply(finished.stdout)), prompt_chars)
 
-    def _run(self, prompt: str) -> Result[Finished, StoreIo]:
+    def _run(self, prompt: str) -> Finished:
         as_argument = self._command.input == "argument"
         content = prompt.encode("utf-8", "replace")
         argument = (content.replace(b"\0", b"\xef\xbf\xbd").decode(),) if as_argument else ()
@@ -182,3 +182,44 @@ class CommandAgent:
             spoken = spoken.replace(secret, REDACTED)
         line = one_line(redact(spoken[-_TAIL_BYTES:]).text, _TAIL_BYTES)
         return line if len(line) <= _SHOWN_CHARS else "…" + line[-_SHOWN_CHARS:]
+
+
+@frozen
+class UnusableAgent:
+    """An `Agent` that answers nothing, and says why. What asks nobody can be done with it."""
+
+    error: Error
+    name: str = "unusable"
+    status: Status = Status.CONSOLIDATED
+    max_prompt_chars: int | None = None
+    """No prompt is made for it."""
+
+    def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
+        """See the port."""
+        return Failure(self.error)
+
+
+def private_directory(home: str) -> str:
+    """The path of the directory that agents run in. It belongs to this machine and to no store."""
+    return f"{local_state_directory(home)}/child"
+
+
+def prepare_private_directory(path: str, files: Mapping[str, str]) -> None:
+    """Make the directory exist with mode 0700, with the mark and these files in it."""
+    try:
+        make_directories(path)
+        os.chmod(path, DIRECTORY_MODE)
+        for name, text in {CHILD_MARK: MARK_TEXT, **files}.items():
+            _put(f"{path}/{name}", text.encode())
+    except OSError as error:
+        raise store_io(error, "prepare", path) from None
+
+
+def _put(path: str, content: bytes) -> None:
+    try:
+        with open(path, "rb") as existing:
+            if existing.read(len(content) + 1) == content:
+                return
+    except FileNotFoundError:
+        pass
+    replace_file(path, content)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from returns.result import Failure, Result, Success
-
 from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import ActRefused
+from agent_memory.results import as_result
 
 HARNESS_VARIABLES: Mapping[str, Harness] = {
     "CLAUDE_CODE_CHILD_SESSION": Harness.CLAUDE_CODE,
@@ -59,10 +58,11 @@ def agent_sign(environ: Mapping[str, str]) -> str | None:
     return found[0] if found else None
 
 
-def only_for_a_person(act: str, environ: Mapping[str, str]) -> Result[None, ActRefused]:
+@as_result
+def only_for_a_person(act: str, environ: Mapping[str, str]) -> None:
     """ActRefused for an act that raises trust (`promote pin trust setup forget`) when an agent calls it (P19)."""
-    sign = agent_sign(environ)
-    return Failure(ActRefused(act, sign)) if sign else Success(None)
+    if sign := agent_sign(environ):
+        raise ActRefused(act, sign)
 
 
 def child_environment(

@@ -8,14 +8,13 @@ from __future__ import annotations
 import json
 
 from attrs import asdict
-from returns.result import Result, Success
 
 from agent_memory.domain.actions import Action, DefragProposal, kind_of
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, DefragRequest, SessionRequest
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote
 from agent_memory.domain.vocabulary import Status
-from agent_memory.errors import Error
+from agent_memory.results import as_result
 
 NAME = "builtin"
 
@@ -36,11 +35,12 @@ class BuiltinAgent:
     def max_prompt_chars(self) -> int | None:
         return None
 
-    def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
+    @as_result
+    def answer(self, request: AgentRequest) -> AgentReply:
         """The reply, made from the values behind the prompt; never a failure."""
         if isinstance(request, DefragRequest):
-            return Success(AgentReply(_defrag_reply(request)))
-        return Success(AgentReply(rendered_reply(_change_set(request), request.nonce)))
+            return AgentReply(_defrag_reply(request))
+        return AgentReply(rendered_reply(_change_set(request), request.nonce))
 
 
 def _change_set(request: SessionRequest) -> ChangeSet:

@@ -7,6 +7,7 @@ grandchild still holds. Here the whole process group is ended, and our ends of t
 from __future__ import annotations
 
 import os
+import selectors
 import signal
 import subprocess
 import threading
@@ -14,12 +15,10 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.agent.child_pipes import ChildPipes
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.errors import StoreIo
 
@@ -31,6 +30,8 @@ TERMINATE_SECONDS = 1.0
 """How long the child may take to obey SIGTERM before SIGKILL follows."""
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+_CHUNK_BYTES = 64 * 1024
+_IDLE_SECONDS = 0.005
 _TICK_SECONDS = 0.05
 """How often an exit is looked for while the pipes are silent."""
 
@@ -62,14 +63,14 @@ def run_child(
     max_stdout_bytes: int = MAX_STDOUT_BYTES,
     max_stderr_bytes: int = MAX_STDERR_BYTES,
     grace_seconds: float = GRACE_SECONDS,
-) -> Result[Finished, StoreIo]:
+) -> Finished:
     """How the child ended, within `timeout_seconds` + `TERMINATE_SECONDS` + `grace_seconds`.
 
     No shell sees `argv`; a bare name is looked up in the PATH of `env`. A time-out or too much output ends the whole group:
     SIGTERM, then SIGKILL. What still holds the pipes `grace_seconds` after the child's exit is killed; a process that
     left the group with `setsid` is out of reach, and only our ends of its pipes are closed.
 
-    A child that could not be started is a StoreIo with the operation `start`, its path `cwd` where that is at fault, else
+    A child that could not be started raises StoreIo with the operation `start`, its path `cwd` where that is at fault, else
     `argv[0]`. An exception that passes through (Ctrl-C, or SIGTERM and SIGHUP, which are SystemExit meanwhile) kills the
     group first.
     """
@@ -86,13 +87,13 @@ def run_child(
                 bufsize=0,
             )
         except OSError as error:
-            return Failure(store_io(error, "start", cwd if error.filename == cwd else argv[0]))
+            raise store_io(error, "start", cwd if error.filename == cwd else argv[0]) from None
         except ValueError as error:  # a NUL or a lone surrogate in an argument or a variable
-            return Failure(StoreIo(argv[0], "start", "EINVAL", str(error)))
-        pipes = ChildPipes(process, stdin, max_stdout_bytes, max_stderr_bytes)
+            raise StoreIo(argv[0], "start", "EINVAL", str(error)) from None
+        pipes = _Pipes(process, stdin, max_stdout_bytes, max_stderr_bytes)
         try:
             signals.let_through()
-            return Success(_supervise(process, pipes, timeout_seconds, grace_seconds))
+            return _supervise(process, pipes, timeout_seconds, grace_seconds)
         finally:
             if process.returncode is None:
                 _signal_group(process, signal.SIGKILL)
@@ -101,7 +102,7 @@ def run_child(
 
 
 def _supervise(
-    process: subprocess.Popen[bytes], pipes: ChildPipes, timeout_seconds: float, grace_seconds: float
+    process: subprocess.Popen[bytes], pipes: _Pipes, timeout_seconds: float, grace_seconds: float
 ) -> Finished:
     _serve_while(pipes, timeout_seconds, lambda: not _has_exited(process) and not pipes.capped)
     timed_out = not _has_exited(process) and not pipes.capped
@@ -118,13 +119,13 @@ def _supervise(
     return Finished(exit_status, pipes.stdout, pipes.stderr_tail, timed_out, pipes.capped, pipes.stdin_taken)
 
 
-def _serve_while(pipes: ChildPipes, seconds: float, going_on: Callable[[], bool]) -> None:
+def _serve_while(pipes: _Pipes, seconds: float, going_on: Callable[[], bool]) -> None:
     deadline = time.monotonic() + seconds
     while going_on() and (left_seconds := deadline - time.monotonic()) > 0:
         pipes.serve(min(left_seconds, _TICK_SECONDS))
 
 
-def _end_group(process: subprocess.Popen[bytes], pipes: ChildPipes) -> None:
+def _end_group(process: subprocess.Popen[bytes], pipes: _Pipes) -> None:
     _signal_group(process, signal.SIGTERM)
     _serve_while(pipes, TERMINATE_SECONDS, lambda: not _has_exited(process))
     _signal_group(process, signal.SIGKILL)
@@ -143,6 +144,94 @@ def _has_exited(process: subprocess.Popen[bytes]) -> bool:
         return waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     except ChildProcessError:  # SIGCHLD is ignored in our process: the kernel has reaped it
         return True
+
+
+class _Pipes:
+    """The three pipes of a running child, served together, so that neither side can block the other: feeds `stdin` and keeps the first `max_stdout_bytes` of stdout and the last `max_stderr_bytes` of stderr."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], stdin: bytes, max_stdout_bytes: int, max_stderr_bytes: int
+    ) -> None:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        self._to_send = memoryview(stdin)
+        self._max_stdout_bytes = max_stdout_bytes
+        self._max_stderr_bytes = max_stderr_bytes
+        self._stdout = bytearray()
+        self._stderr = bytearray()
+        self._streams = (process.stdin, process.stdout, process.stderr)
+        self._selector = selectors.PollSelector()  # needs no descriptor, so it works when descriptors have run out
+        self.capped = False
+        """More than `max_stdout_bytes` came on stdout."""
+        for stream, event in zip(self._streams, (selectors.EVENT_WRITE, *[selectors.EVENT_READ] * 2), strict=True):
+            os.set_blocking(stream.fileno(), False)
+            self._selector.register(stream, event, stream)
+
+    @property
+    def stdout(self) -> bytes:
+        """What is kept of it."""
+        return bytes(self._stdout)
+
+    @property
+    def stderr_tail(self) -> bytes:
+        return bytes(self._stderr[max(0, len(self._stderr) - self._max_stderr_bytes) :])
+
+    @property
+    def stdin_taken(self) -> bool:
+        """Every byte went into the pipe."""
+        return not self._to_send
+
+    @property
+    def outputs_open(self) -> bool:
+        """Some process still holds stdout or stderr."""
+        return not (self._streams[1].closed and self._streams[2].closed)
+
+    def serve(self, seconds: float) -> None:
+        """Move what can be moved now; wait at most `seconds` for the first byte."""
+        if not self._selector.get_map():
+            time.sleep(min(seconds, _IDLE_SECONDS))
+            return
+        for key, _ in self._selector.select(seconds):
+            try:
+                ended = self._send() if key.data is self._streams[0] else self._receive(key.data)
+            except BlockingIOError:
+                continue
+            except OSError:  # broken pipe: the other side is gone
+                ended = True
+            if ended:
+                self._close(key.data)
+
+    def close_stdin(self) -> None:
+        self._close(self._streams[0])
+
+    def close(self) -> None:
+        for stream in self._streams:
+            self._close(stream)
+        self._selector.close()
+
+    def _close(self, stream: IO[bytes]) -> None:
+        if not stream.closed:
+            self._selector.unregister(stream)
+            with suppress(OSError):
+                stream.close()
+
+    def _send(self) -> bool:
+        written = os.write(self._streams[0].fileno(), self._to_send[:_CHUNK_BYTES]) if self._to_send else 0
+        self._to_send = self._to_send[written:]
+        return not self._to_send
+
+    def _receive(self, stream: IO[bytes]) -> bool:
+        chunk = os.read(stream.fileno(), _CHUNK_BYTES)
+        if stream is self._streams[1]:
+            room_bytes = self._max_stdout_bytes - len(self._stdout)
+            self._stdout += chunk[:room_bytes]
+            self.capped = self.capped or len(chunk) > room_bytes
+        else:
+            self._stderr += chunk
+            if len(self._stderr) > 2 * self._max_stderr_bytes + _CHUNK_BYTES:
+                del self._stderr[: len(self._stderr) - self._max_stderr_bytes]
+        return not chunk
 
 
 class _EndingSignals:

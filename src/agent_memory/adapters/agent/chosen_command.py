@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from attrs import field, frozen
-from returns.result import Failure, Result, Success
 
 from agent_memory.config import LlmConfig, PresetConfig, preset_problem
 from agent_memory.domain.command.presets import BUILTIN, PRESETS, Preset
 from agent_memory.domain.redaction import redact
 from agent_memory.errors import ConfigInvalid, PresetRefused
+from agent_memory.results import as_result
 
 _SOURCE = "llm"
 """Stands for the path of a config that was made by a program and not read from a file."""
@@ -84,7 +84,8 @@ def uses_builtin(llm: LlmConfig) -> bool:
     return llm.command is None and llm.preset == BUILTIN
 
 
-def choose_command(llm: LlmConfig, home: str | None = None) -> Result[AgentCommand, ConfigInvalid | PresetRefused]:
+@as_result
+def choose_command(llm: LlmConfig, home: str | None = None) -> AgentCommand:
     """The command that `llm` asks for; a program's error where it asks for the built-in one (see `uses_builtin`).
 
     As in a shell, `~/` at the start of a word of `llm.command` or of a one-line preset is the home. Nothing else is
@@ -99,25 +100,24 @@ def choose_command(llm: LlmConfig, home: str | None = None) -> Result[AgentComma
     if isinstance(own, PresetConfig):
         return _located(where, AgentCommand(llm.preset, own.argv, dict(own.env), own.input, llm.pass_env))
     if problem := preset_problem(llm):
-        return Failure(ConfigInvalid(_SOURCE, (problem,)))
+        raise ConfigInvalid(_SOURCE, (problem,))
     return _from_preset(PRESETS[llm.preset], llm)
 
 
-def _from_preset(preset: Preset, llm: LlmConfig) -> Result[AgentCommand, ConfigInvalid | PresetRefused]:
+def _from_preset(preset: Preset, llm: LlmConfig) -> AgentCommand:
     if preset.keeps_tools and not llm.allow_tools:
-        return Failure(PresetRefused(preset.name))
+        raise PresetRefused(preset.name)
     argv = preset.with_model(llm.model)
     variables = (*preset.variables, *llm.pass_env)
-    return Success(AgentCommand(preset.name, argv, preset.env, preset.input, variables, preset.files))
+    return AgentCommand(preset.name, argv, preset.env, preset.input, variables, preset.files)
 
 
-def _from_words(
-    where: str, name: str | None, words: str, llm: LlmConfig, home: str | None
-) -> Result[AgentCommand, ConfigInvalid | PresetRefused]:
+def _from_words(where: str, name: str | None, words: str, llm: LlmConfig, home: str | None) -> AgentCommand:
     try:
         argv = tuple(_at_home(word, home) for word in shlex.split(words))
     except ValueError as error:
-        return Failure(ConfigInvalid(_SOURCE, (f"{where}: cannot be split into arguments: {str(error).lower()}",)))
+        problem = f"{where}: cannot be split into arguments: {str(error).lower()}"
+        raise ConfigInvalid(_SOURCE, (problem,)) from None
     return _located(where, AgentCommand(name or _name_of(argv), argv, variables=llm.pass_env))
 
 
@@ -125,14 +125,14 @@ def _at_home(word: str, home: str | None) -> str:
     return f"{home}{word[1:]}" if home is not None and word.startswith("~/") else word
 
 
-def _located(where: str, command: AgentCommand) -> Result[AgentCommand, ConfigInvalid | PresetRefused]:
+def _located(where: str, command: AgentCommand) -> AgentCommand:
     if not command.argv or not command.argv[0].strip():
-        return Failure(ConfigInvalid(_SOURCE, (f"{where}: must name a command",)))
+        raise ConfigInvalid(_SOURCE, (f"{where}: must name a command",))
     program = command.argv[0]
     if "/" in program and not os.path.isabs(program):
         problem = f"{where}: {shown_command((program,))} is relative, and the command runs in a directory of its own; write the whole path"
-        return Failure(ConfigInvalid(_SOURCE, (problem,)))
-    return Success(command)
+        raise ConfigInvalid(_SOURCE, (problem,))
+    return command
 
 
 def _name_of(argv: tuple[str, ...]) -> str:

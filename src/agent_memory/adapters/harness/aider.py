@@ -1,40 +1,92 @@
-"""Histories of aider's runs, from the chat history that it keeps in a directory (`aider-session`)."""
+"""aider (0.35 to 0.86): one `.aider.chat.history.md` for each directory, with all runs in it.
+
+Each write of aider's leaves a shape behind (aider/io.py):
+
+    # aider chat started at 2026-02-13 14:30:05        a run begins; local time
+
+    #### what the person typed··                       `·` is a space: every line of a prompt ends with two
+    what the agent answered, between blank lines
+    > what aider says··                                one write a line, or one of several lines of which the last ends so
+
+A heading of the fourth level that the agent wrote has no two spaces behind it, or stands in a code block; so has a quotation.
+What cannot be told is taken for the agent's, never for the person's.
+
+Replies and messages stand in the file as they are, so from the first of them on any line may be forged: prompts, headings,
+ends of replies. From there on a prompt is the person's only if aider's record of what was typed has its lines (P19).
+
+A run is a session, and its id is made of its beginning: when it was started, and a digest of its first prompt. So it stays the
+same when the directory is renamed. Any other id stands for all runs in the file together.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+import stat
+import time
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum, auto
 from functools import partial
+from hashlib import blake2b
+from itertools import pairwise
+from typing import ClassVar
 
-from attrs import evolve, frozen
+from attrs import define, evolve, field, frozen
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
 from agent_memory.adapters.disk.paths import lies_there
-from agent_memory.adapters.harness.aider_session import AiderRuns, Run
-from agent_memory.adapters.harness.line_transcripts import fetch_session, not_looked_for
-from agent_memory.adapters.harness.transcript_roots import (
+from agent_memory.adapters.harness.session_finders import Findings
+from agent_memory.adapters.harness.transcripts import (
     OpenTranscript,
+    Surroundings,
     TranscriptRoots,
     file_beside,
+    looking_for,
+    named_session,
+    reading,
     roots_of,
+    session_after,
     transcript,
 )
-from agent_memory.adapters.harness.turn_drafts import NewFrom, new_after, new_after_lost_record
+from agent_memory.adapters.harness.turn_builder import NewFrom, Session, asked
 from agent_memory.adapters.surroundings.git_index import is_tracked
-from agent_memory.domain.history import History, SessionMark, transcript_key
-from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, session_id_of
+from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.history import History, Role, SessionMark, transcript_key
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.text.id_set import IdSet
+from agent_memory.domain.transcripts.own_marks import is_own_prompt, typed_words
+from agent_memory.domain.transcripts.turns import Excerpt
+from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
-from agent_memory.results import sealed
+from agent_memory.ports import SessionFinder
+from agent_memory.results import as_result, sealed
 
 CHAT_FILE = ".aider.chat.history.md"
 INPUT_FILE = ".aider.input.history"
 """Where aider keeps what was typed, each line behind a `+`, beside the chat history."""
 CHAT_FILE_VARIABLE = "AIDER_CHAT_HISTORY_FILE"
-TRACKED = "git tracks it, so that others may have written what it says"
+_TRACKED = "git tracks it, so that others may have written what it says"
 _MAX_DIRECTORIES_ABOVE = 40
 _NOTHING_NEW = NewFrom(after_number=1 << 62)
+
+
+def source(given: Surroundings) -> AiderChats:
+    """The histories of aider's runs."""
+    return aider_chats(given.environ, given.home, given.transcript_roots)
+
+
+def finder(given: Surroundings) -> SessionFinder:
+    """The past runs of aider, which keeps its chat history wherever it was called: the directories that are told, and those
+    where other sessions were, are looked into."""
+    return AiderFinder(source(given), given.transcript_roots, given.project_directories)
+
+
+def aider_chats(environ: Mapping[str, str], home: str | None, further: tuple[str, ...] = ()) -> AiderChats:
+    """The chat histories that this environment tells of."""
+    named = environ.get(CHAT_FILE_VARIABLE, "")
+    return AiderChats(home, further, named if named.startswith("/") else None)
 
 
 @frozen
@@ -51,34 +103,27 @@ class AiderChats:
     further: tuple[str, ...] = ()
     named_file: str | None = None
 
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
+    @as_result
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
         """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
-        path = entry.retrieval.session_path if isinstance(entry.retrieval, SessionFile) else None
+        session_id, path = named_session(entry, "aider-session")
         cwd = entry.context.cwd
-        try:
-            path = path if path is not None else self.above(cwd) if cwd is not None else self.named_file
-        except OSError as error:
-            return Failure(not_looked_for(session_id_of(entry) or "", error))
+        with looking_for(session_id):
+            if path is None:
+                path = self.above(cwd) if cwd is not None else self.named_file
         roots = self._roots_for(path)
-        return fetch_session(roots, entry, "aider-session", lambda _, __: path, partial(_read_history, roots, mark))
+        if path is None:
+            where = ", ".join(roots.roots) or "any known directory"
+            raise HistoryUnavailable(session_id, f"there is no transcript of it in {where}", is_missing=True)
+        with transcript(roots, path, session_id) as file, reading(path, session_id):
+            return _read_history(roots, file, session_id, mark)
 
-    def runs(self, path: str) -> Result[tuple[Run, ...], Error]:
+    def runs(self, path: str) -> tuple[Run, ...]:
         """The runs in a chat history that have a prompt, in order."""
-
-        with transcript(self._roots_for(path), path, path) as opened:
-            match sealed(opened):
-                case Success(file):
-                    try:
-                        return Success(tuple(_read(file, AiderRuns("", "", _NOTHING_NEW)).runs))
-                    except OSError as error:
-                        return Failure(HistoryUnavailable(path, f"it cannot be read: {error.strerror}"))
-                case Failure() as failure:
-                    return failure
-
-    def _roots_for(self, path: str | None) -> TranscriptRoots:
-        named = [os.path.dirname(self.named_file)] if self.named_file and path == self.named_file else []
-        own = ["~"] if path is not None and os.path.basename(path) == CHAT_FILE else []
-        return roots_of(self.home, [*named, *own], self.further)
+        with transcript(self._roots_for(path), path, path) as file, reading(path, path):
+            session = AiderRuns("", "", IdSet(), _NOTHING_NEW)
+            _fill(file, session)
+        return tuple(session.runs)
 
     def above(self, directory: str) -> str | None:
         """The chat history of a directory or of one above it; aider keeps it at the top of the work tree. Raises OSError where it
@@ -92,34 +137,35 @@ class AiderChats:
             directory = os.path.dirname(directory)
         return None
 
+    def _roots_for(self, path: str | None) -> TranscriptRoots:
+        named = [os.path.dirname(self.named_file)] if self.named_file and path == self.named_file else []
+        own = ["~"] if path is not None and os.path.basename(path) == CHAT_FILE else []
+        return roots_of(self.home, [*named, *own], self.further)
 
-def aider_chats(environ: Mapping[str, str], home: str | None, further: tuple[str, ...] = ()) -> AiderChats:
-    """The chat histories that this environment tells of."""
-    named = environ.get(CHAT_FILE_VARIABLE, "")
-    return AiderChats(home, further, named if named.startswith("/") else None)
 
-
-def _read_history(
-    roots: TranscriptRoots, mark: SessionMark | None, file: OpenTranscript, session_id: str
-) -> Result[History, Error]:
+def _read_history(roots: TranscriptRoots, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
     if is_tracked(file.path):
-        return Failure(TranscriptRefused(file.path, TRACKED))
+        raise TranscriptRefused(file.path, _TRACKED)
     cwd, key = os.path.dirname(file.path), transcript_key(file.path)
-    mark = None if mark is None else mark.within(key)
-    typed = _typed_lines(roots, f"{cwd}/{INPUT_FILE}")
-    session = _read(file, AiderRuns(session_id, cwd, new_after(mark), typed))
-    if mark is not None and not session.turns.past_mark and not session.turns.own_call:
-        session = _read(file, AiderRuns(session_id, cwd, new_after_lost_record(mark), typed))
-        session.turns.skip("mark-not-found")
-    return _history_in(session, file).map(lambda history: evolve(history, transcript=key))
+    typed = _typed_lines(roots, f"{cwd}/{INPUT_FILE}", session_id)
+    own_mark = None if mark is None else mark.within(key)
+    session: AiderRuns = session_after(own_mark, partial(AiderRuns, session_id, cwd, typed), partial(_fill, file))
+    if session.found:
+        return evolve(session.history(), transcript=key)
+    begun = not session.known_records and session.skipped.keys() == {"unfinished-line"}
+    if file.size_bytes == 0 or begun:
+        raise HistoryUnavailable(session_id, f"{file.path} is empty so far", is_missing=True)
+    if session.known_records:
+        absent = f"{file.path} does not hold that run, or no prompt yet"
+        raise HistoryUnavailable(session_id, absent, is_missing=True)
+    raise HistoryUnreadable(file.path, "there is no run of aider in it")
 
 
-def _typed_lines(roots: TranscriptRoots, path: str) -> IdSet:
+def _typed_lines(roots: TranscriptRoots, path: str, session_id: str) -> IdSet:
     """The lines that were typed into aider; none where git tracks them, since they may be others' then. A command that aider
     ran because the agent asked for it stands there too. Raises OSError where they cannot be read (P6)."""
     typed = IdSet()
-    with transcript(roots, path, path) as opened:
-        file = file_beside(opened, path)
+    with file_beside(roots, path, session_id) as file:
         for line in read_lines(file.descriptor, file.size_bytes) if file and not is_tracked(path) else ():
             if isinstance(line, Line) and line.data.startswith(b"+") and not line.data.startswith(b"+/run "):
                 for each in line.data[1:].decode("utf-8", "replace").splitlines():
@@ -127,33 +173,438 @@ def _typed_lines(roots: TranscriptRoots, path: str) -> IdSet:
     return typed
 
 
-def _read(file: OpenTranscript, session: AiderRuns) -> AiderRuns:
+def _fill(file: OpenTranscript, session: AiderRuns) -> None:
     os.lseek(file.descriptor, 0, os.SEEK_SET)
     for line in read_lines(file.descriptor, file.size_bytes, keep_empty=True):
         if isinstance(line, LongLine):
-            session.turns.skip("line-too-long")
+            session.skip("line-too-long")
         elif session.passes_over(line.data):
             continue
         elif line.finished:
             session.take_line(line.data.decode("utf-8", "replace").removesuffix("\r").removeprefix("\ufeff"))
         else:
-            session.turns.skip("unfinished-line")
+            session.skip("unfinished-line")
         if session.done:
             break
     session.end()
-    return session
 
 
-def _history_in(session: AiderRuns, file: OpenTranscript) -> Result[History, Error]:
-    if session.found:
-        return Success(session.history())
-    begun = session.turns.known_records == 0 and session.turns.skipped.keys() == {"unfinished-line"}
-    if file.size_bytes == 0 or begun:
-        return Failure(HistoryUnavailable(session.session_id, f"{file.path} is empty so far", is_missing=True))
-    if session.turns.known_records:
-        return Failure(
-            HistoryUnavailable(
-                session.session_id, f"{file.path} does not hold that run, or no prompt yet", is_missing=True
-            )
-        )
-    return Failure(HistoryUnreadable(file.path, "there is no run of aider in it"))
+# -- past runs --------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class AiderFinder:
+    """Looks for a chat history in each of `directories`, and where `$AIDER_CHAT_HISTORY_FILE` says; in the directories of
+    projects also above them, as far as the home."""
+
+    chats: AiderChats
+    directories: tuple[str, ...]
+    project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple
+
+    def find(self, since_ms: int | None) -> Findings:
+        """See `ports.SessionFinder`. A run that another one follows in its file changed last before that one began."""
+        named = (self.chats.named_file,) if self.chats.named_file is not None else ()
+        paths = dict.fromkeys((*named, *(os.path.join(each, CHAT_FILE) for each in self.directories)))
+        for directory in self.project_directories():
+            match sealed(directory):
+                case Failure() as failure:
+                    yield failure
+                case Success(project):
+                    try:
+                        paths.update(dict.fromkeys(filter(None, [self.chats.above(project)])))
+                    except OSError as error:
+                        yield Failure(store_io(error, "examine", project))
+        for path in paths:
+            try:
+                status = os.lstat(path)
+            except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a NUL in a path
+                continue
+            except OSError as error:
+                yield Failure(store_io(error, "examine", path))
+                continue
+            changed_at_ms = status.st_mtime_ns // 1_000_000
+            if stat.S_ISREG(status.st_mode) and (since_ms is None or changed_at_ms >= since_ms):
+                yield from self._found_in(path, changed_at_ms, since_ms)
+
+    def _found_in(self, path: str, changed_at_ms: int, since_ms: int | None) -> Findings:
+        match sealed(as_result(self.chats.runs)(path)):
+            case Failure() as failure:
+                yield failure
+            case Success(runs) if runs and is_tracked(path):
+                yield Failure(TranscriptRefused(path, _TRACKED))
+            case Success(runs):
+                later = [after.started_at_ms or changed_at_ms for _, after in pairwise(runs)]
+                for run, last_at_ms in zip(runs, [*later, changed_at_ms], strict=False):
+                    if since_ms is None or last_at_ms >= since_ms:
+                        yield Success(_found(path, run, last_at_ms))
+
+
+def _found(path: str, run: Run, last_at_ms: int) -> FoundSession:
+    return FoundSession(
+        Harness.AIDER,
+        SessionFile("aider-session", run.session_id, path),
+        last_at_ms,
+        started_at_ms=run.started_at_ms,
+        ended_at_ms=run.started_at_ms,
+        cwd=os.path.dirname(path),
+    )
+
+
+# -- the lines of a chat history, told apart --------------------------------------------------------------------------
+
+HEADING = b"# aider chat started at "
+_STARTED = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_WRITE_END = "  "
+_PROMPT = "#### "
+_NOTE = "> "
+_REPLY_END = "> Tokens: "
+"""Aider counts tokens after each reply, also after one that was broken off inside a code block."""
+_MAX_NOTE_LINES = 1_000
+
+
+class Speaker(Enum):
+    """Who a line is from."""
+
+    RUN = auto()
+    """Aider's heading of a run."""
+    PERSON = auto()
+    AGENT = auto()
+    AIDER = auto()
+
+
+@frozen
+class Said:
+    """One line. `begins`: it is the first of what its speaker says here."""
+
+    speaker: Speaker
+    text: str
+    begins: bool
+
+
+class ChatLines:
+    """Tells the lines of a chat history apart, one after the other."""
+
+    def __init__(self) -> None:
+        self._speaker: Speaker | None = None
+        self._after_blank = True
+        self._fence = ""
+        self._note_lines = 0
+        """Of a write of aider's that has not come to its end."""
+
+    def take(self, line: str) -> Said:
+        """Whose the next line is, without its marks. `line` is without its line end."""
+        said = self._told(line)
+        self._speaker = said.speaker
+        self._after_blank = not line.strip()
+        return said
+
+    def pass_over(self, *, blank: bool) -> None:
+        """A line was not taken; what comes next that matters is a heading."""
+        self._after_blank = blank
+
+    def _told(self, line: str) -> Said:
+        started = _STARTED.fullmatch(line) if self._after_blank else None
+        if started:
+            self._fence, self._note_lines = "", 0
+            return Said(Speaker.RUN, started[1], True)
+        if self._fence and not (self._after_blank and line.startswith(_REPLY_END) and line.endswith(_WRITE_END)):
+            return self._in_fence(line)
+        self._fence = ""
+        if self._note_lines:
+            return self._rest_of_note(line)
+        if self._is_prompt(line):
+            return Said(Speaker.PERSON, line[len(_PROMPT) :].rstrip(), self._after_blank)
+        if self._is_note(line):
+            self._note_lines = 0 if line.endswith(_WRITE_END) else 1
+            return Said(Speaker.AIDER, line[len(_NOTE) :].rstrip(), True)
+        return self._of_agent(line)
+
+    def _is_prompt(self, line: str) -> bool:
+        goes_on = self._speaker is Speaker.PERSON and not self._after_blank
+        return line.startswith(_PROMPT) and line.endswith(_WRITE_END) and (self._after_blank or goes_on)
+
+    def _is_note(self, line: str) -> bool:
+        if not line.startswith(_NOTE):
+            return False
+        after_write = self._speaker is not Speaker.AGENT and not self._after_blank
+        return after_write or (line.endswith(_WRITE_END) and (self._after_blank or self._speaker is not Speaker.AGENT))
+
+    def _rest_of_note(self, line: str) -> Said:
+        ended = line.endswith(_WRITE_END) or self._note_lines >= _MAX_NOTE_LINES
+        self._note_lines = 0 if ended else self._note_lines + 1
+        return Said(Speaker.AIDER, line.rstrip(), False)
+
+    def _of_agent(self, line: str) -> Said:
+        opened = _FENCE.fullmatch(line)
+        if opened and not (opened[1][0] == "`" and "`" in opened[2]):
+            self._fence = opened[1]
+        begins = self._speaker is not Speaker.AGENT
+        if begins and not line.strip():  # the blank lines around a write are nobody's
+            return Said(self._speaker or Speaker.AGENT, "", False)
+        return Said(Speaker.AGENT, line, begins)
+
+    def _in_fence(self, line: str) -> Said:
+        closed = _FENCE.fullmatch(line)
+        if closed and closed[1].startswith(self._fence) and not closed[2].strip():
+            self._fence = ""
+        return Said(Speaker.AGENT, line, False)
+
+
+# -- the runs ---------------------------------------------------------------------------------------------------------
+
+_RUN_ID = re.compile(r"(\d{8}T\d{6})-[0-9a-f]{8}", re.ASCII)
+_DIGEST_CHARS = 500
+_BLOCK_CHARS = 200_000
+"""Of what is held of one block of lines; more than any turn keeps."""
+MAX_RUNS = 100_000
+_CLOCK = "%Y-%m-%d %H:%M:%S"
+
+_COMMAND = re.compile(r"/([a-z][a-z-]*)(?:\s+|\Z)")
+_CHAT_COMMANDS = frozenset(("ask", "code", "architect", "context", "help", "chat-mode"))
+"""Commands whose arguments are words to the agent."""
+_SETTING_COMMANDS = frozenset(
+    (
+        *("add", "clear", "commit", "copy", "copy-context", "diff", "drop", "edit", "editor", "editor-model", "exit"),
+        *("git", "lint", "load", "ls", "map", "map-refresh", "model", "models", "multiline-mode", "ok", "paste"),
+        *("quit", "read-only", "reasoning-effort", "report", "reset", "run", "save", "settings", "test"),
+        *("think-tokens", "tokens", "undo", "voice", "weak-model", "web"),
+    )
+)
+_MODES = ("ask", "code", "architect", "context", "help")
+_BLANK = "<blank>"
+
+_EDITED = re.compile(r"(?:Applied edit to|Creating empty file) (.{1,1000})")
+_MODEL = re.compile(r"(?:Main model|Model): (\S{1,200})")
+_SAYS_NOTHING = re.compile(
+    r"\s*\Z|Aider v|(?:Main |Weak |Editor |Architect )?[Mm]odel:|Git (?:repo|working dir)|Cur working dir|Repo-map|Tokens: |"
+    r"Use /help|Restored previous|Newer aider|Added .{1,1000} to the chat|Removed .{1,1000} from the chat|\^C|https?://aider\."
+)
+
+
+@frozen
+class Run:
+    """Where a run begins."""
+
+    session_id: str
+    started_at_ms: int | None
+
+
+def _stamp(started: str) -> str:
+    return started.replace("-", "").replace(":", "").replace(" ", "T")
+
+
+def run_of(started: str, first_prompt: str) -> Run:
+    """The run that was started then (`2026-02-13 14:30:05`, local time) with this prompt."""
+    digest = blake2b(first_prompt[:_DIGEST_CHARS].encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    return Run(f"{_stamp(started)}-{digest}", _local_ms(started))
+
+
+@define
+class _Block:
+    """The lines of one speaker, one after the other."""
+
+    speaker: Speaker
+    _lines: list[str] = field(factory=list[str])
+    _chars: int = 0
+    _before: Excerpt = field(factory=lambda: Excerpt(_BLOCK_CHARS))
+
+    def add(self, line: str) -> None:
+        self._lines.append(f"{line}\n")
+        self._chars += len(line) + 1
+        if self._chars > _BLOCK_CHARS:
+            self._before = self._all()
+            self._lines, self._chars = ["\n"] if self.last_blank else [], 0
+
+    @property
+    def text(self) -> str:
+        """Without the blank lines around it."""
+        return self._all().text.strip("\n")
+
+    @property
+    def last_blank(self) -> bool:
+        return not self._lines[-1].strip() if self._lines else False
+
+    def _all(self) -> Excerpt:
+        return self._before.grown("".join(self._lines))
+
+
+class AiderRuns(Session):
+    """The lines of a chat history in order: what the wanted run, or all of them, say.
+
+    All turns of a run have the time of its start, the only one that is recorded. A reply that has not come to its end is
+    left for the next time.
+    """
+
+    harness = Harness.AIDER
+    harness_name = "aider"
+
+    def __init__(self, session_id: str, cwd: str, typed: IdSet, new_from: NewFrom) -> None:
+        """`typed` has the lines that were typed into aider."""
+        super().__init__(session_id, new_from)
+        self.cwd = cwd
+        self.runs: list[Run] = []
+        """Those with a prompt, so far; at most `MAX_RUNS`."""
+        self._only_one = bool(_RUN_ID.fullmatch(session_id))
+        self._chat = ChatLines()
+        self._block: _Block | None = None
+        self._started: str | None = None
+        self._run: Run | None = None
+        self._elsewhere = False
+        """The run at hand was started at another time than the wanted one."""
+        self._wanted = False
+        """What comes is of the run at hand, which has a prompt and is to be taken."""
+        self._writes = 0
+        """Of this run so far: they name the records."""
+        self.found = False
+        """The wanted run, or any that is taken, is in the file."""
+        self._typed = typed
+        self._prompted = False
+        self._others_spoke = False
+        """Since the first prompt of the file: somebody who could forge what follows."""
+        self._over = False
+
+    @property
+    def done(self) -> bool:
+        """Nothing further is taken: enough is kept, the wanted run is over, or it is our own call."""
+        return self.full or self._over or self.own_call
+
+    def passes_over(self, line: bytes | bytearray) -> bool:
+        """Whether this is a line of a run that is not wanted, which need not be taken: a file may hold thousands."""
+        if not self._elsewhere or line.startswith(HEADING):
+            return False
+        self._chat.pass_over(blank=not line.strip())
+        self._others_spoke = True
+        return True
+
+    def take_line(self, line: str) -> None:
+        """The next line, without its line end."""
+        said = self._chat.take(line)
+        if said.begins or (self._block is not None and said.speaker is not self._block.speaker):
+            self._close_block()
+        if said.speaker is Speaker.RUN and said.begins:
+            self._begin_run(said)
+        elif self._block is not None:
+            self._block.add(said.text)
+        elif said.begins:
+            self._block = _Block(said.speaker)
+            self._block.add(said.text)
+
+    def end(self) -> None:
+        """The file ends here."""
+        if self._block is not None and self._block.speaker is Speaker.AGENT and not self._block.last_blank:
+            self.skip("unfinished-message")
+            self._block = None
+        self._close_block()
+
+    # -- runs ---------------------------------------------------------------------------------------------------------
+
+    def _begin_run(self, said: Said) -> None:
+        self.known_records += 1
+        self._others_spoke = self._others_spoke or self._prompted
+        self._over = self._only_one and self._wanted
+        self._elsewhere = self._only_one and not self.session_id.startswith(_stamp(said.text))
+        self._started, self._run, self._wanted, self._writes = said.text, None, False, 0
+        self.end_message()
+
+    def _meet_first_prompt(self, text: str) -> None:
+        if self._started is None:
+            return
+        self._run = run_of(self._started, text)
+        if len(self.runs) < MAX_RUNS:
+            self.runs.append(self._run)
+        if self._only_one:
+            self._wanted = self._run.session_id == self.session_id
+        elif is_own_prompt(text):
+            self.skip("own-call")
+        else:
+            self._wanted = True
+        if self._wanted:
+            self.found = True
+            self.started(self._run.started_at_ms)
+
+    # -- blocks -------------------------------------------------------------------------------------------------------
+
+    def _close_block(self) -> None:
+        block, self._block = self._block, None
+        if block is None:
+            return
+        text = block.text
+        if block.speaker is Speaker.PERSON:
+            self._prompted = True
+            if self._run is None:
+                self._meet_first_prompt(text)
+        elif self._prompted or block.speaker is Speaker.AGENT:
+            self._others_spoke = True
+        self._writes += 1
+        if not self._wanted or self._run is None:
+            self._note_model(block.speaker, text)
+            return
+        self.known_records += 1
+        if self.has_enough:
+            self.full = True
+        if not self.done:
+            self.enter(f"{self._run.session_id}#{self._writes}", self._run.started_at_ms)
+            self._TAKES[block.speaker](self, text)
+            self.leave()
+
+    def _take_prompt(self, text: str) -> None:
+        if self.begins_with_own_prompt(text):
+            return
+        words = _words_to_agent(text)
+        kept = typed_words(words)
+        if kept and self._is_typed(text):
+            self.say(Role.USER, kept, raw=text)
+        elif kept:
+            self.say(Role.TOOL, kept, tool_name="history")
+        else:
+            self.skip("command" if text.strip() and not words else "empty")
+
+    def _is_typed(self, text: str) -> bool:
+        return not self._others_spoke or all(line.strip() in self._typed for line in text.splitlines() if line.strip())
+
+    def _take_reply(self, text: str) -> None:
+        if text.strip():
+            self.speak(f"{self._writes}", text.strip())
+
+    def _take_note(self, text: str) -> None:
+        self._note_model(Speaker.AIDER, text)
+        edited = _EDITED.fullmatch(text)
+        if edited:
+            self.speak(self.message_id or f"{self._writes}", "", [asked("", "edit", {"path": edited[1]})])
+        elif _SAYS_NOTHING.match(text):
+            self.skip("harness-text")
+        else:
+            self.answer(None, text, tool_name="aider")
+
+    def _note_model(self, speaker: Speaker, text: str) -> None:
+        model = _MODEL.match(text) if speaker is Speaker.AIDER else None
+        if model:
+            self.agent = model[1]
+
+    _TAKES: ClassVar = {
+        Speaker.PERSON: _take_prompt,
+        Speaker.AGENT: _take_reply,
+        Speaker.AIDER: _take_note,
+    }
+
+
+def _words_to_agent(text: str) -> str:
+    """What the person said to the agent: without the command that it was said with; empty for a command that only sets
+    aider itself, or runs something."""
+    if text.strip() == _BLANK or text.startswith("!"):
+        return ""
+    command = _COMMAND.match(text)
+    if command is None or command[1] not in _CHAT_COMMANDS | _SETTING_COMMANDS:
+        return text
+    words = text[command.end() :]
+    if command[1] == "chat-mode" and words.strip() in _MODES:
+        return ""
+    return "" if command[1] in _SETTING_COMMANDS else words
+
+
+def _local_ms(started: str) -> int | None:
+    try:
+        return int(time.mktime(time.strptime(started, _CLOCK))) * 1000
+    except (ValueError, OverflowError):
+        return None

@@ -1,125 +1,157 @@
-"""Histories of Amp threads, through the `amp` command (`amp-thread`): the threads themselves are on Amp's server."""
+"""Amp: threads are on its server, and its command exports them (`amp threads export`, `v` 1 to 212 seen).
+
+An export: `{id, created, title, env.initial.trees, messages[{role, messageId, content, state, usage, meta}]}`. Content is a
+text or blocks: `text`, `thinking`, `tool_use{id, name, input}`, `tool_result{toolUseID, run{status, result, error}}`.
+"""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
+from functools import partial
+from urllib.parse import unquote, urlsplit
 
-from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
+from attrs import frozen
+from returns.result import Failure, Success
 
-from agent_memory.adapters.agent.agent_environment import child_environment
-from agent_memory.adapters.agent.child_process import Finished, run_child
-from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
-from agent_memory.adapters.disk.paths import read_file
-from agent_memory.adapters.harness.amp_thread import is_thread, thread_history
-from agent_memory.domain.history import History, SessionMark
+from agent_memory.adapters.harness.any_json import (
+    Json,
+    answer_text,
+    json_in,
+    list_at,
+    mapping_at,
+    objects_at,
+    text_at,
+    texts_in,
+    time_at,
+)
+from agent_memory.adapters.harness.harness_command import (
+    MAX_PRINTED_BYTES,
+    HarnessCommand,
+    RunsHarness,
+    is_absent,
+    what_it_said,
+)
+from agent_memory.adapters.harness.session_finders import Findings
+from agent_memory.adapters.harness.transcripts import Surroundings, session_after
+from agent_memory.adapters.harness.turn_builder import Session, asked
+from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.inbox_entry import AmpThread, InboxEntry
-from agent_memory.domain.json_shape import is_object
-from agent_memory.domain.redaction import redact
-from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.transcripts.document_turns import document_turns
-from agent_memory.domain.transcripts.turns import as_many_as_fit, tools_answered_before, turns_after
+from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.domain.transcripts.own_marks import typed_words
+from agent_memory.domain.transcripts.turns import as_many_as_fit, document_turns, tools_answered_before, turns_after
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo
-from agent_memory.results import sealed
+from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo
+from agent_memory.ports import SessionFinder
+from agent_memory.results import as_result
 
-TIMEOUT_SECONDS = 60.0
 RETRY_SECONDS = (3.0, 7.0)
 """An export is empty until about seven seconds after the agent's last word."""
-MAX_EXPORT_BYTES = MAX_LINE_BYTES
 AMP_VARIABLES = ("AMP_API_KEY", "AMP_URL", "AMP_SETTINGS_FILE")
+LIST_COMMAND = ("amp", "threads", "list", "--json")
 
+_ANYWHERE = "/"
+"""In the root directory there is no project whose settings amp would follow."""
 _THREAD_ID = re.compile(r"T-[A-Za-z0-9]+(?:-[A-Za-z0-9]+){0,8}", re.ASCII)
 _MAX_ID_CHARS = 100
 _UNKNOWN_COMMAND = re.compile(r"unknown (?:sub)?command|unrecognized|invalid command|no such command", re.IGNORECASE)
-_SAID_CHARS = 200
+_FAILED_RUNS = ("error", "cancelled", "rejected-by-user")
+_UNFINISHED_STATES = ("streaming", "in-progress", "pending")
+_CHANGED_KEYS = ("updatedAt", "updated", "lastUpdated", "updated_at", "modified")
+_CREATED_KEYS = ("createdAt", "created", "created_at")
+_LIST_KEYS = ("threads", "items", "data", "results")
+_LEAST_MS, _MOST_MS = 10**11, 10**14
+"""Smaller numbers are seconds, larger ones no instants."""
 
-RunsAmp = Callable[[Sequence[str]], Result[Finished, StoreIo]]
-"""Runs one command to its end, within bounds of time and output."""
+
+def source(given: Surroundings) -> AmpThreads:
+    """The histories of Amp's threads."""
+    return AmpThreads(HarnessCommand(given.environ, AMP_VARIABLES), given.sleep)
 
 
-@frozen
-class AmpCommand:
-    """Runs `amp` in the directory `cwd`, without a shell, within `TIMEOUT_SECONDS` and `MAX_EXPORT_BYTES`."""
-
-    environ: Mapping[str, str]
-    cwd: str
-
-    def __call__(self, argv: Sequence[str]) -> Result[Finished, StoreIo]:
-        """See `run_child`."""
-        return run_child(
-            argv,
-            stdin=b"",
-            env=child_environment(self.environ, AMP_VARIABLES, {}),
-            cwd=self.cwd,
-            timeout_seconds=TIMEOUT_SECONDS,
-            max_stdout_bytes=MAX_EXPORT_BYTES,
-        )
+def finder(given: Surroundings) -> SessionFinder:
+    """The past threads of Amp."""
+    return AmpFinder(HarnessCommand(given.environ, AMP_VARIABLES))
 
 
 @frozen
 class AmpThreads:
-    """Asks `amp threads export`, again after a while where that is empty; else takes the file that versions until early
-    2026 kept in `threads_directory`; else, where this `amp` cannot export, `amp threads markdown`, whose text cannot tell
-    the person's words from a page's, so that all of it counts as a tool's.
+    """Asks `amp threads export`, again after a while where that is empty; where this `amp` cannot export, `amp threads
+    markdown`, whose text cannot tell the person's words from a page's, so that all of it counts as a tool's.
 
     HistoryUnavailable: no `amp`, not logged in, no network, nothing there yet. HistoryUnreadable: an id that is none.
     """
 
-    run: RunsAmp
+    run: RunsHarness
     sleep: Callable[[float], None]
-    threads_directory: str | None = None
 
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
+    @as_result
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
         """The turns after the mark."""
         if not isinstance(entry.retrieval, AmpThread):
             raise TypeError(f"{entry.retrieval.method} is no Amp thread")
         thread_id = entry.retrieval.thread_id
         if not is_thread_id(thread_id):
-            return Failure(HistoryUnreadable(thread_id, "it is not the id of an Amp thread"))
-        exported = self._export(thread_id)
-        value = exported.value if exported.value is not None else self._kept_locally(thread_id)
-        if value is not None:
-            return Success(thread_history(value, thread_id, mark))
-        if exported.try_markdown:
-            return self._markdown(thread_id, mark)
-        return Failure(HistoryUnavailable(thread_id, exported.problem, is_missing=exported.empty))
+            raise HistoryUnreadable(thread_id, "it is not the id of an Amp thread")
+        try:
+            export = self._exported(thread_id)
+            for seconds in RETRY_SECONDS if export.is_empty else ():
+                self.sleep(seconds)
+                export = self._exported(thread_id)
+                if not export.is_empty:
+                    break
+            if export.thread is not None:
+                return thread_history(export.thread, thread_id, mark)
+            if export.try_markdown:
+                return self._markdown(thread_id, mark)
+        except StoreIo as error:
+            missing = "the command amp cannot be found or run; install it and log in"
+            reason = missing if is_absent(error) else f"amp could not be started: {error.reason}"
+            raise HistoryUnavailable(thread_id, reason) from None
+        raise HistoryUnavailable(thread_id, export.problem, is_missing=export.is_empty)
 
-    def _export(self, thread_id: str) -> _Export:
-        argv = ("amp", "threads", "export", thread_id)
-        found = _exported(self.run(argv), thread_id)
-        for seconds in RETRY_SECONDS:
-            if not found.empty:
-                break
-            self.sleep(seconds)
-            found = _exported(self.run(argv), thread_id)
-        return found
+    def _exported(self, thread_id: str) -> _Export:
+        finished = self.run(("amp", "threads", "export", thread_id), _ANYWHERE)
+        if finished.stdout_capped:
+            too_large = f"its export is larger than {MAX_PRINTED_BYTES // 2**20} MiB"
+            return _Export(problem=too_large, try_markdown=True)
+        if finished.timed_out or finished.exit_status != 0:
+            said = what_it_said("amp", finished)
+            return _Export(problem=said, try_markdown=not finished.timed_out and bool(_UNKNOWN_COMMAND.search(said)))
+        printed = finished.stdout.decode("utf-8-sig", "replace").strip()
+        thread = json_in(printed)
+        if is_object(thread) and thread.get("id") in (thread_id, None) and list_at(thread, "messages"):
+            return _Export(thread)
+        if not printed:
+            return _Export(problem="its export is still empty", is_empty=True)
+        if printed[:1] in ("{", "["):
+            return _Export(problem="its export holds no messages of it yet", is_empty=True)
+        return _Export(problem="amp printed no JSON for it", try_markdown=True)
 
-    def _kept_locally(self, thread_id: str) -> Mapping[str, object] | None:
-        if self.threads_directory is None:
-            return None
-        match sealed(read_file(f"{self.threads_directory}/{thread_id}.json", MAX_EXPORT_BYTES)):
-            case Success(found):
-                return _thread_in(found.data, thread_id) if found is not None else None
-            case Failure():  # the server's answer says what is to be done; this file was only another chance
-                return None
-
-    def _markdown(self, thread_id: str, mark: SessionMark | None) -> Result[History, Error]:
-        match sealed(self.run(("amp", "threads", "markdown", thread_id))):
-            case Success(finished):
-                if finished.exit_status != 0 and not finished.stdout_capped:
-                    return Failure(HistoryUnavailable(thread_id, what_amp_said(finished)))
-                turns = document_turns(finished.stdout.decode("utf-8", "replace"), "amp threads markdown")
-            case Failure(error):
-                return Failure(HistoryUnavailable(thread_id, _not_started(error)))
+    def _markdown(self, thread_id: str, mark: SessionMark | None) -> History:
+        finished = self.run(("amp", "threads", "markdown", thread_id), _ANYWHERE)
+        if finished.exit_status != 0 and not finished.stdout_capped:
+            raise HistoryUnavailable(thread_id, what_it_said("amp", finished))
+        turns = document_turns(finished.stdout.decode("utf-8", "replace"), "amp threads markdown")
         if not turns:
-            return Failure(HistoryUnavailable(thread_id, "amp prints nothing for it yet", is_missing=True))
+            raise HistoryUnavailable(thread_id, "amp prints nothing for it yet", is_missing=True)
         new = turns_after(turns, mark)
-        history = History(Harness.AMP, thread_id, as_many_as_fit(new))
+        kept = as_many_as_fit(new)
         answered = tools_answered_before(turns, new)
-        return Success(evolve(history, tools_answered_before=answered, remaining=len(history.turns) < len(new)))
+        remaining = len(kept) < len(new)
+        return History(Harness.AMP, thread_id, kept, tools_answered_before=answered, remaining=remaining)
+
+
+@frozen
+class _Export:
+    """What came of an export: the thread, or why there is none."""
+
+    thread: Json | None = None
+    problem: str = ""
+    is_empty: bool = False
+    """It may be there in a while."""
+    try_markdown: bool = False
 
 
 def is_thread_id(text: str) -> bool:
@@ -127,66 +159,166 @@ def is_thread_id(text: str) -> bool:
     return len(text) <= _MAX_ID_CHARS and bool(_THREAD_ID.fullmatch(text))
 
 
-@frozen
-class _Export:
-    """What came of an export: the thread, or why there is none."""
-
-    value: Mapping[str, object] | None = None
-    problem: str = ""
-    empty: bool = False
-    """It may be there in a while."""
-    try_markdown: bool = False
+# -- a thread ---------------------------------------------------------------------------------------------------------
 
 
-def _exported(outcome: Result[Finished, StoreIo], thread_id: str) -> _Export:
-    match sealed(outcome):
-        case Failure(error):
-            return _Export(problem=_not_started(error))
-        case Success(finished):
-            return _export_in(finished, thread_id)
+def thread_history(thread: Json, thread_id: str, mark: SessionMark | None) -> History:
+    """The thread's turns after the mark. A last answer that is still being written is left for the next time."""
+
+    def fill(session: AmpSession) -> None:
+        session.take_thread(thread)
+
+    return session_after(mark, partial(AmpSession, thread_id), fill).history()
 
 
-def _export_in(finished: Finished, thread_id: str) -> _Export:
-    if finished.stdout_capped:
-        return _Export(problem=f"its export is larger than {MAX_EXPORT_BYTES // 2**20} MiB", try_markdown=True)
-    if finished.timed_out:
-        return _Export(problem=f"amp did not answer within {TIMEOUT_SECONDS:g} s")
-    if finished.exit_status != 0:
-        said = what_amp_said(finished)
-        return _Export(problem=said, try_markdown=bool(_UNKNOWN_COMMAND.search(said)))
-    if not finished.stdout.strip():
-        return _Export(problem="its export is still empty", empty=True)
-    value = _thread_in(finished.stdout, thread_id)
-    if value is not None:
-        return _Export(value)
-    if finished.stdout.lstrip()[:1] in (b"{", b"["):
-        return _Export(problem="its export holds no messages of it yet", empty=True)
-    return _Export(problem="amp printed no JSON for it", try_markdown=True)
+class AmpSession(Session):
+    """The messages of one thread."""
+
+    harness = Harness.AMP
+    harness_name = "Amp"
+    _message_index = 0
+
+    def take_thread(self, thread: Json) -> None:
+        """All of an export."""
+        trees = objects_at(mapping_at(thread, "env", "initial"), "trees")
+        tree = trees[0] if trees else {}
+        self.title = text_at(thread, "title") or None
+        self.cwd = _path_of(text_at(tree, "uri"))
+        self.git_branch = text_at(mapping_at(tree, "repository"), "ref").removeprefix("refs/heads/") or None
+        self.started(_whole(thread, "created"))
+        for self._message_index, message in enumerate(list_at(thread, "messages")):
+            if is_object(message):
+                self.take(message)
+            else:
+                self.skip("bad-record")
+            if self.done:
+                break
+        self.agent = self.agent or text_at(thread, "agentMode") or None
+
+    def take(self, value: Json) -> None:
+        """The next message."""
+        role, content = value.get("role"), value.get("content")
+        if role not in ("user", "assistant"):
+            self.skip(f"unknown-role:{role}")
+        elif not isinstance(content, str) and not is_list(content):
+            self.skip("bad-record")
+        elif text_at(mapping_at(value, "state"), "type") in _UNFINISHED_STATES:
+            self.skip("unfinished-message")
+        elif self.has_enough:
+            self.full = True
+        else:
+            self.agent = text_at(mapping_at(value, "usage"), "model") or self.agent
+            self._take_message(value, role == "user")
+
+    def _take_message(self, message: Json, of_user: bool) -> None:
+        sent_at_ms = _whole(mapping_at(message, "meta"), "sentAt")
+        at_ms = sent_at_ms if sent_at_ms is not None else time_at(mapping_at(message, "usage"), "timestamp")
+        number = message.get("messageId")
+        record_id = f"{number}" if isinstance(number, int | str) and number != "" else f"#{self._message_index}"
+        content = message.get("content")
+        blocks = objects_at(message, "content")
+        text = texts_in(
+            [each for each in list_at(message, "content") if _is_text(each)] if is_list(content) else content
+        )
+        self.started(at_ms)
+        self.enter(record_id, at_ms)
+        if not of_user:
+            calls = [
+                asked(text_at(block, "id"), text_at(block, "name"), mapping_at(block, "input"))
+                for block in blocks
+                if block.get("type") == "tool_use"
+            ]
+            if text.strip() or calls:
+                self.speak(None, text.strip(), calls)
+        elif not self.begins_with_own_prompt(text) and (words := typed_words(text)):
+            self.say(Role.USER, words, raw=text)
+        self.leave()
+        for block in blocks:
+            if block.get("type") == "tool_result":
+                self._take_result(block, record_id, at_ms)
+
+    def _take_result(self, block: Json, record_id: str, at_ms: int | None) -> None:
+        call_id = text_at(block, "toolUseID", "tool_use_id")
+        run = mapping_at(block, "run")
+        failed = text_at(run, "status") in _FAILED_RUNS or block.get("is_error") is True
+        text = answer_text(run.get("result") if run else block.get("content")) or answer_text(run.get("error"))
+        self.enter(f"{record_id}/{call_id}", at_ms)
+        self.answer(call_id, text, failed=failed)
+        self.leave()
 
 
-def _thread_in(data: bytes, thread_id: str) -> Mapping[str, object] | None:
-    try:
-        value = json.loads(data.decode("utf-8-sig", "replace"))
-    except (ValueError, RecursionError):
+def _is_text(block: object) -> bool:
+    return isinstance(block, str) or (is_object(block) and block.get("type") == "text")
+
+
+def _path_of(uri: str) -> str | None:
+    if not uri.startswith("file://"):
         return None
-    return value if is_object(value) and is_thread(value, thread_id) else None
+    try:
+        return unquote(urlsplit(uri).path) or None
+    except ValueError:
+        return None
 
 
-def what_amp_said(finished: Finished) -> str:
-    """How a run of `amp` went wrong, redacted, on one line."""
-    if finished.timed_out:
-        return f"amp did not answer within {TIMEOUT_SECONDS:g} s"
-    words = (finished.stderr_tail or finished.stdout[-_SAID_CHARS * 4 :]).decode("utf-8", "replace")
-    said = one_line(redact(words).text, _SAID_CHARS)
-    how = (
-        f"amp ended with status {finished.exit_status}"
-        if finished.exit_status
-        else "what amp printed is not understood"
+def _whole(value: Json, key: str) -> int | None:
+    number = value.get(key)
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
+
+
+# -- past threads -----------------------------------------------------------------------------------------------------
+
+
+@frozen
+class AmpFinder:
+    """Asks `amp` for the list of threads; there are none where the command is not installed."""
+
+    run: RunsHarness
+
+    def find(self, since_ms: int | None) -> Findings:
+        """See `ports.SessionFinder`. HistoryUnavailable: `amp` is there and does not tell, for instance before a login."""
+        try:
+            finished = self.run(LIST_COMMAND, _ANYWHERE)
+        except StoreIo as error:
+            if not is_absent(error):
+                yield Failure(HistoryUnavailable("of Amp", f"amp could not be started: {error.reason}"))
+            return
+        threads = None if finished.timed_out or finished.exit_status else _threads_in(finished.stdout)
+        if threads is None:
+            yield Failure(HistoryUnavailable("of Amp", f"{' '.join(LIST_COMMAND)}: {what_it_said('amp', finished)}"))
+            return
+        found = {thread.session_id: thread for thread in sorted(threads, key=lambda thread: thread.changed_at_ms)}
+        yield from (Success(each) for each in found.values() if since_ms is None or each.changed_at_ms >= since_ms)
+
+
+def _threads_in(printed: bytes) -> list[FoundSession] | None:
+    """The threads in a list, however it is wrapped; None for what is no list of them."""
+    value = json_in(printed.decode("utf-8-sig", "replace") or "[]")
+    if is_object(value):
+        value = next((value[key] for key in _LIST_KEYS if is_list(value.get(key))), None)
+    if not is_list(value):
+        return None
+    return [found for each in value if is_object(each) and (found := _thread(each)) is not None]
+
+
+def _thread(value: Json) -> FoundSession | None:
+    thread_id = text_at(value, "id", "threadId", "threadID")
+    if not is_thread_id(thread_id):
+        return None
+    started_at_ms, changed_at_ms = _instant(value, _CREATED_KEYS), _instant(value, _CHANGED_KEYS)
+    return FoundSession(
+        harness=Harness.AMP,
+        retrieval=AmpThread(thread_id),
+        changed_at_ms=changed_at_ms or started_at_ms or 0,
+        started_at_ms=started_at_ms,
+        ended_at_ms=changed_at_ms,
     )
-    return how + (f": {said}" if said else "")
 
 
-def _not_started(error: StoreIo) -> str:
-    if error.errno_name in ("ENOENT", "EACCES", "ENOTDIR"):
-        return "the command amp cannot be found or run; install it and log in"
-    return f"amp could not be started: {error.reason}"
+def _instant(value: Json, keys: tuple[str, ...]) -> int | None:
+    for key in keys:
+        if (at_ms := time_at(value, key)) is not None:
+            return at_ms
+        number = value.get(key)
+        if isinstance(number, int | float) and not isinstance(number, bool) and 0 < number < _MOST_MS:
+            return int(number) if number >= _LEAST_MS else int(number * 1000)
+    return None

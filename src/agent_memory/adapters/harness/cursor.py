@@ -1,231 +1,393 @@
-"""Histories of Cursor conversations, of the editor and of its command line (`cursor-session`)."""
+"""Cursor, the editor and its command line (2025 to 2026.09): transcripts, and the editor's own store (`cursor_store`).
+
+A transcript is `<project>/agent-transcripts/<id>/<id>.jsonl` in `~/.cursor/projects`, in older versions `<id>.jsonl` or
+`<id>.txt` in `agent-transcripts`. A line: `{"role": "user" | "assistant", "message": {"content": [block, …]}}`, or `{"type":
+"turn_ended", "status"}`. Lines have no ids and no times; most versions keep no answers of tools. After a compaction the prompt
+at work is written once more. Since the summer of 2026 a prompt is `<timestamp>…</timestamp>` and `<user_query>…</user_query>`;
+before, the query alone; before that, the bare text. What stands outside the query is Cursor's: rules, open files, the contents
+of attached ones. The text form has lines `user:` and `assistant:`, and `[Thinking]`, `[Tool call] Name`, `[Tool result]` with
+indented lines below them.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Iterator
 from functools import partial
+from hashlib import blake2b
+from itertools import chain
 
 from attrs import define, field, frozen
-from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_lines import objects_in
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, LongLine, read_lines
 from agent_memory.adapters.disk.paths import lies_there
-from agent_memory.adapters.harness.any_json import mapping_at, objects_at, text_at
-from agent_memory.adapters.harness.cursor_session import CursorSession
-from agent_memory.adapters.harness.cursor_store import DATABASE, MISSING_BUBBLE, history_in_store
-from agent_memory.adapters.harness.line_transcripts import history_in, not_looked_for, read_session, read_transcript
-from agent_memory.adapters.harness.read_only_database import read_database
-from agent_memory.adapters.harness.transcript_roots import (
-    OpenTranscript,
-    TranscriptRoots,
-    file_beside,
-    is_session_id,
-    transcript,
+from agent_memory.adapters.harness.any_json import (
+    Json,
+    answer_text,
+    json_in,
+    mapping_at,
+    object_in,
+    objects_at,
+    text_at,
 )
-from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
-from agent_memory.domain.json_shape import is_object
-from agent_memory.errors import Error, HistoryUnavailable
+from agent_memory.adapters.harness.cursor_store import (
+    DATABASE,
+    MISSING_BUBBLE,
+    Query,
+    cursor_call,
+    history_in_store,
+    stored_rows,
+    typed_query,
+)
+from agent_memory.adapters.harness.read_only_database import read_database
+from agent_memory.adapters.harness.session_finders import Findings, TranscriptFinder, merged, sessions_in, uuid_in
+from agent_memory.adapters.harness.transcripts import (
+    OpenTranscript,
+    SessionSource,
+    Surroundings,
+    TranscriptRoots,
+    changed_at,
+    directories_in,
+    file_beside,
+    history_in,
+    is_session_id,
+    looking_for,
+    named_session,
+    read_session,
+)
+from agent_memory.adapters.harness.turn_builder import NewFrom, Session
+from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark
+from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import AgentMemoryError, HistoryUnavailable
+from agent_memory.ports import SessionFinder
+from agent_memory.results import as_result
 
-_ID_OF_LINE = re.compile(r"\d+-[0-9a-f]{16}", re.ASCII)
+TRANSCRIPTS = "agent-transcripts"
 _SUFFIXES = (".jsonl", ".txt")
+_SUB_AGENTS = "/subagents/"
 _PROJECT_FILE = ".workspace-trusted"
 _MAX_PROJECT_FILE_BYTES = 64 * 1024
+_ID_OF_LINE = re.compile(r"\d+-[0-9a-f]{16}", re.ASCII)
+_SIBLINGS_LOOKED_AT = 20
 
-_Pieces = Callable[[int, int], Iterator[Line | LongLine]]
+
+def source(given: Surroundings) -> CursorSessions:
+    """The histories of Cursor's conversations."""
+    return CursorSessions(_roots(given))
+
+
+def finder(given: Surroundings) -> SessionFinder:
+    """The past conversations of Cursor."""
+    return CursorFinder(watched_finder(given))
+
+
+def watched_finder(given: Surroundings) -> TranscriptFinder:
+    """The past conversations that have transcripts."""
+    return TranscriptFinder(Harness.CURSOR, _roots(given), _identify, 3)
+
+
+def _roots(given: Surroundings) -> TranscriptRoots:
+    """The transcripts' directory, and that of the editor's store on Linux and macOS."""
+    editors = [*given.homes("XDG_CONFIG_HOME", "~/.config"), "~/Library/Application Support"]
+    return given.roots("~/.cursor/projects", *(f"{each}/Cursor/User/globalStorage" for each in editors))
+
+
+def _identify(path: str, names: tuple[str, ...]) -> str | None:
+    stem, ending = os.path.splitext(names[-1])
+    if ending not in _SUFFIXES or TRANSCRIPTS not in names[-3:-1]:
+        return None
+    return uuid_in(stem) if names[-2] in (TRANSCRIPTS, stem) else None
 
 
 @frozen
-class CursorSessions:
-    """Reads a conversation from the editor's store in one of the `roots`, and where that does not know it, or has lost
-    some of it, from its transcript: `<project>/agent-transcripts/<id>/<id>.jsonl`, or in older versions `<id>.jsonl` or
-    `<id>.txt` in `agent-transcripts`. What was begun from the transcript goes on from there: its records have other ids.
+class CursorFinder:
+    """Looks for transcripts, and asks the editor's store in each of their roots for further conversations."""
 
-    Sub-agents' conversations are automated. Errors: see `read_database` and `line_transcripts`.
+    files: TranscriptFinder
+
+    def find(self, since_ms: int | None) -> Findings:
+        """See `ports.SessionFinder`. A draft is no conversation, nor is one in which nothing was said yet."""
+        roots = self.files.roots
+        stores = (sessions_in(roots, f"{root}/{DATABASE}", Harness.CURSOR, stored_rows) for root in roots.roots)
+        return merged(chain(self.files.find(None), chain.from_iterable(stores)), since_ms)
+
+
+class CursorSessions(SessionSource):
+    """Reads a conversation from the editor's store in one of the roots, and where that does not know it, or has lost some of
+    it, from its transcript. What was begun from the transcript goes on from there: its records have other ids.
+
+    Sub-agents' conversations are automated. Errors: see `read_database` and `SessionSource`.
     """
 
-    roots: TranscriptRoots
+    method = "cursor-session"
 
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
+    @as_result
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
         """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
-        retrieval = entry.retrieval
-        if not isinstance(retrieval, SessionFile) or retrieval.method != "cursor-session":
-            raise TypeError(f"{retrieval.method} is not cursor-session")
+        session_id, named = named_session(entry, self.method)
         from_transcript = mark is not None and _ID_OF_LINE.fullmatch(mark.last_record_id) is not None
-        try:
-            path = self._transcript_path(retrieval)
-            stored = None if from_transcript and path is not None else self._stored(retrieval, mark)
-        except OSError as error:
-            return Failure(not_looked_for(retrieval.session_id, error))
-        if path is None or _is_whole(stored):
-            return stored or self._absent(retrieval.session_id)
-        read = read_transcript(self.roots, path, retrieval.session_id, partial(self._read, mark))
-        return stored if isinstance(read, Failure) and isinstance(stored, Success) else read
-
-    def _absent(self, session_id: str) -> Result[History, Error]:
+        stored: History | None = None
+        failure: AgentMemoryError | None = None
+        with looking_for(session_id):
+            path = self._transcript_path(session_id, named)
+            databases = [] if from_transcript and path is not None else self._databases(named)
+        for database in databases:
+            try:
+                read = partial(history_in_store, session_id, mark)
+                stored = stored or read_database(self.roots, database, session_id, read)
+            except AgentMemoryError as error:
+                failure = failure or error
+        if stored is not None and (path is None or not stored.skipped.get(MISSING_BUBBLE)):
+            return stored
+        if path is not None:
+            try:
+                return self.read_at(path, session_id, mark)
+            except AgentMemoryError:
+                if stored is None:
+                    raise
+                return stored
+        if failure is not None:
+            raise failure
         where = ", ".join(self.roots.roots) or "any known directory"
-        return Failure(
-            HistoryUnavailable(session_id, f"there is no conversation {session_id} in {where}", is_missing=True)
-        )
+        raise HistoryUnavailable(session_id, f"there is no conversation {session_id} in {where}", is_missing=True)
 
-    def _stored(self, retrieval: SessionFile, mark: SessionMark | None) -> Result[History, Error] | None:
-        """What the first store says that knows the conversation; else the first failure; None where none knows it."""
-        failure: Result[History, Error] | None = None
-        for database in self._databases(retrieval.session_path):
-            id = retrieval.session_id
-            found = read_database(self.roots, database, id, partial(history_in_store, id, mark))
-            if isinstance(found, Failure):
-                failure = failure or found
-            elif (history := found.unwrap()) is not None:
-                return Success(history)
-        return failure
+    def find(self, session_id: str) -> str | None:
+        """The newest transcript of this conversation, below a root that holds projects, is one, or holds a project's
+        conversations."""
+        if not is_session_id(session_id):
+            return None
+        names = [f"{stem}{end}" for end in _SUFFIXES for stem in (f"{session_id}/{session_id}", session_id)]
+        directories = [
+            directory
+            for root in self.roots.roots
+            for directory in (root, *(f"{each}/{TRANSCRIPTS}" for each in (root, *directories_in(root))))
+        ]
+        paths = (f"{directory}/{name}" for directory in directories for name in names)
+        return max(filter(lies_there, paths), key=changed_at, default=None)
+
+    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+        """What a transcript says after the mark."""
+        pieces = plain_text_pieces if file.path.endswith(".txt") else read_lines
+        session = read_session(file, mark, partial(CursorSession, session_id), pieces)
+        session.cwd = self._project_path(file.path, session_id)
+        session.automated = _SUB_AGENTS in file.path or (
+            session.prompts == 1 and self._is_delegated(file.path, session_id, session.first_prompt)
+        )
+        return history_in(session, file)
 
     def _databases(self, named: str | None) -> list[str]:
         paths = [f"{root}/{DATABASE}" for root in self.roots.roots]
         named_one = [named] if named is not None and named.endswith(DATABASE) else []
         return [*named_one, *(path for path in paths if path != named and lies_there(path))]
 
-    def _transcript_path(self, retrieval: SessionFile) -> str | None:
-        named = retrieval.session_path
-        if named is not None and not named.endswith(DATABASE) and lies_there(named):
-            return named
-        found = _found(self.roots, retrieval.session_id)
-        return found if named is None or named.endswith(DATABASE) else found or named
+    def _transcript_path(self, session_id: str, named: str | None) -> str | None:
+        if named is not None and named.endswith(DATABASE):
+            named = None
+        return named if named is not None and lies_there(named) else self.find(session_id) or named
 
-    def _read(self, mark: SessionMark | None, file: OpenTranscript, session_id: str) -> Result[History, Error]:
-        pieces: _Pieces = plain_text_pieces if file.path.endswith(".txt") else read_lines
-        session = read_session(file, mark, partial(CursorSession, session_id), pieces)
-        facts = session.facts
-        facts.cwd = _project_path(self.roots, file.path)
-        alone = session.prompts == 1
-        facts.automated = is_sub_agents(file.path) or (
-            alone and is_delegated(self.roots, file.path, session.first_prompt)
-        )
-        return history_in(session, file, "Cursor")
-
-
-def _is_whole(stored: Result[History, Error] | None) -> bool:
-    return isinstance(stored, Success) and not stored.unwrap().skipped.get(MISSING_BUBBLE)
-
-
-def _found(roots: TranscriptRoots, session_id: str) -> str | None:
-    """The newest transcript of this conversation."""
-    if not is_session_id(session_id):
-        return None
-    names = [name for suffix in _SUFFIXES for name in (f"{session_id}/{session_id}{suffix}", f"{session_id}{suffix}")]
-    directories = [directory for root in roots.roots for directory in _directories(root)]
-    paths = (f"{directory}/{name}" for directory in directories for name in names)
-    return max((path for path in paths if lies_there(path)), key=lambda path: os.lstat(path).st_mtime, default=None)
-
-
-def _directories(root: str) -> Iterator[str]:
-    """Where conversations may be below a root that holds projects, is one, or holds a project's conversations."""
-    yield root
-    yield f"{root}/{TRANSCRIPTS}"
-    try:
-        with os.scandir(root) as entries:
-            projects = [entry.path for entry in entries if entry.is_dir()]
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    yield from (f"{project}/{TRANSCRIPTS}" for project in projects)
-
-
-def _project_path(roots: TranscriptRoots, path: str) -> str | None:
-    """Where the project is: its directory's name here cannot be turned back into a path, but a file in it says so. Raises
-    OSError where that cannot be read: a note of it would hold everywhere (P6)."""
-    project, found, _ = path.partition(f"/{TRANSCRIPTS}/")
-    if not found:
-        return None
-    with transcript(roots, f"{project}/{_PROJECT_FILE}", "") as opened:
-        file = file_beside(opened, path)
-        if file is None:
+    def _project_path(self, path: str, session_id: str) -> str | None:
+        """Where the project is: its directory's name here cannot be turned back into a path, but a file in it says so. A note
+        of a session that is nowhere would hold everywhere (P6)."""
+        project, found, _ = path.partition(f"/{TRANSCRIPTS}/")
+        if not found:
             return None
-        data = os.read(file.descriptor, _MAX_PROJECT_FILE_BYTES)
-    return _path_in(data.decode("utf-8", "replace").strip())
+        with file_beside(self.roots, f"{project}/{_PROJECT_FILE}", session_id) as file:
+            data = os.read(file.descriptor, _MAX_PROJECT_FILE_BYTES) if file else b""
+        text = data.decode("utf-8", "replace").strip()
+        value = json_in(text)
+        if value is None:
+            value = {"workspacePath": text.splitlines()[0] if text else ""}
+        told = text_at(value, "workspacePath") if is_object(value) else ""
+        return told if told.startswith("/") else None
 
+    def _is_delegated(self, path: str, session_id: str, prompt: str) -> bool:
+        """Whether a conversation beside this one handed exactly this prompt to a sub-agent."""
+        wanted = " ".join(prompt.split())
+        return bool(wanted) and any(self._hands_over(each, session_id, wanted) for each in _siblings(path))
 
-def _path_in(text: str) -> str | None:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        value = {"workspacePath": text.splitlines()[0] if text else ""}
-    path = value.get("workspacePath") if is_object(value) else None
-    return path if isinstance(path, str) and path.startswith("/") else None
-
-
-TRANSCRIPTS = "agent-transcripts"
-_SUB_AGENTS = "/subagents/"
-_LOOKED_AT = 20
-
-
-def is_sub_agents(path: str) -> bool:
-    """Whether the transcript's place says that it is a sub-agent's."""
-    return _SUB_AGENTS in path
-
-
-def is_delegated(roots: TranscriptRoots, path: str, prompt: str) -> bool:
-    """Whether a conversation beside this one handed exactly this prompt to a sub-agent. Of many the twenty that were
-    written to at about the same time are looked at."""
-    wanted = " ".join(prompt.split())
-    return bool(wanted) and any(wanted in _delegated(roots, sibling) for sibling in _siblings(path))
+    def _hands_over(self, path: str, session_id: str, wanted: str) -> bool:
+        with file_beside(self.roots, path, session_id) as file:
+            if file is None or file.size_bytes > MAX_LINE_BYTES:
+                return False
+            lines = (line for line in read_lines(file.descriptor, file.size_bytes) if isinstance(line, Line))
+            return any(
+                value.get("role") == "assistant"
+                and any(
+                    " ".join(text_at(mapping_at(block, "input"), "prompt").split()) == wanted
+                    for block in objects_at(mapping_at(value, "message"), "content")
+                )
+                for line in lines
+                if b'"prompt"' in line.data
+                for value in objects_in(line.data).found
+            )
 
 
 def _siblings(path: str) -> list[str]:
-    directory = _directory_of(path)
-    if directory is None:
-        return []
+    """The other conversations of the project: of many, those that were written to at about the same time."""
+    parent, name = os.path.split(path)
+    above, own = os.path.split(parent)
+    directory = above if name.startswith(f"{own}.") else parent if own == TRANSCRIPTS else None
     try:
-        names = os.listdir(directory)
+        names = os.listdir(directory) if directory is not None else []
     except (FileNotFoundError, NotADirectoryError):
         return []
     paths = [f"{directory}/{name}" if name.endswith(".jsonl") else f"{directory}/{name}/{name}.jsonl" for name in names]
-    at = _changed_at(path)
+    at = changed_at(path)
     others = [other for other in paths if other != path and lies_there(other)]
-    return sorted(others, key=lambda other: abs(_changed_at(other) - at))[:_LOOKED_AT]
+    return sorted(others, key=lambda other: abs(changed_at(other) - at))[:_SIBLINGS_LOOKED_AT]
 
 
-def _directory_of(path: str) -> str | None:
-    """The directory of all of a project's conversations: of this one's own, or that of its own directory."""
-    parent, name = os.path.split(path)
-    above, own = os.path.split(parent)
-    return above if name.startswith(f"{own}.") else parent if own == TRANSCRIPTS else None
+# -- the lines of a transcript ----------------------------------------------------------------------------------------
+
+UNSEEN_ANSWERS = "[Cursor keeps no record of what its tools answered]"
+"""Stands once, where the first answer would: what the agent says from there on may come from a page (P19)."""
+
+_CALLS = ("tool_use", "tool_call", "tool-call")
+_RESULTS = ("tool_result", "tool-result")
+_SILENT_BLOCKS = ("thinking", "redacted_thinking", "reasoning")
+_REDACTED = "[REDACTED]"
+_PENDING_CALLS = 1_000
+_PROMPT_CHARS = 20_000
 
 
-def _delegated(roots: TranscriptRoots, path: str) -> set[str]:
-    with transcript(roots, path, "") as opened:
-        file = file_beside(opened, path)
-        if file is None or file.size_bytes > MAX_LINE_BYTES:
-            return set()
-        return set(_prompts_in(read_lines(file.descriptor, file.size_bytes)))
+class CursorSession(Session):
+    """The lines of one transcript."""
+
+    harness = Harness.CURSOR
+    harness_name = "Cursor"
+
+    def __init__(self, session_id: str, new_from: NewFrom) -> None:
+        super().__init__(session_id, new_from)
+        self.prompts = 0
+        """How often a person, or what stands in a person's place, spoke."""
+        self.first_prompt = ""
+        self._line_number = 0
+        self._clock_ms: int | None = None
+        self._tags_expected = False
+        self._last_prompt = b""
+        self._mid_turn = False
+        """The agent called a tool, and the turn has not ended since."""
+        self._pending: deque[str] = deque(maxlen=_PENDING_CALLS)
+        self._answers_due = False
+        self._answers_seen = False
+
+    def take(self, value: Json) -> None:
+        """The next line."""
+        self._line_number += 1
+        role, content = value.get("role"), mapping_at(value, "message").get("content")
+        if role not in ("user", "assistant"):
+            self._take_sign(value)
+        elif not isinstance(content, str) and not is_list(content):
+            self.skip("bad-record")
+        else:
+            blocks: list[object] = [{"type": "text", "text": content}] if isinstance(content, str) else content
+            self._take_message(role == "user", [block for block in blocks if is_object(block)])
+
+    def _take_sign(self, value: Json) -> None:
+        if value.get("type") != "turn_ended":
+            self.skip_unknown(value.get("type") or f"role {value.get('role')}")
+            return
+        self.known_records += 1
+        self.enter(self._line_id("turn_ended"), self._clock_ms)
+        self._tell_of_unseen_answers()
+        self.leave()
+        self._mid_turn = False
+
+    def _take_message(self, of_user: bool, blocks: list[Json]) -> None:
+        results = [block for block in blocks if block.get("type") in _RESULTS]
+        if self.has_enough and not results:
+            self.full = True
+            return
+        self.known_records += 1
+        query = self._query(blocks) if of_user else Query()
+        self._clock_ms = query.at_ms or self._clock_ms
+        self.started(self._clock_ms)
+        self.enter(self._line_id(f"{of_user}{blocks!r}"), self._clock_ms)
+        if not results:
+            self._tell_of_unseen_answers()
+        for block in results:
+            self._take_result(block)
+        if not of_user:
+            self._take_answer(blocks)
+        elif len(results) < len(blocks) or not blocks:
+            self._take_query(query, blocks)
+        for block in blocks:
+            if block.get("type") not in ("text", "image", *_CALLS, *_RESULTS, *_SILENT_BLOCKS):
+                self.skip(f"{UNKNOWN_TYPE}block {block.get('type')}")
+        self.leave()
+
+    def _query(self, blocks: list[Json]) -> Query:
+        texts = [text_at(block, "text") for block in blocks if block.get("type") == "text"]
+        query = typed_query(*texts, tags_expected=self._tags_expected)
+        self._tags_expected = self._tags_expected or query.tagged
+        images = sum(block.get("type") == "image" for block in blocks) if query.text or not texts else 0
+        return query.with_images(images)
+
+    def _take_query(self, query: Query, blocks: list[Json]) -> None:
+        if self.begins_with_own_prompt(query.raw):
+            return
+        if not query.text:
+            self.skip("injected")
+            return
+        written = blake2b(repr(blocks).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        if written == self._last_prompt and self._mid_turn:
+            self.skip("repeated-prompt")
+            return
+        self._last_prompt, self._mid_turn = written, False
+        self._pending.clear()
+        self.prompts += 1
+        self.first_prompt = self.first_prompt or query.raw[:_PROMPT_CHARS]
+        self.say(Role.USER, query.text, raw=query.raw)
+
+    def _take_answer(self, blocks: list[Json]) -> None:
+        # `[REDACTED]` stands for the agent's thoughts.
+        texts = (
+            text_at(block, "text").strip().removesuffix(_REDACTED).strip()
+            for block in blocks
+            if block.get("type") == "text"
+        )
+        text = "\n\n".join(filter(None, texts))
+        calls = []
+        for block in blocks:
+            if block.get("type") in _CALLS:
+                call_id = text_at(block, "id") or f"{self._line_number}.{len(self._pending)}"
+                self._pending.append(call_id)
+                calls.append(cursor_call(call_id, text_at(block, "name"), object_in(block.get("input"))))
+        if text or calls:
+            self.speak(None, text, calls)
+            self._mid_turn = bool(calls)
+        self._answers_due = self._answers_due or bool(calls)
+
+    def _take_result(self, block: Json) -> None:
+        call_id = text_at(block, "tool_use_id")
+        if not self.awaits(call_id) and self._pending:  # answers come in the order of the calls
+            call_id = self._pending.popleft()
+        name, failed = text_at(block, "name") or None, block.get("is_error") is True
+        self.answer(call_id, answer_text(block.get("content")), tool_name=name, failed=failed)
+        self._answers_due, self._answers_seen = False, True
+
+    def _tell_of_unseen_answers(self) -> None:
+        if self._answers_due and not self._answers_seen:
+            self.answer(None, UNSEEN_ANSWERS)
+            self._answers_seen = True
+        self._answers_due = False
+
+    def _line_id(self, content: str) -> str:
+        """Lines have no ids: the place of this one, and what it says."""
+        return f"{self._line_number}-{blake2b(content.encode('utf-8', 'surrogatepass'), digest_size=8).hexdigest()}"
 
 
-def _prompts_in(pieces: Iterator[object]) -> Iterator[str]:
-    for piece in pieces:
-        if not isinstance(piece, Line) or b'"prompt"' not in piece.data:
-            continue
-        for value in objects_in(piece.data).found:
-            for block in objects_at(mapping_at(value, "message"), "content"):
-                prompt = text_at(mapping_at(block, "input"), "prompt")
-                if value.get("role") == "assistant" and prompt:
-                    yield " ".join(prompt.split())
-
-
-def _changed_at(path: str) -> float:
-    try:
-        return os.lstat(path).st_mtime
-    except OSError:
-        return 0.0
-
+# -- the text form of older versions ----------------------------------------------------------------------------------
 
 _SPEAKERS = ("user:", "assistant:")
 _THOUGHT, _CALL, _RESULT = "[Thinking]", "[Tool call]", "[Tool result]"
 _MAX_PART_CHARS = 1_000_000
-
-Json = dict[str, object]
 
 
 def plain_text_pieces(descriptor: int, size_bytes: int) -> Iterator[Line | LongLine]:

@@ -1,5 +1,5 @@
-"""The conversations in the editor's own store, `state.vscdb`, which knows more of them than its transcripts do: answers of
-tools, times, title, branch (Cursor 3.19 and older).
+"""The conversations in the store of Cursor's editor, `state.vscdb`, which knows more of them than its transcripts do: answers
+of tools, times, title, branch (Cursor 3.19 and older).
 
 Table `cursorDiskKV(key, value)`; under `composerData:<id>` the conversation, with the order of its bubbles in
 `fullConversationHeadersOnly` (in old ones the bubbles themselves, in `conversation`), under `bubbleId:<id>:<bubble>` each
@@ -8,72 +8,110 @@ bubble: `type` 1 the person's, 2 the agent's; `text`; `toolFormerData{toolCallId
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
 
-from returns.result import Failure, Result, Success
+from attrs import frozen
 
 from agent_memory.adapters.disk.json_lines import objects_in
-from agent_memory.adapters.harness.any_json import objects_at, text_at
-from agent_memory.adapters.harness.cursor_bubbles import ComposerSession, time_at
-from agent_memory.adapters.harness.first_history import MaybeHistory
-from agent_memory.adapters.harness.line_transcripts import history_in, session_after
-from agent_memory.adapters.harness.read_only_database import Database, TooLarge
-from agent_memory.domain.history import SessionMark
-from agent_memory.errors import Error, HistoryUnreadable
-from agent_memory.results import sealed
+from agent_memory.adapters.harness.any_json import (
+    Json,
+    answer_text,
+    json_in,
+    list_at,
+    mapping_at,
+    number_at,
+    object_in,
+    objects_at,
+    text_at,
+    time_at,
+)
+from agent_memory.adapters.harness.read_only_database import Database, TooLarge, text_of
+from agent_memory.adapters.harness.session_finders import Row, instant_of
+from agent_memory.adapters.harness.transcripts import history_in, one_object, session_after
+from agent_memory.adapters.harness.turn_builder import Asked, NewFrom, Session, asked
+from agent_memory.domain.history import History, Role, SessionMark
+from agent_memory.domain.transcripts.own_marks import typed_words
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import HistoryUnreadable
 
 DATABASE = "state.vscdb"
 MISSING_BUBBLE = "missing-bubble"
 
+_EMPTY_DRAFT = "empty-state-draft"
 _NEEDED = {"cursorDiskKV": ("key", "value")}
-EMPTY_DRAFT = "empty-state-draft"
 _VALUE = "SELECT value FROM cursorDiskKV WHERE key = ?"
 _KEYS = "SELECT key FROM cursorDiskKV WHERE key >= ? AND key < ?"
+_COMPOSERS = "composerData:"
+_PERSON, _AGENT = 1, 2
+_UNFINISHED = frozenset(("loading", "pending", "running", "streaming", "generating"))
+_FAILED = frozenset(("error", "cancelled", "rejected", "aborted"))
 
-Json = Mapping[str, object]
 
-
-def history_in_store(session_id: str, mark: SessionMark | None, database: Database) -> MaybeHistory:
+def history_in_store(session_id: str, mark: SessionMark | None, database: Database) -> History | None:
     """The conversation's turns after the mark; None where the store does not know it, or only as a draft."""
-    if lacking := database.lacks(_NEEDED):
-        return Failure(HistoryUnreadable(database.path, f"{lacking}; Cursor seems to have changed: update memory"))
-    match sealed(_composer(database, session_id)):
-        case Failure() as failure:
-            return failure
-        case Success(composer):
-            if composer is None or composer.get("isDraft") is True or session_id == EMPTY_DRAFT:
-                return Success(None)
-    bubbles = _Bubbles(database, session_id, composer)
-    if not bubbles.any:
-        return Success(None)
-
-    def begin_and_fill(session: ComposerSession) -> None:
-        session.take_composer(composer, is_sub_agent=is_sub_agent(database, session_id))
-        bubbles.fill(session)
-
-    session = session_after(mark, partial(ComposerSession, session_id), begin_and_fill)
-    return history_in(session, database, "Cursor")
-
-
-def _composer(database: Database, session_id: str) -> Result[Json | None, Error]:
-    data = database.value(_VALUE, f"composerData:{session_id}")
+    database.must_have(_NEEDED, "Cursor")
+    data = database.value(_VALUE, _COMPOSERS + session_id)
     if isinstance(data, TooLarge):
-        return Failure(HistoryUnreadable(database.path, f"the record of conversation {session_id} is over 16 MiB"))
+        raise HistoryUnreadable(database.path, f"the record of conversation {session_id} is over 16 MiB")
     if not data:
-        return Success(None)
+        return None
     objects = objects_in(data)
     if len(objects.found) != 1 or objects.broken:
-        return Failure(HistoryUnreadable(database.path, f"the record of conversation {session_id} is ruined"))
-    return Success(objects.found[0])
+        raise HistoryUnreadable(database.path, f"the record of conversation {session_id} is ruined")
+    composer = objects.found[0]
+    bubbles = _Bubbles(database, session_id, composer)
+    if composer.get("isDraft") is True or session_id == _EMPTY_DRAFT or not bubbles.any:
+        return None
+
+    def fill(session: ComposerSession) -> None:
+        session.take_composer(composer, is_sub_agent=_is_sub_agents(database, session_id, composer))
+        bubbles.give_to(session)
+
+    return history_in(session_after(mark, partial(ComposerSession, session_id), fill), database)
 
 
-def is_sub_agent(database: Database, session_id: str) -> bool:
-    """Whether the store lists the conversation as a sub-agent's."""
-    if not {"composerId", "isSubagent"} <= database.columns("composerHeaders"):
-        return False
-    wanted = "SELECT isSubagent FROM composerHeaders WHERE composerId = ?"
-    return database.is_led_to(wanted, session_id) and database.value(wanted, session_id) == b"1"
+def stored_rows(database: Database) -> list[Row]:
+    """The conversations of persons in a store. One whose record cannot be read is one of them: reading it will tell why."""
+    database.must_have(_NEEDED, "Cursor")
+    # The store has tens of gigabytes with some people: the keys come from its index, and of the records one at a time.
+    keys = [text_of(key) for (key,) in database.rows(_KEYS, _COMPOSERS, _after(_COMPOSERS))]
+    return [row for key in keys if (row := _row(database, key.removeprefix(_COMPOSERS))) is not None]
+
+
+def _row(database: Database, session_id: str) -> Row | None:
+    data = database.value(_VALUE, _COMPOSERS + session_id)
+    if not data or session_id == _EMPTY_DRAFT:
+        return None
+    objects = objects_in(data) if isinstance(data, bytes) else None
+    is_whole = objects is not None and len(objects.found) == 1 and not objects.broken
+    composer: Json = objects.found[0] if objects is not None and is_whole else {}
+    if _is_sub_agents(database, session_id, composer) or composer.get("isDraft") is True:
+        return None
+    if is_whole and not any(list_at(composer, key) for key in ("fullConversationHeadersOnly", "conversation")):
+        return None
+    listed = _in_list(database, "lastUpdatedAt", session_id)
+    told = (instant_of(number_at(composer, "lastUpdatedAt")), instant_of(int(listed) if listed.isdigit() else None))
+    return Row(session_id, max(filter(None, told), default=None), instant_of(_made_at(composer)))
+
+
+def _is_sub_agents(database: Database, session_id: str, composer: Json) -> bool:
+    of_sub_agent = mapping_at(composer, "subagentInfo") or text_at(composer, "subagentTypeName")
+    return bool(of_sub_agent) or _in_list(database, "isSubagent", session_id) == "1"
+
+
+def _in_list(database: Database, column: str, session_id: str) -> str:
+    """What the list of conversations says of one; empty where there is no such column, or no index to it."""
+    if not {"composerId", column} <= database.columns("composerHeaders"):
+        return ""
+    wanted = f"SELECT {column} FROM composerHeaders WHERE composerId = ?"
+    return database.text(wanted, session_id)[:20] if database.is_led_to(wanted, session_id) else ""
+
+
+def _after(prefix: str) -> str:
+    """The first key that does not begin with a prefix, which ends with a colon."""
+    return f"{prefix[:-1]};"
 
 
 class _Bubbles:
@@ -93,41 +131,241 @@ class _Bubbles:
         """Whether the conversation has bubbles at all."""
         return bool(self._keys or self._inline)
 
-    def fill(self, session: ComposerSession) -> None:
-        """Give them to the session, one at a time."""
+    def give_to(self, session: ComposerSession) -> None:
+        """Give the bubbles to the session, one at a time."""
         for inline in self._inline:
-            session.take_object(inline)
+            session.take(inline)
         for key in self._keys:
             if session.done:
                 return
-            bubble = self._read(key, session)
-            if bubble is not None:
-                session.take_object({**bubble, "bubbleId": key.removeprefix(self._prefix)})
+            data = self._database.value(_VALUE, key)
+            if isinstance(data, TooLarge):
+                session.skip("line-too-long")
+            elif not data:
+                session.skip(MISSING_BUBBLE)  # updates of Cursor are known to lose some
+            elif (bubble := one_object(session, data)) is not None:
+                session.take({**bubble, "bubbleId": key.removeprefix(self._prefix)})
 
     def _is_there(self, key: str) -> bool:
         return next(self._database.rows("SELECT 1 FROM cursorDiskKV WHERE key = ?", key), None) is not None
 
     def _by_time(self) -> list[str]:
         """The keys of all its bubbles by the times in them: the headers' ids may be other ones than the rows'."""
-        found = self._database.rows(_KEYS, self._prefix, f"{self._prefix[:-1]};")
-        keys = [key.decode("utf-8", "replace") for (key,) in found if isinstance(key, bytes)]
+        found = self._database.rows(_KEYS, self._prefix, _after(self._prefix))
+        keys = [text_of(key) for (key,) in found]
         return [key for _, key in sorted((self._time_of(key), key) for key in keys)]
 
     def _time_of(self, key: str) -> int:
         data = self._database.value(_VALUE, key)
         bubble = objects_in(data).found if isinstance(data, bytes) else ()
-        return (time_at(bubble[0]) if bubble else None) or 0
+        return (_made_at(bubble[0]) if bubble else None) or 0
 
-    def _read(self, key: str, session: ComposerSession) -> Json | None:
-        data = self._database.value(_VALUE, key)
-        if isinstance(data, TooLarge):
-            session.turns.skip("line-too-long")
-            return None
-        if not data:
-            session.turns.skip(MISSING_BUBBLE)  # updates of Cursor are known to lose some
-            return None
-        objects = objects_in(data)
-        if len(objects.found) != 1 or objects.broken:
-            session.turns.skip("line-too-complex" if objects.too_many_values else "bad-line")
-            return None
-        return objects.found[0]
+
+class ComposerSession(Session):
+    """A conversation, and its bubbles in order. The last bubble is left for the next time while it is being written."""
+
+    harness = Harness.CURSOR
+    harness_name = "Cursor"
+
+    def __init__(self, session_id: str, new_from: NewFrom) -> None:
+        super().__init__(session_id, new_from)
+        self._is_generating = False
+        self._held: Json | None = None
+
+    def take_composer(self, value: Json, *, is_sub_agent: bool) -> None:
+        """What is known of the conversation as a whole."""
+        self.known_records += 1
+        repositories = objects_at(value, "trackedGitRepos")
+        of_workspace = text_at(mapping_at(value, "workspaceIdentifier", "uri"), "fsPath")
+        self.title = text_at(value, "name") or None
+        self.cwd = of_workspace or next((text_at(each, "repoPath") for each in repositories), "") or None
+        self.git_branch = _latest_branch(repositories)
+        self.agent = text_at(mapping_at(value, "modelConfig"), "modelName") or None
+        self.automated = is_sub_agent
+        self.started(_made_at(value))
+        self._is_generating = text_at(value, "status") in _UNFINISHED
+
+    def take(self, value: Json) -> None:
+        """The next bubble."""
+        held, self._held = self._held, value
+        if held is not None and not self.done:
+            self._take_bubble(held)
+
+    def history(self) -> History:
+        """The new turns."""
+        last, self._held = self._held, None
+        if last is not None and not self.done:
+            tool = mapping_at(last, "toolFormerData")
+            if last.get("type") == _AGENT and (self._is_generating or text_at(tool, "status") in _UNFINISHED):
+                self.skip("unfinished-message")
+            else:
+                self._take_bubble(last)
+        return super().history()
+
+    def _take_bubble(self, bubble: Json) -> None:
+        kind = bubble.get("type")
+        if kind not in (_PERSON, _AGENT):
+            self.skip_unknown(f"bubble {kind}")
+            return
+        if self.has_enough:
+            self.full = True
+            return
+        self.known_records += 1
+        at_ms = _made_at(bubble)
+        self.started(at_ms)
+        self.enter(text_at(bubble, "bubbleId") or f"#{self.position}", at_ms)
+        if kind == _PERSON:
+            self._take_query(bubble)
+        else:
+            self._take_answer(bubble)
+        self.leave()
+
+    def _take_query(self, bubble: Json) -> None:
+        query = typed_query(text_at(bubble, "text")).with_images(len(list_at(bubble, "images")))
+        if self.begins_with_own_prompt(query.raw):
+            return
+        if query.text:
+            self.say(Role.USER, query.text, raw=query.raw)
+        else:
+            self.skip("injected" if text_at(bubble, "text").strip() else "empty")
+
+    def _take_answer(self, bubble: Json) -> None:
+        text, tool = text_at(bubble, "text").strip(), mapping_at(bubble, "toolFormerData")
+        call_id = text_at(tool, "toolCallId") or text_at(bubble, "bubbleId")
+        calls: list[Asked] = []
+        if name := text_at(tool, "name"):
+            calls = [cursor_call(call_id, name, object_in(tool.get("rawArgs")) or object_in(tool.get("params")))]
+        if text or calls:
+            self.speak(None, text, calls)
+        status = text_at(tool, "status")
+        failed = status in _FAILED or text_at(tool, "userDecision") == "rejected"
+        if calls and (tool.get("result") is not None or status not in _UNFINISHED):
+            self.answer(call_id, _result_text(tool.get("result") or tool.get("error")), failed=failed)
+
+
+def _made_at(value: Json) -> int | None:
+    """When a conversation or a bubble was made."""
+    numbers = (number_at(value, "createdAt"), number_at(mapping_at(value, "timingInfo"), "clientStartTime"))
+    at_ms = time_at(value, "createdAt")
+    return at_ms if at_ms is not None else next((number for number in numbers if number and number > 0), None)
+
+
+def _latest_branch(repositories: list[Json]) -> str | None:
+    branches = (branch for repository in repositories for branch in objects_at(repository, "branches"))
+    named = (branch for branch in branches if text_at(branch, "branchName"))
+    latest = max(named, key=lambda branch: number_at(branch, "lastInteractionAt") or 0, default=None)
+    return text_at(latest, "branchName") if latest is not None else None
+
+
+def _result_text(value: object) -> str:
+    """The text of a result, which may be in an object or a list, or in the JSON of one."""
+    inner = json_in(value) if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"') else None
+    return answer_text(value if inner is None else inner)
+
+
+_THROUGH = frozenset(("CallMcpTool", "CallDynamicTool", "call_mcp_tool", "mcp"))
+"""Tools that only pass a call on to a server's tool, named in the arguments."""
+_MCP = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
+
+
+def cursor_call(call_id: str, name: str, arguments: Json) -> Asked:
+    """A call of a tool, also of one in a transcript; one passed on to a server's tool under the name `mcp__server__tool`."""
+    if name in _THROUGH:
+        server = text_at(arguments, "server", "serverName", "namespace", "providerIdentifier")
+        tool = text_at(arguments, "toolName", "tool", "name")
+        if _MCP.fullmatch(server) and _MCP.fullmatch(tool):
+            inner = mapping_at(arguments, "arguments") or mapping_at(arguments, "args")
+            return asked(call_id, f"mcp__{server}__{tool}", inner)
+    return asked(call_id, name, arguments)
+
+
+# -- what a person typed ----------------------------------------------------------------------------------------------
+
+_TIMESTAMP = re.compile(r"<timestamp>([^<]{0,100})</timestamp>")
+_CLOCK = re.compile(
+    r"(?:[A-Za-z]+, )?([A-Za-z]{3})[a-z]* (\d{1,2}), (\d{4}),? (\d{1,2}):(\d\d)(?::(\d\d))?\s*([AP]M)?"
+    r"\s*(?:\((?:UTC|GMT)(?:([+-])(\d{1,2})(?::?(\d\d))?)?\))?",
+    re.ASCII,
+)
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_OPENING, _CLOSING = "<user_query>", "</user_query>"
+_OWN_LINE_CLOSING = re.compile(r"^</user_query>[ \t]*$", re.MULTILINE)
+_MAX_ELEMENTS = 100
+_ELEMENT = re.compile(r"\s*<([A-Za-z][\w-]*)(\s?/>)?")
+_WRAPPED = re.compile(r"<([a-z][a-z0-9_-]{2,40})(?:\s[^<>]{0,300})?>.*</\1>", re.DOTALL)
+"""A text that is one element as a whole: nobody types that, and Cursor puts rules and tools into a session so."""
+
+
+@frozen
+class Query:
+    """What is left of a text."""
+
+    text: str = ""
+    raw: str = ""
+    """As typed, for recognising our own prompts."""
+    at_ms: int | None = None
+    """To the minute: the only clock of a transcript."""
+    tagged: bool = False
+    """It was inside the tags of a query."""
+
+    def with_images(self, count: int) -> Query:
+        """The same with so many images."""
+        text = "\n\n".join(filter(None, [self.text, *["[image]"] * count]))
+        return Query(text, self.raw, self.at_ms, self.tagged)
+
+
+def typed_query(*texts: str, tags_expected: bool = False) -> Query:
+    """The person's words in the texts of one record; none where it is all Cursor's. With `tags_expected` (others of the
+    session had tags) a text without tags is Cursor's."""
+    text = "\n\n".join(texts)
+    stamp = _TIMESTAMP.search(text[:1_000])
+    at_ms = _ms_of_clock(stamp[1]) if stamp else None
+    if _CLOSING in text.partition(_OPENING)[2]:
+        inside = _inside(text)
+        return Query(typed_words(inside), inside.strip(), at_ms, tagged=True)
+    bare = (_TIMESTAMP.sub("", each, count=1).strip() for each in texts)
+    rest = "\n\n".join(each for each in bare if each and not _WRAPPED.fullmatch(each))
+    return Query(at_ms=at_ms) if tags_expected else Query(typed_words(rest), rest, at_ms)
+
+
+def _inside(text: str) -> str:
+    """What the one query holds that stands outside of all other elements; nothing where it cannot be told which that is. An
+    attached file may hold any tag, so its element reaches to the last end of it."""
+    found = ""
+    at = 0
+    for _ in range(_MAX_ELEMENTS):
+        opened = _ELEMENT.match(text, at)
+        if opened is None:
+            return found if text.find(_OPENING, at) < 0 else ""
+        tag, at = opened[1], opened.end()
+        if tag == "user_query" and found:
+            return ""
+        if opened[2]:
+            continue
+        if tag == "user_query":
+            own_line = _OWN_LINE_CLOSING.search(text, at) if text.startswith(">\n", at) else None
+            end = own_line.start() if own_line else text.find(_CLOSING, at)
+            found = text[at + 1 : max(at + 1, end)]
+        else:
+            end = text.find("</timestamp>", at) if tag == "timestamp" else text.rfind(f"</{tag}>", at)
+        if end < 0:
+            return found
+        at = end + len(f"</{tag}>")
+    return ""
+
+
+def _ms_of_clock(text: str) -> int | None:
+    found = _CLOCK.fullmatch(text.strip())
+    if found is None or found[1].title() not in _MONTHS:
+        return None
+    month, day, year, hour, minute, second, half, sign, zone_hours, zone_minutes = found.groups()
+    hours = int(hour) % 12 + (12 if half == "PM" else 0) if half else int(hour)
+    offset = timedelta(hours=int(zone_hours or 0), minutes=int(zone_minutes or 0))
+    try:
+        zone = timezone(-offset if sign == "-" else offset) if offset else UTC
+        at = datetime(
+            int(year), _MONTHS.index(month.title()) + 1, int(day), hours, int(minute), int(second or 0), tzinfo=zone
+        )
+    except ValueError:
+        return None
+    return int(at.timestamp()) * 1000

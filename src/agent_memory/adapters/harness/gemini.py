@@ -1,4 +1,11 @@
-"""Histories of Gemini CLI sessions, from the chats that it keeps (`gemini-session`)."""
+"""The Gemini CLI: chats in `~/.gemini/tmp/<project>/chats/session-<time>-<short id>.jsonl`; before 0.40 `.json`.
+
+Both forms hold the same messages: `{id, timestamp, type, content, toolCalls[{id, name, args, result, status}]}`. Before 0.40 they
+are a list in one JSON document; since then each is a line, a message that comes again has grown, `$set` changes facts (and may
+list all messages as they are after a compression), and `$rewindTo` takes back a message and all that came after it. A tool's
+answer is part of the message that called it. Where the session took place is in no chat; it is in the project's
+`.project_root`, or in `projects.json`.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +13,43 @@ import errno
 import os
 import re
 from collections.abc import Iterator
-from enum import Enum
 from functools import partial
 from hashlib import sha256
 
-from attrs import frozen
-from returns.result import Failure, Result, Success
-
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, LongLine, read_lines
 from agent_memory.adapters.disk.paths import read_file
-from agent_memory.adapters.harness.any_json import mapping_at, object_in
-from agent_memory.adapters.harness.gemini_session import GeminiSession, Spans
-from agent_memory.adapters.harness.line_transcripts import fetch_session, history_in, read_session
-from agent_memory.adapters.harness.transcript_roots import (
+from agent_memory.adapters.harness.any_json import (
+    Json,
+    answer_text,
+    list_at,
+    mapping_at,
+    object_in,
+    objects_at,
+    text_at,
+    texts_in,
+    time_at,
+)
+from agent_memory.adapters.harness.session_finders import TranscriptFinder, head_of
+from agent_memory.adapters.harness.transcripts import (
     OpenTranscript,
+    SessionSource,
+    Surroundings,
     TranscriptRoots,
+    history_in,
     is_session_id,
+    read_session,
     transcript,
     transcripts_below,
 )
-from agent_memory.adapters.harness.turn_drafts import NewFrom
-from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry
-from agent_memory.errors import Error, HistoryUnavailable, StoreIo
-from agent_memory.results import sealed
+from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Draft, NewFrom, Places, Session, asked
+from agent_memory.domain.history import History, Role, SessionMark
+from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.domain.text.id_set import IdSet
+from agent_memory.domain.transcripts.own_marks import typed_words
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import HistoryUnavailable, PathRefused, StoreIo, TranscriptRefused
+from agent_memory.ports import SessionFinder
+from agent_memory.results import unwrap
 
 _MAX_DEPTH = 3
 """Chats are in `tmp/<project>/chats/`, those of sub-agents one level deeper."""
@@ -37,74 +57,76 @@ _HEAD_BYTES = 64 * 1024
 _MAX_PROJECTS_BYTES = 4 * 1024 * 1024
 _MAX_PATH_BYTES = 8 * 1024
 _SHORT_ID_CHARS = 8
+_SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,128})"')
 
 
-@frozen
-class GeminiSessions:
-    """Reads chats inside `roots`, of both forms, one message at a time (P25, P27).
-
-    Where the session took place is in no chat; it is in the project's `.project_root`, or in `projects.json`. Errors: see
-    `line_transcripts`.
-    """
-
-    roots: TranscriptRoots
-
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
-        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
-        return fetch_session(self.roots, entry, "gemini-session", find_chat, partial(_read, mark))
+def source(given: Surroundings) -> GeminiSessions:
+    """The histories of the Gemini CLI's chats."""
+    return GeminiSessions(_roots(given))
 
 
-def find_chat(roots: TranscriptRoots, session_id: str) -> str | None:
-    """The newest chat that says it is this session, since names hold only the first characters of the id; or that cannot be
-    asked, which its reader tells: an older one may say less (P6)."""
-    if not is_session_id(session_id):
+def finder(given: Surroundings) -> SessionFinder:
+    """The past chats of the Gemini CLI."""
+    return TranscriptFinder(Harness.GEMINI, _roots(given), _identify, 2, in_one_file=True)
+
+
+def _roots(given: Surroundings) -> TranscriptRoots:
+    return given.roots(*(f"{each}/.gemini/tmp" for each in given.homes("GEMINI_CLI_HOME", "~")))
+
+
+def _identify(path: str, names: tuple[str, ...]) -> str | None:
+    """The whole id is only inside. Sub-agents' chats are one level deeper."""
+    name = names[-1]
+    if not (name.startswith("session-") and name.endswith((".json", ".jsonl"))):
         return None
-    short = session_id[:_SHORT_ID_CHARS]
-
-    def is_name(name: str) -> bool:
-        stem, _, ending = name.rpartition(".")
-        return ending in ("json", "jsonl") and (
-            stem == session_id or (stem.startswith("session-") and stem.endswith(f"-{short}"))
-        )
-
-    found = (path for path in transcripts_below(roots, is_name, _MAX_DEPTH) if _is_chat_of(roots, path, session_id))
-    return next(found, None)
+    if len(names) > 1 and names[-2] != "chats":
+        return None
+    found = _SESSION_ID.search(head_of(path))
+    session_id = found[1].decode("utf-8", "replace") if found else ""
+    return session_id if is_session_id(session_id) else None
 
 
-def _is_chat_of(roots: TranscriptRoots, path: str, session_id: str) -> bool:
-    with transcript(roots, path, session_id) as opened:
-        match opened:
-            case Success(OpenTranscript() as file):
-                try:
-                    head = os.read(file.descriptor, _HEAD_BYTES)
-                except OSError:
-                    return True
-                said = re.search(rb'"sessionId"\s*:\s*"([^"\\]*)"', head)
-                return said is not None and said[1] == session_id.encode()
-            case Failure(HistoryUnavailable(is_missing=False)):
-                return True
-            case _:
-                return False
+class GeminiSessions(SessionSource):
+    """Reads chats of both forms, one message at a time."""
 
+    method = "gemini-session"
 
-def _read(mark: SessionMark | None, file: OpenTranscript, session_id: str) -> Result[History, Error]:
-    pieces = _messages if file.path.endswith(".json") else read_lines
-    cwd = _project_of(file.path)
+    def find(self, session_id: str) -> str | None:
+        """The newest chat that says it is this session, since names hold only the first characters of the id; or that cannot
+        be asked, which its reader tells: an older one may say less (P6)."""
+        if not is_session_id(session_id):
+            return None
+        end = f"-{session_id[:_SHORT_ID_CHARS]}"
 
-    def begin(new_from: NewFrom) -> GeminiSession:
-        return GeminiSession(session_id, new_from, cwd, taken_back)
+        def is_name(name: str) -> bool:
+            stem, _, ending = name.rpartition(".")
+            is_chat = stem == session_id or (stem.startswith("session-") and stem.endswith(end))
+            return is_chat and ending in ("json", "jsonl")
 
-    taken_back: Spans | None = None
-    session = read_session(file, mark, begin, pieces)
-    if session.full:
-        # What was kept may all have been taken back later, and what counts come after it.
-        taken_back = session.taken_back
+        found = transcripts_below(self.roots, is_name, _MAX_DEPTH)
+        return next((path for path in found if self._is_chat_of(path, session_id)), None)
+
+    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+        """The turns after the mark."""
+        pieces = document_pieces if file.path.endswith(".json") else read_lines
+        begin = partial(GeminiSession, session_id, _project_of(file.path))
         session = read_session(file, mark, begin, pieces)
-    return history_in(session, file, "the Gemini CLI")
+        if session.full:
+            # What was kept may all have been taken back later, and what counts come after it.
+            session = read_session(file, mark, partial(begin, known_taken_back=session.taken_back), pieces)
+        return history_in(session, file)
 
-
-def _messages(descriptor: int, size_bytes: int) -> Iterator[Line | LongLine]:
-    return read_items(descriptor, size_bytes, b"messages")
+    def _is_chat_of(self, path: str, session_id: str) -> bool:
+        try:
+            with transcript(self.roots, path, session_id) as file:
+                said = _SESSION_ID.search(os.read(file.descriptor, _HEAD_BYTES))
+        except TranscriptRefused:
+            return False
+        except HistoryUnavailable as error:
+            return not error.is_missing
+        except OSError:
+            return True
+        return said is not None and said[1] == session_id.encode()
 
 
 def _project_of(path: str) -> str | None:
@@ -113,129 +135,230 @@ def _project_of(path: str) -> str | None:
     if not found:
         return None
     tmp, name = os.path.split(directory_of_project)
-    told = _text_of(f"{directory_of_project}/.project_root", _MAX_PATH_BYTES).strip()
+    told = _small_file(f"{directory_of_project}/.project_root", _MAX_PATH_BYTES).strip()
     if told.startswith("/"):
         return told
-    projects = mapping_at(object_in(_text_of(f"{os.path.dirname(tmp)}/projects.json", _MAX_PROJECTS_BYTES)), "projects")
+    projects = mapping_at(
+        object_in(_small_file(f"{os.path.dirname(tmp)}/projects.json", _MAX_PROJECTS_BYTES)), "projects"
+    )
     for directory, slug in projects.items():
         if name in (slug, sha256(directory.encode("utf-8", "surrogatepass")).hexdigest()):
             return directory
     return None
 
 
-def _text_of(path: str, max_bytes: int) -> str:
-    """The text of a small file, empty where there is none. Raises OSError where a read fails (P6)."""
-    match sealed(read_file(path, max_bytes)):
-        case Success(image):
-            return image.data.decode("utf-8", "replace") if image is not None else ""
-        case Failure(StoreIo(reason=reason)):
-            raise OSError(errno.EIO, reason, path)
-        case Failure():  # a link, or far too large: not what Gemini writes
-            return ""
+def _small_file(path: str, max_bytes: int) -> str:
+    """The text of a small file, empty where there is none, or a link or a far larger one, which is not what Gemini writes.
+    Raises OSError where a read fails (P6)."""
+    try:
+        image = unwrap(read_file(path, max_bytes))
+    except StoreIo as error:
+        raise OSError(errno.EIO, error.reason, path) from None
+    except PathRefused:
+        return ""
+    return image.data.decode("utf-8", "replace") if image is not None else ""
 
 
-_CHUNK_BYTES = 256 * 1024
-_MAX_FRAME_BYTES = 4 * 1024 * 1024
-_KEY_BYTES = 200
-_OUTSIDE = re.compile(rb'["\[\]{}]')
-_INSIDE = re.compile(rb'["\\]')
+def document_pieces(descriptor: int, size_bytes: int) -> Iterator[Line | LongLine]:
+    """The messages of a document, one at a time, then what is around them. The CLI indents it by two spaces, so that each
+    message begins and ends with a brace on a line of its own behind four; one that is not indented is one line. Of a document
+    that was cut short the last message is not `finished`."""
+    around = bytearray()
+    message: bytearray | None = None
+    message_bytes = 0
+    for line in read_lines(descriptor, size_bytes):
+        if isinstance(line, LongLine):
+            yield line
+        elif message is None and line.data.rstrip() == b"    {":
+            message, message_bytes = bytearray(b"{"), 1
+        elif message is None:
+            around += line.data[: MAX_LINE_BYTES - len(around)]
+        elif line.data.rstrip() in (b"    }", b"    },"):
+            yield Line(message + b"}") if message_bytes <= MAX_LINE_BYTES else LongLine(message_bytes)
+            message = None
+        else:
+            message_bytes += len(line.data)
+            message += line.data if message_bytes <= MAX_LINE_BYTES else b""
+    if message is not None:
+        yield Line(message, finished=False)
+    if frame := around.rstrip(b" \t\r\n\0"):  # in UTF-16 a NUL follows
+        yield Line(frame + b"]}" if frame.endswith(b"[") else frame, finished=frame.endswith(b"}"))
 
 
-def read_items(
-    descriptor: int,
-    size_bytes: int,
-    list_key: bytes,
-    max_item_bytes: int = MAX_LINE_BYTES,
-    chunk_bytes: int = _CHUNK_BYTES,
-) -> Iterator[Line | LongLine]:
-    """Each object in the list `list_key` of the document's outermost object, then that object itself with an empty list.
+# -- the chat ---------------------------------------------------------------------------------------------------------
 
-    Reads the next `size_bytes` bytes of an open file, and holds one item and one chunk at a time. Only quotes and brackets
-    are looked at: what is between them may be no JSON. Of a document that was cut short, the last item is not `finished`,
-    and what is around the list is closed where that is a matter of brackets. A longer item is skipped. Raises OSError
-    where a read fails.
-    """
-    scan = _Scan(list_key, max_item_bytes)
-    while size_bytes > 0 and (chunk := os.read(descriptor, min(chunk_bytes, size_bytes))):
-        size_bytes -= len(chunk)
-        yield from scan.items_in(chunk)
-    yield from scan.rest()
+_TOLD = ("user", "gemini")
+_NOTICES = ("info", "warning", "error")
+_FAILED = ("error", "cancelled")
+_ENDED = ("success", *_FAILED)
 
 
-class _Place(Enum):
-    FRAME = "around the list"
-    LIST = "in the list, between its items"
-    ITEM = "in an item"
+class GeminiSession(Session):
+    """The objects of one chat, without what was taken back."""
+
+    harness = Harness.GEMINI
+    harness_name = "the Gemini CLI"
+
+    def __init__(
+        self, session_id: str, cwd: str | None, new_from: NewFrom, known_taken_back: bytearray | None = None
+    ) -> None:
+        """`known_taken_back`, from a reading before, are the messages that will be taken back."""
+        super().__init__(session_id, new_from)
+        self.cwd = cwd
+        self.taken_back = bytearray()
+        """For each message so far, whether it was taken back."""
+        self._known_taken_back = known_taken_back
+        self._places = Places()
+        self._pieces = IdSet()
+
+    @property
+    def done(self) -> bool:
+        """What is taken back is only known at the end of the file, unless it was read before."""
+        return self.own_call or (self.full and self._known_taken_back is not None)
+
+    def left_out(self, draft: Draft) -> str | None:
+        """What was taken back."""
+        return "rewound" if self.taken_back[draft.branch] else None
+
+    def take(self, value: Json) -> None:
+        """The next object of the file."""
+        if "$set" in value:
+            facts = mapping_at(value, "$set")
+            self.known_records += 1
+            self._note(facts)
+            self._take_all(facts, recorded=not len(self._places))
+        elif "$rewindTo" in value:
+            self.known_records += 1
+            self._rewind(text_at(value, "$rewindTo"))
+        elif "type" in value or "id" in value:
+            self._take(value, recorded=True)
+        elif "sessionId" in value:
+            self.known_records += 1
+            if text_at(value, "sessionId") not in ("", self.session_id):
+                self.skip("session-id-mismatch")
+            self._note(value)
+            self._take_all(value, recorded=True)
+        else:
+            self.skip("bad-record")
+
+    def _note(self, facts: Json) -> None:
+        """What an object says about the session as a whole."""
+        self.started(time_at(facts, "startTime"))
+        self.title = text_at(facts, "summary").strip() or self.title
+        self.automated = self.automated or text_at(facts, "kind") == "subagent"
+        self.cwd = self.cwd or next((each for each in list_at(facts, "directories") if isinstance(each, str)), None)
+
+    def _rewind(self, id: str) -> None:
+        place = self._places.find(id) if id in self.seen_ids else None
+        if place is None:
+            self.skip("rewind-not-found")
+        else:
+            self.taken_back[place:] = b"\1" * (len(self._places) - place)
+            self.end_message()
+
+    def _take_all(self, value: Json, *, recorded: bool) -> None:
+        for message in objects_at(value, "messages"):
+            self._take(message, recorded=recorded)
+
+    def _take(self, message: Json, *, recorded: bool) -> None:
+        """One message, for the first time or grown. One that was not `recorded` when it was said is known from a list of
+        what the model is shown: nobody knows who said it."""
+        kind, id = text_at(message, "type"), text_at(message, "id")
+        if kind in _NOTICES:
+            self.skip_known("notice")
+            return
+        if kind not in _TOLD or not id:
+            self.skip_unknown(kind or "message")
+            return
+        self.known_records += 1
+        if self.seen_ids.add(id):
+            self.taken_back.append(0)
+            place: int | None = self._places.add(id)
+            self.full = self.full or self.has_enough
+        else:
+            place = self._places.find(id)
+        if self.full or place is None:
+            return
+        self.agent = text_at(message, "model") or self.agent
+        at_ms = time_at(message, "timestamp")
+        if kind == "user":
+            self._hear(message, id, place, at_ms, recorded=recorded)
+        else:
+            self._speak(message, id, place, at_ms)
+
+    def _hear(self, message: Json, id: str, place: int, at_ms: int | None, *, recorded: bool) -> None:
+        if not self._pieces.add(id):
+            return
+        raw = texts_in(message.get("displayContent"), "\n") or texts_in(message.get("content"), "\n")
+        words, reason = typed_text(raw)
+        self.enter(id, at_ms)
+        if recorded and self.begins_with_own_prompt(raw):
+            return
+        if not words:
+            self.skip(reason)
+        elif recorded:
+            self.say(Role.USER, words, branch=place)
+        else:
+            self.say(Role.TOOL, words, branch=place, tool_name="history")
+        self._leave(place)
+
+    def _speak(self, message: Json, id: str, place: int, at_ms: int | None) -> None:
+        text = texts_in(message.get("content"), "\n")
+        if text.strip() and self._pieces.add(id):
+            self.enter(id, at_ms)
+            self.speak(id, text, branch=place)
+            self._leave(place)
+        for call in objects_at(message, "toolCalls")[:MAX_CALLS_PER_RECORD]:
+            self._call(call, id, place, at_ms)
+
+    def _call(self, call: Json, message_id: str, place: int, at_ms: int | None) -> None:
+        """One call and, once there is one, its answer: each is a piece of its own, since a message may be consolidated
+        between them."""
+        name, status = text_at(call, "name"), text_at(call, "status")
+        call_id = f"{message_id}/{text_at(call, 'id') or name}"
+        if self._pieces.add(call_id):
+            self.enter(call_id, at_ms)
+            self.speak(message_id, "", [asked(call_id, name, mapping_at(call, "args"))], branch=place)
+            self._leave(place)
+        if status in _ENDED and self._pieces.add(f"{call_id}="):
+            ended_ms = time_at(call, "timestamp")
+            self.enter(f"{call_id}=", at_ms if ended_ms is None else ended_ms)
+            self.answer(call_id, _answer_in(call), tool_name=name, failed=status in _FAILED, branch=place)
+            self._leave(place)
+
+    def _leave(self, place: int) -> None:
+        if self._known_taken_back is not None and self._known_taken_back[place]:
+            self.take_back("rewound")
+        self.leave()
 
 
-class _Scan:
-    """Where in the document the bytes so far end, and what is not complete."""
+def _answer_in(call: Json) -> str:
+    """What the tool answered to the model; else what it showed to the person."""
+    result = call.get("result")
+    answers: list[str] = []
+    for part in result if is_list(result) else [result]:
+        if is_object(part):
+            response = mapping_at(part, "functionResponse", "response")
+            told = text_at(response, "output", "error")
+            answers.append(told or (answer_text(response) if response else text_at(part, "text")))
+        elif isinstance(part, str):
+            answers.append(part)
+    return "\n".join(filter(None, answers)) or text_at(call, "resultDisplay")
 
-    def __init__(self, list_key: bytes, max_item_bytes: int) -> None:
-        self._list_begins = re.compile(rb'"' + re.escape(list_key) + rb'"\s*:\s*\[\Z')
-        self._max_item_bytes = max_item_bytes
-        self._place = _Place.FRAME
-        self._depth = 0
-        self._in_string = False
-        self._skip_bytes = 0
-        """Of the next chunk: the rest of an escape."""
-        self._frame = bytearray()
-        self._item = bytearray()
-        self._item_bytes = 0
 
-    def items_in(self, chunk: bytes) -> Iterator[Line | LongLine]:
-        at, self._skip_bytes = self._skip_bytes, 0
-        kept_to = 0
-        while found := (_INSIDE if self._in_string else _OUTSIDE).search(chunk, at):
-            at = found.end()
-            sign = found[0]
-            if sign == b"\\":
-                self._skip_bytes = max(0, at + 1 - len(chunk))
-                at += 1
-            elif sign == b'"':
-                self._in_string = not self._in_string
-            elif sign in b"[{":
-                self._depth += 1
-                if self._place is _Place.FRAME and self._depth == 2:
-                    self._keep(chunk, kept_to, at)
-                    kept_to = at
-                    if self._list_begins.search(self._frame[-_KEY_BYTES:]):
-                        self._place = _Place.LIST
-                elif self._place is _Place.LIST and sign == b"{":
-                    kept_to = at - 1
-                    self._place = _Place.ITEM
-            else:
-                self._depth -= 1
-                if self._place is _Place.ITEM and self._depth == 2:
-                    self._keep(chunk, kept_to, at)
-                    kept_to = at
-                    self._place = _Place.LIST
-                    yield self._finished_item()
-                elif self._place is _Place.LIST and self._depth == 1:
-                    kept_to = at - 1
-                    self._place = _Place.FRAME
-        self._keep(chunk, kept_to, len(chunk))
+# A command is one word without a slash in it: a path may begin a sentence.
+_COMMAND = re.compile(r"(?:/[A-Za-z?][\w:.-]*|\?)(?=\s|\Z)")
+_INJECTED = ("Here is the user's editor context", "I ran the following shell command:\n```")
+_FILES = "--- Content from referenced files ---"
+"""Stands after what was typed; the files follow to the end."""
 
-    def rest(self) -> Iterator[Line | LongLine]:
-        """What is left at the end of the file."""
-        if self._place is _Place.ITEM:
-            yield self._finished_item(finished=False)
-        if self._frame.strip():
-            missing = b"" if self._depth <= 0 or self._in_string else b"}"
-            ends = missing if self._place is _Place.FRAME else b"]}"
-            yield Line(self._frame + ends, finished=self._depth <= 0)
 
-    def _keep(self, chunk: bytes, begin: int, end: int) -> None:
-        if self._place is _Place.ITEM:
-            self._item_bytes += end - begin
-            if self._item_bytes <= self._max_item_bytes:
-                self._item += memoryview(chunk)[begin:end]
-            else:
-                self._item = bytearray()
-        elif self._place is _Place.FRAME and len(self._frame) < _MAX_FRAME_BYTES:
-            self._frame += memoryview(chunk)[begin:end]
-
-    def _finished_item(self, *, finished: bool = True) -> Line | LongLine:
-        item, size_bytes = self._item, self._item_bytes
-        self._item, self._item_bytes = bytearray(), 0
-        return Line(item, finished) if size_bytes <= self._max_item_bytes else LongLine(size_bytes)
+def typed_text(raw: str) -> tuple[str, str]:
+    """What the person typed: without what hooks, the CLI or memory added, and without the files that were named in it; where
+    nothing is left, what it was. A command to the CLI itself is left out."""
+    if _COMMAND.match(raw.strip()):
+        return "", "command"
+    text = typed_words(raw.partition(_FILES)[0])
+    if not text or text.startswith(_INJECTED):
+        return "", "harness-text" if raw.strip() else "empty"
+    return text, ""

@@ -1,29 +1,59 @@
-"""Histories of goose sessions, from its database or the files of versions before 1.10 (`goose-session`)."""
+"""goose (1.10 and later, schema versions up to 17): `sessions.db` in its data directory, for all sessions.
+
+A row of `messages` is a message: `role`, `content_json`, `created_timestamp`, `metadata_json{userVisible, agentVisible}`. Blocks:
+`text`, `image`, `toolRequest{id, toolCall{status, value{name, arguments}}}`, `toolResponse{id, toolResult{status,
+value|error}}`, and some that say nothing. A person's words are the texts of user messages; what tools answered stands in user
+messages too, and is theirs. What only the model saw (summaries at compaction, what they replaced) is left out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from functools import partial
+from itertools import chain
 
-from attrs import frozen
-from returns.result import Failure, Result
+from attrs import evolve, frozen
 
 from agent_memory.adapters.disk.json_lines import objects_in
 from agent_memory.adapters.disk.paths import lies_there
-from agent_memory.adapters.harness.first_history import MaybeHistory, first_history, known_history
-from agent_memory.adapters.harness.goose_session import GooseSession
-from agent_memory.adapters.harness.line_transcripts import (
-    history_in,
-    not_looked_for,
-    read_session,
-    read_transcript,
-    session_after,
+from agent_memory.adapters.harness.any_json import (
+    Json,
+    answer_text,
+    digest_of,
+    list_at,
+    mapping_at,
+    number_at,
+    object_in,
+    objects_at,
+    text_at,
+    time_at,
 )
-from agent_memory.adapters.harness.read_only_database import Database, TooLarge, read_database, text_of
-from agent_memory.adapters.harness.transcript_roots import OpenTranscript, TranscriptRoots, find_transcript
-from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
-from agent_memory.errors import Error, HistoryUnavailable
+from agent_memory.adapters.harness.read_only_database import (
+    Database,
+    TooLarge,
+    history_in_database,
+    read_database,
+    text_of,
+)
+from agent_memory.adapters.harness.session_finders import Findings, Row, merged, sessions_in
+from agent_memory.adapters.harness.transcripts import (
+    Surroundings,
+    TranscriptRoots,
+    looking_for,
+    named_session,
+    session_after,
+    why_broken,
+)
+from agent_memory.adapters.harness.turn_builder import Asked, Session, asked
+from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark
+from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.domain.instants import ms_of
+from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.domain.transcripts.own_marks import typed_words
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import HistoryUnavailable
+from agent_memory.ports import SessionFinder
+from agent_memory.results import as_result
 
 DATABASE = "sessions.db"
 
@@ -31,102 +61,255 @@ _NEEDED = {
     "sessions": ("id", "working_dir"),
     "messages": ("id", "session_id", "role", "content_json", "created_timestamp"),
 }
-_HEADER_COLUMNS = ("name", "description", "session_type", "working_dir", "created_at", "schedule_id")
-_NOTHING = b"[]"
+_NEEDED_TO_LIST = {"sessions": ("id", "updated_at"), "messages": ("session_id",)}
+_HEADER_COLUMNS = (
+    "name",
+    "description",
+    "session_type",
+    "working_dir",
+    "created_at",
+    "schedule_id",
+    "model_config_json",
+)
+_NOT_OF_PERSONS = ("scheduled", "sub_agent", "hidden")
+_SILENT_BLOCKS = frozenset(
+    (
+        *("thinking", "redactedThinking", "reasoning", "systemNotification", "toolConfirmationRequest"),
+        *("conversationCompacted", "contextLengthExceeded", "summarizationRequested"),
+    )
+)
+_REQUESTS = ("toolRequest", "frontendToolRequest")
+_WRITES = ("write", "str_replace", "insert", "undo_edit", "edit", "create")
+_OWN_TITLES = re.compile(r"(?:new session|cli session|untitled)\b", re.IGNORECASE)
+_MS_FROM = 10_000_000_000
+"""Times from here on are milliseconds, below it seconds."""
+
+
+def source(given: Surroundings) -> GooseSessions:
+    """The histories of goose's sessions."""
+    return GooseSessions(_roots(given))
+
+
+def finder(given: Surroundings) -> SessionFinder:
+    """The past sessions of goose."""
+    return GooseFinder(_roots(given))
+
+
+def _roots(given: Surroundings) -> TranscriptRoots:
+    own = given.environ.get("GOOSE_PATH_ROOT")
+    data = [f"{each}/goose/sessions" for each in given.homes("XDG_DATA_HOME", "~/.local/share")]
+    return given.roots(*([f"{own}/data/sessions"] if own else []), *data)
 
 
 @frozen
 class GooseSessions:
-    """Reads `sessions.db` in one of the `roots`, and where that does not know the session, `<session-id>.jsonl`.
-
-    A person's words are the texts of user messages; what tools answered stands in user messages too, and is theirs. What
-    only the model saw (summaries at compaction, what they replaced) is left out. Scheduled sessions, sub-agents' and hidden
-    ones are automated.
-
-    Errors: see `read_database` and `line_transcripts`.
-    """
+    """Reads the database that the entry names, and `sessions.db` in each of the `roots`: the first that knows the session, or
+    cannot be read, counts, since another could hold an older state of it. Scheduled sessions, sub-agents' and hidden ones are
+    automated. Errors: see `read_database`."""
 
     roots: TranscriptRoots
 
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
+    @as_result
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
         """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
-        retrieval = entry.retrieval
-        if not isinstance(retrieval, SessionFile) or retrieval.method != "goose-session":
-            raise TypeError(f"{retrieval.method} is not goose-session")
+        session_id, named = named_session(entry, "goose-session")
+        with looking_for(session_id):
+            known = [path for root in self.roots.roots if lies_there(path := f"{root}/{DATABASE}")]
+        first = [named] if named is not None and not named.endswith(".jsonl") else []  # a file of versions before 1.10
+        for path in dict.fromkeys([*first, *known]):
+            history = read_database(self.roots, path, session_id, partial(_stored, session_id, mark))
+            if history is not None:
+                return history
         where = ", ".join(self.roots.roots) or "any known directory"
-        absent = HistoryUnavailable(retrieval.session_id, f"goose knows no such session in {where}", is_missing=True)
-        return first_history(self._looks(retrieval, mark), absent)
-
-    def _looks(self, retrieval: SessionFile, mark: SessionMark | None) -> Iterator[MaybeHistory]:
-        session_id, named = retrieval.session_id, retrieval.session_path
-        if named is not None and not named.endswith(".jsonl"):
-            yield read_database(self.roots, named, session_id, partial(_in_database, session_id, mark))
-        try:
-            databases = [database for root in self.roots.roots if lies_there(database := f"{root}/{DATABASE}")]
-        except OSError as error:
-            yield Failure(not_looked_for(session_id, error))
-            return
-        for database in databases:
-            yield read_database(self.roots, database, session_id, partial(_in_database, session_id, mark))
-        try:
-            path = named if named is not None and named.endswith(".jsonl") else find_transcript(self.roots, session_id)
-        except OSError as error:
-            yield Failure(not_looked_for(session_id, error))
-            return
-        if path is not None:
-            yield read_transcript(self.roots, path, session_id, partial(_in_file, mark))
+        raise HistoryUnavailable(session_id, f"goose knows no such session in {where}", is_missing=True)
 
 
-def _in_file(mark: SessionMark | None, file: OpenTranscript, session_id: str) -> Result[History, Error]:
-    return history_in(read_session(file, mark, partial(GooseSession, session_id)), file, "goose")
-
-
-def _in_database(session_id: str, mark: SessionMark | None, database: Database) -> MaybeHistory:
-    return known_history(
-        database,
-        "goose",
-        _NEEDED,
-        "sessions",
-        session_id,
-        lambda: session_after(mark, partial(GooseSession, session_id), partial(_fill, database, session_id)),
-    )
+def _stored(session_id: str, mark: SessionMark | None, database: Database) -> History | None:
+    """The session's turns after the mark; None where the database does not know it."""
+    database.must_have(_NEEDED, "goose")
+    if next(database.rows("SELECT 1 FROM sessions WHERE id = ?", session_id), None) is None:
+        return None
+    fill = partial(_fill, database, session_id)
+    return history_in_database(session_after(mark, partial(GooseSession, session_id), fill), database)
 
 
 def _fill(database: Database, session_id: str, session: GooseSession) -> None:
-    session.take_object(_header(database, session_id))
-    has_metadata = "metadata_json" in database.columns("messages")
-    has_ids = "message_id" in database.columns("messages")
-    rows = database.rows(
-        f"SELECT id, role, created_timestamp, {'message_id' if has_ids else 'NULL'} "
-        "FROM messages WHERE session_id = ? ORDER BY id",
-        session_id,
+    there = database.columns("sessions")
+    session.take_header(
+        {
+            column: database.text(f"SELECT {column} FROM sessions WHERE id = ?", session_id)
+            for column in _HEADER_COLUMNS
+            if column in there
+        }
     )
-    for number, role, created, message_id in rows:
+    columns = database.columns("messages")
+    message_id = "message_id" if "message_id" in columns else "NULL"
+    rows = database.rows(
+        f"SELECT id, role, created_timestamp, {message_id} FROM messages WHERE session_id = ? ORDER BY id", session_id
+    )
+    for number, role, created, id in rows:
         content = database.value("SELECT content_json FROM messages WHERE id = ?", number)
-        metadata = database.value("SELECT metadata_json FROM messages WHERE id = ?", number) if has_metadata else None
+        metadata: bytes | TooLarge | None = None
+        if "metadata_json" in columns:
+            metadata = database.value("SELECT metadata_json FROM messages WHERE id = ?", number)
         if isinstance(content, TooLarge) or isinstance(metadata, TooLarge):
-            session.turns.skip("line-too-long")
+            session.skip("line-too-long")
             continue
-        blocks = objects_in(b'{"content": %s}' % (content or _NOTHING))
-        about = objects_in(metadata or b"{}")
+        blocks, about = objects_in(b'{"content": %s}' % (content or b"[]")), objects_in(metadata or b"{}")
         if len(blocks.found) != 1 or blocks.broken or about.broken:
-            session.turns.skip("line-too-complex" if blocks.too_many_values else "bad-line")
+            session.skip(why_broken(blocks))
             continue
-        made = {"id": text_of(message_id), "role": text_of(role), "created": created}
-        session.take_object(
-            made | {"content": blocks.found[0]["content"], "metadata": next(iter(about.found), dict[str, object]())}
-        )
+        made = {"id": text_of(id), "role": text_of(role), "created": created, "content": blocks.found[0]["content"]}
+        session.take(made | {"metadata": next(iter(about.found), dict[str, object]())})
         if session.done:
             break
 
 
-def _header(database: Database, session_id: str) -> dict[str, object]:
+class GooseSession(Session):
+    """A session's header, and its messages in order."""
+
+    harness = Harness.GOOSE
+    harness_name = "goose"
+
+    def take_header(self, value: Json) -> None:
+        """The row of the session: texts, empty where it has none."""
+        self.known_records += 1
+        title = text_at(value, "name", "description").strip()
+        self.title = title if title and not _OWN_TITLES.match(title) else None
+        self.cwd = text_at(value, "working_dir") or None
+        self.agent = text_at(object_in(text_at(value, "model_config_json")), "model_name", "model") or None
+        self.started(time_at(value, "created_at"))
+        self.automated = bool(text_at(value, "schedule_id")) or text_at(value, "session_type") in _NOT_OF_PERSONS
+
+    def take(self, value: Json) -> None:
+        """The next message."""
+        if value.get("role") not in ("user", "assistant"):
+            self.skip_unknown(f"role {value.get('role')}")
+        elif not is_list(value.get("content")):
+            self.skip("bad-record")
+        elif self.has_enough and self._begins_turn(value):
+            self.full = True
+        else:
+            self.known_records += 1
+            self._take_message(value)
+
+    def _begins_turn(self, value: Json) -> bool:
+        if value.get("role") == "user":
+            answers = [block for block in objects_at(value, "content") if block.get("type") == "toolResponse"]
+            return not any(self.awaits(text_at(block, "id")) for block in answers)
+        return not self.goes_on(text_at(value, "id"))
+
+    def _take_message(self, value: Json) -> None:
+        created = number_at(value, "created") or 0
+        at_ms = (created if created >= _MS_FROM else created * 1000) if created > 0 else None
+        self.started(at_ms)
+        # Made of what the message says: compaction gives all of a session's messages new numbers, and old ones have no id.
+        self.enter(f"{created}-{digest_of(str(value.get('role')), repr(value.get('content')))}", at_ms)
+        if mapping_at(value, "metadata").get("userVisible") is False:
+            self.skip("not-visible")
+        elif value.get("role") == "user":
+            self._take_user(objects_at(value, "content"))
+        else:
+            self._take_agent(objects_at(value, "content"), text_at(value, "id") or None)
+        self.leave()
+
+    def _take_user(self, blocks: list[Json]) -> None:
+        typed = "\n\n".join(filter(None, map(_typed, blocks)))
+        if typed and not self.begins_with_own_prompt(typed) and (text := typed_words(typed)):
+            self.say(Role.USER, text, raw=typed)
+        for block in blocks:
+            if block.get("type") == "toolResponse":
+                result = mapping_at(block, "toolResult")
+                failed = result.get("status") == "error" or mapping_at(result, "value").get("isError") is True
+                self.answer(text_at(block, "id") or None, _result_text(result), failed=failed)
+            else:
+                self._count_unknown(block)
+
+    def _take_agent(self, blocks: list[Json], message_id: str | None) -> None:
+        texts = (text_at(block, "text") for block in blocks if block.get("type") == "text")
+        calls = [_asked(block) for block in blocks if block.get("type") in _REQUESTS]
+        text = "\n\n".join(text for text in texts if text.strip())
+        if text or calls:
+            self.speak(message_id, text, calls)
+        for block in blocks:
+            self._count_unknown(block)
+
+    def _count_unknown(self, block: Json) -> None:
+        kind = block.get("type")
+        if kind not in ("text", "image", "actionRequired", "toolResponse", *_REQUESTS, *_SILENT_BLOCKS):
+            self.skip(f"{UNKNOWN_TYPE}{kind}")
+
+
+def _typed(block: Json) -> str:
+    """What the person put into a message with this block."""
+    kind = block.get("type")
+    if kind == "text":
+        return text_at(block, "text")
+    if kind == "image":
+        return "[image]"
+    action = mapping_at(block, "data")
+    if kind == "actionRequired" and action.get("actionType") == "elicitationResponse":
+        answers = (mapping_at(action, "userData") or mapping_at(action, "user_data")).values()
+        return "\n".join(answer for answer in answers if isinstance(answer, str))
+    return ""
+
+
+def _asked(block: Json) -> Asked:
+    call = mapping_at(block, "toolCall")
+    wanted = mapping_at(call, "value") or mapping_at(call, "Ok") or call
+    name, arguments = text_at(wanted, "name"), mapping_at(wanted, "arguments")
+    if not name.endswith("text_editor"):
+        return asked(text_at(block, "id"), name, arguments)
+    # Its `command` is what it does with the file, no shell's.
+    made = asked(text_at(block, "id"), name, {key: value for key, value in arguments.items() if key != "command"})
+    writes = text_at(arguments, "command") in _WRITES
+    return evolve(made, calls=(evolve(made.calls[0], writes=writes), *made.calls[1:]))
+
+
+def _result_text(result: Json) -> str:
+    if result.get("status") == "error":
+        return answer_text(result.get("error"))
+    value = result.get("value", result.get("Ok"))
+    content = list_at(value, "content") if is_object(value) else value
+    items = content if is_list(content) else [content]
+    # One text for the model and one for the screen, often the same.
+    for_model = [item for item in items if "assistant" in (_audience(item) or ["assistant"])]
+    return "\n".join(filter(None, map(_item_text, for_model or items)))
+
+
+def _audience(item: object) -> list[object]:
+    return list_at(mapping_at(item, "annotations"), "audience") if is_object(item) else []
+
+
+def _item_text(item: object) -> str:
+    if not is_object(item):
+        return answer_text(item)
+    if item.get("type") == "image":
+        return "[image]"
+    return text_at(mapping_at(item, "resource") if item.get("type") == "resource" else item, "text")
+
+
+@frozen
+class GooseFinder:
+    """Asks `sessions.db` in each of the `roots`."""
+
+    roots: TranscriptRoots
+
+    def find(self, since_ms: int | None) -> Findings:
+        """See `ports.SessionFinder`. A session in which nothing was said yet is none."""
+        found = (sessions_in(self.roots, f"{root}/{DATABASE}", Harness.GOOSE, _rows) for root in self.roots.roots)
+        return merged(chain.from_iterable(found), since_ms)
+
+
+def _rows(database: Database) -> list[Row]:
+    """The sessions of persons in a database."""
+    database.must_have(_NEEDED_TO_LIST, "goose")
     there = database.columns("sessions")
-    header: dict[str, object] = {}
-    for column in (*_HEADER_COLUMNS, "model_config_json"):
-        value = database.value(f"SELECT {column} FROM sessions WHERE id = ?", session_id) if column in there else None
-        header[column] = text_of(value) if isinstance(value, bytes) else ""
-    header["model_config"] = next(
-        iter(objects_in(text_of(header["model_config_json"]).encode()).found), dict[str, object]()
-    )
-    return header
+    further = (name if name in there else "NULL" for name in ("created_at", "session_type", "schedule_id"))
+    said = database.exists_by_index("messages", "session_id", "sessions.id")
+    rows = database.listed(f"SELECT id, updated_at, {', '.join(further)} FROM sessions WHERE {said}")
+    return [
+        Row(text_of(id), ms_of(text_of(updated)[:40]), ms_of(text_of(created)[:40]))
+        for id, updated, created, kind, schedule in rows
+        if text_of(kind) not in _NOT_OF_PERSONS and not text_of(schedule)
+    ]

@@ -1,283 +1,473 @@
-"""Histories of opencode sessions: an export that is named, its database, its older files, else `opencode export`
-(`opencode-session`)."""
+"""opencode (1.2 to 1.18): `opencode.db` in its data directory (other channels have `opencode-*.db`), or an export.
+
+Tables `session`, `message`, `part`, the last two with JSON in `data`; `opencode export` prints the same as `{info,
+messages[{info, parts[]}]}`. Parts: `text{text, synthetic?, ignored?, time?}`, `tool{tool, callID, state{status, input, output,
+error, time}}`, and some that say nothing. A session with a parent is a sub-agent's.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure
 
-from agent_memory.adapters.agent.agent_environment import child_environment
-from agent_memory.adapters.agent.child_process import Finished, run_child
+from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.json_lines import objects_in
-from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, read_lines
+from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
 from agent_memory.adapters.disk.paths import lies_there
-from agent_memory.adapters.harness.any_json import mapping_at, objects_at
-from agent_memory.adapters.harness.first_history import MaybeHistory, history_unless_empty
-from agent_memory.adapters.harness.line_transcripts import not_looked_for, read_transcript, session_after
-from agent_memory.adapters.harness.opencode_database import history_in_database, is_opencode_database
-from agent_memory.adapters.harness.opencode_session import OpencodeSession
-from agent_memory.adapters.harness.read_only_database import read_database
-from agent_memory.adapters.harness.transcript_roots import OpenTranscript, TranscriptRoots, is_session_id, transcript
-from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
-from agent_memory.domain.redaction import redact
-from agent_memory.domain.text.plain_text import one_line
-from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
-from agent_memory.results import sealed
+from agent_memory.adapters.harness.any_json import (
+    Json,
+    answer_text,
+    mapping_at,
+    number_at,
+    object_in,
+    objects_at,
+    text_at,
+)
+from agent_memory.adapters.harness.harness_command import (
+    MAX_PRINTED_BYTES,
+    HarnessCommand,
+    RunsHarness,
+    is_absent,
+    what_it_said,
+)
+from agent_memory.adapters.harness.read_only_database import (
+    Database,
+    TooLarge,
+    history_in_database,
+    read_database,
+    text_of,
+)
+from agent_memory.adapters.harness.session_finders import Findings, Row, instant_of, merged, sessions_in
+from agent_memory.adapters.harness.transcripts import (
+    OpenTranscript,
+    Surroundings,
+    TranscriptRoots,
+    is_session_id,
+    looking_for,
+    named_session,
+    one_object,
+    reading,
+    session_after,
+    transcript,
+)
+from agent_memory.adapters.harness.turn_builder import NewFrom, Session, asked
+from agent_memory.domain.history import History, Role, SessionMark
+from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.domain.transcripts.own_marks import typed_words
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import AgentMemoryError, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
+from agent_memory.ports import SessionFinder
+from agent_memory.results import as_result
 
-TIMEOUT_SECONDS = 60.0
-MAX_EXPORT_BYTES = MAX_LINE_BYTES
 OPENCODE_VARIABLES = ("OPENCODE_DB", "OPENCODE_CHANNEL", "OPENCODE_DISABLE_CHANNEL_DB", "OPENCODE_CONFIG")
+_NEEDED = {
+    "session": ("id", "directory"),
+    "message": ("id", "session_id", "time_created", "data"),
+    "part": ("id", "message_id", "data"),
+}
+_NEEDED_TO_LIST = {"session": ("id", "parent_id", "time_updated"), "message": ("session_id",)}
 
-_SAID_CHARS = 200
 
-RunsOpencode = Callable[[Sequence[str], str], Result[Finished, StoreIo]]
-"""Runs one command in a directory to its end, within bounds of time and output."""
+def source(given: Surroundings) -> OpencodeSessions:
+    """The histories of opencode's sessions. The command is run without plugins."""
+    command = HarnessCommand(given.environ, OPENCODE_VARIABLES, {"OPENCODE_PURE": "1"})
+    return OpencodeSessions(_roots(given), command, given.environ.get("OPENCODE_DB"))
 
 
-@frozen
-class OpencodeCommand:
-    """Runs `opencode`, without a shell and without plugins, within `TIMEOUT_SECONDS` and `MAX_EXPORT_BYTES`."""
+def finder(given: Surroundings) -> SessionFinder:
+    """The past sessions of opencode."""
+    return OpencodeFinder(_roots(given), given.environ.get("OPENCODE_DB"))
 
-    environ: Mapping[str, str]
 
-    def __call__(self, argv: Sequence[str], cwd: str) -> Result[Finished, StoreIo]:
-        """See `run_child`."""
-        return run_child(
-            argv,
-            stdin=b"",
-            env=child_environment(self.environ, OPENCODE_VARIABLES, {"OPENCODE_PURE": "1"}),
-            cwd=cwd,
-            timeout_seconds=TIMEOUT_SECONDS,
-            max_stdout_bytes=MAX_EXPORT_BYTES,
-        )
+def _roots(given: Surroundings) -> TranscriptRoots:
+    """The data directory, and that of `$OPENCODE_DB`."""
+    data = [f"{each}/opencode" for each in given.homes("XDG_DATA_HOME", "~/.local/share")]
+    named = os.path.dirname(given.environ.get("OPENCODE_DB", ""))
+    return given.roots(*data, *([named] if named else []))
+
+
+def _databases(root: str) -> list[str]:
+    """The databases in a root: that of no channel first."""
+    try:
+        names = os.listdir(root)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    ours = sorted(filter(_is_database, names), key=lambda name: (name != "opencode.db", name))
+    return [f"{root}/{name}" for name in ours]
+
+
+def _is_database(name: str) -> bool:
+    return name == "opencode.db" or (name.startswith("opencode-") and name.endswith(".db"))
 
 
 @frozen
 class OpencodeSessions:
-    """Reads `opencode.db` (and those of other channels, `opencode-*.db`) in one of the `roots`, then `storage`. The
-    command is asked only where there is no database, or none that can be read, and no file: it starts all of opencode.
-
-    Sessions with a parent, which are sub-agents', are automated. Errors: see `read_database` and `line_transcripts`.
-    """
+    """Reads an export that the entry names, else the databases in the roots. The command is asked only where there is no
+    database, or none that can be read: it starts all of opencode. Errors: see `read_database` and `SessionSource`."""
 
     roots: TranscriptRoots
-    run: RunsOpencode
+    run: RunsHarness
     database: str | None = None
     """What `$OPENCODE_DB` names."""
 
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
+    @as_result
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
         """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
-        if not isinstance(entry.retrieval, SessionFile) or entry.retrieval.method != "opencode-session":
-            raise TypeError(f"{entry.retrieval.method} is no opencode session")
-        session_id, path = entry.retrieval.session_id, entry.retrieval.session_path
+        session_id, path = named_session(entry, "opencode-session")
         if not is_session_id(session_id):
-            return Failure(HistoryUnreadable(session_id, "it is not the id of an opencode session"))
-        if path is not None and lies_there(path) and not is_opencode_database(os.path.basename(path)):
-            return read_transcript(self.roots, path, session_id, partial(_read_export, mark))
-        failure: Error | None = None
-        try:
-            databases = list(self._databases())
-        except OSError as refused:
-            return Failure(not_looked_for(session_id, refused))
-        for look in self._looks(databases, session_id, mark):
-            match sealed(look):
-                case Success(history):
-                    if history is not None:
-                        return Success(history)
-                case Failure(error):
-                    failure = failure or error
+            raise HistoryUnreadable(session_id, "it is not the id of an opencode session")
+        with looking_for(session_id):
+            is_export = path is not None and lies_there(path) and not _is_database(os.path.basename(path))
+            databases = list(dict.fromkeys(self._databases()))
+        if path is not None and is_export:
+            with transcript(self.roots, path, session_id) as file, reading(path, session_id):
+                return _read_export(file, session_id, mark)
+        failure: AgentMemoryError | None = None
+        for database in databases:
+            try:
+                history = read_database(self.roots, database, session_id, partial(_stored, session_id, mark))
+            except AgentMemoryError as error:
+                failure = failure or error
+            else:
+                if history is not None:
+                    return history
         if isinstance(failure, TranscriptRefused):
-            return Failure(failure)
+            raise failure
         if databases and failure is None:
             where = ", ".join(databases)
-            return Failure(
-                HistoryUnavailable(session_id, f"opencode knows no such session in {where}", is_missing=True)
-            )
-        exported = self._export(session_id, entry.context.cwd, mark)
-        return exported if isinstance(exported, Success) or failure is None else Failure(failure)
-
-    def _looks(self, databases: list[str], session_id: str, mark: SessionMark | None) -> Iterator[MaybeHistory]:
-        failed = False
-        for database in databases:
-            found = read_database(self.roots, database, session_id, partial(history_in_database, session_id, mark))
-            failed = failed or isinstance(found, Failure)
-            yield found
-        if not failed:  # a file may be older than what a database holds
-            for root in self.roots.roots:
-                yield history_in_storage(Storage(self.roots, f"{root}/storage"), session_id, mark)
+            raise HistoryUnavailable(session_id, f"opencode knows no such session in {where}", is_missing=True)
+        try:
+            return self._exported(session_id, entry.context.cwd, mark)
+        except HistoryUnavailable as error:
+            raise failure or error from None
 
     def _databases(self) -> Iterator[str]:
         if self.database is not None and lies_there(self.database):
             yield self.database
         for root in self.roots.roots:
-            for name in _database_names(root):
-                if f"{root}/{name}" != self.database:
-                    yield f"{root}/{name}"
+            yield from _databases(root)
 
-    def _export(self, session_id: str, cwd: str | None, mark: SessionMark | None) -> Result[History, Error]:
+    def _exported(self, session_id: str, cwd: str | None, mark: SessionMark | None) -> History:
         directory = cwd if cwd is not None and os.path.isdir(cwd) else "/"
-        match sealed(self.run(("opencode", "export", session_id), directory)):
-            case Failure(error):
-                return Failure(HistoryUnavailable(session_id, _not_started(error)))
-            case Success(finished):
-                return _exported(finished, session_id, mark)
+        try:
+            finished = self.run(("opencode", "export", session_id), directory)
+        except StoreIo as error:
+            absent = "there is no session of opencode here, and the command opencode cannot be found or run"
+            reason = absent if is_absent(error) else f"opencode could not be started: {error.reason}"
+            raise HistoryUnavailable(session_id, reason) from None
+        if finished.stdout_capped:
+            too_large = f"its export is larger than {MAX_PRINTED_BYTES // 2**20} MiB"
+            raise HistoryUnavailable(session_id, too_large)
+        if finished.timed_out or finished.exit_status != 0:
+            raise HistoryUnavailable(session_id, what_it_said("opencode", finished))
+        history = _history_of_export(finished.stdout, session_id, mark)
+        if history is None:
+            raise HistoryUnavailable(session_id, "opencode printed no session for it")
+        return history
 
 
-def _database_names(root: str) -> list[str]:
-    try:
-        names = os.listdir(root)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    # That of no channel comes first.
-    return sorted(filter(is_opencode_database, names), key=lambda name: (name != "opencode.db", name))
+def _read_export(file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+    if file.size_bytes > MAX_LINE_BYTES:
+        raise HistoryUnreadable(file.path, f"it is larger than {MAX_LINE_BYTES // 2**20} MiB")
+    with open(file.descriptor, "rb", closefd=False) as opened:
+        history = _history_of_export(opened.read(MAX_LINE_BYTES), session_id, mark)
+    if history is None:
+        problem = f"it is no export of this session; `opencode export {session_id}` prints one"
+        raise HistoryUnreadable(file.path, problem)
+    return history
 
 
-def _exported(finished: Finished, session_id: str, mark: SessionMark | None) -> Result[History, Error]:
-    if finished.timed_out:
-        return Failure(HistoryUnavailable(session_id, f"opencode did not answer within {TIMEOUT_SECONDS:g} s"))
-    if finished.stdout_capped:
-        size = f"its export is larger than {MAX_EXPORT_BYTES // 2**20} MiB"
-        return Failure(HistoryUnavailable(session_id, size))
-    if finished.exit_status != 0:
-        return Failure(HistoryUnavailable(session_id, _said(finished)))
-    history = _history_of(finished.stdout, session_id, mark)
-    return Failure(HistoryUnavailable(session_id, "opencode printed no session for it")) if history is None else history
-
-
-def _read_export(mark: SessionMark | None, file: OpenTranscript, session_id: str) -> Result[History, Error]:
-    if file.size_bytes > MAX_EXPORT_BYTES:
-        return Failure(HistoryUnreadable(file.path, f"it is larger than {MAX_EXPORT_BYTES // 2**20} MiB"))
-    with os.fdopen(file.descriptor, "rb", closefd=False) as opened:
-        history = _history_of(opened.read(MAX_EXPORT_BYTES), session_id, mark)
-    problem = f"it is no export of this session; `opencode export {session_id}` prints one"
-    return Failure(HistoryUnreadable(file.path, problem)) if history is None else history
-
-
-def _history_of(data: bytes, session_id: str, mark: SessionMark | None) -> Result[History, Error] | None:
+def _history_of_export(data: bytes, session_id: str, mark: SessionMark | None) -> History | None:
     """What an export says; None where it is no export of this session."""
     export = next((each for each in objects_in(data).found if isinstance(each.get("messages"), list)), None)
     if export is None or mapping_at(export, "info").get("id", session_id) != session_id:
         return None
-    return Success(
-        session_after(mark, partial(OpencodeSession, session_id), partial(fill_from_export, export)).history()
-    )
+    fill = partial(_fill_from_export, export)
+    session: OpencodeSession = session_after(mark, partial(OpencodeSession, session_id), fill)
+    return session.history()
 
 
-def fill_from_export(export: Mapping[str, object], session: OpencodeSession) -> None:
-    """Give a session what an export holds: `{info, messages[{info, parts[]}]}`."""
-    session.take("session", mapping_at(export, "info"))
+def _fill_from_export(export: Json, session: OpencodeSession) -> None:
+    session.take_session(mapping_at(export, "info"))
     for message in objects_at(export, "messages"):
-        session.take("message", mapping_at(message, "info"))
+        if session.done:
+            return
+        session.take(mapping_at(message, "info"))
         for part in objects_at(message, "parts"):
-            session.take("part", part)
+            session.take_part(part)
+
+
+# -- the database -----------------------------------------------------------------------------------------------------
+
+
+def _stored(session_id: str, mark: SessionMark | None, database: Database) -> History | None:
+    """The session's turns after the mark; None where the database does not know it."""
+    database.must_have(_NEEDED, "opencode")
+    if next(database.rows("SELECT 1 FROM session WHERE id = ?", session_id), None) is None:
+        return None
+    fill = partial(_fill_from_database, database, session_id)
+    return history_in_database(session_after(mark, partial(OpencodeSession, session_id), fill), database)
+
+
+def _fill_from_database(database: Database, session_id: str, session: OpencodeSession) -> None:
+    session.take_session(_session_row(database, session_id))
+    # Without its time, a message's id does: opencode sorts by either.
+    messages = database.rows("SELECT id FROM message WHERE session_id = ? ORDER BY time_created, id", session_id)
+    for message_id in (text_of(id) for (id,) in messages):
+        message = _data_of(database, "message", message_id, session)
+        if message is None:
+            continue
+        session.take(message)
+        parts = database.rows("SELECT id FROM part WHERE message_id = ? ORDER BY id", message_id)
+        for part_id in (text_of(id) for (id,) in parts):
+            if session.done:
+                return
+            part = _data_of(database, "part", part_id, session)
+            if part is not None:
+                session.take_part(part)
         if session.done:
             return
 
 
-def _said(finished: Finished) -> str:
-    words = (finished.stderr_tail or finished.stdout[-_SAID_CHARS * 4 :]).decode("utf-8", "replace")
-    said = one_line(redact(words).text, _SAID_CHARS)
-    return f"opencode ended with status {finished.exit_status}" + (f": {said}" if said else "")
+def _data_of(database: Database, table: str, id: str, session: OpencodeSession) -> Json | None:
+    data = database.value(f"SELECT data FROM {table} WHERE id = ?", id)
+    if isinstance(data, TooLarge):
+        session.skip("line-too-long")
+        return None
+    found = one_object(session, data)
+    return None if found is None else {**found, "id": id}
 
 
-def _not_started(error: StoreIo) -> str:
-    if error.errno_name in ("ENOENT", "EACCES", "ENOTDIR"):
-        return "there is no session of opencode here, and the command opencode cannot be found or run"
-    return f"opencode could not be started: {error.reason}"
+def _session_row(database: Database, session_id: str) -> Json:
+    there = database.columns("session")
+
+    def column(name: str) -> str:
+        return database.text(f"SELECT {name} FROM session WHERE id = ?", session_id) if name in there else ""
+
+    created = column("time_created")[:20]
+    return {
+        "title": column("title"),
+        "directory": column("directory"),
+        "parentID": column("parent_id"),
+        "time": {"created": int(created) if created.isdecimal() else None},
+        "revert": object_in(column("revert")),
+    }
 
 
-_SUFFIX = ".json"
+# -- the session ------------------------------------------------------------------------------------------------------
+
+_SILENT_PARTS = frozenset(
+    (
+        *("step-start", "step-finish", "snapshot", "patch", "reasoning", "file", "agent", "retry", "subtask"),
+        *("compaction", "todo"),
+    )
+)
+_OWN_TITLES = re.compile(r"(?:new|child) session - ", re.IGNORECASE)
+_NOTICES = (
+    *("<system-reminder>", "Called the ", "Continue if you have next steps", "Summarize the task tool output"),
+    *("The following tool was executed by the user", "Reading MCP resource: "),
+)
+"""How the texts begin that opencode itself puts into a person's message; the others it puts there are files and pages."""
+_ID_TIME = re.compile(r"msg_([0-9a-f]{12})", re.ASCII)
+_ID_TIME_BITS = 36
+_COPIED_LATER_MS = 60_000
 
 
 @frozen
-class Storage:
-    """One `storage` directory, whose files are admitted like transcripts (P27)."""
+class _Message:
+    """The message whose parts come now."""
+
+    id: str
+    of_user: bool
+    at_ms: int | None
+    is_copied: bool
+    """From another session, by a fork."""
+    is_summary: bool
+    """It is what a compaction left of all before it."""
+
+
+class OpencodeSession(Session):
+    """A session, then its messages in order, each followed by its parts.
+
+    A part is a record. One that is still being written is left for the next time, unless something follows it. Left out,
+    and counted: what a revert took back, what a fork copied, summaries, opencode's own texts.
+    """
+
+    harness = Harness.OPENCODE
+    harness_name = "opencode"
+
+    def __init__(self, session_id: str, new_from: NewFrom) -> None:
+        super().__init__(session_id, new_from)
+        self._message_at_hand: _Message | None = None
+        self._held: tuple[_Message, Json] | None = None
+        self._reverted: tuple[str, str] = ("", "")
+        self._is_over = False
+
+    @property
+    def done(self) -> bool:
+        """Enough is kept, it is our own call, or what comes was taken back."""
+        return self.full or self._is_over or self.own_call
+
+    def history(self) -> History:
+        """The new turns."""
+        if self._held is not None and not self.done:
+            self.skip("unfinished-part")
+        return super().history()
+
+    def take_session(self, value: Json) -> None:
+        """What is known of the session as a whole."""
+        self.known_records += 1
+        title = text_at(value, "title")
+        self.title = title if title and not _OWN_TITLES.match(title) else None
+        self.cwd = text_at(value, "directory") or None
+        self.started(number_at(mapping_at(value, "time"), "created"))
+        # A session with a parent is a sub-agent's: its last words are the answer of a tool in the parent.
+        self.automated = bool(text_at(value, "parentID"))
+        revert = mapping_at(value, "revert")
+        self._reverted = (text_at(revert, "messageID"), text_at(revert, "partID"))
+
+    def take(self, value: Json) -> None:
+        """The next message, with its `id` in it."""
+        role, id = value.get("role"), text_at(value, "id")
+        self._message_at_hand = None
+        self._release()
+        if role not in ("user", "assistant"):
+            self.skip_unknown(f"role {role}")
+            return
+        if id and self._reverted == (id, ""):
+            self._end()
+            return
+        self.known_records += 1
+        created = number_at(mapping_at(value, "time"), "created")
+        is_summary = value.get("summary") is True or value.get("mode") == "compaction"
+        self._message_at_hand = _Message(id, role == "user", created, _is_copied(id, created), is_summary)
+        self.started(created)
+        self.cwd = self.cwd or text_at(mapping_at(value, "path"), "cwd") or None
+        self.agent = text_at(value, "modelID") or self.agent
+
+    def take_part(self, part: Json) -> None:
+        """The next part of the last message."""
+        message = self._message_at_hand
+        if message is None or self.done:
+            return
+        if self._reverted[1] and self._reverted == (message.id, text_at(part, "id")):
+            self._end()
+            return
+        self._release()
+        if _is_unfinished(part):
+            self._held = (message, part)
+        elif not self.done:
+            self._add_part(message, part)
+
+    def _end(self) -> None:
+        self.skip("reverted")
+        self._is_over = True
+
+    def _release(self) -> None:
+        """What was held back is followed by something: it will not go on."""
+        held, self._held = self._held, None
+        if held is not None and not self.done:
+            self._add_part(*held)
+
+    def _add_part(self, message: _Message, part: Json) -> None:
+        kind = text_at(part, "type")
+        if kind in _SILENT_PARTS:
+            self.known_records += 1
+        elif kind not in ("text", "tool"):
+            self.skip_unknown(f"part {kind}")
+        elif message.is_copied:
+            self.tools_answered = self.tools_answered or kind == "tool"
+            self.skip("forked-history")
+        elif message.is_summary:
+            self.skip("compact-summary")
+        elif self.has_enough and (message.of_user or message.id != self.message_id):
+            self.full = True
+        else:
+            self.known_records += 1
+            time = mapping_at(part, "state", "time") if kind == "tool" else mapping_at(part, "time")
+            record_id = text_at(part, "id") or f"{message.id}/{self.position}"
+            self.enter(record_id, number_at(time, "start") or message.at_ms)
+            if kind == "tool":
+                self._take_tool(message, part)
+            elif message.of_user:
+                self._take_user_text(part)
+            elif text_at(part, "text").strip() and part.get("synthetic") is not True:
+                self.speak(message.id, text_at(part, "text").strip())
+            self.leave()
+
+    def _take_user_text(self, part: Json) -> None:
+        text = text_at(part, "text")
+        if part.get("ignored") is True or not text.strip():
+            self.skip("ignored" if text.strip() else "empty")
+        elif part.get("synthetic") is not True:
+            typed = typed_words(text)
+            if typed and not self.begins_with_own_prompt(text):
+                self.say(Role.USER, typed, raw=text)
+        elif text.lstrip().startswith(_NOTICES):
+            self.skip("synthetic")
+        else:
+            self.say(Role.TOOL, text, tool_name="attachment")
+
+    def _take_tool(self, message: _Message, part: Json) -> None:
+        state = mapping_at(part, "state")
+        call_id = text_at(part, "callID", "id")
+        self.speak(message.id, "", [asked(call_id, text_at(part, "tool"), mapping_at(state, "input"))])
+        failed = state.get("status") == "error"
+        if failed or state.get("status") == "completed":
+            self.answer(call_id, answer_text(state.get("error" if failed else "output")), failed=failed)
+
+
+def _is_unfinished(part: Json) -> bool:
+    if part.get("type") == "tool":
+        return mapping_at(part, "state").get("status") in ("pending", "running")
+    time = mapping_at(part, "time")
+    return part.get("type") == "text" and "start" in time and "end" not in time
+
+
+def _is_copied(message_id: str, created_ms: int | None) -> bool:
+    """An id says when it was made (the milliseconds of that modulo 2^36): a fork's messages get new ids, and keep their
+    times. Times alone would not do: a clock may be set back (P24)."""
+    made = _ID_TIME.match(message_id)
+    if made is None or created_ms is None:
+        return False
+    later_ms = ((int(made[1], 16) >> 12) - created_ms) % (1 << _ID_TIME_BITS)
+    return _COPIED_LATER_MS < later_ms < 1 << (_ID_TIME_BITS - 1)
+
+
+# -- past sessions ----------------------------------------------------------------------------------------------------
+
+
+@frozen
+class OpencodeFinder:
+    """Asks the databases in the `roots`, and the one that is `named`."""
 
     roots: TranscriptRoots
-    path: str
-    size_bytes: int = 1
-    """It is a directory: never empty as a file may be."""
+    named: str | None = None
+    """What `$OPENCODE_DB` says."""
+
+    def find(self, since_ms: int | None) -> Findings:
+        """See `ports.SessionFinder`. A session in which nothing was said yet is none."""
+        named = [self.named] if self.named is not None and self.named.startswith("/") else []
+        paths, failures = dict.fromkeys(named), list[Failure[StoreIo]]()
+        for root in self.roots.roots:
+            try:
+                paths.update(dict.fromkeys(_databases(root)))
+            except OSError as error:
+                failures.append(Failure(store_io(error, "list", root)))
+        found = (sessions_in(self.roots, path, Harness.OPENCODE, _rows) for path in paths)
+        return merged(chain(failures, *found), since_ms)
 
 
-class _FailingFileError(Exception):
-    """A file that is there and cannot be read now."""
-
-    def __init__(self, error: Error) -> None:
-        super().__init__()
-        self.error = error
-
-
-def history_in_storage(storage: Storage, session_id: str, mark: SessionMark | None) -> MaybeHistory:
-    """The session's turns after the mark; None where there is no file of it."""
-    try:
-        path = _session_path(storage, session_id)
-        if path is None:
-            return Success(None)
-        session = session_after(mark, partial(OpencodeSession, session_id), partial(_fill, storage, path, session_id))
-    except _FailingFileError as failing:
-        return Failure(failing.error)
-    except OSError as error:
-        return Failure(HistoryUnavailable(session_id, f"{storage.path} cannot be read: {error.strerror}"))
-    return history_unless_empty(session, storage, "opencode")
-
-
-def _session_path(storage: Storage, session_id: str) -> str | None:
-    if not is_session_id(session_id):
-        return None
-    sessions = f"{storage.path}/session"
-    paths = (f"{sessions}/{project}/{session_id}{_SUFFIX}" for project in _names(sessions))
-    return next((path for path in paths if lies_there(path)), None)
-
-
-def _fill(storage: Storage, path: str, session_id: str, session: OpencodeSession) -> None:
-    about = _object(storage, path, session)
-    if about is not None:
-        session.take("session", about)
-    for message_id in _ids(f"{storage.path}/message/{session_id}"):
-        message = _object(storage, f"{storage.path}/message/{session_id}/{message_id}{_SUFFIX}", session)
-        if message is None:
-            continue
-        session.take("message", {**message, "id": message_id})
-        for part_id in _ids(f"{storage.path}/part/{message_id}"):
-            if session.done:
-                return
-            part = _object(storage, f"{storage.path}/part/{message_id}/{part_id}{_SUFFIX}", session)
-            if part is not None:
-                session.take("part", {**part, "id": part_id})
-
-
-def _ids(directory: str) -> Iterator[str]:
-    ids = (name.removesuffix(_SUFFIX) for name in _names(directory) if name.endswith(_SUFFIX))
-    return (id for id in ids if is_session_id(id))
-
-
-def _names(directory: str) -> list[str]:
-    try:
-        return sorted(os.listdir(directory))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-
-
-def _object(storage: Storage, path: str, session: OpencodeSession) -> Mapping[str, object] | None:
-    with transcript(storage.roots, path, session.session_id) as opened:
-        found: Result[OpenTranscript, Error] = opened
-        match sealed(found):
-            case Success(file):
-                if file.size_bytes > MAX_LINE_BYTES:
-                    session.turns.skip("line-too-long")
-                    return None
-                # Indented over many lines, as one.
-                pieces = read_lines(file.descriptor, file.size_bytes)
-                text = b"\n".join(bytes(piece.data) for piece in pieces if isinstance(piece, Line))
-            case Failure(error):
-                raise _FailingFileError(error)
-    objects = objects_in(text)
-    if len(objects.found) != 1 or objects.broken:
-        session.turns.skip("line-too-complex" if objects.too_many_values else "bad-line")
-        return None
-    return objects.found[0]
+def _rows(database: Database) -> list[Row]:
+    """The sessions in a database that are no sub-agent's."""
+    database.must_have(_NEEDED_TO_LIST, "opencode")
+    created = "time_created" if "time_created" in database.columns("session") else "NULL"
+    said = database.exists_by_index("message", "session_id", "session.id")
+    rows = database.listed(f"SELECT id, time_updated, {created} FROM session WHERE parent_id IS NULL AND {said}")
+    return [Row(text_of(id), instant_of(at), instant_of(began)) for id, at, began in rows]

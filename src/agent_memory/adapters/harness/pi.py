@@ -1,34 +1,31 @@
-"""Histories of Pi sessions, from the files that it keeps (`pi-session`)."""
+"""Pi (`@mariozechner/pi-coding-agent`): `<directory>/<time>_<session id>.jsonl` in `~/.pi/agent/sessions`.
+
+The first line is the session; the others are entries, since version 2 with an `id` and a `parentId`: a tree, of which the
+branch of the last entry counts. `message.role` is user, assistant, toolResult, bashExecution (a command that the person ran),
+custom (what an extension put there), or a summary. A fork begins with copies of its parent's entries, with their times.
+"""
 
 from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Mapping
 from functools import partial
-from hashlib import blake2b
 from typing import ClassVar
 
-from attrs import define, frozen
-from returns.result import Result
-
-from agent_memory.adapters.harness.any_json import mapping_at, objects_at, text_at
-from agent_memory.adapters.harness.line_transcripts import fetch_session, history_in, read_session
-from agent_memory.adapters.harness.place_map import PlaceMap
-from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
-from agent_memory.adapters.harness.session_turns import SessionTurns
-from agent_memory.adapters.harness.transcript_roots import (
+from agent_memory.adapters.harness.any_json import Json, digest_of, mapping_at, objects_at, text_at, texts_in, time_at
+from agent_memory.adapters.harness.session_finders import TranscriptFinder, uuid_in
+from agent_memory.adapters.harness.transcripts import (
     OpenTranscript,
+    SessionSource,
+    Surroundings,
     TranscriptRoots,
+    history_in,
     is_session_id,
+    read_session,
     transcripts_below,
 )
-from agent_memory.adapters.harness.turn_drafts import Draft, NewFrom, asked
+from agent_memory.adapters.harness.turn_builder import Draft, NewFrom, Places, Session, asked
 from agent_memory.domain.history import History, Role, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry
-from agent_memory.domain.instants import ms_of
-from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
     is_memory_command,
@@ -36,267 +33,217 @@ from agent_memory.domain.transcripts.own_marks import (
     without_own_output,
 )
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error
+from agent_memory.ports import SessionFinder
 
 _MAX_DEPTH = 2
-"""Sessions are in `sessions/<directory>/`; a root may be the directory around `sessions`."""
-
-
-@frozen
-class PiSessions:
-    """Reads session files inside `roots`, one line at a time (P25, P27). Errors: see `line_transcripts`."""
-
-    roots: TranscriptRoots
-
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
-        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
-        return fetch_session(self.roots, entry, "pi-session", find_session, partial(_read, mark))
-
-
-def find_session(roots: TranscriptRoots, session_id: str) -> str | None:
-    """The newest `<time>_<session id>.jsonl`; None where there is none."""
-    if not is_session_id(session_id):
-        return None
-    end = f"_{session_id}.jsonl"
-    found = transcripts_below(roots, lambda name: name.endswith(end), _MAX_DEPTH)
-    return found[0] if found else None
-
-
-def _read(mark: SessionMark | None, file: OpenTranscript, session_id: str) -> Result[History, Error]:
-    session = read_session(file, mark, lambda new_from: PiSession(session_id, new_from))
-    if session.full:
-        # What was kept may all be on a branch that was left, and what counts come later.
-        on_path = session.on_path
-        session = read_session(file, mark, lambda new_from: PiSession(session_id, new_from, on_path))
-    return history_in(session, file, "Pi")
-
-
-_TIME_CHARS = 40
+"""A root may be the directory around `sessions`."""
 _ID_CHARS = 2_000
-
-_SILENT = frozenset(
-    (
-        "session",
-        "model_change",
-        "thinking_level_change",
-        "custom",
-        "label",
-        "session_info",
-        "context_transform",
-        "ephemeral",
-    )
-)
+_SILENT = frozenset((
+    "session", "model_change", "thinking_level_change", "custom", "label", "session_info", "context_transform", "ephemeral",
+))  # fmt: skip
 _SUMMARIES = frozenset(("compaction", "branch_summary", "compactionSummary", "branchSummary"))
 _MESSAGES = frozenset(("message", "custom_message"))
-
 _GIVEN = re.compile(r'^\s*<(skill|file) name=(?:"([\w./~-]{1,300})")?', re.MULTILINE)
 """A name with spaces in it could be a sentence that nobody here said."""
 
 
-class PiSession:
-    """Takes the entries of one session in file order; `history` is what those on the last entry's branch say.
+def source(given: Surroundings) -> PiSessions:
+    """The histories of Pi's sessions."""
+    return PiSessions(_roots(given))
 
-    What a fork copied from its parent is left out.
-    """
 
-    def __init__(self, session_id: str, new_from: NewFrom, on_path: bytearray | None = None) -> None:
-        """`on_path`, where it is known from a reading before, says of each entry whether it is on that branch."""
-        self.session_id = session_id
-        self.turns = SessionTurns(new_from)
-        self._known_path = on_path
+def finder(given: Surroundings) -> SessionFinder:
+    """The past sessions of Pi."""
+    return TranscriptFinder(Harness.PI, _roots(given), _identify, _MAX_DEPTH, in_one_file=True)
+
+
+def _roots(given: Surroundings) -> TranscriptRoots:
+    own = given.environ.get("PI_CODING_AGENT_SESSION_DIR")
+    homes = given.homes("PI_CODING_AGENT_DIR", "~/.pi/agent")
+    return given.roots(*([own] if own else []), *(f"{each}/sessions" for each in homes))
+
+
+def _identify(path: str, names: tuple[str, ...]) -> str | None:
+    time, _, session_id = names[-1].removesuffix(".jsonl").rpartition("_")
+    return uuid_in(session_id) if time and names[-1].endswith(".jsonl") else None
+
+
+class PiSessions(SessionSource):
+    """Reads session files."""
+
+    method = "pi-session"
+
+    def find(self, session_id: str) -> str | None:
+        """The newest `<time>_<session id>.jsonl`."""
+        if not is_session_id(session_id):
+            return None
+        end = f"_{session_id}.jsonl"
+        return next(iter(transcripts_below(self.roots, lambda name: name.endswith(end), _MAX_DEPTH)), None)
+
+    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+        """The turns after the mark."""
+        session = read_session(file, mark, partial(PiSession, session_id))
+        if session.full:
+            # What was kept may all be on a branch that was left, and what counts come later.
+            session = read_session(file, mark, partial(PiSession, session_id, known_path=session.path))
+        return history_in(session, file)
+
+
+class PiSession(Session):
+    """The entries of one session in the order of the file, of which those on the last entry's branch count. What a fork copied
+    from its parent is left out."""
+
+    harness = Harness.PI
+    harness_name = "Pi"
+
+    def __init__(self, session_id: str, new_from: NewFrom, known_path: bytearray | None = None) -> None:
+        """`known_path`, from a reading before, says of each entry whether it is on that branch."""
+        super().__init__(session_id, new_from)
+        self._known_path = known_path
+        self._path = bytearray()
         self._tree = EntryTree()
-        self._ids = IdSet()
-        self._facts = _Facts()
-        self.full = False
-        """Enough is kept; the entries from here on are for another fetch."""
+        self._forked_at_ms: int | None = None
 
     @property
     def done(self) -> bool:
         """Which branch counts is only known at the end of the file, unless it was read before."""
-        return self.turns.own_call or (self.full and self._known_path is not None)
+        return self.own_call or (self.full and self._known_path is not None)
 
     @property
-    def on_path(self) -> bytearray:
+    def path(self) -> bytearray:
         """For each entry of the file so far, whether it is on the last one's branch."""
         return self._known_path if self._known_path is not None else self._tree.path()
 
-    def take_object(self, value: Mapping[str, object]) -> None:
-        """The next object of the file."""
-        kind = text_at(value, "type")
-        if kind not in _SILENT | _SUMMARIES | _MESSAGES:
-            self._skip_unknown(kind, value)
-            return
-        self._facts.note(kind, value)
-        if kind == "session":
-            self.turns.count(known=True)
-            if text_at(value, "id") not in ("", self.session_id):
-                self.turns.skip("session-id-mismatch")
-            return
-        place = self._place_of(value)
-        if not self.full:
-            self._take(kind, value, place)
+    def left_out(self, draft: Draft) -> str | None:
+        """What is on a branch that was left."""
+        return None if draft.branch < 0 or self._path[draft.branch] else "abandoned-branch"
 
     def history(self) -> History:
-        """The new turns, without those on branches that were left."""
-        on_path = self.on_path
+        """The new turns."""
+        self._path = self.path
+        return super().history()
 
-        def left_out(draft: Draft) -> str | None:
-            return None if draft.branch < 0 or on_path[draft.branch] else "abandoned-branch"
-
-        facts = self._facts
-        told = SessionFacts(
-            harness=Harness.PI,
-            session_id=self.session_id,
-            title=facts.title,
-            cwd=facts.cwd,
-            agent=facts.model,
-            started_at_ms=facts.started_at_ms,
-        )
-        return history_of(told, self.turns, left_out, remaining=self.full)
-
-    # -- entries ------------------------------------------------------------------------------------------------------
-
-    def _skip_unknown(self, kind: str, value: Mapping[str, object]) -> None:
+    def take(self, value: Json) -> None:
+        """The next object of the file."""
+        kind = text_at(value, "type")
         if not kind:
-            self.turns.skip("bad-record")
+            self.skip("bad-record")
             return
-        self._place_of(value)
-        self.turns.skip_unknown(kind)
-
-    def _place_of(self, value: Mapping[str, object]) -> int:
-        """In the tree; -1 for an entry of version 1, which is in none."""
-        id = text_at(value, "id")
-        says = text_at(value, "type") in _MESSAGES
-        return self._tree.add(id, text_at(value, "parentId") or None, says=says) if id else -1
-
-    def _take(self, kind: str, value: Mapping[str, object], place: int) -> None:
-        at_ms = ms_of(text_at(value, "timestamp")[:_TIME_CHARS])
-        if self._facts.forked_at_ms is not None and at_ms is not None and at_ms < self._facts.forked_at_ms:
-            self.turns.count(known=True)
-            self.turns.skip("forked-history")
+        is_known = kind in _SILENT | _SUMMARIES | _MESSAGES
+        if is_known:
+            self._note(kind, value)
+        if kind == "session":
+            self.known_records += 1
+            if text_at(value, "id") not in ("", self.session_id):
+                self.skip("session-id-mismatch")
             return
-        if kind in _MESSAGES and self.turns.has_enough:
+        id, parent_id = text_at(value, "id"), text_at(value, "parentId") or None
+        # An entry of version 1 is in no tree.
+        place = self._tree.add(id, parent_id, says=kind in _MESSAGES) if id else -1
+        if not is_known:
+            self.skip_unknown(kind)
+        elif not self.full:
+            self._take(kind, value, place)
+
+    def _note(self, kind: str, value: Json) -> None:
+        """What an entry says about the session as a whole."""
+        at_ms = time_at(value, "timestamp")
+        if kind == "session":
+            self.cwd = self.cwd or text_at(value, "cwd") or None
+            if text_at(value, "parentSession", "branchedFrom") and self._forked_at_ms is None:
+                self._forked_at_ms = at_ms
+        self.started(at_ms)
+        self.agent = text_at(value, "modelId") or text_at(mapping_at(value, "message"), "model") or self.agent
+        if kind == "session_info":
+            self.title = text_at(value, "name").strip() or self.title
+
+    def _take(self, kind: str, value: Json, place: int) -> None:
+        at_ms = time_at(value, "timestamp")
+        if self._forked_at_ms is not None and at_ms is not None and at_ms < self._forked_at_ms:
+            self.skip_known("forked-history")
+            return
+        if kind in _MESSAGES and self.has_enough:
             self.full = True
             return
-        self.turns.enter(self._own_id(value), at_ms)
+        self.enter(self.own_id(text_at(value, "id") or _id_from(value)), at_ms)
         if kind in _SUMMARIES:
-            self.turns.count(known=True)
-            self.turns.skip("compact-summary")
-        elif kind == "custom_message":
-            self.turns.count(known=True)
-            self._take_custom(value, value.get("content"), place)
+            self.skip_known("compact-summary")
         elif kind == "message":
             self._take_message(mapping_at(value, "message"), place)
         else:
-            self.turns.count(known=True)
+            self.known_records += 1
+            if kind == "custom_message":
+                self._take_custom(value, place)
         if self._known_path is not None and place >= 0 and not self._known_path[place]:
-            self.turns.skip("abandoned-branch", self.turns.take_back())
-        self.turns.leave()
+            self.take_back("abandoned-branch")
+        self.leave()
 
-    def _take_message(self, message: Mapping[str, object], place: int) -> None:
+    def _take_message(self, message: Json, place: int) -> None:
         role = text_at(message, "role")
         take = self._ROLES.get(role)
         if take is None:
-            self.turns.skip_unknown(f"message/{role}")
+            self.skip_unknown(f"message/{role}")
         else:
-            self.turns.count(known=True)
+            self.known_records += 1
             take(self, message, place)
 
     # -- messages -----------------------------------------------------------------------------------------------------
 
-    def _take_user(self, message: Mapping[str, object], place: int) -> None:
-        raw = _text_in(message.get("content"))
-        if self.turns.begins_with_own_prompt(raw):
+    def _take_user(self, message: Json, place: int) -> None:
+        raw = _text_in(message)
+        if self.begins_with_own_prompt(raw):
             return
-        text = _typed(raw)
-        if text:
-            self.turns.say(Role.USER, text, branch=place)
+        if text := _typed(raw):
+            self.say(Role.USER, text, branch=place)
         else:
-            self.turns.skip("command" if raw.strip() else "empty")
+            self.skip("command" if raw.strip() else "empty")
 
-    def _take_assistant(self, message: Mapping[str, object], place: int) -> None:
+    def _take_assistant(self, message: Json, place: int) -> None:
         calls = [
-            asked(text_at(block, "id"), text_at(block, "name") or "unknown", mapping_at(block, "arguments"))
+            asked(text_at(block, "id"), text_at(block, "name"), mapping_at(block, "arguments"))
             for block in objects_at(message, "content")
             if block.get("type") == "toolCall"
         ]
-        text = _text_in(message.get("content"))
+        text = _text_in(message)
         if text.strip() or calls:
-            self.turns.speak(None, text, calls, branch=place)
+            self.speak(None, text, calls, branch=place)
         else:
-            self.turns.skip("api-error" if message.get("errorMessage") else "empty")
+            self.skip("api-error" if message.get("errorMessage") else "empty")
 
-    def _take_result(self, message: Mapping[str, object], place: int) -> None:
-        self.turns.answer(
+    def _take_result(self, message: Json, place: int) -> None:
+        self.answer(
             text_at(message, "toolCallId") or None,
-            _text_in(message.get("content")),
+            _text_in(message),
             tool_name=text_at(message, "toolName") or None,
             failed=message.get("isError") is True,
             branch=place,
         )
 
-    def _take_command(self, message: Mapping[str, object], place: int) -> None:
-        """A command that the person ran."""
+    def _take_command(self, message: Json, place: int) -> None:
         command = text_at(message, "command")
         output = MEMORY_OUTPUT_PLACEHOLDER if is_memory_command(command) else text_at(message, "output")
         failed = message.get("exitCode") not in (0, None)
-        self.turns.answer(None, f"$ {command}\n{output}", tool_name="bash", failed=failed, branch=place)
+        self.answer(None, f"$ {command}\n{output}", tool_name="bash", failed=failed, branch=place)
 
-    def _take_custom(self, entry: Mapping[str, object], content: object, place: int) -> None:
+    def _take_custom(self, message: Json, place: int) -> None:
         """What an extension put into the session: nobody here said it."""
-        text = without_own_output(_text_in(content))
+        text = without_own_output(_text_in(message))
         if text.replace(MEMORY_OUTPUT_PLACEHOLDER, "").strip():
-            self.turns.answer(None, text, tool_name=text_at(entry, "customType") or "extension", branch=place)
+            self.answer(None, text, tool_name=text_at(message, "customType") or "extension", branch=place)
         else:
-            self.turns.skip("harness-text")
+            self.skip("harness-text")
 
-    def _take_custom_message(self, message: Mapping[str, object], place: int) -> None:
-        self._take_custom(message, message.get("content"), place)
-
-    def _take_summary(self, message: Mapping[str, object], place: int) -> None:
-        self.turns.skip("compact-summary")
-
-    def _own_id(self, value: Mapping[str, object]) -> str:
-        """The entry's id, or one made from its content where it has none; with a number where another has the same."""
-        id = text_at(value, "id") or _id_from(value)
-        own, count = id, 1
-        while not self._ids.add(own):
-            count += 1
-            own = f"{id}.{count}"
-        return own
+    def _take_summary(self, message: Json, place: int) -> None:
+        self.skip("compact-summary")
 
     _ROLES: ClassVar = {
         "user": _take_user,
         "assistant": _take_assistant,
         "toolResult": _take_result,
         "bashExecution": _take_command,
-        "custom": _take_custom_message,
-        "hookMessage": _take_custom_message,
-        "branchSummary": _take_summary,
-        "compactionSummary": _take_summary,
+        **dict.fromkeys(("custom", "hookMessage"), _take_custom),
+        **dict.fromkeys(("branchSummary", "compactionSummary"), _take_summary),
     }
-
-
-@define
-class _Facts:
-    """What the entries say about the session as a whole."""
-
-    cwd: str | None = None
-    model: str | None = None
-    title: str | None = None
-    started_at_ms: int | None = None
-    forked_at_ms: int | None = None
-
-    def note(self, kind: str, value: Mapping[str, object]) -> None:
-        at_ms = ms_of(text_at(value, "timestamp")[:_TIME_CHARS])
-        if kind == "session":
-            self.cwd = self.cwd or text_at(value, "cwd") or None
-            if text_at(value, "parentSession", "branchedFrom") and self.forked_at_ms is None:
-                self.forked_at_ms = at_ms
-        self.started_at_ms = at_ms if self.started_at_ms is None else self.started_at_ms
-        self.model = text_at(value, "modelId") or text_at(mapping_at(value, "message"), "model") or self.model
-        if kind == "session_info":
-            self.title = text_at(value, "name").strip() or self.title
 
 
 def _typed(raw: str) -> str:
@@ -309,24 +256,14 @@ def _typed(raw: str) -> str:
     return f"/skill:{name} {words}" if given[1] == "skill" else f"[file {name}]\n\n{words}".strip()
 
 
-def _text_in(content: object) -> str:
-    """The text of a message: a text, or the texts of its blocks."""
-    if isinstance(content, str):
-        return content
-    blocks = [block for block in content if is_object(block)] if is_list(content) else []
-    texts = ["[image]" if block.get("type") == "image" else text_at(block, "text") for block in blocks]
-    return "\n\n".join(filter(None, texts))
+def _text_in(message: Json) -> str:
+    return texts_in(message.get("content"), image="[image]")
 
 
-def _id_from(value: Mapping[str, object]) -> str:
+def _id_from(value: Json) -> str:
     message = mapping_at(value, "message")
-    told = (
-        text_at(value, "type"),
-        text_at(value, "timestamp"),
-        text_at(message, "role", "toolCallId"),
-        (_text_in(message.get("content")) or text_at(message, "command"))[:_ID_CHARS],
-    )
-    return blake2b("\0".join(told).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
+    said = (_text_in(message) or text_at(message, "command"))[:_ID_CHARS]
+    return digest_of(text_at(value, "type"), text_at(value, "timestamp"), text_at(message, "role", "toolCallId"), said)
 
 
 class EntryTree:
@@ -339,15 +276,14 @@ class EntryTree:
     def __init__(self) -> None:
         self._parents = array("q")
         self._said = bytearray()
-        self._places = PlaceMap()
+        self._places = Places()
 
     def add(self, id: str, parent_id: str | None, *, says: bool = True) -> int:
         """The place of one entry more, which says something, or is only a note on the session. An id that was there before
         means the newer one from now on."""
-        place = len(self._parents)
-        parent = -1 if parent_id is None else self._places.get(parent_id)
+        parent = -1 if parent_id is None else self._places.find(parent_id)
+        place = self._places.add(id)
         self._parents.append(place - 1 if parent is None else parent)
-        self._places.put(id, place)
         self._said.append(says)
         return place
 

@@ -1,208 +1,104 @@
-"""How to find the past sessions of each harness, listed in one explicit dict."""
+"""Finding past sessions, in files of their own or in one database."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+import stat
+from collections.abc import Callable, Iterable, Iterator
 
+from attrs import evolve, frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import close_quietly
-from agent_memory.adapters.harness import Surroundings
-from agent_memory.adapters.harness.aider import aider_chats
-from agent_memory.adapters.harness.aider_finder import AiderFinder
-from agent_memory.adapters.harness.amp import AmpCommand
-from agent_memory.adapters.harness.amp_finder import AmpFinder
-from agent_memory.adapters.harness.copilot import EVENTS_FILE
-from agent_memory.adapters.harness.cursor_finder import CursorFinder
-from agent_memory.adapters.harness.goose_finder import GooseFinder
-from agent_memory.adapters.harness.opencode_finder import OpencodeFinder
-from agent_memory.adapters.harness.transcript_finder import Identifies, TranscriptFinder
-from agent_memory.adapters.harness.transcript_roots import (
+from agent_memory.adapters.harness.read_only_database import Database, read_database
+from agent_memory.adapters.harness.transcripts import (
+    FILE_FLAGS,
+    FileBelow,
     TranscriptRoots,
-    claude_code_roots,
-    codex_roots,
-    copilot_roots,
-    cursor_roots,
-    gemini_roots,
-    goose_roots,
+    files_below,
     is_session_id,
-    opencode_roots,
-    pi_roots,
 )
+from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.inbox_entry import retrieval_of
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.ports import SessionFinder
+from agent_memory.errors import Error, HistoryUnreadable
+from agent_memory.results import as_result, sealed
+
+Findings = Iterator[Result[FoundSession, Error]]
 
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", re.ASCII)
-_UUID_CHARS = 36
 _HEAD_BYTES = 256 * 1024
-_HEAD_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([A-Za-z0-9._-]{1,128})"')
-_OF_GOOSE = re.compile(rb'\s*\{[^\n]*"(?:working_dir|message_count)"\s*:')
-_OF_OPENCODE = re.compile(rb'"id"\s*:\s*"ses_')
-_WITH_PARENT = re.compile(rb'"parentID"\s*:\s*"')
-_OF_SUB_AGENT = re.compile(rb'"(?:thread_source"\s*:\s*"subagent"|subagent"\s*:\s*[{"])')
-
-RootsOf = Callable[[Mapping[str, str], "str | None", tuple[str, ...]], TranscriptRoots]
+_MOST_MS = 10**14
 
 
-def _claude_code(path: str, names: tuple[str, ...]) -> str | None:
-    """`<project>/<session id>.jsonl`. Sub-agents have `agent-<id>.jsonl` beside it, or a directory of the session's."""
-    return _uuid_in(names[-1].removesuffix(".jsonl")) if names[-1].endswith(".jsonl") else None
+# -- in files ---------------------------------------------------------------------------------------------------------
+
+Identifies = Callable[[str, tuple[str, ...]], "str | None"]
+"""The id of the session in a file, by its path and by its names below the root; None for what is no session of a
+person's: another file, a sub-agent's transcript."""
 
 
-def _codex(path: str, names: tuple[str, ...]) -> str | None:
-    """`<year>/<month>/<day>/rollout-<time>-<thread id>.jsonl`, unless its first line says that it is a sub-agent's."""
-    name = names[-1]
-    if not (name.startswith("rollout-") and name.endswith(".jsonl")):
-        return None
-    thread_id = _uuid_in(name.removesuffix(".jsonl")[-_UUID_CHARS:])
-    first_line = _head_of(path).partition(b"\n")[0] if thread_id else b""
-    return None if _OF_SUB_AGENT.search(first_line) else thread_id
+@frozen
+class TranscriptFinder:
+    """Looks for files in `roots`, at most `max_depth` directories deep; linked files and directories are passed over.
+
+    Of a session that is in several files (it was resumed in another directory, or copied) each counts.
+    """
+
+    harness: Harness
+    roots: TranscriptRoots
+    identify: Identifies
+    max_depth: int
+    shares_record_ids: bool = False
+    in_one_file: bool = False
+    """Reading a session opens no other file."""
+
+    def find(self, since_ms: int | None) -> Findings:
+        """See `ports.SessionFinder`."""
+        listed: set[str] = set()  # a root may be another's by a link
+        for root in self.roots.roots:
+            for each in files_below(root, self.max_depth):
+                if isinstance(each, OSError):
+                    yield Failure(store_io(each, "list", each.filename or root))
+                    continue
+                found = self._found(each, since_ms)
+                if found is not None and (looks := _looks(each)) not in listed:
+                    listed.add(looks)
+                    yield Success(found)
+
+    def _found(self, file: FileBelow, since_ms: int | None) -> FoundSession | None:
+        changed_at_ms = file.status.st_mtime_ns // 1_000_000
+        if not stat.S_ISREG(file.status.st_mode) or (since_ms is not None and changed_at_ms < since_ms):
+            return None
+        session_id = self.identify(file.path, file.names)
+        retrieval = None if session_id is None else retrieval_of(self.harness, session_id, file.path)
+        if retrieval is None:
+            return None
+        return FoundSession(
+            self.harness,
+            retrieval,
+            changed_at_ms,
+            file.status.st_size,
+            shares_record_ids=self.shares_record_ids,
+            looks=_looks(file) if self.in_one_file else "",
+        )
 
 
-def _gemini(path: str, names: tuple[str, ...]) -> str | None:
-    """`<project>/chats/session-<time>-<short id>.json[l]`; the whole id is only inside. Sub-agents' are one level deeper."""
-    name = names[-1]
-    if not (name.startswith("session-") and name.endswith((".json", ".jsonl"))):
-        return None
-    if len(names) > 1 and names[-2] != "chats":
-        return None
-    found = _SESSION_ID.search(_head_of(path))
-    return found[1].decode("ascii") if found else None
+def _looks(file: FileBelow) -> str:
+    return f"{file.status.st_size} {file.status.st_mtime_ns} {file.status.st_ino}"
 
 
-def _pi(path: str, names: tuple[str, ...]) -> str | None:
-    """`<directory>/<time>_<session id>.jsonl`."""
-    time, _, session_id = names[-1].removesuffix(".jsonl").rpartition("_")
-    return _uuid_in(session_id) if time and names[-1].endswith(".jsonl") else None
-
-
-def _copilot(path: str, names: tuple[str, ...]) -> str | None:
-    """`<session id>/events.jsonl`, or `<session id>.jsonl` before 1.0.11."""
-    name = names[-1]
-    if name == EVENTS_FILE and len(names) > 1:
-        return _uuid_in(names[-2])
-    return _uuid_in(name.removesuffix(".jsonl")) if name.endswith(".jsonl") else None
-
-
-def _cursor(path: str, names: tuple[str, ...]) -> str | None:
-    """`<project>/agent-transcripts/<id>/<id>.jsonl`, before that `<id>.jsonl` or `<id>.txt` in `agent-transcripts`."""
-    stem, ending = os.path.splitext(names[-1])
-    if ending not in (".jsonl", ".txt") or "agent-transcripts" not in names[-3:-1]:
-        return None
-    return _uuid_in(stem) if names[-2] in ("agent-transcripts", stem) else None
-
-
-def _goose(path: str, names: tuple[str, ...]) -> str | None:
-    """`<session id>.jsonl`, whose first line is goose's own. The id may be any name: the person chose it."""
-    session_id = names[-1].removesuffix(".jsonl")
-    if not names[-1].endswith(".jsonl") or not is_session_id(session_id):
-        return None
-    return session_id if _OF_GOOSE.match(_head_of(path).partition(b"\n")[0]) else None
-
-
-def _opencode(path: str, names: tuple[str, ...]) -> str | None:
-    """`<project>/<session id>.json`, unless it names the session that it works for."""
-    session_id = names[-1].removesuffix(".json")
-    if len(names) != 2 or not names[-1].endswith(".json") or not is_session_id(session_id):
-        return None
-    head = _head_of(path)
-    return session_id if _OF_OPENCODE.search(head) and not _WITH_PARENT.search(head) else None
-
-
-def _files(
-    harness: Harness,
-    roots_of: RootsOf,
-    identify: Identifies,
-    max_depth: int,
-    *,
-    shares_record_ids: bool = False,
-    in_one_file: bool = False,
-) -> Callable[[Surroundings], TranscriptFinder]:
-    def build(given: Surroundings) -> TranscriptFinder:
-        roots = roots_of(given.environ, given.home, given.transcript_roots)
-        return TranscriptFinder(harness, roots, identify, max_depth, shares_record_ids, in_one_file)
-
-    return build
-
-
-def _amp(given: Surroundings) -> SessionFinder:
-    data = given.environ.get("XDG_DATA_HOME") or (f"{given.home}/.local/share" if given.home else None)
-    return AmpFinder(AmpCommand(given.environ, "/"), f"{data}/amp/threads" if data else None)
-
-
-def _aider(given: Surroundings) -> SessionFinder:
-    """Aider keeps its chat history wherever it was called: the directories that are told, and those where other sessions
-    were, are looked into."""
-    chats = aider_chats(given.environ, given.home, given.transcript_roots)
-    return AiderFinder(chats, given.transcript_roots, given.project_directories)
-
-
-_cursor_files = _files(Harness.CURSOR, cursor_roots, _cursor, 3)
-
-
-def _cursor_files_and_store(given: Surroundings) -> SessionFinder:
-    return CursorFinder(_cursor_files(given))
-
-
-def _goose_files_and_database(given: Surroundings) -> SessionFinder:
-    return GooseFinder(_files(Harness.GOOSE, goose_roots, _goose, 1)(given))
-
-
-def _opencode_files_and_databases(given: Surroundings) -> SessionFinder:
-    roots = opencode_roots(given.environ, given.home, given.transcript_roots)
-    storages = TranscriptRoots(tuple(f"{root}/storage/session" for root in roots.roots))
-    files = TranscriptFinder(Harness.OPENCODE, storages, _opencode, 1)
-    return OpencodeFinder(roots, files, given.environ.get("OPENCODE_DB"))
-
-
-FINDERS: Mapping[Harness, Callable[[Surroundings], SessionFinder]] = {
-    Harness.CLAUDE_CODE: _files(
-        Harness.CLAUDE_CODE, claude_code_roots, _claude_code, 1, shares_record_ids=True, in_one_file=True
-    ),
-    Harness.CODEX: _files(Harness.CODEX, codex_roots, _codex, 4, in_one_file=True),
-    Harness.CURSOR: _cursor_files_and_store,
-    Harness.AMP: _amp,
-    Harness.GEMINI: _files(Harness.GEMINI, gemini_roots, _gemini, 2, in_one_file=True),
-    Harness.COPILOT: _files(Harness.COPILOT, copilot_roots, _copilot, 1, in_one_file=True),
-    Harness.AIDER: _aider,
-    Harness.GOOSE: _goose_files_and_database,
-    Harness.OPENCODE: _opencode_files_and_databases,
-    Harness.PI: _files(Harness.PI, pi_roots, _pi, 2, in_one_file=True),
-}
-"""How to find sessions, by harness: a new harness is one line, and one function that knows its files by their names."""
-
-
-UNWATCHED = frozenset((Harness.AMP, Harness.GOOSE, Harness.OPENCODE))
-"""Whose sessions are asked for by a command, over a network, or are in a database, which is not asked every two seconds
-while its owner works."""
-
-
-def session_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
-    """A finder for every harness there is one for."""
-    return {harness: build(given) for harness, build in FINDERS.items()}
-
-
-def watched_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
-    """Of the harnesses that keep sessions in files."""
-    builds = {**FINDERS, Harness.CURSOR: _cursor_files}
-    return {harness: build(given) for harness, build in builds.items() if harness not in UNWATCHED}
-
-
-def watched_directories(finders: Mapping[Harness, SessionFinder]) -> tuple[str, ...]:
-    """Where these look, whether it is there or not."""
-    found = (each for finder in finders.values() if isinstance(finder, TranscriptFinder) for each in finder.roots.roots)
-    return tuple(dict.fromkeys(found))
-
-
-def _uuid_in(text: str) -> str | None:
+def uuid_in(text: str) -> str | None:
+    """The text, if it is a UUID."""
     return text if _UUID.fullmatch(text) else None
 
 
-def _head_of(path: str) -> bytes:
+def head_of(path: str) -> bytes:
     """The first bytes of a file; none where it cannot be read, which reading the session will tell."""
     try:
-        descriptor = os.open(path, _HEAD_FLAGS)
+        descriptor = os.open(path, FILE_FLAGS)
     except OSError:
         return b""
     try:
@@ -211,3 +107,65 @@ def _head_of(path: str) -> bytes:
         return b""
     finally:
         close_quietly(descriptor)
+
+
+# -- in a database ----------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Row:
+    """A session as a database tells of it."""
+
+    session_id: str
+    changed_at_ms: int | None
+    """None where it does not say: then the database itself does, which changed no earlier."""
+    started_at_ms: int | None = None
+
+
+def sessions_in(roots: TranscriptRoots, path: str, harness: Harness, rows: Callable[[Database], list[Row]]) -> Findings:
+    """The sessions that `rows` finds in a database, and what is wrong with it; nothing where there is none."""
+    try:
+        database_changed_at_ms = os.lstat(path).st_mtime_ns // 1_000_000
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        yield Failure(store_io(error, "examine", path))
+        return
+    match sealed(as_result(read_database)(roots, path, f"of {harness}", rows)):
+        case Failure() as failure:
+            yield failure
+        case Success(found):
+            strange = sum(not is_session_id(row.session_id) for row in found)
+            if strange:
+                yield Failure(HistoryUnreadable(path, f"{strange} sessions in it have no id of {harness}'s"))
+            for row in found:
+                retrieval = retrieval_of(harness, row.session_id, path) if is_session_id(row.session_id) else None
+                if retrieval is not None:
+                    changed_at_ms = database_changed_at_ms if row.changed_at_ms is None else row.changed_at_ms
+                    # When it ended is not told: these harnesses note a change before the turns that it brings.
+                    yield Success(FoundSession(harness, retrieval, changed_at_ms, started_at_ms=row.started_at_ms))
+
+
+def merged(found: Iterable[Result[FoundSession, Error]], since_ms: int | None) -> Findings:
+    """Each session once, with all errors: as the first place tells of it, and changed when any place says that it did."""
+    sessions: dict[str, FoundSession] = {}
+    for each in found:
+        match sealed(each):
+            case Failure():
+                yield each
+            case Success(session):
+                known = sessions.get(session.session_id)
+                sessions[session.session_id] = session if known is None else _both(known, session)
+    for session in sessions.values():
+        if since_ms is None or session.changed_at_ms >= since_ms:
+            yield Success(session)
+
+
+def _both(one: FoundSession, other: FoundSession) -> FoundSession:
+    started_at_ms = one.started_at_ms if one.started_at_ms is not None else other.started_at_ms
+    return evolve(one, changed_at_ms=max(one.changed_at_ms, other.changed_at_ms), started_at_ms=started_at_ms)
+
+
+def instant_of(value: object) -> int | None:
+    """A column's or a member's epoch ms; None for what is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _MOST_MS else None

@@ -1,0 +1,452 @@
+"""Where transcripts may lie, how one is found and opened (P27), and how a session is read from it (P25)."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import ClassVar, Protocol, TypeVar
+
+from attrs import evolve, frozen
+from returns.result import Result
+
+from agent_memory.adapters.disk.json_lines import Objects, objects_in
+from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
+from agent_memory.adapters.disk.paths import close_quietly, lies_there
+from agent_memory.adapters.harness.any_json import Json
+from agent_memory.adapters.harness.turn_builder import NewFrom, Session, new_after, new_after_lost_record
+from agent_memory.domain.history import History, SessionMark, transcript_key
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, SessionMethod
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from agent_memory.results import as_result
+
+_SESSION_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,127}", re.ASCII)
+# With O_PATH (Linux) a directory that may be passed through but not listed will do.
+_DIRECTORY_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Without O_NONBLOCK, opening a FIFO would wait for a writer.
+FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+# -- where transcripts may be -----------------------------------------------------------------------------------------
+
+
+@frozen
+class TranscriptRoots:
+    """The directories that transcripts may be in, as the person or the harness named them. A root may be a symbolic link,
+    and links between a root and a transcript are followed as long as they stay inside some root; the transcript itself
+    must be no link."""
+
+    roots: tuple[str, ...]
+
+    def admit(self, path: str) -> str:
+        """The path with its parents' links resolved, if it is inside a root; nothing is opened. Raises TranscriptRefused."""
+        if problem := _problem_with(path):
+            raise TranscriptRefused(path, problem)
+        parent, name = os.path.split(os.path.normpath(path))
+        real = os.path.join(os.path.realpath(parent), name)
+        if any(real.startswith(os.path.realpath(root).rstrip("/") + "/") for root in self.roots):
+            return real
+        known = ", ".join(self.roots) or "none is known"
+        outside = f"it is outside the transcript directories ({known})"
+        raise TranscriptRefused(path, f"{outside}; add its directory to capture.transcriptRoots if it is yours")
+
+
+def roots_of(home: str | None, directories: Iterable[str], further: Sequence[str] = ()) -> TranscriptRoots:
+    """A harness's own directories in their order, and the `further` ones (config, setup). `~` is the home. What is not
+    absolute then is no root."""
+    roots = [_expanded(directory, home) for directory in (*directories, *further)]
+    return TranscriptRoots(tuple(dict.fromkeys(root for root in roots if root.startswith("/"))))
+
+
+@frozen
+class Surroundings:
+    """What history sources and session finders are built from."""
+
+    environ: Mapping[str, str]
+    home: str | None
+    root: Path
+    sleep: Callable[[float], None]
+    transcript_roots: tuple[str, ...] = ()
+    """`capture.transcriptRoots`, and those recorded by setup."""
+    project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple
+    """Where sessions are known to have been, of any harness; asked for only when they are needed."""
+
+    def roots(self, *directories: str) -> TranscriptRoots:
+        """These directories of a harness's, and the further ones."""
+        return roots_of(self.home, directories, self.transcript_roots)
+
+    def homes(self, variable: str, usual: str) -> list[str]:
+        """The directory that a variable names, if it does, and the usual one."""
+        return [each for each in (self.environ.get(variable), usual) if each]
+
+
+def is_session_id(text: str) -> bool:
+    """Whether a session id may become part of a file name: letters, digits, `-`, `_` and single dots, at most 128."""
+    return bool(_SESSION_ID.fullmatch(text))
+
+
+def _problem_with(path: str) -> str | None:
+    if "\0" in path:
+        return "its path holds a NUL"
+    if not path.startswith("/"):
+        return "its path is not absolute"
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return "its path is not text"
+    return None
+
+
+def _expanded(path: str, home: str | None) -> str:
+    path = home + path[1:] if home and (path == "~" or path.startswith("~/")) else path
+    return os.path.normpath(path) if path else ""
+
+
+# -- finding them -----------------------------------------------------------------------------------------------------
+
+
+@frozen
+class FileBelow:
+    """What is at a path and is no directory."""
+
+    path: str
+    names: tuple[str, ...]
+    """Of the directories below the one that was searched, and its own."""
+    status: os.stat_result
+
+
+def files_below(directory: str, max_depth: int, above: tuple[str, ...] = ()) -> Iterator[FileBelow | OSError]:
+    """What lies at most `max_depth` directories below this one, by name; an error for what cannot be looked at. Linked
+    directories are not looked into."""
+    try:
+        with os.scandir(directory) as entries:
+            names = sorted(entry.name for entry in entries)
+    except (FileNotFoundError, NotADirectoryError):
+        return  # the harness was never used here, or took the directory away meanwhile
+    except OSError as error:
+        yield error
+        return
+    for name in names:
+        path = f"{directory}/{name}"
+        try:
+            status = os.lstat(path)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            yield error
+            continue
+        if stat.S_ISDIR(status.st_mode):
+            if max_depth > 0:
+                yield from files_below(path, max_depth - 1, (*above, name))
+        else:
+            yield FileBelow(path, (*above, name), status)
+
+
+def transcripts_below(roots: TranscriptRoots, is_name: Callable[[str], bool], max_depth: int) -> list[str]:
+    """The paths of the files in the roots whose name will do, newest first. Raises OSError where a directory cannot be looked
+    through: it may hold a newer one (P6)."""
+    found: dict[str, float] = {}
+    for root in roots.roots:
+        for each in files_below(root, max_depth):
+            if isinstance(each, OSError):
+                raise each
+            if is_name(each.names[-1]):
+                found[each.path] = each.status.st_mtime
+    return sorted(found, key=found.__getitem__, reverse=True)
+
+
+def find_transcript(roots: TranscriptRoots, session_id: str, suffix: str = ".jsonl") -> str | None:
+    """The newest `<root>/<session-id><suffix>` or `<root>/<project>/<session-id><suffix>`, where the project may be a link;
+    None where there is none. Raises OSError as `transcripts_below` does."""
+    if not is_session_id(session_id):
+        return None
+    paths = [f"{directory}/{session_id}{suffix}" for root in roots.roots for directory in (root, *directories_in(root))]
+    return max(filter(lies_there, paths), key=changed_at, default=None)
+
+
+def directories_in(directory: str) -> list[str]:
+    """The directories in one, and the links to some; none where it is not there."""
+    try:
+        with os.scandir(directory) as entries:
+            return [entry.path for entry in entries if entry.is_dir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def changed_at(path: str) -> float:
+    """When a file last changed; 0 where it is gone."""
+    try:
+        return os.lstat(path).st_mtime
+    except FileNotFoundError:
+        return 0
+
+
+# -- opening one ------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class OpenTranscript:
+    """A regular file, open for reading at its beginning."""
+
+    path: str
+    descriptor: int
+    size_bytes: int
+    """When it was opened."""
+
+
+@contextmanager
+def transcript(roots: TranscriptRoots, path: str, session_id: str) -> Generator[OpenTranscript, None, None]:
+    """The transcript, open until the context ends.
+
+    Raises TranscriptRefused: outside the roots, a symbolic link, no regular file. HistoryUnavailable: missing, or not to be
+    opened now. Every directory below `/` is opened without following links, so that one exchanged for a link after the check
+    is refused, not followed.
+    """
+    real = roots.admit(path)
+    try:
+        descriptor = _open_without_links(real, path)
+        status = _status_of(descriptor)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise TranscriptRefused(path, "it is a symbolic link") from None
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            raise HistoryUnavailable(session_id, f"there is no transcript at {path}", is_missing=True) from None
+        raise HistoryUnavailable(session_id, f"{path} cannot be opened: {error.strerror}") from None
+    try:
+        _refuse_irregular(path, status.st_mode)
+        yield OpenTranscript(real, descriptor, status.st_size)
+    finally:
+        close_quietly(descriptor)
+
+
+@contextmanager
+def file_beside(roots: TranscriptRoots, path: str, session_id: str) -> Generator[OpenTranscript | None, None, None]:
+    """What tells more of a session than its transcript; None where there is no such file, or none that may be read. Raises
+    HistoryUnavailable where it cannot be opened now: without it the session would be taken for another kind, or of another
+    place (P6)."""
+    with ExitStack() as stack:
+        file = None
+        try:
+            file = stack.enter_context(transcript(roots, path, session_id))
+        except TranscriptRefused:
+            pass
+        except HistoryUnavailable as error:
+            if not error.is_missing:
+                raise
+        yield file
+
+
+def _open_without_links(real: str, path: str) -> int:
+    names = real.strip("/").split("/")
+    directory = os.open("/", _DIRECTORY_FLAGS)
+    try:
+        for name in names[:-1]:
+            below = os.open(name, _DIRECTORY_FLAGS, dir_fd=directory)
+            os.close(directory)
+            directory = below
+        # Looked at before it is opened: opening a device can have effects of its own.
+        _refuse_irregular(path, os.stat(names[-1], dir_fd=directory, follow_symlinks=False).st_mode)
+        return os.open(names[-1], FILE_FLAGS, dir_fd=directory)
+    finally:
+        os.close(directory)
+
+
+def _status_of(descriptor: int) -> os.stat_result:
+    try:
+        return os.fstat(descriptor)
+    except OSError:
+        close_quietly(descriptor)
+        raise
+
+
+def _refuse_irregular(path: str, mode: int) -> None:
+    if stat.S_ISREG(mode):
+        return
+    kinds = (
+        (stat.S_ISLNK, "a symbolic link"),
+        (stat.S_ISDIR, "a directory"),
+        (stat.S_ISFIFO, "a FIFO"),
+        (stat.S_ISSOCK, "a socket"),
+    )
+    kind = next((kind for matches, kind in kinds if matches(mode)), "a device")
+    raise TranscriptRefused(path, f"it is {kind}, not a regular file")
+
+
+# -- reading a session ------------------------------------------------------------------------------------------------
+
+ReadsPieces = Callable[[int, int], "Iterator[Line | LongLine]"]
+"""The pieces of an open file of so many bytes, each of which holds one JSON object."""
+
+AnySession = TypeVar("AnySession", bound=Session)
+Begins = Callable[[NewFrom], AnySession]
+
+
+class SessionSource(ABC):
+    """The history source of a harness that keeps each session in a file: how to find one, and how to read it.
+
+    Its `fetch` raises no error but returns it. HistoryUnavailable: no transcript (yet: `is_missing`), or a failing read.
+    HistoryUnreadable: no record of the harness in it, or a format that is not known. TranscriptRefused: see `transcript`.
+    """
+
+    method: ClassVar[SessionMethod]
+
+    def __init__(self, roots: TranscriptRoots) -> None:
+        self.roots = roots
+
+    @abstractmethod
+    def find(self, session_id: str) -> str | None:
+        """The path of a session's transcript inside the roots; None where there is none. Raises OSError where that cannot
+        be looked for."""
+
+    @abstractmethod
+    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+        """What a transcript says after the mark."""
+
+    @as_result
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
+        """The turns after the mark, at most about 16 MiB of them (`remaining` then), of the transcript that the entry names,
+        else of the one that is found: it may have moved with its project."""
+        session_id, named = named_session(entry, self.method)
+        with looking_for(session_id):
+            path = named if named is not None and lies_there(named) else self.find(session_id) or named
+        if path is None:
+            where = ", ".join(self.roots.roots) or "any known directory"
+            raise HistoryUnavailable(session_id, f"there is no transcript of it in {where}", is_missing=True)
+        return self.read_at(path, session_id, mark)
+
+    def read_at(self, path: str, session_id: str, mark: SessionMark | None) -> History:
+        """What the transcript at `path` says after the mark."""
+        with transcript(self.roots, path, session_id) as file, reading(path, session_id):
+            return self.read(file, session_id, mark)
+
+
+def named_session(entry: InboxEntry, method: SessionMethod) -> tuple[str, str | None]:
+    """The session's id and the path that an entry of this method names. TypeError for another's entry."""
+    retrieval = entry.retrieval
+    if not isinstance(retrieval, SessionFile) or retrieval.method != method:
+        raise TypeError(f"{retrieval.method} is not {method}")
+    return retrieval.session_id, retrieval.session_path
+
+
+@contextmanager
+def looking_for(session_id: str) -> Generator[None, None, None]:
+    """An OSError in it becomes HistoryUnavailable: it is not known where the session's transcript is."""
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or "a directory"
+        raise HistoryUnavailable(session_id, f"{where} cannot be looked through: {error.strerror}") from None
+
+
+@contextmanager
+def reading(path: str, session_id: str) -> Generator[None, None, None]:
+    """An OSError in it becomes HistoryUnavailable: a read of the transcript fails."""
+    try:
+        yield
+    except OSError as error:
+        raise HistoryUnavailable(session_id, f"{path} cannot be read: {error.strerror}") from None
+
+
+def read_session(
+    file: OpenTranscript, mark: SessionMark | None, begin: Begins[AnySession], pieces: ReadsPieces = read_lines
+) -> AnySession:
+    """The session with all that is new in the file. The mark of another file of the same session says nothing of this one."""
+    own = None if mark is None else mark.within(transcript_key(file.path))
+    return session_after(own, begin, lambda session: _read_through(file, session, pieces))
+
+
+def session_after(
+    mark: SessionMark | None, begin: Begins[AnySession], fill: Callable[[AnySession], object]
+) -> AnySession:
+    """The session with all that is new of what `fill` puts into it. It is filled once, or another is where the record of
+    the mark did not come."""
+    session = begin(new_after(mark))
+    fill(session)
+    if mark is not None and not session.past_mark and not session.own_call:
+        session = begin(new_after_lost_record(mark))
+        fill(session)
+        session.skip("mark-not-found")
+    return session
+
+
+def _read_through(file: OpenTranscript, session: Session, pieces: ReadsPieces) -> None:
+    """Give the file's objects to the session one at a time. The whole file is read each time, so that a turn has the same
+    number in every fetch; only what is new is kept. Raises OSError where a read fails."""
+    os.lseek(file.descriptor, 0, os.SEEK_SET)
+    for piece in pieces(file.descriptor, file.size_bytes):
+        if isinstance(piece, LongLine):
+            session.skip("line-too-long")
+        elif piece.data[:2] in _UTF_16_MARKS:
+            session.skip("utf-16")
+        else:
+            _take_line(session, piece)
+        if session.done:
+            break
+
+
+def _take_line(session: Session, line: Line) -> None:
+    objects = objects_in(line.data, finished=line.finished)
+    for value in objects.found:
+        if not session.done:
+            session.take(value)
+    if objects.too_many_values:
+        session.skip("line-too-complex")
+    elif objects.broken:
+        is_stump = not line.finished and line.data.lstrip()[:1] == b"{"
+        session.skip("unfinished-line" if is_stump else "bad-line")
+
+
+def one_object(session: Session, data: bytes | None) -> Json | None:
+    """The object in a value of a database; None, and counted, where it is not one whole object."""
+    objects = objects_in(data or b"")
+    if len(objects.found) == 1 and not objects.broken:
+        return objects.found[0]
+    session.skip(why_broken(objects))
+    return None
+
+
+def why_broken(objects: Objects) -> str:
+    """The reason under which a line or value is counted that is not the JSON that it should be."""
+    return "line-too-complex" if objects.too_many_values else "bad-line"
+
+
+class Stored(Protocol):
+    """What a session was read from."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def size_bytes(self) -> int: ...
+
+
+def history_in(session: Session, stored: Stored) -> History:
+    """The session's history, unless what it was read from is not what it should be.
+
+    HistoryUnavailable: empty, or with a first record still being written. HistoryUnreadable: nothing in it is a record of
+    the harness, or most are of kinds that it did not write when this version was made and the person's or the agent's words
+    are not among the others.
+    """
+    if session.own_call:
+        return session.history()
+    path = stored.path
+    if session.seems_strange:
+        records = session.unknown_records + session.known_records
+        unknown = f"{session.unknown_records} of its {records} records are of kinds not known to this version"
+        changed = f"the format of {session.harness_name} seems to have changed: update memory"
+        raise HistoryUnreadable(path, f"{unknown}; {changed}")
+    if session.known_records:
+        key = transcript_key(path) if isinstance(stored, OpenTranscript) else ""
+        return evolve(session.history(), transcript=key)
+    if stored.size_bytes == 0:
+        raise HistoryUnavailable(session.session_id, f"{path} is empty so far", is_missing=True)
+    if session.skipped.keys() == {"unfinished-line"}:
+        begun = f"the first record of {path} is still being written"
+        raise HistoryUnavailable(session.session_id, begun, is_missing=True)
+    raise HistoryUnreadable(path, f"there is no record of {session.harness_name} in it")

@@ -1,0 +1,460 @@
+"""The turns of one session, built record by record in bounded memory (P25): what the readers of all harnesses share."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import ClassVar
+
+from attrs import define, evolve, field, frozen
+
+from agent_memory.adapters.harness.any_json import Json, text_at
+from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark, ToolCall, Turn
+from agent_memory.domain.text.id_set import IdSet
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.transcripts.own_marks import (
+    MEMORY_OUTPUT_PLACEHOLDER,
+    is_entry_path,
+    is_memory_command,
+    is_memory_tool,
+    is_own_prompt,
+    machine_text,
+    shows_an_entry,
+    without_own_output,
+)
+from agent_memory.domain.transcripts.tool_calls import tool_calls
+from agent_memory.domain.transcripts.turns import MAX_KEPT_BYTES, TURN_BYTES, Excerpt, last_time, readable, text_limit
+from agent_memory.domain.vocabulary import Harness
+
+MAX_CALLS_PER_RECORD = 500
+"""No message of a model holds more."""
+MAX_CALLS_PER_TURN = 1_000
+_MAX_OPEN_CALLS = 5_000
+_MAX_REASONS = 60
+_REASON_CHARS = 80
+_NAME_CHARS = 120
+_TITLE_CHARS = 300
+_RECORD_BYTES = 150
+_CALL_BYTES = 400
+_KEY_BYTES = 8
+
+
+@frozen
+class NewFrom:
+    """Which records of a session are new: those after the record `after_id`, those later than `after_ms`, those of turns
+    beyond `after_number`, or, with none of these, all."""
+
+    after_id: str | None = None
+    after_ms: int | None = None
+    after_number: int | None = None
+
+
+def new_after(mark: SessionMark | None) -> NewFrom:
+    """What is new by the id of the mark's record."""
+    return NewFrom(mark.last_record_id) if mark else NewFrom()
+
+
+def new_after_lost_record(mark: SessionMark) -> NewFrom:
+    """What is new without that id, which is gone from a rewritten transcript."""
+    if mark.last_at_ms is not None:
+        return NewFrom(after_ms=mark.last_at_ms)
+    return NewFrom(after_number=mark.turns_seen)
+
+
+@frozen
+class Asked:
+    """A tool call as recorded, with what is needed to recognise its answer."""
+
+    call_id: str
+    calls: tuple[ToolCall, ...]
+    """One; of a patch one for each of its files."""
+    of_memory: bool
+    """It asks memory itself, so that the answer is nothing new (P26)."""
+
+
+def asked(call_id: str, name: str, arguments: Json) -> Asked:
+    """A call of the tool `name`, whose command, if it runs one, is under `command` or `cmd`."""
+    calls = tool_calls(name or "unknown", arguments)
+    of_memory = (
+        is_memory_tool(name)
+        or any(is_memory_command(text_at(arguments, key)) for key in ("command", "cmd"))
+        or any(is_entry_path(call.path or "") for call in calls)
+    )
+    return Asked(call_id, calls, of_memory)
+
+
+@define
+class Draft:
+    """A turn that may still grow."""
+
+    number: int
+    role: Role
+    branch: int
+    text: Excerpt
+    at_ms: int | None
+    tool_name: str | None = None
+    failed: bool = False
+    record_ids: list[str] = field(factory=list[str])
+    last_position: int = 0
+    calls: list[ToolCall] = field(factory=list[ToolCall])
+
+
+@define
+class _Message:
+    """The agent's message that the last agent turn is made from; its parts may come in records of their own, with tools'
+    answers between them."""
+
+    id: str | None
+    number: int
+    draft: Draft | None
+    """None where all of it so far was there before the mark."""
+
+
+class Session:
+    """One session, as its records come in file order; `history` is what they said so far.
+
+    A harness's reader takes each object in `take`: it enters the record (`enter`), adds what it says (`say`, `speak`,
+    `answer`), or counts why that is left out (`skip`), and leaves it (`leave`). It notes facts in the attributes.
+
+    Turns are numbered over the whole session, those before the mark and those left out later included, so that a number
+    always means the same turn. Of a message that began before the mark only the rest is returned, under the number of its
+    turn. `branch` is any number by which a reader will know again what was rewound away (`left_out`).
+    """
+
+    harness: ClassVar[Harness]
+    harness_name: ClassVar[str]
+
+    def __init__(self, session_id: str, new_from: NewFrom) -> None:
+        self.session_id = session_id
+        # what is known of the session as a whole
+        self.title: str | None = None
+        self.cwd: str | None = None
+        self.also_in: tuple[str, ...] = ()
+        self.git_branch: str | None = None
+        self.agent: str | None = None
+        self.started_at_ms: int | None = None
+        self.automated = False
+        """No person took part; whatever stands in a person's place was said by a program."""
+        self.tools_answered = False
+        """A tool answered in what was left out."""
+        self.own_call = False
+        """It begins with one of our prompts; nothing else of it matters (P23)."""
+        self.full = False
+        """Enough is kept; what comes from here on is for another fetch."""
+        # what was taken so far
+        self.past_mark = new_from.after_id is None
+        """The record of the mark was taken; what comes now is new."""
+        self.position = 0
+        """Of the record at hand among those taken."""
+        self.number = 0
+        """Of the last turn."""
+        self.known_records = 0
+        self.unknown_records = 0
+        self._new_from = new_from
+        self._record_id = ""
+        self.seen_ids = IdSet()
+        """Of records; for readers that tell repeated ones by their ids."""
+        self._at_ms: int | None = None
+        self._last_at_ms: int | None = None
+        self._kept_bytes = 0
+        self._before_record = (0, 0)
+        """How many drafts there were before the record at hand, and what was kept."""
+        self._drafts: list[Draft] = []
+        self._message: _Message | None = None
+        self._open_calls: dict[str, Asked] = {}
+        self._first_tool_number: int | None = None
+        self._skipped: Counter[str] = Counter()
+        self._person_spoke = False
+        self._agent_spoke = False
+
+    def take(self, value: Json) -> None:
+        """The next object. Never raises for what it holds; every object is counted as known, unknown or skipped."""
+        raise NotImplementedError
+
+    @property
+    def done(self) -> bool:
+        """Nothing that comes can matter: enough is kept, or it is our own call."""
+        return self.full or self.own_call
+
+    def left_out(self, draft: Draft) -> str | None:
+        """Why a turn is not kept after all; None where it is."""
+        return None
+
+    # -- records ------------------------------------------------------------------------------------------------------
+
+    def enter(self, record_id: str, at_ms: int | None) -> None:
+        """What is added from now on is said by this record."""
+        self.position += 1
+        self._record_id = record_id
+        self._at_ms = at_ms
+        self._before_record = (len(self._drafts), self._kept_bytes)
+        self._last_at_ms = at_ms if at_ms is not None else self._last_at_ms
+
+    def leave(self) -> None:
+        """The record has said all it says; what the next one says is new if this is the mark's."""
+        if not self.past_mark:
+            self.past_mark = self._record_id == self._new_from.after_id
+
+    def take_back(self, reason: str) -> None:
+        """Keep nothing of the turns that began with the record at hand: only their numbers count."""
+        drafts, self._kept_bytes = self._before_record
+        self.skip(reason, len(self._drafts) - drafts)
+        del self._drafts[drafts:]
+
+    def own_id(self, record_id: str) -> str:
+        """The id, with a number where another record has the same."""
+        own, count = record_id, 1
+        while not self.seen_ids.add(own):
+            count += 1
+            own = f"{record_id}.{count}"
+        return own
+
+    def started(self, at_ms: int | None) -> None:
+        """A record has this time; the first one's is the session's."""
+        self.started_at_ms = at_ms if self.started_at_ms is None else self.started_at_ms
+
+    def skip(self, reason: str, count: int = 1) -> None:
+        """Count what was left out; a negative number was not, after all."""
+        reason = one_line(reason, _REASON_CHARS)
+        if reason not in self._skipped and len(self._skipped) >= _MAX_REASONS:
+            reason = f"{UNKNOWN_TYPE}other" if reason.startswith(UNKNOWN_TYPE) else "other"
+        self._skipped[reason] += count
+
+    def skip_known(self, reason: str) -> None:
+        """Count a record of a known kind that is left out."""
+        self.known_records += 1
+        self.skip(reason)
+
+    def skip_unknown(self, kind: object) -> None:
+        """Count a record of a kind that no version known to us writes."""
+        self.unknown_records += 1
+        self.skip(f"{UNKNOWN_TYPE}{kind}")
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """How many parts were left out, by reason."""
+        return dict(sorted((+self._skipped).items()))
+
+    @property
+    def seems_strange(self) -> bool:
+        """Most records are of unknown kinds, and one side of the conversation, or both, is not among the known ones."""
+        return self.unknown_records > self.known_records and not (self._person_spoke and self._agent_spoke)
+
+    @property
+    def has_enough(self) -> bool:
+        """As much is kept as one fetch returns: the next turn is for another one."""
+        return self._kept_bytes >= MAX_KEPT_BYTES
+
+    # -- turns --------------------------------------------------------------------------------------------------------
+
+    def say(self, role: Role, text: str, *, raw: str = "", branch: int = -1, tool_name: str | None = None) -> None:
+        """A turn of its own. `raw` is a person's text as recorded: before the agent's first word it may be our prompt. What a
+        program put in the person's place is a tool's."""
+        if role is Role.USER:
+            if self.begins_with_own_prompt(raw or text):
+                return
+            if program := machine_text(text):
+                role, tool_name = Role.TOOL, program
+            self._person_spoke = True
+            self._message = None
+        self._begin(role, _of_others(text) if role is Role.TOOL else text, branch, tool_name)
+
+    def begins_with_own_prompt(self, raw: str) -> bool:
+        """Whether this text, before the agent's first word, is a prompt of ours; `own_call` then."""
+        if not self._agent_spoke and is_own_prompt(raw):
+            self.own_call = True
+        return self.own_call
+
+    def speak(self, message_id: str | None, text: str, calls: Sequence[Asked] = (), *, branch: int = -1) -> None:
+        """A part of the agent's message; a message is one turn, however many records it comes in."""
+        self._agent_spoke = True
+        self._open_calls.update((each.call_id, each) for each in calls if each.call_id)
+        while len(self._open_calls) > _MAX_OPEN_CALLS:
+            del self._open_calls[next(iter(self._open_calls))]
+        message = self._message
+        if message is None or message_id is None or message.id != message_id:
+            draft = self._begin(Role.AGENT, text, branch)
+            self._message = message = _Message(message_id, self.number, draft)
+        elif self._is_new(message.number):
+            if message.draft is None:
+                message.draft = self._draft(message.number, Role.AGENT, branch)
+            self._grow(message.draft, text)
+        if message.draft is not None:
+            self._add_calls(message.draft, [call for each in calls for call in each.calls])
+
+    def answer(
+        self, call_id: str | None, text: str, *, tool_name: str | None = None, failed: bool = False, branch: int = -1
+    ) -> str | None:
+        """What a tool answered, a turn of its own; the tool's name, where its call or the answer tells it. What memory
+        itself printed is left out of the text."""
+        call = self._open_calls.pop(call_id, None) if call_id else None
+        name = call.calls[0].name if call else tool_name
+        if call is not None and call.of_memory:
+            text = MEMORY_OUTPUT_PLACEHOLDER
+        is_new = self._is_new(self.number + 1)
+        draft = self._begin(Role.TOOL, _of_others(text) if is_new else "", branch, name)
+        if draft is not None:
+            draft.failed = failed
+        return name
+
+    def awaits(self, call_id: str | None) -> bool:
+        """Whether this call was made and not answered so far."""
+        return call_id in self._open_calls
+
+    @property
+    def awaits_any(self) -> bool:
+        """Whether some call was not answered so far."""
+        return bool(self._open_calls)
+
+    def asks_memory(self) -> None:
+        """All calls not answered so far ask memory, by what was done inside them."""
+        self._open_calls = {call_id: evolve(each, of_memory=True) for call_id, each in self._open_calls.items()}
+
+    @property
+    def message_id(self) -> str | None:
+        """The id of the agent's message that may still go on."""
+        return self._message.id if self._message else None
+
+    def goes_on(self, message_id: str) -> bool:
+        """Whether what comes is a part of the agent's message that was begun last."""
+        return bool(message_id) and message_id == self.message_id
+
+    def end_message(self) -> None:
+        """The next words of the agent's are a turn of their own."""
+        self._message = None
+
+    def _is_new(self, number: int) -> bool:
+        """Whether the turn of this number, said by the record at hand, is one that the mark does not cover."""
+        if not self.past_mark:
+            return False
+        if self._new_from.after_ms is not None:
+            return (self._last_at_ms or 0) > self._new_from.after_ms
+        return self._new_from.after_number is None or number > self._new_from.after_number
+
+    def _begin(self, role: Role, text: str, branch: int, tool_name: str | None = None) -> Draft | None:
+        """A new turn; None where the mark covers it, and only its number counts."""
+        self.number += 1
+        if role is Role.TOOL and self._first_tool_number is None:
+            self._first_tool_number = self.number
+        if not self._is_new(self.number):
+            return None
+        draft = self._draft(self.number, role, branch)
+        draft.tool_name = tool_name
+        self._grow(draft, text)
+        return draft
+
+    def _draft(self, number: int, role: Role, branch: int) -> Draft:
+        draft = Draft(number, role, branch, Excerpt(text_limit(role)), self._at_ms)
+        self._drafts.append(draft)
+        self._kept_bytes += TURN_BYTES
+        return draft
+
+    def _grow(self, draft: Draft, text: str) -> None:
+        before = _bytes_of(draft.text)
+        if text:
+            draft.text = draft.text.grown(f"\n\n{text}" if draft.text.total_chars else text)
+        draft.last_position = self.position
+        if len(draft.record_ids) < MAX_CALLS_PER_TURN:
+            draft.record_ids.append(self._record_id)
+        else:
+            draft.record_ids[-1] = self._record_id
+        self._kept_bytes += _bytes_of(draft.text) - before + _RECORD_BYTES
+
+    def _add_calls(self, draft: Draft, calls: list[ToolCall]) -> None:
+        room = MAX_CALLS_PER_TURN - len(draft.calls)
+        if len(calls) > room:
+            self.skip("tool-call", len(calls) - room)
+        draft.calls.extend(calls[:room])
+        self._kept_bytes += sum(_CALL_BYTES + len(call.brief) for call in calls[:room])
+
+    # -- what comes of it ---------------------------------------------------------------------------------------------
+
+    def history(self) -> History:
+        """The session with its new turns in order, without those left out, which are counted."""
+        turns = self._turns()
+        first_number = turns[0].number if turns else self.number + 1
+        answered = self._first_tool_number is not None and self._first_tool_number < first_number
+        return History(
+            harness=self.harness,
+            session_id=self.session_id,
+            turns=turns,
+            title=one_line(self.title, _TITLE_CHARS) or None if self.title else None,
+            cwd=self.cwd,
+            also_in=self.also_in,
+            branch=self.git_branch,
+            agent=self.agent,
+            started_at_ms=self.started_at_ms,
+            ended_at_ms=last_time(turns),
+            tools_answered_before=self.tools_answered or answered,
+            remaining=self.full and not self.own_call,
+            automated=self.automated,
+            own_call=self.own_call,
+            skipped=self.skipped,
+        )
+
+    def _turns(self) -> tuple[Turn, ...]:
+        turns: list[Turn] = []
+        furthest, furthest_id = -1, ""
+        for draft in sorted(self._drafts, key=lambda draft: draft.number):
+            reason = self.left_out(draft)
+            if reason is not None:
+                self.skip(reason)
+                continue
+            # A message may go on after the answers to its first calls: a mark must not fall short of what is returned.
+            if draft.last_position > furthest:
+                furthest, furthest_id = draft.last_position, draft.record_ids[-1]
+            turns.append(self._turn(draft, furthest_id))
+        return () if self.own_call else tuple(turns)
+
+    def _turn(self, draft: Draft, record_id: str) -> Turn:
+        by_script = self.automated and draft.role is Role.USER
+        tool_name = "script" if by_script else draft.tool_name
+        return Turn(
+            number=draft.number,
+            role=Role.TOOL if by_script else draft.role,
+            text=readable(draft.text.text),
+            record_id=record_id,
+            at_ms=draft.at_ms,
+            tool_calls=tuple(draft.calls),
+            tool_name=one_line(tool_name, _NAME_CHARS) if tool_name else None,
+            failed=draft.failed,
+            clipped_chars=draft.text.clipped_chars,
+        )
+
+
+class Places:
+    """The place of each id in the order of the file, in 8 bytes an id, so that millions fit (P25)."""
+
+    def __init__(self) -> None:
+        self._keys = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._keys) // _KEY_BYTES
+
+    def add(self, id: str) -> int:
+        """The place of one id more. One that was there before means the newer place from now on."""
+        self._keys += _key(id)
+        return len(self) - 1
+
+    def find(self, id: str) -> int | None:
+        """The place of an id, sooner where it is a late one; None where it has none."""
+        key, end = _key(id), len(self._keys)
+        while (at := self._keys.rfind(key, 0, end)) >= 0:
+            if at % _KEY_BYTES == 0:
+                return at // _KEY_BYTES
+            end = at + _KEY_BYTES - 1
+        return None
+
+
+def _key(id: str) -> bytes:
+    return (hash(id) & ((1 << 64) - 1)).to_bytes(_KEY_BYTES, "little")
+
+
+def _of_others(text: str) -> str:
+    """What a tool printed or a file held, without what memory had put there (P26)."""
+    return MEMORY_OUTPUT_PLACEHOLDER if shows_an_entry(text) else without_own_output(text)
+
+
+def _bytes_of(text: Excerpt) -> int:
+    return sys.getsizeof(text.head) + sys.getsizeof(text.tail)
