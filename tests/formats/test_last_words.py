@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_memory.domain.extraction.handoff import Handoff
+from agent_memory.domain.extraction.extract import Handoff
 from agent_memory.domain.handing_over.handover import Exchange, Handover
 from agent_memory.domain.history import Role
 from agent_memory.domain.transcripts.own_marks import CONTEXT_END

@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.extraction.prose import MESSAGE_CHARS, blocks_of, plain, sentences_of
-from agent_memory.domain.extraction.statements import MAX_CHARS, cut, in_third_person, joined
+from agent_memory.domain.extraction.text import (
+    MAX_CHARS,
+    MESSAGE_CHARS,
+    blocks_of,
+    cut,
+    in_third_person,
+    joined,
+    plain,
+    sentences_of,
+)
 from conversations import agent, notes, user
 
 

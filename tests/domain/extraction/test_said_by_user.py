@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.extraction.compose import headline
-from agent_memory.domain.extraction.statements import without_politeness
+from agent_memory.domain.extraction.notes import headline
+from agent_memory.domain.extraction.text import without_politeness
 from agent_memory.domain.vocabulary import Importance, Kind
 from conversations import agent, learnt, notes, tool, user, work_on
 

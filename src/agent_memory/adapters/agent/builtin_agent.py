@@ -45,9 +45,8 @@ class BuiltinAgent:
 
 def _change_set(request: SessionRequest) -> ChangeSet:
     # Its name is asked for more often than an answer, and the cues of two languages take their time to compile.
-    from agent_memory.domain.extraction.compose import inline_entry
-    from agent_memory.domain.extraction.documents import document_notes
     from agent_memory.domain.extraction.extract import extracted
+    from agent_memory.domain.extraction.notes import document_notes, inline_entry
 
     note = request.entry.retrieval
     if isinstance(note, InlineNote):

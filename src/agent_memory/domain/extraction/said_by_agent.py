@@ -12,13 +12,14 @@ from itertools import islice, pairwise
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.extraction.candidates import Candidate, Support
-from agent_memory.domain.extraction.cue import Signal, Sort, agent_hits, is_quiet, is_void, shows
-from agent_memory.domain.extraction.episodes import Episode
-from agent_memory.domain.extraction.prose import Block, blocks_of, sentences_of
-from agent_memory.domain.extraction.statements import (
+from agent_memory.domain.extraction.cues import Signal, Sort, agent_hits, is_quiet, is_void, shows
+from agent_memory.domain.extraction.notes import Candidate, Support
+from agent_memory.domain.extraction.session import Episode
+from agent_memory.domain.extraction.text import (
     MAX_CHARS,
     SENTENCE_CHARS,
+    Block,
+    blocks_of,
     cut,
     in_third_person,
     is_anaphoric,
@@ -26,6 +27,7 @@ from agent_memory.domain.extraction.statements import (
     names_in,
     overlap,
     says_enough,
+    sentences_of,
     tells_a_fault,
     tells_a_present_fault,
 )

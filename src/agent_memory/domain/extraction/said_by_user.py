@@ -7,13 +7,22 @@ from collections.abc import Iterator, Sequence
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.extraction.attribution import own_part, own_words, pasted_blocks, typed_blocks, within_quotes
-from agent_memory.domain.extraction.candidates import Candidate, Support
-from agent_memory.domain.extraction.cue import Hit, Signal, Sort, is_quiet, shows, sort_of_section, user_hits
-from agent_memory.domain.extraction.dialogue import Answer, answer_in, chosen_option, informative, speaks_of_an_option
-from agent_memory.domain.extraction.episodes import Episode
-from agent_memory.domain.extraction.prose import sentences_of
-from agent_memory.domain.extraction.statements import (
+from agent_memory.domain.extraction.cues import Hit, Signal, Sort, is_quiet, shows, sort_of_section, user_hits
+from agent_memory.domain.extraction.notes import Candidate, Support
+from agent_memory.domain.extraction.session import (
+    Answer,
+    Episode,
+    answer_in,
+    chosen_option,
+    informative,
+    own_part,
+    own_words,
+    pasted_blocks,
+    speaks_of_an_option,
+    typed_blocks,
+    within_quotes,
+)
+from agent_memory.domain.extraction.text import (
     LONGEST_TITLE_CHARS,
     MAX_CHARS,
     SENTENCE_CHARS,
@@ -23,6 +32,7 @@ from agent_memory.domain.extraction.statements import (
     names_in,
     overlap,
     says_enough,
+    sentences_of,
 )
 from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.terms import content_terms

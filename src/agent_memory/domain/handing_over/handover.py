@@ -6,13 +6,11 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from agent_memory.domain.extraction.candidates import Candidate
-from agent_memory.domain.extraction.cue import Sort
-from agent_memory.domain.extraction.episodes import Episode, is_injected
-from agent_memory.domain.extraction.extract import read_through
-from agent_memory.domain.extraction.handoff import Handoff, brief_handoff_of, handoff_of
-from agent_memory.domain.extraction.statements import cut
-from agent_memory.domain.extraction.topics import tags_of
+from agent_memory.domain.extraction.cues import Sort
+from agent_memory.domain.extraction.extract import Handoff, brief_handoff_of, handoff_of, read_through
+from agent_memory.domain.extraction.notes import Candidate, tags_of
+from agent_memory.domain.extraction.session import Episode, is_injected
+from agent_memory.domain.extraction.text import cut
 from agent_memory.domain.handing_over.resuming import resume_command
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.instants import DAY_MS

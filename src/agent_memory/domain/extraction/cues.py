@@ -1,4 +1,4 @@
-"""Cues: wording that shows what a sentence is for. The wording is data (`cues_en`, `cues_pt`, `cues_other`); this reads it."""
+"""Cues: wording that shows what a sentence is for. The wording is data (`cue_words`); this reads it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,21 @@ from enum import StrEnum
 
 from attrs import frozen
 
-from agent_memory.domain.extraction import cues_en, cues_other, cues_pt
+from agent_memory.domain.extraction.cue_words import (
+    EN_BY_AGENT,
+    EN_BY_USER,
+    EN_LEADS,
+    EN_SECTIONS,
+    EN_SIGNALS,
+    EN_VOID,
+    OTHER_BY_USER,
+    PT_BY_AGENT,
+    PT_BY_USER,
+    PT_LEADS,
+    PT_SECTIONS,
+    PT_SIGNALS,
+    PT_VOID,
+)
 
 
 class Sort(StrEnum):
@@ -69,13 +83,13 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 _LEAD = re.compile(r"(?<!\?P)<([a-z]+)>")
-_LEADS = cues_en.LEADS | cues_pt.LEADS
+_LEADS = EN_LEADS | PT_LEADS
 """What several patterns begin with, by the name that stands for it in them."""
-_BY_USER = _compiled(cues_en.BY_USER, cues_pt.BY_USER, cues_other.BY_USER)
-_BY_AGENT = _compiled(cues_en.BY_AGENT, cues_pt.BY_AGENT)
-_VOID = _compiled(cues_en.VOID, cues_pt.VOID)
-_SIGNALS = _compiled(cues_en.SIGNALS, cues_pt.SIGNALS)
-_SECTIONS = _compiled(cues_en.SECTIONS, cues_pt.SECTIONS)
+_BY_USER = _compiled(EN_BY_USER, PT_BY_USER, OTHER_BY_USER)
+_BY_AGENT = _compiled(EN_BY_AGENT, PT_BY_AGENT)
+_VOID = _compiled(EN_VOID, PT_VOID)
+_SIGNALS = _compiled(EN_SIGNALS, PT_SIGNALS)
+_SECTIONS = _compiled(EN_SECTIONS, PT_SECTIONS)
 
 
 def user_hits(sentence: str) -> tuple[Hit, ...]:

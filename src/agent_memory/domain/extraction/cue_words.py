@@ -1,4 +1,8 @@
-"""English cues: patterns by what they show, each matched against one sentence of prose. `VOID`: with such wording it is not."""
+"""The wording of cues, by language and by what it shows. Each pattern is matched against one sentence of prose.
+
+English and Portuguese (of Portugal and Brazil, with and without accents) in full; of other languages only what is asked to be remembered.
+`VOID`: with such wording it is not what the cue says.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,12 @@ _ONE = r"(?:the|this|that|these|those|it|them|my|your|our|his|her|their|a|an|any
 """Before the name of one thing: an order about it is a request and no rule."""
 _COMMAND = r"(?:the )?`?(?:npm|pnpm|yarn|bun|npx|make|just|cargo|go|uv|uvx|poetry|pytest|tox|nox|mise|gradle|\./\w+|mvn|ruff|docker|bazel|task|rake|bundle|composer|dotnet|mix|deno|nix)\b`?"
 
-LEADS = {
+EN_LEADS = {
     "starten": r"^(?:(?:and|but|so|ok(?:ay)?|also|well|yes|yeah|hm+|hey|oh|btw|by the way|one more thing|please|right|sorry|wait|actually|correction|i was wrong|my mistake|just|fyi)[,:!.]?\s+)*",
     "thenen": r"(?:^|[,;:–—-]\s+(?:and\s+|but\s+|so\s+)?(?:please\s+)?|\band\s+|\bbut\s+|\bplease\s+)",
 }
 
-BY_USER = {
+EN_BY_USER = {
     "remember": (
         r"<starten>(?:please |always |do )?remember(?:,|:|\s+this[:,]?|\s+that\b|\s+to\b(?=.*\b(?:always|every|before|after|when|next time)\b))\s*(?P<said>.+)",
         r"\b(?:please|should|must|to|can you|could you|you) remember (?:that|this[:,]?|for next time[:,]?|:)\s*(?P<said>.+)",
@@ -110,7 +114,7 @@ BY_USER = {
     ),
 }
 
-BY_AGENT = {
+EN_BY_AGENT = {
     "lesson": (
         r"\broot cause\b(?! (?:fix|documented|analysis|found|identified|(?:is|was) (?:well|clear|known|unknown|unclear|understood)))[^?!]{0,80}?(?:\bwas\b|\bis\b|:)",
         r"\bthe (?:actual |real |underlying |core )?(?:problem|issue|bug|culprit|cause|reason|failure|mistake|gotcha|catch)\b[^?!]{0,60}\b(?:was|were|came from|turned out)\b",
@@ -159,7 +163,7 @@ _REQUEST = (
 )
 """A request: it names work for this session, and whether it is wanted another time nobody said."""
 
-VOID = {
+EN_VOID = {
     "correction": (r"\b(?:work|help|fix|solve|change)(?:s|ed)?[.!]?$", rf"\b(?:use|do|take|want) {_OPTION}"),
     "preference": (
         r"\b(?:any ?more|in (?:there|here))\b|\b(?:want|need|like) (?:to \w+ )?(?:it|this|that|them|these|those)\b[.!]?$",
@@ -213,7 +217,7 @@ VOID = {
     ),
 }
 
-SECTIONS = {
+EN_SECTIONS = {
     "convention": (
         r"(?:\w+ )?(?:expected|desired|required|intended)(?: (?:behaviou?r|result|outcome|state))?s?$",
         r"(?:\w+ )?(?:requirements?|constraints?|rules?|guidelines|conventions?|must[- ]haves?|non-?goals|invariants|principles)$",
@@ -226,7 +230,7 @@ SECTIONS = {
 }
 """By the sort of their items."""
 
-SIGNALS = {
+EN_SIGNALS = {
     "announces": (
         r"^(?:aha|found (?:it|the (?:\w+ )?(?:bug|issue|problem|culprit|cause|root cause))|there it is|there we go|there's the (?:bug|issue|problem)|that's (?:it|the (?:bug|issue|problem|cause|culprit))|bingo|got it)\s*[.!:–—-]",
         r"^(?:here's|here is|this is|so here's) (?:what (?:happened|went wrong|was wrong)|the (?:root cause|problem|explanation|summary of the (?:problem|bug)))\b[^.!?]{0,40}[.!:]?$",
@@ -298,5 +302,176 @@ SIGNALS = {
     "request": (_REQUEST,),
     "passing": (
         r"\b(?:for now|right now|this time|yet|just this once|for the moment|at the moment|as of (?:now|today)|temporar(?:y|ily)|for today)\b",
+    ),
+}
+
+
+PT_LEADS = {
+    "startpt": r"^(?:(?:e|mas|então|entao|ok|olha|sim|ah|já agora|a propósito|por favor|bom|bem|desculpa|espera|afinal|correção|enganei-me)[,:!.]?\s+)*",
+    "thenpt": r"(?:^|[,;:–—-]\s+(?:e\s+|mas\s+)?(?:por favor,?\s+)?|\be\s+|\bmas\s+|\bpor favor,?\s+)",
+}
+
+PT_BY_USER = {
+    "remember": (
+        r"<startpt>(?:lembra|lembre)(?:-te|-se|m-se)?(?:,|:|\s+(?:disto|disso|sempre)[:,]?|\s+(?:de\s+)?que\b|\s+de\b)\s*(?P<said>.+)",
+        r"<startpt>(?:guarda|guarde|memoriza|memorize|anota|anote|regista|registe|registra|registre)(?:\s+(?:isto|isso|aí|na memória|na memoria))?(?:[:,]|\s+que\b)\s*(?P<said>.+)",
+        r"<startpt>n[ãa]o (?:te |se )?(?:esqueças|esquecas|esqueça|esqueca|esquece)(?:-te|-se)?\s*(?:de\s+)?(?:que\s+)?(?P<said>.+)",
+        r"<startpt>(?:tem|tenha|ter) em (?:mente|conta)(?:\s+que)?[:,]?\s*(?P<said>.+)",
+        r"<startpt>(?:para (?:referência futura|referencia futura|o futuro|a próxima|a proxima|mais tarde))[,:]\s*(?P<said>.+)",
+        r"<thenpt>(?P<said>(?:a partir de agora|de agora em diante|daqui em diante|daqui para a frente|doravante|no futuro)\b.+)",
+    ),
+    "correction": (
+        r"^(?:n[ãa]o|errado|nada disso|para)[,.!:;–—-]+\s*(?P<said>(?!(?:obrigad|faz mal|há problema|precisa|te preocupes)).+)",
+        r"<startpt>(?:isso|isto|assim) (?:está|esta|é|e|fica) (?:errado|mal|incorreto|incorrecto|ao contrário)[,.:;–—-]*\s*(?P<said>.*)",
+        r"<startpt>(?:na verdade|na realidade|aliás|alias),?\s+(?P<said>.*\b(?:n[ãa]o|nunca|devia|deve|em vez|só|apenas)\b.*)",
+        r"<startpt>eu (?:disse|pedi|quis dizer|queria dizer)\b(?P<said>.*)",
+        r"<thenpt>(?P<said>(?:usa|use|usar|usem|põe|poe|coloca|coloque|mete|faz|faça|faca|chama|chame|guarda|escreve|escreva)\b[^?!]*\b(?:em vez d|ao invés d|ao inves d|e n[ãa]o\b).*)",
+        r"(?P<said>\b(?:em vez d|ao invés d|ao inves d)[^?!]*,\s*(?:usa|use|põe|faz|faça|coloca|coloque)\b.*)",
+    ),
+    "preference": (
+        r"(?P<said>\b(?:eu )?n[ãa]o (?:quero|queremos|gosto|gostamos)\b.+)",
+        r"(?P<said>\b(?:eu )?(?:prefiro|preferimos|preferia|detesto|odeio)\b.+)",
+        r"<thenpt>(?P<said>(?:por favor,? )?(?:nunca|sempre) (?!mais\b|foi\b|que (?:tento|corro|abro)\b|falha\b|funcion|vi\b)[a-zà-ú]+.*)",
+        r"<startpt>(?P<said>(?:por favor,? )?n[ãa]o (?:uses|use|adiciones|adicione|metas|coloques|coloque|escrevas|escreva|faças commit|faça commit|mexas|mexa|alteres|altere|cries|crie|apagues|apague|instales|instale|assumas|assuma|inventes|invente)\b.+)",
+        r"(?P<said>\bsempre que (?:tu|nós|eu|você|vocês|for|fizer|fizeres|mudar|mudares|alterar|alterares|criar|criares|adicionar|adicionares|houver)\b.+)",
+    ),
+    "convention": (
+        r"(?P<said>\b(?:nós |nos |a gente )?(?:costumamos|usamos sempre|nunca usamos|não usamos|nao usamos|evitamos|fazemos sempre|nunca fazemos|a gente sempre|a gente nunca|nós sempre|nós nunca)\b.+)",
+        r"(?P<said>\busamos [^?!]+ (?:para|como|e não|e nao|em vez|em todo|em todos)\b.+)",
+        r"(?P<said>\b(?:a|nossa|a nossa|por|como) (?:\w+ )?(?:convenção|convencao|regra|política|politica|norma)\b.+)",
+        r"(?P<said>\b(?:neste|nesse|no nosso) (?:projeto|projecto|repositório|repositorio|repo|código|codigo),? (?:usamos|todos|todas|nunca|sempre|não|nao|os|as|o|a|cada)\b.+)",
+    ),
+    "decision": (
+        r"<startpt>(?P<said>vamos (?:usar|com a?|com o|ficar com|manter|adotar|adoptar|optar|mudar para|seguir com|pela|pelo|largar|abandonar)\b.+)",
+        r"(?P<said>\b(?:decidimos|decidi|ficou decidido|escolhemos|escolhi|optamos|optei|adotamos|adoptámos|adotei|acordámos|combinámos|ficou combinado)\b.+)",
+        r"<startpt>(?:a )?decisão(?: é|:| foi)\s*(?P<said>.+)",
+        r"<startpt>(?P<said>(?:opção|opcao|alternativa|proposta) [\da-e]\b(?:[,.!]|$| (?:por favor|então|parece|é|com|mas|e)\b).*)",
+        r"<startpt>(?P<said>(?:escolho|prefiro|fico com|segue com|avança com) (?:a |o )?(?:opção|opcao|alternativa|proposta|primeira|segunda|terceira|última)\b.*)",
+    ),
+    "lesson": (
+        r"(?P<said>\b(?:afinal|acontece que|no fim de contas),? .+)",
+        r"(?P<said>\b(?:o problema|a causa|a causa raiz|o erro|a razão|o motivo) (?:real |verdadeir[oa] )?(?:era|foi|estava|vinha)\b.+)",
+        r"(?P<said>\b(?:descobri|descobrimos|aprendi|aprendemos|percebi|percebemos) que\b.+)",
+        r"(?P<said>\b(?:a )?lição\b.+)",
+    ),
+    "want": (
+        r"(?P<said>\b(?:eu )?(?:só|apenas) quero\b(?! (?:saber|ver|perguntar|confirmar|testar)\b).+)",
+        r"(?P<said>\bo que (?:eu )?quero é\b.+)",
+        r"(?P<said>\b(?:eu )?quero que (?:o|a|os|as|este|esta|isto|isso|cada|todos|todas)\b.+)",
+        r"(?P<said>\b(?:o|a|os|as|este|esta|cada) [^?!,]{1,60}\b(?:deve|devem|tem de|têm de|tem que) (?:sempre|nunca|só|apenas)\b.+)",
+    ),
+    "task": (
+        r"<startpt>(?:por fazer|a fazer|pendente|falta|fica (?:por fazer|para depois)|mais tarde|amanhã|amanha|depois|próximo passo|proximo passo)\s*[:,–—-]\s*(?P<said>.+)",
+        r"(?P<said>\b(?:ainda )?(?:falta|faltam|temos de|tenho de|precisamos de) (?!\w+ (?:agora|já)\b).+\b(?:depois|mais tarde|amanhã|amanha|na próxima|ainda)\b.*)",
+        r"(?P<said>\bainda (?:falta|faltam|é preciso|é necessário|temos de|tenho de|precisamos)\b.+)",
+    ),
+}
+
+PT_BY_AGENT = {
+    "lesson": (
+        r"\bcausa[- ]raiz\b",
+        r"\b(?:o problema|o erro|a causa|a falha|o motivo|a razão)\b[^?!]{0,60}\b(?:era|foi|estava|vinha|ocorria|acontecia)\b",
+        r"\b(?:acontece que|afinal)\b",
+        r"\b(?:falhava|falhou|quebrava|bloqueava|desaparecia|acontecia) porque\b",
+        r"\b(?:causad[oa] por|devido a)\b",
+        r"\b(?:aprendemos|descobrimos|a lição)\b",
+    ),
+    "reasoned": (
+        r"^(?:também )?(?:mudei|alterei|troquei|substituí|substitui|mantive|usei|escolhi|optei|decidi|removi|tirei|defini|dividi|desativei|ativei|evitei|limitei|deixei)\b[^?!]*\b(?:porque|já que|uma vez que|para (?:evitar|não|impedir)|em vez d|senão|caso contrário)",
+        r"\b(?:de propósito|intencionalmente|deliberadamente|propositadamente)\b",
+    ),
+    "finding": (r"\b(?:passa(?:m|ram)?|funciona(?:m)?|compila)\b[^;?!]*,? (?:mas|embora|exceto)\b",),
+    "task": (
+        r"^(?:pendente|por fazer|falta|próximos? passos?|ainda em aberto)\s*[:–—-]\s*(?P<said>.+)",
+        r"(?P<said>\bainda (?:falta|faltam|é preciso|é necessário)\b.+)",
+        r"(?P<said>\bnão (?:corri|testei|verifiquei|atualizei|implementei|migrei)\b.+)",
+    ),
+}
+
+PT_SIGNALS = {
+    "announces": (
+        r"^(?:encontrei|achei|descobri)(?: (?:o|a) (?:problema|erro|bug|causa|falha))?\s*[.!:–—-]",
+        r"^(?:o que (?:aconteceu|se passou)|eis o que aconteceu|aqui está o que aconteceu)[^.!?]{0,40}[.!:]?$",
+    ),
+    "remedy": (
+        r"^(?:a )?(?:correção|correcção|solução)\b",
+        r"^(?:corrigi|resolvi)\b.+\b(?:com|ao|para)\b",
+        r"^.{1,60}\bagora\b",
+    ),
+    "hedge": (
+        r"\b(?:talvez|provavelmente|possivelmente|parece(?:m)?|pode ser|poderia|acho que|julgo que|penso que|creio que|deve ser|suspeito)\b",
+    ),
+    "narration": (
+        r"^(?:(?:agora|primeiro|depois|então|ok|bom|ótimo|perfeito|certo)[,.!:]?\s+)*(?:vou|vamos (?:ver|verificar|correr|olhar)|deixa-me|deixe-me|preciso de|a verificar|a correr|estou a)\b",
+    ),
+    "momentary": (
+        r"\b(?:testes?|lint|build|compilação|tudo) (?:\w+ ){0,3}(?:passa(?:m|ram|ndo)?|verde|ok|funciona(?:m|ndo)?|compila)\b",
+    ),
+    "objection": (
+        r"^(?:n[ãa]o[,.!]|errado|isso (?:está|esta) (?:errado|mal)|nada disso)",
+        r"\b(?:continua a (?:falhar|dar)|continua (?:igual|lento|errado)|ainda (?:falha|não funciona|nao funciona)|(?:não|nao) (?:funciona|funcionou|resolveu|ajudou)|o mesmo (?:erro|problema))\b",
+    ),
+    "withdrawn": (r"^(?:esquece|esqueça|ignora|ignore|deixa estar|deixa lá|desfaz|desfaça|reverte|volta atrás)\b",),
+    "reported": (
+        r"\b(?:erro|comentário|comentários|revisão|saída|log|logs|mensagem|diz|disse|escreveu|seguinte|documentação|e-?mail|resultado|aviso)\b[^:]{0,40}:$",
+    ),
+    "concedes": (
+        r"(?:(?:sim|ah)[,.!]?\s+)?(?:tens (?:toda a )?razão|tem (?:toda a )?razão|você (?:está certo|tem razão)|bem (?:visto|lembrado|observado)|boa observação|bom ponto|exat?amente|exact?o|certo|concordo|peço desculpa|desculpa)\b[^.,:;!–—-]{0,30}",
+    ),
+    "unsure": (r"\b(?:acho que|talvez|parece|se calhar|não sei|pergunto-me)\b",),
+    "reverts": (r"\b(?:revert\w+|desfi[zs]\w*|removi|tirei|apaguei|repus|restaurei|já não)\b",),
+    "passing": (r"\b(?:por agora|por enquanto|desta vez|ainda não|por hoje)\b",),
+    "wraps-up": (
+        r"^(?:(?:ok|ótimo|boa|obrigad[oa]|perfeito|agora|por favor)[,.!]?\s*)*(?:faz (?:o )?commit|commit|push|obrigad[oa]|$)",
+    ),
+}
+
+PT_VOID: dict[str, tuple[str, ...]] = {
+    "preference": (r"\b(?:neste|nesta) (?:pr|tarefa|commit|sessão|passo|mensagem)\b",),
+    "want": (r"\b(?:acho|talvez)\b",),
+}
+
+PT_SECTIONS = {
+    "convention": (
+        r"(?:comportamento esperado|requisitos|restrições|regras|critérios de aceitação|fora de âmbito|convenções)$",
+    ),
+    "decision": (r"(?:decisões|decidido)$",),
+    "lesson": (r"(?:causas?|causa[- ]raiz|conclusões|o que aprendemos|problemas conhecidos)$",),
+}
+
+
+_AFTER = r"[\s:,，：、]*(?P<said>.*)"
+
+OTHER_BY_USER = {
+    "remember": (
+        # Spanish, French, German, Italian, Dutch
+        r"^(?:por favor,?\s*)?(?:recuerda|recuerde|recordad|acuérdate|ten en cuenta|tenga en cuenta|no (?:te )?olvides?|no olvide|apunta|memoriza)(?:\s+(?:de\s+)?que\b|\s+esto\b|:)"
+        + _AFTER,
+        r"^(?:s'il (?:te|vous) plaît,?\s*)?(?:souviens-toi|souvenez-vous|rappelle-toi|rappelez-vous|retiens|retenez|n'oublie(?:z)? pas|garde en tête|gardez en tête|note(?:z)? bien)(?:\s+(?:bien\s+)?(?:que\b|qu'|de\b|ceci\b)|:)"
+        + _AFTER,
+        r"^(?:bitte\s+)?(?:merke?\s+(?:dir|euch)|merken sie sich|denk(?:e)? (?:daran|dran)|denken sie daran|vergiss nicht|vergessen sie nicht|behalte im kopf|beachte|notiere? dir)(?:\s+bitte)?(?:,?\s+dass\b|:|,)"
+        + _AFTER,
+        r"^(?:per favore,?\s*)?(?:ricorda(?:ti)?|ricordati|tieni (?:presente|a mente)|non dimenticare|non scordare|annota)(?:\s+(?:di\s+)?che\b|:)"
+        + _AFTER,
+        r"^(?:alsjeblieft\s+)?(?:onthoud|vergeet niet|denk eraan|houd er rekening mee|noteer)(?:\s+dat\b|,?\s+dat\b|:)"
+        + _AFTER,
+        # Polish, Russian, Ukrainian, Swedish
+        r"^(?:proszę,?\s*)?(?:zapamiętaj|pamiętaj|nie zapomnij|miej na uwadze)(?:cie)?(?:,?\s+(?:że|o tym, że)\b|:)"
+        + _AFTER,
+        r"^(?:пожалуйста,?\s*)?(?:запомни|помни|учти|учтите|не забудь|не забывай|имей(?:те)? в виду|запам'ятай|пам'ятай)(?:те)?(?:,?\s+(?:что|що)\b|:)"
+        + _AFTER,
+        r"^(?:snälla\s+)?(?:kom ihåg|glöm inte|tänk på)(?:\s+att\b|:)" + _AFTER,
+        # Chinese, Japanese, Korean
+        r"^(?:请|請|麻烦|麻煩)?(?:你|您)?(?:记住|記住|记得|記得|牢记|牢記|别忘了|別忘了|不要忘记|不要忘記|请注意|請注意|记下|記下)"
+        + _AFTER,
+        r"^(?:覚えておいて(?:ください|下さい)?|覚えて(?:ください|下さい)?|忘れないで(?:ください|下さい)?|メモして(?:ください|下さい)?)[。:：、,\s]*(?P<said>.*)",
+        r"^.{6,}(?:を|は|も|と)(?:覚えて(?:おいて|ください|下さい)|忘れないで|記憶して|メモして)",
+        r"^(?:기억해(?: ?줘| ?주세요| ?두세요| ?둬)?|잊지 마(?:세요)?)[.:,\s]*(?P<said>.*)",
+        r"^.{6,}(?:것|걸|점)(?:을|도)?\s*(?:꼭\s*)?(?:기억해|잊지 마)",
+        # Turkish, Arabic, Hindi
+        r"^(?:lütfen\s+)?(?:unutma(?:yın)?|hatırla(?:yın)?|şunu (?:unutma|bil|hatırla)|aklında (?:tut|olsun))[:,]\s*(?P<said>.+)",
+        r"^.{10,}(?:ını|ini|unu|ünü)\s+(?:unutma|hatırla|aklında tut)(?:yın)?[.!]*$",
+        r"^(?:من فضلك[،,]?\s*)?(?:تذكّ?ر(?:ي|وا)?|لا تنس[َى]?|ضع في اعتبارك|احفظ)\s*(?:أن|أنّ|ان|:)" + _AFTER,
+        r"^(?:कृपया\s+)?(?:याद (?:रखना|रखें|रखो|रखिए)|मत भूलना|ध्यान रखें)\s*(?:कि|:)" + _AFTER,
     ),
 }

@@ -1,0 +1,467 @@
+"""Candidates, which of them stay, and the notes that are made of them or of a document."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from attrs import evolve, frozen
+
+from agent_memory.domain.change_set import ChangeSet, ProposedEntry
+from agent_memory.domain.extraction.cues import Sort
+from agent_memory.domain.extraction.text import (
+    LONGEST_TITLE_CHARS,
+    capitalised,
+    clause,
+    cut,
+    in_words,
+    is_anaphoric,
+    legible,
+    names_in,
+    overlap,
+    says_all_of,
+    says_enough,
+    sentences_of,
+)
+from agent_memory.domain.history import History, Role, Turn
+from agent_memory.domain.planning.salience import lost_salience
+from agent_memory.domain.text.derive import MAX_TITLE_CHARS, derive_title
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.text.terms import content_terms, coverage
+from agent_memory.domain.vocabulary import Importance, Kind
+
+MAX_PER_SORT = 10
+MAX_NOTES = 40
+"""Of a session, its handoff not counted; a reply may hold 50 entries."""
+
+_REDACTED = "[redacted:"
+_SAME = 0.75
+_SAME_ACROSS = 0.9
+"""Of different speakers: the agent's lesson is not the person's decision that follows from it."""
+_SAME_LESSON = 0.5
+_TOLD = 0.9
+_STRENGTH = {sort: position for position, sort in enumerate(Sort)}
+
+
+@frozen
+class Support:
+    """A second statement of a note: `label` says what it is to the first one."""
+
+    label: str
+    text: str
+
+
+@frozen
+class Candidate:
+    """One statement, who made it and where."""
+
+    sort: Sort
+    by: Role
+    claim: str
+    """What it says, one line, whole sentences or clauses of 15 to 300 characters."""
+    turns: tuple[int, ...]
+    quote: str = ""
+    """The speaker's words around the claim, lines kept; the claim itself where empty."""
+    supports: tuple[Support, ...] = ()
+    rejected: str = ""
+    """What it turns down (`Y` in `X instead of Y`)."""
+    corrects: bool = False
+    """Whether the person says that they take back something they said."""
+    files: tuple[str, ...] = ()
+    """The files that were changed in its episode."""
+    mended: bool = False
+    """Whether what it tells was mended since: its title says so."""
+
+    @property
+    def text(self) -> str:
+        return " ".join((self.claim, self.quote, *(support.text for support in self.supports)))
+
+
+def settled(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """The candidates that stay, in the order of their turns.
+
+    Of those that say the same, the stronger sort stays, or else the later one; what the person turned down or corrected
+    later goes. What the person said goes only where all of it is said again, and what they asked to remember only in the
+    same words: a number, a weekday or an `off` makes another fact.
+    """
+    ordered = sorted(candidates, key=lambda candidate: candidate.turns[-1])
+    legible = [one for one in ordered if _REDACTED not in f"{one.claim} {one.quote}"]
+    return _capped(_without_repeats(_without_rejected(legible)))
+
+
+def _without_rejected(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    return tuple(
+        candidate
+        for position, candidate in enumerate(candidates)
+        if not any(
+            _corrects(later, candidate) or (later.turns[-1] > candidate.turns[-1] and _turns_down(later, candidate))
+            for later in candidates[position + 1 :]
+        )
+    )
+
+
+def _turns_down(later: Candidate, earlier: Candidate) -> bool:
+    """Whether a later word of the person rejects exactly what an earlier statement is for."""
+    if later.by is not Role.USER or not later.rejected or earlier.sort in (Sort.REMEMBER, Sort.LESSON):
+        return False
+    rejected = content_terms(later.rejected)
+    kept = content_terms(later.claim) - rejected
+    said = content_terms(earlier.claim)
+    return bool(rejected) and rejected <= said and not kept & said
+
+
+def _corrects(later: Candidate, earlier: Candidate) -> bool:
+    """Whether the person says an earlier statement of theirs anew and that it is otherwise: `correction: ...`, `9999, not 8081`."""
+    if later.by is not Role.USER or earlier.by is not Role.USER:
+        return False
+    rejected, now, before = (content_terms(text) for text in (later.rejected, later.claim, earlier.claim))
+    gone = before - (now - rejected)
+    replaces = bool(gone) and gone <= rejected and bool(now - rejected - before)
+    return overlap(now, before) >= _SAME and (replaces or later.corrects)
+
+
+def _without_repeats(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    kept: list[Candidate] = []
+    for candidate in candidates:
+        twin = next((index for index, other in enumerate(kept) if _say_the_same(*_by_strength(other, candidate))), None)
+        if twin is None:
+            kept.append(candidate)
+        else:
+            kept[twin], _ = _by_strength(kept[twin], candidate)
+    return tuple(sorted(kept, key=lambda candidate: candidate.turns[-1]))
+
+
+def _by_strength(earlier: Candidate, later: Candidate) -> tuple[Candidate, Candidate]:
+    """The stronger of two first; the later one where they are of one sort."""
+    return (later, earlier) if _STRENGTH[later.sort] <= _STRENGTH[earlier.sort] else (earlier, later)
+
+
+def _say_the_same(stronger: Candidate, weaker: Candidate) -> bool:
+    """Whether nothing is lost where only the stronger one stays."""
+    if in_words(stronger.claim) == in_words(weaker.claim):
+        return stronger.quote == weaker.quote or not is_anaphoric(weaker.claim)
+    if weaker.by is Role.USER:
+        return weaker.sort is not Sort.REMEMBER and says_all_of(stronger.claim, weaker.claim)
+    first, second = content_terms(stronger.claim), content_terms(weaker.claim)
+    if min(len(first), len(second)) < 3:
+        return False
+    if any(coverage(second, content_terms(support.text)) >= _TOLD for support in stronger.supports):
+        return True
+    both_lessons = stronger.sort is weaker.sort is Sort.LESSON
+    enough = _SAME_ACROSS if stronger.by is not weaker.by else _SAME_LESSON if both_lessons else _SAME
+    return overlap(first, second) >= enough and not lost_salience(weaker.claim, stronger.text)
+
+
+def _capped(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """At most ten of a sort, the latest ones; of all together, the strongest ones."""
+    counts: Counter[Sort] = Counter()
+    kept: list[Candidate] = []
+    for candidate in reversed(candidates):
+        counts[candidate.sort] += 1
+        if counts[candidate.sort] <= MAX_PER_SORT:
+            kept.append(candidate)
+    kept.reverse()
+    strongest = sorted(kept, key=lambda candidate: _STRENGTH[candidate.sort])[:MAX_NOTES]
+    return tuple(sorted(strongest, key=lambda candidate: candidate.turns[-1]))
+
+
+def with_files(candidates: Iterable[Candidate], files: tuple[str, ...]) -> tuple[Candidate, ...]:
+    """The candidates of an episode with the files changed in it."""
+    return tuple(evolve(candidate, files=files) for candidate in candidates)
+
+
+MAX_TAGS = 4
+
+# Names that are also common words (go, node, express, spring …) are left out: they are tags only by the files' language.
+_TECHNOLOGY_NAMES = """
+    android angular ansible apache astro aws azure babel bash bazel bun celery chrome clickhouse cloudflare cmake cron
+    css cuda cypress datadog deno django docker duckdb elasticsearch electron elixir esbuild eslint expo fastapi ffmpeg
+    figma firebase flask flutter gcp gemini git github gitlab golang gradle grafana graphql grpc haskell helm heroku
+    html hypothesis ios java javascript jenkins jest jira jwt kafka keycloak kotlin kubernetes langchain laravel
+    lefthook linux lua macos markdown maven mcp memcached mongodb mypy mysql nats neovim netlify nextjs nginx nix npm
+    numpy nuxt oauth ollama openai opentelemetry pandas perl php playwright pnpm poetry posthog postgres postgresql
+    powershell prettier prisma prometheus protobuf pulumi puppeteer pydantic pytest python pytorch rabbitmq rails react
+    redis redux rollup ruby ruff rust s3 sass scala selenium sentry shadcn shellcheck shopify sidekiq snowflake solidity
+    spark sql sqlalchemy sqlite ssh stripe supabase svelte swiftui systemd tailwind tauri tensorflow terraform toml tox
+    typescript ubuntu uv vercel vim vite vitest vscode vue wasm webpack websocket xcode xstate yaml yarn zig zod zsh
+"""
+_TECHNOLOGIES = frozenset(_TECHNOLOGY_NAMES.split())
+_SYNONYMS = {"postgresql": "postgres", "next.js": "nextjs", "k8s": "kubernetes", "websockets": "websocket"}
+_SUBJECTS = {
+    "testing": r"\b(?:tests?|testing|testes?|pytest|vitest|jest|fixtures?)\b",
+    "ci": r"\b(?:CI|github actions|pipeline|workflow file)\b",
+    "telemetry": r"\b(?:telemetry|analytics|telemetria)\b",
+    "performance": r"\b(?:slow|latency|performance|faster|timeouts?|\d+ ?ms|lento|desempenho)\b",
+    "security": r"\b(?:security|vulnerab\w+|csrf|xss|permissions?|segurança)\b",
+    "database": r"\b(?:database|migrations?|schema|base de dados|banco de dados|migraç\w+)\b",
+    "api": r"\b(?:(?-i:API|REST)|endpoints?)\b",
+    "cli": r"\b(?:CLI|command line|linha de comandos?)\b|`--[a-z]",
+    "hooks": r"\b(?:hooks?)\b",
+    "docs": r"\b(?:documentation|readme|changelog|docs|documentação)\b",
+    "deployment": r"\b(?:deploy\w*|release|rollback|staging|production|produção)\b",
+    "time-zones": r"\b(?:time ?zones?|utc|daylight saving|dst|fusos? horários?)\b",
+    "configuration": r"\b(?:config\w*|settings?|env(?:ironment)? variables?|configuraç\w+)\b",
+    "code-style": r"\b(?:duplicat\w+ (?:code|logic)|naming|refactor\w*|code style|comments|formatting)\b",
+}
+_LANGUAGES = {
+    "py": "python", "go": "go", "rs": "rust", "ts": "typescript", "tsx": "typescript", "js": "javascript",
+    "jsx": "javascript", "java": "java", "kt": "kotlin", "rb": "ruby", "php": "php", "swift": "swift", "c": "c",
+    "h": "c", "cpp": "c++", "cc": "c++", "cs": "c#", "sh": "shell", "sql": "sql", "css": "css", "html": "html",
+    "tf": "terraform", "nix": "nix", "ex": "elixir", "dart": "dart", "vue": "vue", "svelte": "svelte", "lua": "lua",
+}  # fmt: skip
+_WORD = re.compile(r"(?<![\w.])[a-z][a-z0-9]*(?:\.js|\+\+|#)?")
+
+
+def tags_of(text: str, files: Iterable[str] = ()) -> tuple[str, ...]:
+    """At most four `topic__…` tags: technologies named, subjects, and the commonest language of the files."""
+    words = dict.fromkeys(_SYNONYMS.get(word, word) for word in _WORD.findall(text.lower()))
+    named = [word for word in words if word in _TECHNOLOGIES]
+    subjects = [subject for subject, pattern in _SUBJECTS.items() if re.search(pattern, text, re.IGNORECASE)]
+    found = dict.fromkeys((*named[:3], *subjects, *_language(files)))
+    return tuple(f"topic__{name}" for name in tuple(found)[:MAX_TAGS])
+
+
+def _language(files: Iterable[str]) -> tuple[str, ...]:
+    endings = [_LANGUAGES[ending] for path in files if (ending := path.rsplit(".", 1)[-1].lower()) in _LANGUAGES]
+    return (max(endings, key=endings.count),) if endings else ()
+
+
+TITLE_CHARS = 110
+MIN_TITLE_CHARS = 30
+"""A shorter first sentence is not enough of a title."""
+LEAST_WORDS = 4
+"""Of an agent's title: fewer say nothing without the rest."""
+DESCRIPTION_CHARS = 160
+
+_KINDS = {
+    Sort.REMEMBER: Kind.FACT,
+    Sort.CORRECTION: Kind.DECISION,
+    Sort.PREFERENCE: Kind.PREFERENCE,
+    Sort.CONVENTION: Kind.CONVENTION,
+    Sort.ROUTINE: Kind.PREFERENCE,
+    Sort.DECISION: Kind.DECISION,
+    Sort.WANT: Kind.DECISION,
+    Sort.LESSON: Kind.LESSON,
+    Sort.REASONED: Kind.DECISION,
+    Sort.FINDING: Kind.FACT,
+    Sort.TASK: Kind.TASK,
+}
+# No lead says what anybody must do or wants done: the note is an order only where the person's own words are one.
+_LEADS = {
+    Sort.REMEMBER: "The user asked to remember:",
+    Sort.CORRECTION: "The user corrected the agent:",
+    Sort.PREFERENCE: "A preference, in the user's words:",
+    Sort.CONVENTION: "A convention here, in the user's words:",
+    Sort.ROUTINE: "Said once, in the user's words:",
+    Sort.DECISION: "Decided by the user:",
+    Sort.WANT: "How it is meant to be, in the user's words:",
+    Sort.LESSON: "What the user found out:",
+    Sort.FINDING: "What is so here, in the user's words:",
+    Sort.TASK: "Left to do, in the user's words:",
+}
+_IMPORTANCE = {Sort.REMEMBER: Importance.HIGH} | dict.fromkeys(
+    (Sort.ROUTINE, Sort.REASONED, Sort.FINDING), Importance.LOW
+)
+_STANDING = re.compile(
+    r"\b(?:always|never|every time|whenever|from now on|going forward|sempre|nunca|a partir de agora|de agora em diante)\b",
+    re.IGNORECASE,
+)
+_EVERYWHERE = re.compile(
+    r"\b(?:in )?(?:all|any|every|each) (?:of )?(?:my |our |the )?(?:other )?(?:projects?|repos|repositories)\b|\beverywhere\b|\bglobally\b"
+    r"|\bem tod[oa]s os (?:meus )?proje[c]?tos\b",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(
+    r"\s\((?![^()]*(?:`--|\b(?:pre-existing|not|only|never|but|except|fails?)\b))[^()]{16,200}\)(?!\s*=)"
+)
+_IN_BRACKETS = re.compile(r"^\(([^()]*)\)$")
+_PREAMBLE = re.compile(
+    r"^(?:so|and|but|also|actually|in fact|well|yes|please|just|that|then|na verdade|por favor|e|mas|que)[,:]?\s+"
+    r"|^the user is (?:absolutely )?right[\s,.:;–—-]+|^the agent (?:would|recommends?|suggests?|proposes?) (?=[a-z])|^\[Image #\d+\]\s*"
+    r"|^(?:no|nope|nah|não)[,:;–—-]\s*|^hm+[,.]?\s+"
+    r"|^(?:(?:but )?(?:that's|that is|this is|it's) (?:wrong|incorrect|not (?:right|correct|true)))[,.:;–—-]\s*"
+    r"|^(?:stop|wait|hold on|one moment)(?: for a (?:second|moment|minute))?[,.:;–—-]\s*"
+    r"|^(?:from now on|going forward|in (?:the )?future|a partir de agora|de agora em diante|daqui em diante)[,:]?\s+"
+    r"|^(?:the |o |a )?(?:root cause|(?:actual |real |underlying )?(?:problem|issue|bug|cause|culprit|reason)|causa raiz|problema|erro|causa)"
+    r" (?:was|is|era|foi) (?:that|que)[,:]?\s+"
+    r"|^(?:the )?(?:root cause|bug|issue)(?: found and fixed| (?:is|was) (?:real|confirmed)| of [^:]{3,60})?:\s+"
+    r"|^(?:(?:one|two|another|an?) )?(?:side |other )?(?:notes?|things?|caveats?)\b[^:.]{0,40}:\s+"
+    r"|^(?:it )?turn(?:s|ed) out(?: that)?[,:]?\s+|^(?:afinal|acontece que)[,:]?\s+"
+    r"|^(?:we|i)(?:'ve| have)? (?:decided|agreed)(?: that| to)?(?! (?:on|against|for)\b)\s+|^(?:decidimos|decidi)(?: que)?\s+"
+    r"|^(?:let's|lets|let us|vamos) (?:just )?(?=[a-z])"
+    r"|^(?:i|we) (?:really |just |only |do |also )+(?:want|need) to |^(?:we|i) (?:still )?(?:need|have) to (?=[a-z])"
+    r"|^(?:eu )?(?:só|apenas) quero\s+",
+    re.IGNORECASE,
+)
+
+_WANTED = re.compile(
+    r"^(?:(?:so|and|but|also|actually|well|yes|no)[,:]?\s+)*(?:i|we) (?:really |just |only |still |do )*(?:want|need|expect) "
+    r"(?P<what>(?:the|this|that|these|those|our|each|every|all|any|users?|it)(?: (?!not\b)[\w`./'-]+){0,3}) "
+    r"(?P<not>not )?to (?P<to_not>not )?(?=[a-z])(?!(?:the|a|an|our|my|your|this|that|its?|be able)\b)",
+    re.IGNORECASE,
+)
+_TAKES_TO = re.compile(
+    r"(?:\w+ed|ability|option|possibility|chance|choice|right|permission|way|back|close|set|sent|put|next|related)$",
+    re.IGNORECASE,
+)
+"""Before these `to` leads on to no act of theirs: `the ability to resume`, `moved to main`."""
+
+
+def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> ProposedEntry | None:
+    """The note; None where nothing in the claim makes a whole title. `asked` is what the person had asked for, for the
+    notes that do not say it themselves."""
+    title = headline(candidate.claim)
+    little = len(names_in(title)) < 2 and not says_enough(title, LEAST_WORDS)
+    if not title or (candidate.by is not Role.USER and little):
+        return None
+    text = f"{candidate.text} {candidate.quote}"
+    return ProposedEntry(
+        title=f"{title} (dealt with since)"
+        if candidate.mended
+        else f"Said once: {title}"
+        if candidate.sort is Sort.ROUTINE
+        else title,
+        description=_description(candidate, title),
+        body=_body(candidate, asked),
+        kind=_kind(candidate),
+        tags=tags_of(text, files) or tags_of(asked),
+        scope="global" if candidate.by is Role.USER and _EVERYWHERE.search(candidate.quote) else None,
+        importance=_IMPORTANCE.get(candidate.sort, Importance.MEDIUM),
+        confidence=0.9 if candidate.by is Role.USER else 0.7,
+        turns=candidate.turns,
+    )
+
+
+def headline(claim: str) -> str:
+    """A title that says the thing: the claim's first sentence or its whole clauses, without lead-in and asides; empty where
+    it would have to be broken off."""
+    sentences = sentences_of(claim)
+    first = sentences[0] if sentences else claim
+    text = first if len(first) >= MIN_TITLE_CHARS or len(sentences) < 2 else f"{first} {sentences[1]}"
+    text = _WANTED.sub(_as_it_should_be, text)
+    while (found := _PREAMBLE.match(text)) and len(text) - found.end() >= 12 and not is_anaphoric(text[found.end() :]):
+        text = text[found.end() :]
+    text = text.lstrip(" ,;:–—")
+    text = text if len(text) <= TITLE_CHARS else _ASIDE.sub("", text)
+    is_list = ": " in text and "; " in text
+    whole = ("" if is_list else clause(text, TITLE_CHARS)) or clause(text, LONGEST_TITLE_CHARS)
+    return "" if whole.endswith("…") else capitalised(_IN_BRACKETS.sub(r"\1", whole).rstrip(" .!,;:"))
+
+
+def _as_it_should_be(found: re.Match[str]) -> str:
+    """`this command should behave like` of `I want this command to behave like`."""
+    if _TAKES_TO.search(found["what"]):
+        return found[0]
+    return f"{found['what']} should {'not ' if found['not'] or found['to_not'] else ''}"
+
+
+def _kind(candidate: Candidate) -> Kind:
+    if candidate.sort in (Sort.REMEMBER, Sort.CORRECTION) and _STANDING.search(candidate.claim):
+        return Kind.PREFERENCE
+    return _KINDS[candidate.sort]
+
+
+def _description(candidate: Candidate, title: str) -> str:
+    claim = candidate.claim.rstrip(".:")
+    if candidate.by is Role.USER:
+        return f"{_LEADS[candidate.sort].rstrip(':')}: {cut(claim, DESCRIPTION_CHARS - 45)}"
+    if claim == title and candidate.supports:
+        return cut(candidate.supports[0].text, DESCRIPTION_CHARS)
+    return cut(claim, DESCRIPTION_CHARS)
+
+
+def _body(candidate: Candidate, asked: str) -> str:
+    main = _main_part(candidate)
+    parts = [main, *(f"{support.label}: {support.text}" for support in candidate.supports if support.text not in main)]
+    if asked and _needs_context(candidate):
+        parts.append(f"The user had asked: “{asked}”")
+    return "\n\n".join(parts)
+
+
+def _main_part(candidate: Candidate) -> str:
+    if candidate.by is not Role.USER:
+        return (
+            candidate.claim
+            if candidate.sort is Sort.TASK and candidate.supports
+            else candidate.quote or candidate.claim
+        )
+    quoted = "\n".join(f"> {line}".rstrip() for line in (candidate.quote or candidate.claim).split("\n"))
+    chosen = (
+        f"{candidate.claim}\n\n" if candidate.claim not in candidate.quote and candidate.sort is Sort.DECISION else ""
+    )
+    lead = _LEADS[candidate.sort]
+    return f"{lead} {chosen}In the user's words:\n\n{quoted}" if chosen else f"{lead}\n\n{quoted}"
+
+
+def _needs_context(candidate: Candidate) -> bool:
+    """The agent's conclusions say little without the question; what the person said mostly stands by itself."""
+    if candidate.by is not Role.USER:
+        return candidate.sort is not Sort.TASK or not candidate.supports
+    return candidate.sort in (Sort.WANT, Sort.TASK, Sort.DECISION, Sort.LESSON) and not candidate.supports
+
+
+def inline_entry(
+    title: str, body: str, tags: tuple[str, ...], kind: Kind | None, turns: tuple[int, ...]
+) -> ProposedEntry:
+    """A person's note, whole, without hidden characters."""
+    return ProposedEntry(
+        title=" ".join(legible(title).split()), body=legible(body), kind=kind or Kind.FACT, tags=tags, turns=turns
+    )
+
+
+NOTE_CHARS = 4_000
+"""Of the sections that share a note; one that is longer has a note of its own."""
+MOST_NOTES = 10
+
+
+def document_notes(document: History) -> ChangeSet:
+    """The sections of a document, whole and in order, in as few notes as can be read; `skipped` says why there are none.
+
+    They cite the document's turns, which are nobody's words in a session: each comes out as external.
+    """
+    groups = tuple(_groups(document.turns))
+    texts = tuple("\n\n".join(legible(turn.text) for turn in group).strip() for group in groups)
+    chars = sum(map(len, texts))
+    if _is_serialised("\n".join(texts)):
+        return ChangeSet(skipped=f"it is no text for people but JSON; {_HOW_ELSE}")
+    if len(groups) > MOST_NOTES:
+        return ChangeSet(skipped=f"its {chars:,} characters are too many to be kept as they stand; {_HOW_ELSE}")
+    name = one_line(document.title or "", MAX_TITLE_CHARS)
+    entries = tuple(
+        ProposedEntry(
+            title=_title(name, text, alone=len(groups) == 1),
+            body=text,
+            kind=Kind.FACT,
+            tags=tags_of(text),
+            turns=tuple(turn.number for turn in group),
+        )
+        for group, text in zip(groups, texts, strict=True)
+        if text
+    )
+    return ChangeSet(entries, skipped=None if entries else "it says nothing")
+
+
+_HOW_ELSE = "an agent command (llm.preset) makes notes of it"
+
+
+def _groups(turns: Sequence[Turn]) -> Iterator[tuple[Turn, ...]]:
+    held: list[Turn] = []
+    for turn in turns:
+        if held and sum(len(each.text) for each in held) + len(turn.text) > NOTE_CHARS:
+            yield tuple(held)
+            held = []
+        held.append(turn)
+    if held:
+        yield tuple(held)
+
+
+def _is_serialised(text: str) -> bool:
+    whole = text.strip()
+    return whole[:1] + whole[-1:] in ("{}", "[]")
+
+
+def _title(name: str, text: str, *, alone: bool) -> str:
+    own = derive_title(text)
+    title = name or own if alone else own if not name or own == name else f"{name}: {own}"
+    return one_line(title, MAX_TITLE_CHARS) or "untitled document"

@@ -1,0 +1,358 @@
+"""A session as a conversation: episodes, whose words a message holds, what the agent answered, and which option was chosen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from attrs import frozen
+
+from agent_memory.domain.extraction.cues import Signal, Sort, is_quiet, shows, sort_of_section, without
+from agent_memory.domain.extraction.text import (
+    Block,
+    blocks_of,
+    cut,
+    in_third_person,
+    is_anaphoric,
+    joined,
+    says_enough,
+    sentences_of,
+)
+from agent_memory.domain.history import History, Role, Turn
+from agent_memory.domain.planning.directives import is_directive
+
+_INJECTED = re.compile(
+    r"\s*(?:<[a-z][\w-]*>|# AGENTS\.md instructions|Caveat: |This session is being continued|Your final response is"
+    r"|\[Request interrupted|\[Image|Base directory for this skill)",
+    re.IGNORECASE,
+)
+_EDITS = re.compile(
+    r"\bapply_patch\b|\b(?:sed|perl) -\w*i|\btee\b|\bwrite_text\b|\bgit (?:mv|apply|revert)\b|[^|&-]>{1,2} ?[\w./~-]+\.\w"
+)
+
+
+@frozen
+class Episode:
+    """From one message of the person to their next one."""
+
+    asked: Turn | None
+    work: tuple[Turn, ...]
+    """The turns of the agent and of its tools."""
+
+    @property
+    def closing(self) -> Turn | None:
+        """The agent's last word of the episode, unless it was still at work then."""
+        for turn in reversed(self.work):
+            if turn.role is Role.AGENT:
+                return turn if turn.text.strip() and not turn.tool_calls else None
+        return None
+
+    @property
+    def worked(self) -> bool:
+        """Whether the agent used a tool."""
+        return any(turn.tool_calls for turn in self.work)
+
+    @property
+    def acted(self) -> bool:
+        """Whether the agent changed something: by a tool that writes, or by a shell's command, as some agents do."""
+        calls = (call for turn in self.work for call in turn.tool_calls)
+        return any(call.writes or _EDITS.search(call.brief) for call in calls)
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The files that the agent changed, each once, in the order of their first change."""
+        return tuple(
+            dict.fromkeys(call.path for turn in self.work for call in turn.tool_calls if call.writes and call.path)
+        )
+
+
+def episodes_of(history: History) -> tuple[Episode, ...]:
+    """The episodes of a history in order. One that begins with the agent's turns was asked for before this part."""
+    groups: list[tuple[Turn | None, list[Turn]]] = []
+    for turn in history.turns:
+        if turn.role is Role.USER and not is_injected(turn):
+            groups.append((turn, []))
+        elif groups:
+            groups[-1][1].append(turn)
+        else:
+            groups.append((None, [turn]))
+    return tuple(Episode(asked, tuple(work)) for asked, work in groups)
+
+
+def is_injected(turn: Turn) -> bool:
+    """Whether the text of a user turn was put there by a program and typed by nobody."""
+    return bool(_INJECTED.match(turn.text)) or not turn.text.strip()
+
+
+_OF_ITSELF = ("The agent ", "If ", "Eu ", "Se ")
+"""So begins what says nothing of the matter: what the agent did or will do, and what would be."""
+_LOOKED_AT = 3
+"""Turns in which the agent may say what it agrees to: at first it often only goes to look."""
+_CHOICE = re.compile(
+    r"\b(?:option|approach|variant|number|proposal|solution|alternative|plan|opção|opcao|alternativa|proposta)\s+"
+    r"(?:number\s+|#)?(?P<mark>\d|[a-e])\b"
+    r"|\b(?:the |a )(?P<place>first|second|third|last|primeira|segunda|terceira|última)\b"
+    r"(?: (?:one|option|approach|opção|alternativa))?",
+    re.IGNORECASE,
+)
+_PLACES = {"first": 0, "second": 1, "third": 2, "last": -1, "primeira": 0, "segunda": 1, "terceira": 2, "última": -1}
+_OPTION_LABEL = re.compile(
+    r"(?:option|approach|variant|opção|alternativa)\s+(?P<mark>\d|[a-e])\b\s*[:.–—-]?\s*(?P<name>.*)", re.IGNORECASE
+)
+
+
+@frozen
+class Answer:
+    """The agent's first words in an episode."""
+
+    agrees: bool = False
+    """It says that the person is right."""
+    confirms: bool = False
+    """The same, or a plain yes."""
+    says: str = ""
+    """What it goes on to say of the matter; empty where it only says what it does next."""
+    turn: int = 0
+
+
+def answer_in(episode: Episode) -> Answer:
+    """The answer; an empty one where the agent went to work without a word."""
+    spoken = [turn for turn in episode.work if turn.role is Role.AGENT and turn.text.strip()][:_LOOKED_AT]
+    first = next((each for turn in spoken[:1] for each in _sentences(turn.text)), "")
+    rest = without(Signal.CONCEDES, first)
+    agrees = rest != first
+    confirms = agrees or first.casefold().startswith(("yes", "sim", "right", "correct"))
+    if not agrees:
+        return Answer(confirms=confirms)
+    conceded = first.removesuffix(rest) if rest else first
+    for turn in spoken:
+        text = turn.text.partition(conceded)[2] if turn is spoken[0] else turn.text
+        said = (each for each in _said(text) if says_enough(each) and not each.startswith(_OF_ITSELF))
+        if says := joined(*islice(said, 3)):
+            return Answer(agrees, confirms, says, turn.number)
+    return Answer(agrees, confirms)
+
+
+def informative(turn: Turn) -> tuple[str, ...]:
+    """The sentences of an agent's message that say something of the matter, in the third person; of one that says little,
+    all of them."""
+    short = (in_third_person(cut(each)) for each in _sentences(turn.text) if not is_directive(each))
+    return tuple(_said(turn.text)) or tuple(short)
+
+
+def _said(text: str) -> Iterator[str]:
+    """An order in the agent's words would be taken for one of the person's, whom the note quotes (P19): it is left out."""
+    said = (each for each in _sentences(text) if says_enough(each, 2) and not is_quiet(each) and not is_directive(each))
+    for position, sentence in enumerate(said):
+        if position or not is_anaphoric(sentence):
+            yield in_third_person(cut(sentence))
+
+
+def _sentences(text: str) -> Iterator[str]:
+    blocks = blocks_of(text)
+    told = [block for block in blocks if block.style == "paragraph"] or blocks
+    return (sentence for block in told for sentence in sentences_of(block.text))
+
+
+@frozen
+class Option:
+    """What was chosen. `among` names the options of which it is one."""
+
+    text: str
+    turn: int
+    among: str
+
+
+@frozen
+class Offer:
+    """One option of a list."""
+
+    mark: str
+    text: str
+    name: str
+
+
+def speaks_of_an_option(sentence: str) -> bool:
+    """Whether a sentence names an option by its number, letter or place: without the offer nobody knows which."""
+    return _CHOICE.search(sentence) is not None
+
+
+def chosen_option(sentence: str, offered: Turn | None) -> Option | None:
+    """The option that a sentence chooses from the agent's last message; None where there is no such option."""
+    choice = _CHOICE.search(sentence)
+    if choice is None or offered is None:
+        return None
+    offers = offers_in(offered)
+    found = _by_mark(offers, choice["mark"]) if choice["mark"] else _by_place(offers, choice["place"])
+    if found is None:
+        return None
+    return Option(found.text, offered.number, cut("; ".join(offer.name for offer in offers)))
+
+
+def offers_in(turn: Turn) -> tuple[Offer, ...]:
+    """The options that a message offers, two at least; empty where it offers none."""
+    blocks = blocks_of(turn.text)
+    offers = _labelled(blocks) or _numbered(blocks)
+    return offers if len(offers) >= 2 else ()
+
+
+def _labelled(blocks: Sequence[Block]) -> tuple[Offer, ...]:
+    """Options that are called so: `**Option A: small**`, as labels or headings."""
+    found: dict[str, Offer] = {}
+    for block in blocks:
+        for title in (block.label, block.section, block.text):
+            match = _OPTION_LABEL.match(title)
+            if match:
+                mark = match["mark"].lower()
+                text = f"{title}: {block.text}" if title != block.text and block.text else title
+                if mark not in found or found[mark].text == found[mark].name:
+                    found[mark] = Offer(mark, text, title)
+    return tuple(found.values())
+
+
+def _numbered(blocks: Sequence[Block]) -> tuple[Offer, ...]:
+    """The last numbered list of the message."""
+    offers: list[Offer] = []
+    for block in blocks:
+        if block.style != "item" or not block.ordinal or block.depth:
+            continue
+        if block.ordinal in ("1", "a"):
+            offers = []
+        text = f"{block.label}: {block.text}" if block.label and block.text else block.label or block.text
+        offers.append(Offer(block.ordinal, text, block.label or cut(block.text, 60)))
+    return tuple(offers)
+
+
+def _by_mark(offers: Sequence[Offer], mark: str) -> Offer | None:
+    return next((offer for offer in offers if offer.mark == mark.lower()), None)
+
+
+def _by_place(offers: Sequence[Offer], place: str) -> Offer | None:
+    position = _PLACES[place.lower()]
+    return offers[position] if offers and position < len(offers) else None
+
+
+TYPED_CHARS = 1_500
+"""Of a longer message what is between the first and the last paragraph was pasted: of that only lists and what stands under
+a heading counts, as a plan does or a list of what is expected."""
+PASTED_CHARS = 8_000
+"""A longer one is a document."""
+_PROGRAM = re.compile(
+    r"\A\s*(?:you are (?:an? |the )?[\w -]{0,40}\b(?:assistant|agent|writing|generating|expert|evaluator|judge|reviewer)\b"
+    r"|you (?:generate|write|summari[sz]e|evaluate|classify|will be given)\b|your (?:task|job|role) is\b|act as an? )"
+    r"|^\s*(?:respond|reply|answer) with (?:only |just |exactly )?(?:an?|the|one) (?:\w+ )?(?:json|yaml|xml|marker|label|token)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_REPORT = re.compile(
+    r"^\s*(?:[-*•]\s*)?(?:\(?\d{1,2}[.)]\s*)?[*_[(]*(?:critical|blocker|major|minor|high|medium|low|nit|p[0-3]|severity)\b[*_\])]*\s?[:\])(–—-]"
+    r"|\*\*[^*\n]{2,}\*\*|\.[a-z]{1,4}(?::|#L)\d+|^\s{0,3}-{3,}\s*$|^(?:new |key |main )?findings:"
+    r"|\b(?:i've|i have) (?:reviewed|verified|analy[sz]ed)\b|\S [—→] \S[\s\S]*\S [—→] \S",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Marks of what was written up, by a reviewer, a bot or an agent: severities, places in files, bold words, rules."""
+REPORT_CHARS = 240
+"""A shorter message was typed whatever its marks, and so was a paragraph as short before a report."""
+LAST_WORD_CHARS = 80
+"""The same of a paragraph behind one, which as a longer one would be the reporter's conclusion."""
+_PLAN = re.compile(r"\s*(?:please )?(?:implement|execute|carry out) (?:the following|this) plan\b", re.IGNORECASE)
+_WHO = (
+    r"page|file|document|plan|site|web ?site|docs?|documentation|readme|manual|guide|handbook|article|blog|post|tutorial|spec|specification"
+    r"|rfc|faq|wiki|stack ?overflow|reviewer|review|comment|issue|ticket|e-?mail|message|error|warning|log|output|linter"
+    r"|prompt|banner|answer|thread|forum|vendor|bot|description|he|she|they|someone|somebody|(?:claude|agents|gemini)\.md"
+    r"|página|documentação|guia|artigo|blogue|especificação|revisor|comentário|mensagem|erro|aviso|registo|resposta|fórum|el[ea]s?|alguém"
+)
+_SAYS = (
+    r"says?|said|states?|stated|tells?|told|claims?|claimed|recommends?|recommended|suggests?|suggested|advises?|advised"
+    r"|writes|wrote|demands?|insists?|mentions?|mentioned|asks?|flags?|instructs?|reads?(?=\s*[:\"“'‘«])"
+    r"|diz(?:em)?|disse(?:ram)?|afirma|recomenda(?:m)?|sugere(?:m)?|aconselha|manda|escreveu|pede"
+)
+_TELLS = re.compile(
+    rf"\b(?:{_WHO})\b[^.?!:;,\"“«]{{0,40}}?\b(?:{_SAYS})\b"
+    rf"|\b(?:according to|as per|segundo|de acordo com)\s+(?:\w+\s+){{0,3}}?(?:{_WHO})\b",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(r"[\s:,]*(?:that|que)?[\s:,]*(?P<mark>[\"“'‘«])")
+_CLOSING = {'"': '"', "“": "”", "'": "'", "‘": "’", "«": "»"}
+
+
+def own_words(turn: Turn) -> tuple[Block, ...]:
+    """The blocks without those that the person introduces as somebody else's words; none of a message that a program wrote,
+    which tells a model its role or in what form it is to reply."""
+    if _PROGRAM.search(turn.text):
+        return ()
+    kept: list[Block] = []
+    reported_run: int | None = None
+    for block in _without_reports(turn):
+        if reported_run is not None and block.run <= reported_run + (
+            1 if not kept or kept[-1].run == reported_run else 0
+        ):
+            reported_run = max(reported_run, block.run)
+            continue
+        reported_run = block.run if shows(Signal.REPORTED, block.text) else None
+        kept.append(block)
+    return tuple(kept)
+
+
+def typed_blocks(turn: Turn) -> tuple[Block, ...]:
+    """The blocks of a user turn that the person typed."""
+    blocks = blocks_of(turn.text)
+    length = sum(len(block.text) for block in blocks)
+    if length <= TYPED_CHARS:
+        return blocks
+    ends = (blocks[0], blocks[-1])
+    if length > PASTED_CHARS or any(shows(Signal.ABOUT_TEXT, end.text) for end in ends):
+        return tuple(dict.fromkeys(ends))
+    return tuple(block for block in blocks if block in ends or block.style == "item" or block.section)
+
+
+def pasted_blocks(turn: Turn) -> tuple[Block, ...]:
+    """Those of them that stand in the middle of a long message, or make up a plan that is to be carried out."""
+    blocks = typed_blocks(turn)
+    if _PLAN.match(turn.text):
+        return blocks[1:]
+    return blocks[1:-1] if sum(len(block.text) for block in blocks_of(turn.text)) > TYPED_CHARS else ()
+
+
+def _without_reports(turn: Turn) -> tuple[Block, ...]:
+    """The typed blocks; of a message that brings somebody's report only what frames it, and what is under a heading."""
+    blocks = typed_blocks(turn)
+    if _PLAN.match(turn.text) or len(turn.text) <= REPORT_CHARS or not _REPORT.search(turn.text):
+        return blocks
+    last = len(blocks) - 1
+    frame = {0: REPORT_CHARS, last: LAST_WORD_CHARS} if last else {}
+    return tuple(
+        block
+        for position, block in enumerate(blocks)
+        if sort_of_section(block.section) is Sort.CONVENTION
+        or (len(block.text) <= frame.get(position, 0) and not _REPORT.search("\n".join(block.lines)))
+    )
+
+
+def own_part(sentence: str) -> str | None:
+    """The beginning of a sentence up to where it says who speaks next; None where the person speaks to its end."""
+    told = _TELLS.search(sentence)
+    return sentence[: told.end()] if told else None
+
+
+def within_quotes(sentences: Sequence[str]) -> frozenset[int]:
+    """Which of the sentences stand in a quotation that an earlier one opened after naming who says it."""
+    inside: set[int] = set()
+    closing = ""
+    for position, sentence in enumerate(sentences):
+        if closing:
+            inside.add(position)
+            closing = "" if _closes(sentence, closing) else closing
+            continue
+        if shows(Signal.REPORTED, sentence):
+            return frozenset({*inside, *range(position + 1, len(sentences))})
+        told = _TELLS.search(sentence)
+        opened = _OPENING.match(sentence, told.end()) if told else None
+        if opened:
+            mark = _CLOSING[opened["mark"]]
+            closing = "" if _closes(sentence[opened.end() :], mark) else mark
+    return frozenset(inside)
+
+
+def _closes(text: str, mark: str) -> bool:
+    """Whether the quotation ends in the text. Within a word the mark is an apostrophe."""
+    return bool(re.search(rf"{re.escape(mark)}(?!\w)", text))
