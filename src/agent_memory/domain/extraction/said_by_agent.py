@@ -292,7 +292,13 @@ def _announced(turn: Turn) -> str:
             tells = [sentence] if _FOUND_OUT.search(sentence) and says_enough(sentence, 4) else []
             following = [other for other in sentences[index + 1 : index + 4] if not is_quiet(other)]
             claim = joined(*tells, *following)
-            if says_enough(claim, 5) and names_in(claim) and not is_anaphoric(claim) and tells_a_fault(claim):
+            if (
+                says_enough(claim, 5)
+                and names_in(claim)
+                and not is_anaphoric(claim)
+                and tells_a_fault(claim)
+                and not is_void(Sort.LESSON, f"{sentence} {claim}")
+            ):
                 return in_third_person(claim)
     return ""
 
