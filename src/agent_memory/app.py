@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
     from agent_memory.adapters.setup.installation import Installation
     from agent_memory.adapters.store.store_files import StoreFiles
-    from agent_memory.adapters.surroundings.places_files import PlacesFiles
+    from agent_memory.adapters.surroundings.places import PlacesFiles
     from agent_memory.adapters.surroundings.repository import Repository
     from agent_memory.adapters.targets import TargetFiles
     from agent_memory.domain.backfill import Backfill
@@ -214,7 +214,7 @@ class Memory:
 
     @cached_property
     def places(self) -> PlacesFiles:
-        from agent_memory.adapters.surroundings.places_files import PlacesFiles
+        from agent_memory.adapters.surroundings.places import PlacesFiles
 
         return PlacesFiles(self.environ)
 
@@ -390,7 +390,7 @@ class Memory:
     @property
     def scopes(self) -> ScopeKeeping:
         """For the places that notes belong to."""
-        from agent_memory.adapters.surroundings.known_places import known_places
+        from agent_memory.adapters.surroundings.places import known_places
         from agent_memory.scope_keeping import ScopeKeeping
 
         return ScopeKeeping(
@@ -409,8 +409,7 @@ class Memory:
     @property
     def arriving(self) -> PlacesFiles:
         """`places` for whoever comes to work there: notes that a place had under an earlier key follow."""
-        from agent_memory.adapters.surroundings.known_places import known_places
-        from agent_memory.adapters.surroundings.places_files import PlacesFiles
+        from agent_memory.adapters.surroundings.places import PlacesFiles, known_places
 
         known = known_places(self.environ, self.real_root)
 
@@ -943,7 +942,7 @@ class Memory:
 
         from agent_memory.adapters.injecting.delivery_files import DeliveryLog
         from agent_memory.adapters.records.health_files import read_health
-        from agent_memory.bootstrap.job_healths import job_healths
+        from agent_memory.adapters.scheduling.schedule_state import job_healths
         from agent_memory.domain.injecting.delivery_report import deliveries_by_harness
 
         configured = self.agent()
@@ -959,7 +958,7 @@ class Memory:
             self.config.llm.max_calls_per_day,
             (describe(configured.failure()),) if isinstance(configured, Failure) else (),
         )
-        installed, jobs = unwrap(job_healths(self))
+        installed, jobs = job_healths(home_of(self.environ), self.config.schedule, self.real_root, now_ms)
         problems = [job.problem(now_ms) for job in jobs]
         if installed is not None and not os.access(installed.program, os.X_OK):
             # A job that fails since an executable is gone says so nowhere else.

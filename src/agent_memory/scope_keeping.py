@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.surroundings.known_places import KnownPlace, KnownPlaces
-from agent_memory.adapters.surroundings.places_files import redacted_scope
+from agent_memory.adapters.surroundings.places import UNKNOWN, KnownPlace, KnownPlaces, redacted_scope, root_commit_of
 from agent_memory.adapters.surroundings.repository import Repository, scope_there
-from agent_memory.adapters.surroundings.root_commit import UNKNOWN, root_commit_of
 from agent_memory.domain.change import Dropped, Receipt, Replace
 from agent_memory.domain.entry import Listing, MemoryEntry
 from agent_memory.domain.run_log import LoggedRun, logged_actions, short_id

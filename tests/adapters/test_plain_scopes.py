@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.adapters.surroundings.places_files import is_too_plain
+from agent_memory.adapters.surroundings.places import is_too_plain
 from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.redaction import RULES
 

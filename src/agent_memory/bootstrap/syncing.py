@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from agent_memory.adapters.setup.detection import memory_program
+from agent_memory.adapters.surroundings.shipped_files import memory_program
 from agent_memory.adapters.syncing.commits import Commits
 from agent_memory.adapters.syncing.disk_merge import DiskMerge
 from agent_memory.adapters.syncing.synchroniser import Synchroniser

@@ -7,7 +7,7 @@ from agent_memory import __version__
 from agent_memory.adapters.injecting.delivery_files import DeliveryLog
 from agent_memory.adapters.injecting.later_capture import was_captured_since
 from agent_memory.adapters.injecting.shelf_files import Looks, Shelf, keep_shelf, looks_of, read_shelf
-from agent_memory.adapters.surroundings.known_places import KnownPlaces
+from agent_memory.adapters.surroundings.places import KnownPlaces
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree, read_repository, work_tree_above
 from agent_memory.adapters.surroundings.root import config_path, local_state_directory
 from agent_memory.domain.injecting.already_shown import read_files, shown_whole

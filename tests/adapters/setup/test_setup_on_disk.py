@@ -15,7 +15,7 @@ from agent_memory.adapters.setup.setup_state import SetupState
 from agent_memory.adapters.surroundings.config_files import parse_config
 from agent_memory.adapters.targets import TargetFiles
 from agent_memory.config import Config, StorageConfig
-from agent_memory.domain.installing.context import context_of
+from agent_memory.domain.installing.harnesses import context_of
 from agent_memory.domain.installing.plan import InstallPlan, SetupRequest
 from agent_memory.domain.installing.receipt import Receipt
 from agent_memory.domain.installing.wanted import Part

@@ -7,8 +7,7 @@ import pytest
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.injecting import already_shown
 from agent_memory.domain.injecting.already_shown import read_files, shown_whole
-from agent_memory.domain.installing.context import context_of
-from agent_memory.domain.installing.harnesses import SETUPS
+from agent_memory.domain.installing.harnesses import SETUPS, context_of
 from agent_memory.domain.section import SectionBudget, SectionFacts, Target
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.transcripts import own_marks

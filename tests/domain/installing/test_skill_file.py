@@ -10,8 +10,7 @@ import pytest
 from attrs import evolve
 
 from agent_memory.bootstrap.installing import with_shipped_texts
-from agent_memory.domain.installing.context import context_of
-from agent_memory.domain.installing.harnesses import SETUPS
+from agent_memory.domain.installing.harnesses import SETUPS, context_of
 from agent_memory.domain.installing.wanted import Part, Wanted, Whole
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
 

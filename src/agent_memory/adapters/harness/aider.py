@@ -51,7 +51,7 @@ from agent_memory.adapters.harness.transcripts import (
     transcript,
 )
 from agent_memory.adapters.harness.turn_builder import NewFrom, Session, asked
-from agent_memory.adapters.surroundings.git_index import is_tracked
+from agent_memory.adapters.surroundings.repository import is_tracked
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, Role, SessionMark, transcript_key
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile

@@ -25,7 +25,7 @@ from agent_memory.adapters.inbox.inbox_reading import (
     retired_in,
 )
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
-from agent_memory.adapters.surroundings.known_places import known_places, repo_now
+from agent_memory.adapters.surroundings.places import known_places, repo_now
 from agent_memory.domain.inbox_entry import UPGRADE_EVENT, InboxEntry
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Quarantined, Trouble

@@ -9,6 +9,7 @@ notice-command, notice-session   a failure that the next command, and the next s
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -17,8 +18,18 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.locks import file_lock
 from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.scheduling.notices import COMMAND, SESSION, Notice, notice_path, schedule_directory
-from agent_memory.domain.scheduling import InstalledSchedule, JobRecord, ScheduledRun, recorded
-from agent_memory.errors import StateCorrupt
+from agent_memory.config import ScheduleConfig
+from agent_memory.domain.scheduling import (
+    Cadence,
+    InstalledSchedule,
+    JobHealth,
+    JobRecord,
+    ScheduledRun,
+    cadence_of,
+    next_due_ms,
+    recorded,
+)
+from agent_memory.errors import StateCorrupt, UsageInvalid
 from agent_memory.formats.schedule_json import parse_installed, parse_record, render_installed, render_record
 from agent_memory.results import T, unwrap
 
@@ -111,3 +122,45 @@ class ScheduleState:
 def _read(path: str, parse: Callable[[bytes, str], T]) -> T | None:
     image = unwrap(read_file(path, _MAX_STATE_BYTES))
     return None if image is None else parse(image.data, path)
+
+
+def interval_hours(schedule: ScheduleConfig) -> dict[str, float]:
+    """How often each job is to run, as the config says."""
+    return {"consolidate": schedule.consolidate_interval_hours, "defrag": schedule.defrag_interval_hours}
+
+
+def job_healths(
+    home: str | None, schedule: ScheduleConfig, real_root: str, now_ms: int
+) -> tuple[InstalledSchedule | None, tuple[JobHealth, ...]]:
+    """The schedule of this machine, where it is one for this root, and how its jobs do. Jobs that another program has
+    scheduled (a Nix module, a crontab of one's own) are known from their runs, and run as often as the config says."""
+    if home is None:
+        return None, ()
+    state = ScheduleState(home)
+    installed = state.installed()
+    if installed is None:
+        seconds = {name: round(hours * 3600) for name, hours in interval_hours(schedule).items()}
+        healths = (_job_health(name, each, None, state.record(name), now_ms) for name, each in seconds.items())
+        return None, tuple(each for each in healths if each.record.runs)
+    if installed.root != real_root:
+        return None, ()
+    healths = (
+        _job_health(job.name, job.interval_seconds, installed, state.record(job.name), now_ms) for job in installed.jobs
+    )
+    return installed, tuple(healths)
+
+
+def _job_health(
+    name: str, interval_seconds: int, installed: InstalledSchedule | None, record: JobRecord, now_ms: int
+) -> JobHealth:
+    """How one job does, by the calendar of this machine."""
+    try:
+        cadence = cadence_of(interval_seconds / 3600, name)
+    except UsageInvalid:
+        cadence = Cadence(interval_seconds, 60)
+    installed_at_ms = 0 if installed is None else installed.installed_at_ms
+    last_ms = installed_at_ms if record.last is None else record.last.started_at_ms
+    scheduler = None if installed is None else installed.scheduler
+    tick = cadence.tick_seconds if scheduler in ("systemd", "cron") else None
+    next_ms = next_due_ms(cadence, last_ms, now_ms, tick, time.localtime(now_ms / 1000).tm_gmtoff)
+    return JobHealth(name, scheduler, interval_seconds, record, installed_at_ms, next_ms)

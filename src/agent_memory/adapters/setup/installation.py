@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -13,7 +14,6 @@ from returns.result import Failure, Success
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import FileImage, read_file
 from agent_memory.adapters.git.git_history import tracking_of
-from agent_memory.adapters.setup.detection import detected
 from agent_memory.adapters.setup.self_tests import SelfTests
 from agent_memory.adapters.setup.settings_files import SettingsFiles, without_empty
 from agent_memory.adapters.setup.setup_state import SetupState
@@ -22,8 +22,7 @@ from agent_memory.adapters.surroundings.root import ROOT_VARIABLE
 from agent_memory.adapters.targets import told_path
 from agent_memory.config import Config
 from agent_memory.domain.footprint import SectionChange
-from agent_memory.domain.installing.context import Context, recorded_transcript_roots
-from agent_memory.domain.installing.harnesses import SETUPS
+from agent_memory.domain.installing.harnesses import SETUPS, Context, recorded_transcript_roots
 from agent_memory.domain.installing.plan import (
     FileOutcome,
     InstallPlan,
@@ -81,10 +80,13 @@ class Installation:
 
     def detected(self) -> tuple[str, ...]:
         """The harnesses that are on this machine."""
-        try:
-            return detected(self.context, self.environ)
-        except OSError as error:
-            raise store_io(error, "look at", error.filename or self.context.home) from None
+        path = self.environ.get("PATH", os.defpath)
+        return tuple(
+            name
+            for name, setup in self._setups(SETUPS).items()
+            if any(map(os.path.isdir, setup.directories))
+            or any(shutil.which(each, path=path) for each in setup.programs)
+        )
 
     # -- what setting up would do -------------------------------------------------------------------------------------
 
@@ -92,11 +94,7 @@ class Installation:
         """What setting up would do; nothing is written. A file that is refused hinders no other; an error is that of the receipt
         or of a backup."""
         receipt = self.state.receipt()
-        try:
-            # That nobody can look is an error: else another file than the person's own would be written (P6).
-            setups = {name: SETUPS[name](self.context) for name in request.harnesses}
-        except OSError as error:
-            raise store_io(error, "look at", error.filename or self.context.home) from None
+        setups = self._setups(request.harnesses)
         repository_files = () if request.repository is None else _repository_targets(request)
         sections = self._sections(request, setups, repository_files, receipt)
         wanted = self._wanted(request, setups)
@@ -116,6 +114,14 @@ class Installation:
             self_tests=tuple((name, test) for name, setup in hooked.items() for test in setup.self_tests),
             notes=(*tracking, *self._notes(request, setups), *self._root_note(receipt)),
         )
+
+    def _setups(self, names: Iterable[str]) -> dict[str, HarnessSetup]:
+        """What these harnesses want. That nobody can look at what is there is an error: else another file than the person's
+        own would be written (P6)."""
+        try:
+            return {name: SETUPS[name](self.context) for name in names}
+        except OSError as error:
+            raise store_io(error, "look at", error.filename or self.context.home) from None
 
     def _wanted(
         self, request: SetupRequest, setups: Mapping[str, HarnessSetup]

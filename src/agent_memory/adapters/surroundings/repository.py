@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MAX_FILE_BYTES = 1 << 20
 MAX_PACKED_REFS_BYTES = 1 << 25
+_MAX_INDEX_BYTES = 1 << 28
+_INDEX_TAIL_BYTES = 14
 _MOST_CLONES = 5
 """Of a clone of a clone of a clone on this disk: more are a circle."""
 _HEX_DIGITS = 64
@@ -126,6 +128,31 @@ def may_be_in_work_tree(directory: str) -> bool:
         return work_tree_above(directory) is not None
     except OSError:
         return True
+
+
+def is_tracked(path: str) -> bool:
+    """Whether a file is in the index of the repository around it: no git process runs, the index alone is read. Follows
+    https://git-scm.com/docs/index-format: the names of the tracked files stand in it as they are, each ended by a NUL; in
+    version 4 a name may lack the beginning that it shares with the one before it. In doubt (version 4 of the index, another file whose name
+    ends in the same way, an index that cannot be read: P6) it is. False where there is no repository, or no index."""
+    real = os.path.realpath(path)
+    try:
+        found = git_directory_above(os.path.dirname(real))
+    except OSError:
+        return True
+    if found is None:
+        return False
+    top_level, git_directory = found
+    name = os.fsencode(os.path.relpath(real, top_level))
+    try:
+        with open(f"{git_directory}/index", "rb") as file:
+            index = file.read(_MAX_INDEX_BYTES)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    shared = index[4:8] == b"\0\0\0\4"
+    return (name[-_INDEX_TAIL_BYTES:] if shared else name) + b"\0" in index
 
 
 def git_directory_above(directory: str) -> tuple[str, str] | None:

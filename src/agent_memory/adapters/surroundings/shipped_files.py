@@ -1,7 +1,12 @@
-"""Files that are shipped with the code: `agent_memory/prompts/` in an installed package, `prompts/` in a source checkout."""
+"""What is installed of us: the program `memory`, and the files that are shipped with the code (`agent_memory/prompts/` in an
+installed package, `prompts/` in a source checkout)."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import agent_memory
@@ -10,6 +15,7 @@ from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.errors import ConfigInvalid
 
 _PACKAGE = Path(agent_memory.__file__).parent
+_PROGRAM_NAMES = ("memory", "agent-memory")
 Places = tuple[Path, ...]
 
 
@@ -39,3 +45,15 @@ def read_shipped(name: str, places: Places) -> str:
         raise store_io(error, "read", str(path)) from None
     except UnicodeDecodeError:
         raise ConfigInvalid(str(path), ("it is not UTF-8",)) from None
+
+
+def memory_program(environ: Mapping[str, str]) -> str | None:
+    """The absolute path of the `memory` that is running: as it was called, else beside its interpreter, else on PATH. Links
+    are kept: what an installer has linked there survives its updates."""
+    called = os.path.abspath(sys.argv[0]) if sys.argv and os.path.basename(sys.argv[0]) in _PROGRAM_NAMES else None
+    beside = [f"{os.path.dirname(sys.executable)}/{name}" for name in _PROGRAM_NAMES] if sys.executable else []
+    on_path = shutil.which(_PROGRAM_NAMES[0], path=environ.get("PATH", os.defpath))
+    for candidate in (called, *beside, on_path):
+        if candidate is not None and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
+            return os.path.abspath(candidate)
+    return None

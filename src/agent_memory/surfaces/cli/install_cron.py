@@ -10,7 +10,7 @@ from typing import Any, get_args
 from agent_memory.adapters.agent.agent_environment import only_for_a_person
 from agent_memory.adapters.scheduling.scheduling import SchedulePlan, Scheduling
 from agent_memory.app import Memory
-from agent_memory.bootstrap.scheduling import scheduling, unscheduled_variables
+from agent_memory.bootstrap.installing import scheduling, unscheduled_variables
 from agent_memory.domain.scheduling import Scheduler, in_words
 from agent_memory.results import unwrap
 from agent_memory.surfaces.cli.opening import with_memory

@@ -1,8 +1,8 @@
-"""The repositories in which this store was asked for on this machine, each with the key and the root commit that it had then.
+"""Where sessions took place: the scope of a directory, and the repositories in which this store was asked for on this machine.
 
-By that a repository is known again when it was moved, renamed, or got another remote. One small file a repository, in
-`~/.local/state/agent-memory/<hash of the root>.places/`: paths are this machine's, so nothing of it belongs into the store.
-Imports C modules only, since a hook looks at one of them.
+Each of these is kept with the key and the root commit that it had then: by that a repository is known again when it was moved,
+renamed, or got another remote. One small file a repository, in `~/.local/state/agent-memory/<hash of the root>.places/`: paths
+are this machine's, so nothing of it belongs into the store. Imports C modules only, since a hook looks at one of them.
 """
 
 import os
@@ -11,12 +11,39 @@ from _blake2 import blake2b
 from agent_memory.adapters.disk.durable import make_directories, replace_loosely
 from agent_memory.adapters.surroundings.repository import Repository, read_repository
 from agent_memory.adapters.surroundings.root import home_of, local_state_directory
+from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+UNKNOWN = "?"
+"""A root commit that was asked for, and is not to be asked for again: a shallow clone, a history too long for a hook."""
 
 _MAX_BYTES = 1 << 14
+_SECONDS = 3.0
+_SHORTEST_SECRET_CHARS = 15
+"""Of a rule of redaction that needs nothing around it but letters, digits and what stands in names."""
+_USUAL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:")
+
+
+class PlacesFiles:
+    """`Places` over the `.git` files around a directory. `arrive` is told of each place that is looked at."""
+
+    __slots__ = ("_arrive", "_environ")
+
+    def __init__(self, environ: "Mapping[str, str]", arrive: "Callable[[Repository], None] | None" = None) -> None:
+        self._environ = environ
+        self._arrive = arrive
+
+    def scope_of(self, cwd: str | None) -> str:
+        """See the port."""
+        if cwd is None:
+            return GLOBAL_SCOPE
+        repository = read_repository(cwd, self._environ, home_of(self._environ))
+        if self._arrive is not None:
+            self._arrive(repository)
+        return redacted_scope(repository.scope)
 
 
 class KnownPlace:
@@ -65,8 +92,6 @@ class KnownPlaces:
 
     def put(self, place: KnownPlace) -> None:
         """Remember it as it is now; not where its path or its key holds a secret, which is written nowhere (P20)."""
-        from agent_memory.adapters.surroundings.places_files import redacted_scope  # loads much: once a repository
-
         if any(redacted_scope(each) != each for each in (place.common, place.scope)):
             return
         text = f"{place.common}\n{place.scope}\n{place.root_commit}\n"
@@ -91,6 +116,49 @@ def repo_now(cwd: str, captured: str | None, *, environ: "Mapping[str, str]", kn
         return read_repository(cwd, environ, home_of(environ)).repo
     place = None if known is None or os.path.isdir(cwd) else known.at(captured.removeprefix("path:"))
     return captured if place is None else place.scope
+
+
+def redacted_scope(scope: str) -> str:
+    """It stands in notes, and so in git: a directory's name may hold a secret like any other text."""
+    if is_too_plain(scope):
+        return scope
+    from agent_memory.domain.redacted_path import redact_path  # loading all its rules takes longer than a search
+
+    return redact_path(scope)
+
+
+def is_too_plain(scope: str) -> bool:
+    """Whether every part is too short, and its characters too usual, for any rule of redaction."""
+    place = scope.removeprefix("path:")
+    is_usual = ":" not in place and "--" not in place and not set(place) - _USUAL
+    return is_usual and all(len(part) < _SHORTEST_SECRET_CHARS for part in place.split("/"))
+
+
+def root_commit_of(common: str, head: str | None) -> str:
+    """The first commit of a repository, which stays when it is moved or renamed: that of the trunk (`--first-parent`: a history that was merged in has another). Empty where there is no
+    commit yet, UNKNOWN where git does not tell. The caller's environment and settings have no say (P4)."""
+    import subprocess
+
+    if head is None:
+        return ""
+    if os.path.lexists(f"{common}/shallow"):
+        return UNKNOWN
+    environ = {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "LC_ALL": "C",
+    }
+    command = ("git", f"--git-dir={common}", "rev-list", "--first-parent", "--max-parents=0", head, "--")
+    try:
+        asked = subprocess.run(
+            command, env=environ, cwd="/", capture_output=True, stdin=subprocess.DEVNULL, timeout=_SECONDS, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return UNKNOWN
+    return asked.stdout.decode("ascii", "replace").strip() or UNKNOWN
 
 
 def _digest(path: str) -> str:
