@@ -229,6 +229,9 @@ def test_a_review_that_was_pasted_is_no_lesson_of_the_person_s() -> None:
         "We don't want a cap.",
         "For starters, this should not be an error but a warning.",
         "ok now that we know it lives in handlers.ts, implement the fix like the other one",
+        "No, I'll fix the password manager.",
+        "make a note of this in the sharing phase",
+        "no its not on main, since the other one was merged before already",
     ],
 )
 def test_a_request_that_was_carried_out_is_no_note(asked: str) -> None:
@@ -241,6 +244,8 @@ def test_a_request_that_was_carried_out_is_no_note(asked: str) -> None:
         "`resume` works because it focuses inside `Update`, which returns the model.",
         "Left the `resume` column alone: its examples are a curated subset.",
         "Kept `Cart` synchronous rather than a task.",
+        "My bet is that the `Cart` comms break, the root cause is the `tauri://` origin.",
+        "The root cause: `publish()` now passes `kind` to `create()`, the test was missing it.",
         "The doc comment of `Cart` now explains why guests are deliberately excluded, since they have no id.",
         "The new `watch` returns the last error, which means the caller gets one.",
         "The three failures in `test_billing.py` are pre-existing and unrelated to this change.",

@@ -48,7 +48,7 @@ EN_BY_USER = {
         r"<thenen>(?P<said>(?:please )?(?:never|always) (?!\w*[^s\W]s\b)(?!\w+ed\b|read\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z]+.*)",
         r"<thenen>(?P<said>(?:don't|do not) ever [a-z]+.*)",
         rf"<starten>(?P<said>(?:please )?(?:don't|do not) {_ACT}\b (?!{_ONE}|for now)(?:any |in )?[\w`\"'-]+.*)",
-        r"<starten>(?P<said>no (?!i\b|we\b|you\b|it\b|this\b|that\b|the\b|need|problem|worries|idea|thanks|way|longer|matter|one\b|doubt|changes?\b|luck|errors?\b)[\w`/-]+(?: [\w`/-]+){0,3}(?:\s*[,;–—-]\s*(?:please |just |always )?(?:use|do|put|keep|write|only|prefer|go)\b| (?:in|for|on|inside|within) (?:the |our |this |any |my )?[\w`/-]+).*)",
+        r"<starten>(?P<said>no (?!i\b|we\b|you\b|its?\b|it's\b|that's\b|not\b|they\b|this\b|that\b|the\b|need|problem|worries|idea|thanks|way|longer|matter|one\b|doubt|changes?\b|luck|errors?\b)[\w`/-]+(?: [\w`/-]+){0,3}(?:\s*[,;–—-]\s*(?:please |just |always )?(?:use|do|put|keep|write|only|prefer|go)\b| (?:in|for|on|inside|within) (?:the |our |this |any |my )?[\w`/-]+).*)",
         r"(?P<said>\b(?:every time|whenever) (?:you|we|i) .+)",
         r"(?P<said>\bmake sure (?:you |we |that you |that we |to )(?:always|never)\b.+)",
         r"(?P<said>\byou (?:must|should|may) (?:never|always|not|only)\b.+)",
@@ -164,7 +164,12 @@ _REQUEST = (
 """A request: it names work for this session, and whether it is wanted another time nobody said."""
 
 EN_VOID = {
-    "correction": (r"\b(?:work|help|fix|solve|change)(?:s|ed)?[.!]?$", rf"\b(?:use|do|take|want) {_OPTION}"),
+    "remember": (r"\b(?:note|track) of (?:this|that|it)\b",),
+    "correction": (
+        r"^(?:no|nope|stop|wait)?[,.! ]*(?:i'll|i will|i'm|i am|let me)\b",
+        r"\b(?:work|help|fix|solve|change)(?:s|ed)?[.!]?$",
+        rf"\b(?:use|do|take|want) {_OPTION}",
+    ),
     "preference": (
         r"\b(?:any ?more|in (?:there|here))\b|\b(?:want|need|like) (?:to \w+ )?(?:it|this|that|them|these|those)\b[.!]?$",
         r"\b(?:i|we) (?:don't|do not) (?:want|need) to (?:see|know|hear|go|do)\b",
@@ -196,7 +201,7 @@ EN_VOID = {
     "lesson": (
         r"\bthe (?:read|edit|write|bash|grep|glob|task|search) tool\b|\bmy (?:earlier|previous|first|own|last)\b|\bthe agent(?:'s)? (?:earlier|previous|first|own|last)\b",
         r"\b(?:issue|bug|ticket|report) (?:was|is) (?:filed|opened|reported|closed)\b",
-        r"^now\b|\b(?:will now|now [a-z]+s)\b|\bremains? `?\w+`?(?: because|$)",
+        r"^now\b|\b(?:will now|now [a-z]+s)\b|^my\b|\bremains? `?\w+`?(?: because|$)",
         r"^(?:critical|high|medium|low|minor|major|nit|p[0-3])\b[)\]]?\s?[:–—-]|^or\b",
         r"^i (?:now |still )?have the (?:same )?(?:issue|problem|error)\b|^(?:i |we )?(?:also )?(?:kept|left|chose|used|switched|made)\b",
         r"\b(?:could not|couldn't|can't|cannot|unable to|have not|haven't|did not|didn't|was not|wasn't) (?:be )?(?:run|test|verif|validat|confirm|check|exercis|execut|build|built)\w*\b",
@@ -244,7 +249,7 @@ EN_SIGNALS = {
         r"^now,? (?:the )?[`\w]",
     ),
     "hedge": (
-        r"\b(?:might|maybe|perhaps|probably|speculat\w+|most often|likely|possibly|presumably|seems?|seemingly|appears? to|could be|may be|may have|i think|i believe|i guess|i suspect|i assume|not sure|suspicious|looks like|should be fine|hopefully|in theory|let me try)\b",
+        r"\b(?:my (?:bet|guess)|i'd bet|might|maybe|perhaps|probably|speculat\w+|most often|likely|possibly|presumably|seems?|seemingly|appears? to|could be|may be|may have|i think|i believe|i guess|i suspect|i assume|not sure|suspicious|looks like|should be fine|hopefully|in theory|let me try)\b",
     ),
     "narration": (
         r"^(?:if you|good (?:instinct|call|question)|whenever you|want me|happy to|say the word|you can|feel free)\b|\blet me know\b|\bif you(?:'d| would)? (?:like|want|prefer|rather)\b",
