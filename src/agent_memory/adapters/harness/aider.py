@@ -541,8 +541,6 @@ class AiderRuns(Session):
             self._note_model(block.speaker, text)
             return
         self.known_records += 1
-        if self.has_enough:
-            self.full = True
         if not self.done:
             self.enter(f"{self._run.session_id}#{self._writes}", self._run.started_at_ms)
             self._TAKES[block.speaker](self, text)

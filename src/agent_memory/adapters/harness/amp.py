@@ -204,8 +204,6 @@ class AmpSession(Session):
             self.skip("bad-record")
         elif text_at(mapping_at(value, "state"), "type") in _UNFINISHED_STATES:
             self.skip("unfinished-message")
-        elif self.has_enough:
-            self.full = True
         else:
             self.agent = text_at(mapping_at(value, "usage"), "model") or self.agent
             self._take_message(value, role == "user")

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import islice, takewhile
+from typing import ClassVar
 
 from attrs import frozen
 
@@ -22,6 +23,7 @@ from agent_memory.adapters.harness.any_json import (
     digest_of,
     list_at,
     mapping_at,
+    objects_at,
     text_at,
     texts_in,
     time_at,
@@ -36,8 +38,8 @@ from agent_memory.adapters.harness.transcripts import (
     history_in,
     read_session,
 )
-from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Asked, Draft, NewFrom, Session, asked
-from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark
+from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Draft, NewFrom, Session, asked
+from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.transcripts.own_marks import machine_text, typed_words
 from agent_memory.domain.vocabulary import Harness
@@ -84,260 +86,9 @@ class ClaudeCodeSessions(SessionSource):
         return history_in(session, file)
 
 
-# -- what one record says ---------------------------------------------------------------------------------------------
-
-
-@frozen
-class Said:
-    """A text that is not the agent's. `source` is None for the person; else it names what sent it, and the text counts as a
-    tool's. `queued` marks the copies of a prompt that was typed while the agent worked."""
-
-    text: str
-    raw: str = ""
-    """As recorded, for recognising our own prompts."""
-    source: str | None = None
-    queued: bool = False
-    prompt: bool = True
-    """It begins a branch of the conversation where it has siblings."""
-
-
-@frozen
-class Answered:
-    """A part of an assistant message."""
-
-    message_id: str | None
-    text: str
-    asked: tuple[Asked, ...] = ()
-
-
-@frozen
-class Returned:
-    """What a tool answered."""
-
-    text: str
-    tool_use_id: str | None
-    tool_name: str | None = None
-    failed: bool = False
-    answers: str = ""
-    """What the person chose or typed in answer to AskUserQuestion."""
-    rejection: str = ""
-    """What the person said when refusing the call."""
-    rejection_sure: bool = False
-    """The harness itself says that the person refused; else the tool could have printed those words."""
-
-
-@frozen
-class QueueStep:
-    """A change to the prompts waiting while the agent works: `enqueue`, `dequeue`, `remove`."""
-
-    operation: str
-    text: str
-    reason: str
-
-
-@frozen
-class LeftOut:
-    """A part that is not kept, and why."""
-
-    reason: str
-
-
-Part = Said | Answered | Returned | QueueStep | LeftOut
-
-
-@frozen
-class Record:
-    """One line: its object and what it says."""
-
-    value: Json
-    kind: str
-    id: str
-    at_ms: int | None
-    session_id: str
-    parts: tuple[Part, ...] = ()
-
-    @property
-    def says_nothing(self) -> bool:
-        """Nothing in it would be a turn."""
-        return all(isinstance(part, LeftOut) for part in self.parts)
-
-
-_SILENT_TYPES = frozenset((
-    "progress", "file-history-snapshot", "file-history-delta", "mode", "permission-mode", "bridge-session", "atis-latch",
-    "worktree-state", "frame-link", "last-prompt", "agent-name", "agent-color", "agent-setting", "tag",
-))  # fmt: skip
-_KNOWN_TYPES = _SILENT_TYPES | {
-    *("user", "assistant", "attachment", "queue-operation", "pr-link"),
-    *("system", "summary", "ai-title", "custom-title", "relocated"),
-}
-_TITLES = {"summary": (1, "summary"), "ai-title": (2, "aiTitle"), "custom-title": (3, "customTitle")}
-"""A person's title before the harness's before a summary: its rank, and the member that holds it."""
-_TYPE_CHARS = 40
-_SYNTHETIC_MODEL = "<synthetic>"
-"""Stands where a model is named in what Claude Code made itself."""
-_REJECTED, _REJECTED_BECAUSE = "The user doesn't want to proceed with this tool use.", "the user said:"
-_NOTIFICATION = "task-notification"
-_USER_BLOCKS = ("text", "tool_result", "image", "document")
-_CALL_BLOCKS = ("tool_use", "server_tool_use", "mcp_tool_use")
-_HIDING_FLAGS = {"isMeta": "meta", "isCompactSummary": "compact-summary", "isVisibleInTranscriptOnly": "meta"}
-
-
-def read_record(value: Json) -> Record | None:
-    """The record in an object; None for an object that no version of Claude Code writes. Pure; never raises."""
-    kind = text_at(value, "type")
-    if not kind:
-        return None
-    record_id = text_at(value, "uuid")
-    if not record_id:
-        told = repr(value.get("message") or value.get("attachment") or value)
-        record_id = digest_of(kind, text_at(value, "timestamp"), told)
-    parts = tuple(_parts(kind, value))
-    return Record(value, kind, record_id, time_at(value, "timestamp"), text_at(value, "sessionId"), parts)
-
-
-def _parts(kind: str, value: Json) -> Iterator[Part]:
-    if kind == "user":
-        yield from _of_user(value)
-    elif kind == "assistant":
-        yield from _of_assistant(value)
-    elif kind == "attachment":
-        yield _of_attachment(value)
-    elif kind == "queue-operation":
-        yield QueueStep(text_at(value, "operation"), text_at(value, "content"), text_at(value, "reason"))
-    elif kind == "pr-link":
-        yield _of_pull_request(value)
-    elif kind not in _KNOWN_TYPES:
-        yield LeftOut(f"{UNKNOWN_TYPE}{kind[:_TYPE_CHARS]}")
-
-
-def _blocks_of(message: Json) -> list[object] | None:
-    content = message.get("content")
-    return [content] if isinstance(content, str) else content if is_list(content) else None
-
-
-def _of_user(value: Json) -> Iterator[Part]:
-    blocks = _blocks_of(mapping_at(value, "message"))
-    if blocks is None:
-        yield LeftOut("bad-record")
-        return
-    objects = [block for block in blocks if is_object(block)]
-    yield from (_returned(block, value) for block in objects if block.get("type") == "tool_result")
-    if any(block.get("type") not in _USER_BLOCKS for block in objects):
-        yield LeftOut("unknown-block")
-    if any(not isinstance(block, dict | str) for block in blocks):
-        yield LeftOut("bad-record")
-    texts = _texts_of(blocks)
-    if texts:
-        yield _said(texts, value, images=sum(map(_is_image, blocks)))
-
-
-def _said(texts: list[str], value: Json, images: int) -> Part:
-    for flag, reason in _HIDING_FLAGS.items():
-        if value.get(flag) is True:
-            return LeftOut(reason)
-    raw = "\n\n".join(texts)
-    kind = _origin(value)
-    if notice_in(raw) == _NOTIFICATION and kind in ("", _NOTIFICATION):
-        return _notified(raw)
-    text, reason = typed_text(texts)
-    if not text:
-        return LeftOut(reason)
-    by_system = value.get("promptSource") == "system"
-    sent_by = machine_text(text) or kind or ("system" if by_system else "human")
-    return Said("\n\n".join([text, *["[image]"] * images]), raw, None if sent_by == "human" else sent_by[:_TYPE_CHARS])
-
-
-def _origin(value: Json) -> str:
-    return text_at(mapping_at(value, "origin"), "kind")
-
-
-def _notified(raw: str) -> Said:
-    """What a background task reported, empty where it did not."""
-    return Said(element(raw, "result") or element(raw, "summary"), raw, source=_NOTIFICATION, prompt=False)
-
-
-def _returned(block: Json, value: Json) -> Returned:
-    text = _answer_text(block.get("content"))
-    failed = block.get("is_error") is True
-    outcome = value.get("toolUseResult")
-    answers = mapping_at(value, "toolUseResult", "answers").values()
-    refused = failed and text.startswith(_REJECTED) and _REJECTED_BECAUSE in text
-    return Returned(
-        text,
-        text_at(block, "tool_use_id") or None,
-        failed=failed,
-        answers="\n".join(answer for answer in answers if isinstance(answer, str) and answer.strip()),
-        rejection=typed_text([text.split(_REJECTED_BECAUSE, 1)[1]])[0] if refused else "",
-        rejection_sure=outcome == "User rejected tool use" or value.get("toolDenialKind") == "user-rejected",
-    )
-
-
-def _of_assistant(value: Json) -> Iterator[Part]:
-    message = mapping_at(value, "message")
-    blocks = _blocks_of(message)
-    if blocks is None:
-        yield LeftOut("bad-record")
-        return
-    if value.get("isApiErrorMessage") is True or message.get("model") == _SYNTHETIC_MODEL:
-        yield LeftOut("api-error")
-        return
-    texts = [text for text in _texts_of(blocks) if text.strip()]
-    objects = [block for block in blocks if is_object(block)]
-    uses = islice((block for block in objects if block.get("type") in _CALL_BLOCKS), MAX_CALLS_PER_RECORD)
-    calls = tuple(asked(text_at(use, "id"), text_at(use, "name"), mapping_at(use, "input")) for use in uses)
-    if texts or calls:
-        yield Answered(text_at(message, "id") or None, "\n\n".join(texts), calls)
-    for block in objects:
-        if str(block.get("type")).endswith("_tool_result"):
-            yield Returned(_answer_text(block.get("content")), text_at(block, "tool_use_id") or None)
-
-
-def _of_attachment(value: Json) -> Part:
-    attachment = mapping_at(value, "attachment")
-    if attachment.get("type") != "queued_command":
-        return LeftOut("attachment")
-    raw = _answer_text(attachment.get("prompt"))
-    if notice_in(raw) == _NOTIFICATION:
-        return _notified(raw)
-    kind = _origin(attachment) or _origin(value)
-    if kind not in ("", "human") or attachment.get("commandMode", "prompt") != "prompt":
-        return LeftOut("not-typed")
-    text, reason = typed_text([raw])
-    return Said(text, raw, queued=True, prompt=False) if text else LeftOut(reason)
-
-
-def _of_pull_request(value: Json) -> Part:
-    url, number, repository = text_at(value, "prUrl"), value.get("prNumber"), text_at(value, "prRepository")
-    return Returned(f"Pull request {number} of {repository}: {url}", None, "pr-link") if url else LeftOut("bad-record")
-
-
-def _texts_of(blocks: list[object]) -> list[str]:
-    texts = (block if isinstance(block, str) else _block_text(block) for block in blocks)
-    return [text for text in texts if text is not None]
-
-
-def _block_text(block: object) -> str | None:
-    return text_at(block, "text") if is_object(block) and block.get("type") == "text" else None
-
-
-def _is_image(block: object) -> bool:
-    return is_object(block) and block.get("type") in ("image", "document")
-
-
-def _answer_text(content: object) -> str:
-    """The text of a tool's answer: a string, or a list of blocks; of a page that was found its title and address."""
-    blocks = content if is_list(content) else [content]
-    texts = (
-        " ".join(filter(None, (text_at(block, "title"), text_at(block, "url"))))
-        if is_object(block) and not _is_image(block) and not text_at(block, "text")
-        else texts_in(block, image="[image]")
-        for block in blocks
-    )
-    return "\n".join(filter(None, texts))
-
-
 # -- what a person typed, out of what is recorded as a user's text ----------------------------------------------------
 
+_NOTIFICATION = "task-notification"
 _HARNESS_LINE = re.compile(
     r"^[ \t]*\[(?:Request interrupted by user[^\]\n]{0,80}|Image: (?:original|source)[^\]\n]{0,400})\][ \t]*$",
     re.MULTILINE,
@@ -402,6 +153,20 @@ def _without_reminders(text: str) -> str:
 
 # -- the session ------------------------------------------------------------------------------------------------------
 
+_SILENT_TYPES = frozenset((
+    "progress", "file-history-snapshot", "file-history-delta", "mode", "permission-mode", "bridge-session", "atis-latch",
+    "worktree-state", "frame-link", "last-prompt", "agent-name", "agent-color", "agent-setting", "tag",
+))  # fmt: skip
+_TITLES = {"summary": (1, "summary"), "ai-title": (2, "aiTitle"), "custom-title": (3, "customTitle")}
+"""A person's title before the harness's before a summary: its rank, and the member that holds it."""
+_KNOWN_TYPES = _SILENT_TYPES | {*_TITLES, "system", "relocated"}
+_TYPE_CHARS = 40
+_SYNTHETIC_MODEL = "<synthetic>"
+"""Stands where a model is named in what Claude Code made itself."""
+_REJECTED, _REJECTED_BECAUSE = "The user doesn't want to proceed with this tool use.", "the user said:"
+_USER_BLOCKS = ("text", "tool_result", "image", "document")
+_CALL_BLOCKS = ("tool_use", "server_tool_use", "mcp_tool_use")
+_HIDING_FLAGS = {"isMeta": "meta", "isCompactSummary": "compact-summary", "isVisibleInTranscriptOnly": "meta"}
 _MOST_PLACES = 20
 _MOST_BEFORE = 20
 _MOST_REMEMBERED = 1_000
@@ -423,11 +188,13 @@ class ClaudeSession(Session):
         super().__init__(session_id, new_from)
         self._any_session = any_session
         self._branches = Branches()
+        self._branch = -1
+        """Of the record at hand."""
         self._queued = QueuedPrompts()
         self._abandoned: frozenset[int] = frozenset()
         self._retracted: set[str] = set()
         self._pull_requests: set[str] = set()
-        self._before: list[Record] | None = []
+        self._before: list[Json] | None = []
         """Records under the id of another session, as long as they may be this one's first."""
         self._foreign = 0
         self._named = False
@@ -444,21 +211,6 @@ class ClaudeSession(Session):
     def all_foreign(self) -> bool:
         """Records named other sessions, and none this one."""
         return self._foreign > 0 and not self._named
-
-    def take(self, value: Json) -> None:
-        """The next object of the file."""
-        record = read_record(value)
-        if record is None:
-            self.skip("bad-record")
-            return
-        self.known_records += record.kind in _KNOWN_TYPES
-        if not self._any_session and record.session_id not in ("", self.session_id):
-            self._take_foreign(record)
-            return
-        if record.session_id:
-            self._named = True
-            self._take_before(record)
-        self._take_own(record)
 
     def left_out(self, draft: Draft) -> str | None:
         """What was rewound away or retracted."""
@@ -478,66 +230,73 @@ class ClaudeSession(Session):
 
     # -- records ------------------------------------------------------------------------------------------------------
 
-    def _take_foreign(self, record: Record) -> None:
+    def take(self, value: Json) -> None:
+        """The next object of the file."""
+        kind, session_id = text_at(value, "type"), text_at(value, "sessionId")
+        if not kind:
+            self.skip("bad-record")
+            return
+        self.known_records += kind in _KNOWN_TYPES or kind in self._TAKES
+        if not self._any_session and session_id not in ("", self.session_id):
+            self._take_foreign(kind, value)
+            return
+        if session_id:
+            self._named = True
+            self._take_before(kind, value)
+        self._take_own(kind, value)
+
+    def _take_foreign(self, kind: str, value: Json) -> None:
         self._foreign += 1
         self.skip("other-session")
         if self._before is not None:
-            is_copy = len(self._before) > _MOST_BEFORE or any(isinstance(part, Answered) for part in record.parts)
-            self._before = None if is_copy else [*self._before, record]
+            is_copy = len(self._before) > _MOST_BEFORE or (kind == "assistant" and _is_of_model(value))
+            self._before = None if is_copy else [*self._before, value]
 
-    def _take_before(self, record: Record) -> None:
+    def _take_before(self, kind: str, value: Json) -> None:
         """Take what stands before the first record of this session under the id of the one before it, if this follows on it:
         so begins what `/clear`, or a plan to be carried out, begins. What a fork copied holds the agent's words too."""
         before = self._before or []
-        if _parent_of(record) in {each.id for each in before}:
+        if _parent_of(kind, value) in map(_id_of, before):
             self._before = None
             self.skip("other-session", -len(before))
             for each in before:
-                self._take_own(each)
-        elif not record.says_nothing:
+                self._take_own(text_at(each, "type"), each)
+        elif kind in ("user", "assistant", "queue-operation"):
             self._before = None
 
-    def _take_own(self, record: Record) -> None:
-        value = record.value
+    def _take_own(self, kind: str, value: Json) -> None:
+        record_id, at_ms = _id_of(value), time_at(value, "timestamp")
         if value.get("isSidechain") is True:
             self.skip("sidechain")
             return
-        has_own_id = bool(text_at(value, "uuid"))
-        if (has_own_id or record.at_ms is not None) and not self.seen_ids.add(record.id):
+        is_told = bool(text_at(value, "uuid")) or at_ms is not None
+        if is_told and not self.seen_ids.add(record_id):
             self.skip("repeated-record")
             return
-        if self._begins_after_enough(record):
-            self.full = True
-            return
-        self._note(record)
-        self.enter(record.id, record.at_ms)
-        branch = self._branches.note(record.id, _parent_of(record), self.position, _begins_branch(record))
-        for part in record.parts:
-            self._take_part(part, record, branch)
+        self._note(kind, value)
+        self.started_at_ms = self.started_at_ms or at_ms
+        self.enter(record_id, at_ms)
+        said = _prompt_in(value) if kind == "user" else None
+        begins = said is not None and said.source is None and bool(said.text) and not _results_in(value)
+        self._branch = self._branches.note(record_id, _parent_of(kind, value), self.position, begins)
+        if kind in self._TAKES:
+            self._TAKES[kind](self, value)
+        elif kind not in _KNOWN_TYPES:
+            self.skip_unknown(kind[:_TYPE_CHARS])
+        if said is not None:
+            self._hear(said, value)
         if not self.past_mark:
             self._branches.forget()
         self.leave()
 
-    def _begins_after_enough(self, record: Record) -> bool:
-        """Whether a turn begins here that no turn before it can grow beyond, with enough kept already."""
-        if not self.has_enough or record.says_nothing:
-            return False
-        return not any(
-            (isinstance(part, Answered) and self.goes_on(part.message_id or ""))
-            or (isinstance(part, Returned) and self.awaits(part.tool_use_id))
-            for part in record.parts
-        )
-
-    def _note(self, record: Record) -> None:
+    def _note(self, kind: str, value: Json) -> None:
         """What the record says about the session as a whole."""
-        value, kind = record.value, record.kind
         self.cwd = self.cwd or text_at(value, "cwd") or None
         if kind == "relocated":
             self._relocated_cwd = text_at(value, "relocatedCwd") or self._relocated_cwd
         branch, model = text_at(value, "gitBranch"), text_at(mapping_at(value, "message"), "model")
         self.git_branch = branch if branch not in ("", "HEAD") else self.git_branch
         self.agent = model if kind == "assistant" and model not in ("", _SYNTHETIC_MODEL) else self.agent
-        self.started_at_ms = self.started_at_ms or record.at_ms
         self._scheduled = self._scheduled or text_at(value, "subtype") == "scheduled_task_fire"
         rank, key = _TITLES.get(kind, (0, ""))
         title, leaf_id = text_at(value, key), text_at(value, "leafUuid")
@@ -548,33 +307,106 @@ class ClaudeSession(Session):
         retracted = (each for each in list_at(value, "retractedMessageUuids") if isinstance(each, str))
         self._retracted.update(islice(retracted, _MOST_REMEMBERED))
 
-    # -- parts --------------------------------------------------------------------------------------------------------
+    # -- what they say ------------------------------------------------------------------------------------------------
 
-    def _take_part(self, part: Part, record: Record, branch: int) -> None:
-        match part:
-            case Said():
-                self._say(part, record, branch)
-            case Answered():
-                self.speak(part.message_id, part.text, part.asked, branch=branch)
-            case Returned():
-                self._return(part, branch)
-            case QueueStep():
-                self._step_queue(part, record, branch)
-            case LeftOut(reason) if reason.startswith(UNKNOWN_TYPE):
-                self.skip_unknown(reason.removeprefix(UNKNOWN_TYPE))
-            case LeftOut(reason):
-                self.skip(reason)
+    def _take_user(self, value: Json) -> None:
+        """The answers of tools in it; what was said in it is heard after them."""
+        blocks = _blocks_of(value)
+        if blocks is None:
+            self.skip("bad-record")
+            return
+        for block in _results_in(value):
+            self._take_result(block, value)
+        if any(is_object(block) and block.get("type") not in _USER_BLOCKS for block in blocks):
+            self.skip("unknown-block")
+        if any(not isinstance(block, dict | str) for block in blocks):
+            self.skip("bad-record")
 
-    def _say(self, said: Said, record: Record, branch: int) -> None:
-        if self.begins_with_own_prompt(said.raw):
+    def _take_result(self, block: Json, value: Json) -> None:
+        """A tool's answer, and what the person said through the tool: in answer to a question, or refusing the call."""
+        text, failed = _answer_text(block.get("content")), block.get("is_error") is True
+        name = self._answer(block, text, failed=failed)
+        answers = mapping_at(value, "toolUseResult", "answers").values()
+        chosen = "\n".join(answer for answer in answers if isinstance(answer, str) and answer.strip())
+        # The harness itself says that the person refused; else the tool could have printed those words.
+        by_person = (
+            value.get("toolUseResult") == "User rejected tool use" or value.get("toolDenialKind") == "user-rejected"
+        )
+        if name == _QUESTION_TOOL and chosen:
+            self.say(Role.USER, chosen, branch=self._branch)
+        elif failed and text.startswith(_REJECTED) and (by_person or name in _TRUSTED_REFUSALS):
+            because, _ = typed_text([text.partition(_REJECTED_BECAUSE)[2]])
+            if because:
+                self.say(Role.USER, because, branch=self._branch)
+
+    def _answer(self, block: Json, text: str, *, failed: bool = False) -> str | None:
+        call_id = text_at(block, "tool_use_id") or None
+        return self.answer(call_id, _without_reminders(text), failed=failed, branch=self._branch)
+
+    def _take_assistant(self, value: Json) -> None:
+        message, blocks = mapping_at(value, "message"), _blocks_of(value)
+        if blocks is None or not _is_of_model(value):
+            self.skip("bad-record" if blocks is None else "api-error")
+            return
+        texts = [text for text in _texts_of(blocks) if text.strip()]
+        objects = [block for block in blocks if is_object(block)]
+        uses = islice((block for block in objects if block.get("type") in _CALL_BLOCKS), MAX_CALLS_PER_RECORD)
+        calls = [asked(text_at(use, "id"), text_at(use, "name"), mapping_at(use, "input")) for use in uses]
+        if texts or calls:
+            self.speak(text_at(message, "id") or None, "\n\n".join(texts), calls, branch=self._branch)
+        for block in objects:
+            if str(block.get("type")).endswith("_tool_result"):
+                self._answer(block, _answer_text(block.get("content")))
+
+    def _take_attachment(self, value: Json) -> None:
+        attachment = mapping_at(value, "attachment")
+        if attachment.get("type") != "queued_command":
+            self.skip("attachment")
+            return
+        raw = _answer_text(attachment.get("prompt"))
+        kind = _origin(attachment) or _origin(value)
+        if notice_in(raw) == _NOTIFICATION:
+            self._hear(_notified(raw), value)
+        elif kind not in ("", "human") or attachment.get("commandMode", "prompt") != "prompt":
+            self.skip("not-typed")
+        else:
+            text, reason = typed_text([raw])
+            self._hear(Said(text, raw, reason=reason, is_queued=True), value)
+
+    def _take_pull_request(self, value: Json) -> None:
+        url = text_at(value, "prUrl")
+        if not url:
+            self.skip("bad-record")
+            return
+        text = f"Pull request {value.get('prNumber')} of {text_at(value, 'prRepository')}: {url}"
+        if text not in self._pull_requests:
+            if len(self._pull_requests) < _MOST_REMEMBERED:
+                self._pull_requests.add(text)
+            self.answer(None, text, tool_name="pr-link", branch=self._branch)
+
+    def _step_queue(self, value: Json) -> None:
+        """A change to the prompts waiting while the agent works."""
+        operation, text, reason = (text_at(value, key) for key in ("operation", "content", "reason"))
+        if operation == "enqueue":
+            self._queued.enqueue(text)
+        elif operation == "dequeue":
+            self._queued.dequeue()
+        elif operation == "remove":
+            text = self._queued.remove(text)
+            if reason in ("", "absorbed_mid_turn") and not text.startswith("/") and (typed := typed_text([text])[0]):
+                self._hear(Said(typed, text, is_queued=True), value)
+
+    def _hear(self, said: Said, value: Json) -> None:
+        """What is not the agent's, and no tool's answer."""
+        if said.text and self.begins_with_own_prompt(said.raw):
             return
         if not said.text:
-            self.skip(said.source or "empty")
+            self.skip(said.reason)
         elif said.source is not None:
-            self.say(Role.TOOL, said.text, branch=branch, tool_name=said.source)
-        elif self._queued.is_new(said.text, is_record=not said.queued):
-            self._note_prompt(record.value)
-            self.say(Role.USER, said.text, branch=branch)
+            self.say(Role.TOOL, said.text, branch=self._branch, tool_name=said.source)
+        elif self._queued.is_new(said.text, is_record=not said.is_queued):
+            self._note_prompt(value)
+            self.say(Role.USER, said.text, branch=self._branch)
         else:
             self.skip("repeated-prompt")
 
@@ -587,51 +419,106 @@ class ClaudeSession(Session):
         self._scripted_prompts += is_scripted
         self._typed_prompts += not is_scripted
 
-    def _step_queue(self, step: QueueStep, record: Record, branch: int) -> None:
-        if step.operation == "enqueue":
-            self._queued.enqueue(step.text)
-        elif step.operation == "dequeue":
-            self._queued.dequeue()
-        elif step.operation == "remove":
-            text = self._queued.remove(step.text)
-            if step.reason not in ("", "absorbed_mid_turn") or text.startswith("/"):
-                return
-            if typed := typed_text([text])[0]:
-                self._say(Said(typed, text, queued=True, prompt=False), record, branch)
-
-    def _return(self, returned: Returned, branch: int) -> None:
-        if returned.tool_name == "pr-link":
-            if returned.text in self._pull_requests:
-                return
-            if len(self._pull_requests) < _MOST_REMEMBERED:
-                self._pull_requests.add(returned.text)
-        name = self.answer(
-            returned.tool_use_id,
-            _without_reminders(returned.text),
-            tool_name=returned.tool_name,
-            failed=returned.failed,
-            branch=branch,
-        )
-        if spoken := _spoken(returned, name):
-            self.say(Role.USER, spoken, branch=branch)
+    _TAKES: ClassVar = {
+        "user": _take_user,
+        "assistant": _take_assistant,
+        "attachment": _take_attachment,
+        "queue-operation": _step_queue,
+        "pr-link": _take_pull_request,
+    }
 
 
-def _parent_of(record: Record) -> str:
-    keys = ("parentUuid",) if record.kind in _SILENT_TYPES else ("parentUuid", "logicalParentUuid")
-    return text_at(record.value, *keys)
+# -- parts of records -------------------------------------------------------------------------------------------------
 
 
-def _begins_branch(record: Record) -> bool:
-    if any(isinstance(part, Returned) for part in record.parts):
-        return False
-    return any(isinstance(part, Said) and part.prompt and part.source is None for part in record.parts)
+@frozen
+class Said:
+    """A text that is not the agent's. `source` is None for the person; else it names what sent it, and the text counts as a
+    tool's. `is_queued` marks the copies of a prompt that was typed while the agent worked."""
+
+    text: str
+    raw: str
+    """As recorded, for recognising our own prompts."""
+    source: str | None = None
+    reason: str = ""
+    """Why there is no text."""
+    is_queued: bool = False
 
 
-def _spoken(returned: Returned, tool_name: str | None) -> str:
-    """What the person said through a tool: an answer to a question, or why a call was refused."""
-    if tool_name == _QUESTION_TOOL and returned.answers:
-        return returned.answers
-    return returned.rejection if returned.rejection_sure or tool_name in _TRUSTED_REFUSALS else ""
+def _prompt_in(value: Json) -> Said | None:
+    """What a user record says besides the answers of tools."""
+    blocks = _blocks_of(value) or []
+    texts = _texts_of(blocks)
+    if not texts:
+        return None
+    if reason := next((reason for flag, reason in _HIDING_FLAGS.items() if value.get(flag) is True), None):
+        return Said("", "", reason=reason)
+    raw, kind = "\n\n".join(texts), _origin(value)
+    if notice_in(raw) == _NOTIFICATION and kind in ("", _NOTIFICATION):
+        return _notified(raw)
+    text, reason = typed_text(texts)
+    if not text:
+        return Said("", raw, reason=reason)
+    by_system = value.get("promptSource") == "system"
+    sent_by = machine_text(text) or kind or ("system" if by_system else "human")
+    images = ["[image]"] * sum(map(_is_image, blocks))
+    return Said("\n\n".join([text, *images]), raw, None if sent_by == "human" else sent_by[:_TYPE_CHARS])
+
+
+def _notified(raw: str) -> Said:
+    """What a background task reported, empty where it did not."""
+    return Said(element(raw, "result") or element(raw, "summary"), raw, _NOTIFICATION, reason=_NOTIFICATION)
+
+
+def _id_of(value: Json) -> str:
+    told = value.get("message") or value.get("attachment") or value
+    return text_at(value, "uuid") or digest_of(text_at(value, "type"), text_at(value, "timestamp"), repr(told))
+
+
+def _parent_of(kind: str, value: Json) -> str:
+    return text_at(value, *(("parentUuid",) if kind in _SILENT_TYPES else ("parentUuid", "logicalParentUuid")))
+
+
+def _origin(value: Json) -> str:
+    return text_at(mapping_at(value, "origin"), "kind")
+
+
+def _is_of_model(value: Json) -> bool:
+    return value.get("isApiErrorMessage") is not True and mapping_at(value, "message").get("model") != _SYNTHETIC_MODEL
+
+
+def _blocks_of(value: Json) -> list[object] | None:
+    content = mapping_at(value, "message").get("content")
+    return [content] if isinstance(content, str) else content if is_list(content) else None
+
+
+def _results_in(value: Json) -> list[Json]:
+    return [
+        block for block in objects_at(mapping_at(value, "message"), "content") if block.get("type") == "tool_result"
+    ]
+
+
+def _texts_of(blocks: list[object]) -> list[str]:
+    return [
+        text_at(block, "text") if is_object(block) else str(block)
+        for block in blocks
+        if isinstance(block, str) or (is_object(block) and block.get("type") == "text")
+    ]
+
+
+def _is_image(block: object) -> bool:
+    return is_object(block) and block.get("type") in ("image", "document")
+
+
+def _answer_text(content: object) -> str:
+    """The text of a tool's answer: a string, or a list of blocks; of a page that was found its title and address."""
+    texts: list[str] = []
+    for block in content if is_list(content) else [content]:
+        text = texts_in(block, image="[image]")
+        if not text and is_object(block):
+            text = " ".join(filter(None, (text_at(block, "title"), text_at(block, "url"))))
+        texts.append(text)
+    return "\n".join(filter(None, texts))
 
 
 _WAITING = 200
@@ -698,9 +585,9 @@ class Branches:
         self._last_at: list[int] = []
         self._siblings: dict[str, list[int]] = {}
 
-    def note(self, id: str, parent_id: str | None, position: int, begins: bool) -> int:
+    def note(self, id: str, parent_id: str, position: int, begins: bool) -> int:
         """The branch that this record belongs to, -1 before the first; `begins` for a prompt."""
-        branch = self._branch_of.get(parent_id, -1) if parent_id else -1
+        branch = self._branch_of.get(parent_id, -1)
         if begins:
             branch = self._begin(parent_id, branch, position)
         if branch >= 0:
@@ -732,7 +619,7 @@ class Branches:
                 left.add(branch)
         return frozenset(left)
 
-    def _begin(self, parent_id: str | None, parent: int, position: int) -> int:
+    def _begin(self, parent_id: str, parent: int, position: int) -> int:
         branch = len(self._parents)
         self._parents.append(parent)
         self._begun_at.append(position)

@@ -111,21 +111,10 @@ class CopilotSession(Session):
         if id and not self.seen_ids.add(id):
             self.skip("repeated-record")
             return
-        if self.has_enough and self._begins_turn(kind, data):
-            self.full = True
-            return
         self.started(at_ms)
         self.enter(id or f"{kind}@{self.position}", at_ms)
         self._EVENTS[kind](self, data)
         self.leave()
-
-    def _begins_turn(self, kind: str, data: Json) -> bool:
-        """Whether a turn begins here that no turn before it can grow beyond."""
-        if kind == "tool.execution_complete":
-            return not self.awaits(text_at(data, "toolCallId"))
-        if kind == "assistant.message":
-            return not self.goes_on(text_at(data, "messageId"))
-        return kind == "user.message"
 
     def _start(self, data: Json) -> None:
         if text_at(data, "sessionId") not in ("", self.session_id):

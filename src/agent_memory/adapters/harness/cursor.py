@@ -301,9 +301,6 @@ class CursorSession(Session):
 
     def _take_message(self, of_user: bool, blocks: list[Json]) -> None:
         results = [block for block in blocks if block.get("type") in _RESULTS]
-        if self.has_enough and not results:
-            self.full = True
-            return
         self.known_records += 1
         query = self._query(blocks) if of_user else Query()
         self._clock_ms = query.at_ms or self._clock_ms

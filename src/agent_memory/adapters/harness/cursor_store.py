@@ -207,9 +207,6 @@ class ComposerSession(Session):
         if kind not in (_PERSON, _AGENT):
             self.skip_unknown(f"bubble {kind}")
             return
-        if self.has_enough:
-            self.full = True
-            return
         self.known_records += 1
         at_ms = _made_at(bubble)
         self.started(at_ms)

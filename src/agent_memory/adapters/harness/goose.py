@@ -187,17 +187,9 @@ class GooseSession(Session):
             self.skip_unknown(f"role {value.get('role')}")
         elif not is_list(value.get("content")):
             self.skip("bad-record")
-        elif self.has_enough and self._begins_turn(value):
-            self.full = True
         else:
             self.known_records += 1
             self._take_message(value)
-
-    def _begins_turn(self, value: Json) -> bool:
-        if value.get("role") == "user":
-            answers = [block for block in objects_at(value, "content") if block.get("type") == "toolResponse"]
-            return not any(self.awaits(text_at(block, "id")) for block in answers)
-        return not self.goes_on(text_at(value, "id"))
 
     def _take_message(self, value: Json) -> None:
         created = number_at(value, "created") or 0

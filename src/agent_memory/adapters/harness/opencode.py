@@ -386,8 +386,6 @@ class OpencodeSession(Session):
             self.skip("forked-history")
         elif message.is_summary:
             self.skip("compact-summary")
-        elif self.has_enough and (message.of_user or message.id != self.message_id):
-            self.full = True
         else:
             self.known_records += 1
             time = mapping_at(part, "state", "time") if kind == "tool" else mapping_at(part, "time")

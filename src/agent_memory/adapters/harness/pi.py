@@ -162,9 +162,6 @@ class PiSession(Session):
         if self._forked_at_ms is not None and at_ms is not None and at_ms < self._forked_at_ms:
             self.skip_known("forked-history")
             return
-        if kind in _MESSAGES and self.has_enough:
-            self.full = True
-            return
         self.enter(self.own_id(text_at(value, "id") or _id_from(value)), at_ms)
         if kind in _SUMMARIES:
             self.skip_known("compact-summary")

@@ -120,6 +120,8 @@ class Session:
     Turns are numbered over the whole session, those before the mark and those left out later included, so that a number
     always means the same turn. Of a message that began before the mark only the rest is returned, under the number of its
     turn. `branch` is any number by which a reader will know again what was rewound away (`left_out`).
+
+    Once about 16 MiB are kept, the next record that begins a turn, and does not go on with an earlier one, makes it `full`.
     """
 
     harness: ClassVar[Harness]
@@ -158,6 +160,8 @@ class Session:
         self._at_ms: int | None = None
         self._last_at_ms: int | None = None
         self._kept_bytes = 0
+        self._is_closed = False
+        """Enough is kept: a turn that begins in the record at hand is for another fetch."""
         self._before_record = (0, 0)
         """How many drafts there were before the record at hand, and what was kept."""
         self._drafts: list[Draft] = []
@@ -188,6 +192,7 @@ class Session:
         self.position += 1
         self._record_id = record_id
         self._at_ms = at_ms
+        self._is_closed = self.has_enough
         self._before_record = (len(self._drafts), self._kept_bytes)
         self._last_at_ms = at_ms if at_ms is not None else self._last_at_ms
 
@@ -251,6 +256,8 @@ class Session:
     def say(self, role: Role, text: str, *, raw: str = "", branch: int = -1, tool_name: str | None = None) -> None:
         """A turn of its own. `raw` is a person's text as recorded: before the agent's first word it may be our prompt. What a
         program put in the person's place is a tool's."""
+        if self.full:
+            return
         if role is Role.USER:
             if self.begins_with_own_prompt(raw or text):
                 return
@@ -268,6 +275,8 @@ class Session:
 
     def speak(self, message_id: str | None, text: str, calls: Sequence[Asked] = (), *, branch: int = -1) -> None:
         """A part of the agent's message; a message is one turn, however many records it comes in."""
+        if self.full:
+            return
         self._agent_spoke = True
         self._open_calls.update((each.call_id, each) for each in calls if each.call_id)
         while len(self._open_calls) > _MAX_OPEN_CALLS:
@@ -277,6 +286,7 @@ class Session:
             draft = self._begin(Role.AGENT, text, branch)
             self._message = message = _Message(message_id, self.number, draft)
         elif self._is_new(message.number):
+            self._is_closed = False
             if message.draft is None:
                 message.draft = self._draft(message.number, Role.AGENT, branch)
             self._grow(message.draft, text)
@@ -288,7 +298,10 @@ class Session:
     ) -> str | None:
         """What a tool answered, a turn of its own; the tool's name, where its call or the answer tells it. What memory
         itself printed is left out of the text."""
+        if self.full:
+            return None
         call = self._open_calls.pop(call_id, None) if call_id else None
+        self._is_closed = self._is_closed and call is None
         name = call.calls[0].name if call else tool_name
         if call is not None and call.of_memory:
             text = MEMORY_OUTPUT_PLACEHOLDER
@@ -316,10 +329,6 @@ class Session:
         """The id of the agent's message that may still go on."""
         return self._message.id if self._message else None
 
-    def goes_on(self, message_id: str) -> bool:
-        """Whether what comes is a part of the agent's message that was begun last."""
-        return bool(message_id) and message_id == self.message_id
-
     def end_message(self) -> None:
         """The next words of the agent's are a turn of their own."""
         self._message = None
@@ -333,7 +342,10 @@ class Session:
         return self._new_from.after_number is None or number > self._new_from.after_number
 
     def _begin(self, role: Role, text: str, branch: int, tool_name: str | None = None) -> Draft | None:
-        """A new turn; None where the mark covers it, and only its number counts."""
+        """A new turn; None where the mark covers it, and only its number counts, or where enough is kept."""
+        if self._is_closed:
+            self.full = True
+            return None
         self.number += 1
         if role is Role.TOOL and self._first_tool_number is None:
             self._first_tool_number = self.number
