@@ -11,8 +11,10 @@ What is empty, false or unknown is absent. Instants are epoch ms. The text is AS
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.history import History, Role, ToolCall, Turn
@@ -20,188 +22,140 @@ from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.kept_history import KeptPart
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
+from agent_memory.formats.strict_values import document_of, value_of
 
 VERSION = 1
+
+
+@frozen
+class _About:
+    version: int
+    harness: str
+    session_id: str
+    after_record: str | None = None
+    title: str | None = None
+    cwd: str | None = None
+    also_in: tuple[str, ...] = ()
+    branch: str | None = None
+    agent: str | None = None
+    started_at: int | None = None
+    ended_at: int | None = None
+    tools_answered_before: bool = False
+    remaining: bool = False
+
+
+@frozen
+class _Call:
+    name: str
+    brief: str
+    path: str | None = None
+    writes: bool = False
+
+
+@frozen
+class _Turn:
+    number: int
+    role: str
+    text: str
+    record: str
+    at: int | None = None
+    calls: tuple[_Call, ...] = ()
+    tool: str | None = None
+    failed: bool = False
+    clipped: int | None = None
+
+
+Value = TypeVar("Value", _About, _Turn)
 
 
 def render_history_lines(part: KeptPart) -> Iterator[str]:
     """The lines, each with its line end."""
     history = part.history
-    yield _line(
-        {
-            "version": VERSION,
-            "harness": history.harness.value,
-            "sessionId": history.session_id,
-            "afterRecord": part.after_record_id,
-            "title": history.title,
-            "cwd": history.cwd,
-            "alsoIn": list(history.also_in) or None,
-            "branch": history.branch,
-            "agent": history.agent,
-            "startedAt": history.started_at_ms,
-            "endedAt": history.ended_at_ms,
-            "toolsAnsweredBefore": history.tools_answered_before,
-            "remaining": history.remaining,
-        }
+    about = _About(
+        version=VERSION,
+        harness=history.harness.value,
+        session_id=history.session_id,
+        after_record=part.after_record_id,
+        title=history.title,
+        cwd=history.cwd,
+        also_in=history.also_in,
+        branch=history.branch,
+        agent=history.agent,
+        started_at=history.started_at_ms,
+        ended_at=history.ended_at_ms,
+        tools_answered_before=history.tools_answered_before,
+        remaining=history.remaining,
     )
+    yield _line(about)
     for turn in history.turns:
+        calls = tuple(_Call(call.name, call.brief, call.path, call.writes) for call in turn.tool_calls)
+        clipped = turn.clipped_chars or None
+        role = turn.role.value
         yield _line(
-            {
-                "number": turn.number,
-                "role": turn.role.value,
-                "text": turn.text,
-                "record": turn.record_id,
-                "at": turn.at_ms,
-                "calls": [_call_document(call) for call in turn.tool_calls] or None,
-                "tool": turn.tool_name,
-                "failed": turn.failed,
-                "clipped": turn.clipped_chars or None,
-            }
+            _Turn(turn.number, role, turn.text, turn.record_id, turn.at_ms, calls, turn.tool_name, turn.failed, clipped)
         )
 
 
 def parse_history_lines(lines: Iterable[str], path: str) -> Result[KeptPart, StateCorrupt]:
     """The part that was rendered. Anything else is StateCorrupt with its first problem, never a part of it (P6)."""
+    about: _About | None = None
     turns: list[Turn] = []
-    about: Mapping[str, object] | None = None
     for number, line in enumerate(lines, 1):
         try:
-            value = json.loads(line)
-            fields = _checked(value, _TURN if about is not None else _ABOUT)
             if about is None:
-                about = fields
+                about = _value(line, _About)
             else:
-                turns.append(_turn(fields))
+                turns.append(_turn(_value(line, _Turn)))
         except (ValueError, RecursionError) as damaged:
             return Failure(StateCorrupt(path, (f"line {number}: {damaged}",)))
     if about is None:
         return Failure(StateCorrupt(path, ("it is empty",)))
+    if about.version != VERSION or about.harness not in tuple(Harness):
+        return Failure(StateCorrupt(path, ("line 1: version or harness is not known",)))
     return Success(_part(about, tuple(turns)))
 
 
-def _line(document: Mapping[str, object]) -> str:
-    present = {key: value for key, value in document.items() if value is not None and value is not False}
-    return json.dumps(present, separators=(",", ":")) + "\n"
+def _line(value: _About | _Turn) -> str:
+    return json.dumps(_present(document_of(value)), separators=(",", ":")) + "\n"
 
 
-def _call_document(call: ToolCall) -> dict[str, object]:
-    document: dict[str, object] = {"name": call.name, "brief": call.brief}
-    if call.path is not None:
-        document["path"] = call.path
-    if call.writes:
-        document["writes"] = True
-    return document
+def _present(document: object) -> object:
+    """The document without what is empty, false or unknown."""
+    if is_list(document):
+        return [_present(each) for each in document]
+    if not is_object(document):
+        return document
+    kept = {key: each for key, each in document.items() if each is not None and each is not False and each != []}
+    return {key: _present(each) for key, each in kept.items()}
 
 
-def _part(about: Mapping[str, object], turns: tuple[Turn, ...]) -> KeptPart:
-    history = History(
-        harness=Harness(str(about["harness"])),
-        session_id=str(about["sessionId"]),
-        turns=turns,
-        title=_text(about, "title"),
-        cwd=_text(about, "cwd"),
-        also_in=tuple(map(str, also_in)) if is_list(also_in := about.get("alsoIn")) else (),
-        branch=_text(about, "branch"),
-        agent=_text(about, "agent"),
-        started_at_ms=_number(about, "startedAt"),
-        ended_at_ms=_number(about, "endedAt"),
-        tools_answered_before=about.get("toolsAnsweredBefore") is True,
-        remaining=about.get("remaining") is True,
-    )
-    return KeptPart(history, _text(about, "afterRecord"))
-
-
-def _turn(fields: Mapping[str, object]) -> Turn:
-    calls = fields.get("calls")
-    return Turn(
-        number=_number(fields, "number") or 0,
-        role=Role(str(fields["role"])),
-        text=str(fields["text"]),
-        record_id=str(fields["record"]),
-        at_ms=_number(fields, "at"),
-        tool_calls=tuple(map(_call, calls)) if is_list(calls) else (),
-        tool_name=_text(fields, "tool"),
-        failed=fields.get("failed") is True,
-        clipped_chars=_number(fields, "clipped") or 0,
-    )
-
-
-def _call(value: object) -> ToolCall:
-    fields = _checked(value, _CALL)
-    path, writes = _text(fields, "path"), fields.get("writes") is True
-    return ToolCall(str(fields["name"]), str(fields["brief"]), path, writes)
-
-
-def _text(fields: Mapping[str, object], key: str) -> str | None:
-    value = fields.get(key)
-    return value if isinstance(value, str) else None
-
-
-def _number(fields: Mapping[str, object], key: str) -> int | None:
-    value = fields.get(key)
-    return value if isinstance(value, int) else None
-
-
-# -- what a line may hold ---------------------------------------------------------------------------------------------
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_whole(value: object) -> bool:
-    return type(value) is int
-
-
-def _is_flag(value: object) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_list(value: object) -> bool:
-    return is_list(value)
-
-
-_Rules = Mapping[str, tuple[bool, Callable[[object], bool], str]]
-"""By key: whether it must be there, what it must be, and that in words."""
-
-_ABOUT: _Rules = {
-    "version": (True, lambda value: value == VERSION and _is_whole(value), str(VERSION)),
-    "harness": (True, lambda value: value in tuple(Harness), "a harness"),
-    "sessionId": (True, _is_text, "a text"),
-    **dict.fromkeys(("afterRecord", "title", "cwd", "branch", "agent"), (False, _is_text, "a text")),
-    "alsoIn": (False, _is_list, "a list"),
-    **dict.fromkeys(("startedAt", "endedAt"), (False, _is_whole, "a number of milliseconds since 1970")),
-    **dict.fromkeys(("toolsAnsweredBefore", "remaining"), (False, _is_flag, "true or false")),
-}
-_TURN: _Rules = {
-    "number": (True, _is_whole, "a number"),
-    "role": (True, lambda value: value in tuple(Role), "a role"),
-    "text": (True, _is_text, "a text"),
-    "record": (True, _is_text, "a text"),
-    "at": (False, _is_whole, "a number of milliseconds since 1970"),
-    "calls": (False, _is_list, "a list"),
-    "tool": (False, _is_text, "a text"),
-    "failed": (False, _is_flag, "true or false"),
-    "clipped": (False, _is_whole, "a count"),
-}
-_CALL: _Rules = {
-    "name": (True, _is_text, "a text"),
-    "brief": (True, _is_text, "a text"),
-    "path": (False, _is_text, "a text"),
-    "writes": (False, _is_flag, "true or false"),
-}
-
-
-def _checked(value: object, rules: _Rules) -> Mapping[str, object]:
-    """The object, if it holds what it must and nothing unknown; else ValueError."""
-    if not is_object(value):
-        raise ValueError("it is no JSON object")
-    for key, (needed, is_so, expected) in rules.items():
-        if key not in value and needed:
-            raise ValueError(f"{key} is missing")
-        if key in value and not is_so(value[key]):
-            raise ValueError(f"{key} is not {expected}")
-    unknown = next((key for key in value if key not in rules), None)
-    if unknown is not None:
-        raise ValueError(f"{unknown[:60]!r} is unknown")
+def _value(line: str, cls: type[Value]) -> Value:
+    found = value_of(json.loads(line), cls)
+    if isinstance(found, Failure):
+        raise ValueError(found.failure()[0])
+    value: Value = found.unwrap()
     return value
+
+
+def _part(about: _About, turns: tuple[Turn, ...]) -> KeptPart:
+    history = History(
+        harness=Harness(about.harness),
+        session_id=about.session_id,
+        turns=turns,
+        title=about.title,
+        cwd=about.cwd,
+        also_in=about.also_in,
+        branch=about.branch,
+        agent=about.agent,
+        started_at_ms=about.started_at,
+        ended_at_ms=about.ended_at,
+        tools_answered_before=about.tools_answered_before,
+        remaining=about.remaining,
+    )
+    return KeptPart(history, about.after_record)
+
+
+def _turn(line: _Turn) -> Turn:
+    calls = tuple(ToolCall(call.name, call.brief, call.path, call.writes) for call in line.calls)
+    role, clipped = Role(line.role), line.clipped or 0
+    return Turn(line.number, role, line.text, line.record, line.at, calls, line.tool, line.failed, clipped)

@@ -31,7 +31,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import ClassVar
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -355,7 +355,7 @@ class ChatLines:
 
 _RUN_ID = re.compile(r"(\d{8}T\d{6})-[0-9a-f]{8}", re.ASCII)
 _DIGEST_CHARS = 500
-_BLOCK_CHARS = 200_000
+_BLOCK_CHARS = 80_000
 """Of what is held of one block of lines; more than any turn keeps."""
 MAX_RUNS = 100_000
 _CLOCK = "%Y-%m-%d %H:%M:%S"
@@ -400,33 +400,22 @@ def run_of(started: str, first_prompt: str) -> Run:
     return Run(f"{_stamp(started)}-{digest}", _local_ms(started))
 
 
-@define
 class _Block:
     """The lines of one speaker, one after the other."""
 
-    speaker: Speaker
-    _lines: list[str] = field(factory=list[str])
-    _chars: int = 0
-    _before: Excerpt = field(factory=lambda: Excerpt(_BLOCK_CHARS))
+    def __init__(self, speaker: Speaker) -> None:
+        self.speaker = speaker
+        self.ends_blank = False
+        self._text = Excerpt(_BLOCK_CHARS)
 
     def add(self, line: str) -> None:
-        self._lines.append(f"{line}\n")
-        self._chars += len(line) + 1
-        if self._chars > _BLOCK_CHARS:
-            self._before = self._all()
-            self._lines, self._chars = ["\n"] if self.last_blank else [], 0
+        self._text = self._text.grown(f"{line}\n")
+        self.ends_blank = not line.strip()
 
     @property
     def text(self) -> str:
         """Without the blank lines around it."""
-        return self._all().text.strip("\n")
-
-    @property
-    def last_blank(self) -> bool:
-        return not self._lines[-1].strip() if self._lines else False
-
-    def _all(self) -> Excerpt:
-        return self._before.grown("".join(self._lines))
+        return self._text.text.strip("\n")
 
 
 class AiderRuns(Session):
@@ -492,7 +481,7 @@ class AiderRuns(Session):
 
     def end(self) -> None:
         """The file ends here."""
-        if self._block is not None and self._block.speaker is Speaker.AGENT and not self._block.last_blank:
+        if self._block is not None and self._block.speaker is Speaker.AGENT and not self._block.ends_blank:
             self.skip("unfinished-message")
             self._block = None
         self._close_block()

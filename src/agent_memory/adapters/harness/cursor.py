@@ -382,116 +382,98 @@ class CursorSession(Session):
 
 # -- the text form of older versions ----------------------------------------------------------------------------------
 
-_SPEAKERS = ("user:", "assistant:")
 _THOUGHT, _CALL, _RESULT = "[Thinking]", "[Tool call]", "[Tool result]"
 _MAX_PART_CHARS = 1_000_000
 
 
 def plain_text_pieces(descriptor: int, size_bytes: int) -> Iterator[Line | LongLine]:
-    """The file's content as lines of JSON."""
-    reader = _Reader()
+    """The messages of a file in the text form, as lines of JSON."""
+    talk = _PlainTalk()
     for piece in read_lines(descriptor, size_bytes):
         if isinstance(piece, LongLine):
             yield piece
-            continue
-        yield from map(_as_line, reader.take(piece.data.decode("utf-8", "replace").rstrip("\r")))
-    yield from map(_as_line, reader.end())
-
-
-def _as_line(value: Json) -> Line:
-    return Line(json.dumps(value).encode())
+        else:
+            yield from talk.take(piece.data.decode("utf-8", "replace").rstrip("\r"))
+    yield from talk.finish()
 
 
 @define
-class _Reader:
-    """Takes the file's lines; gives what was said as soon as it is over."""
+class _Part:
+    """Lines that belong together: words, a thought, a call, a result."""
 
-    _speaker: str = ""
-    _kind: str = "text"
-    """What the lines at hand belong to: `text`, a thought, a call, a result."""
-    _name: str = ""
-    _lines: list[str] = field(factory=list[str])
-    _chars: int = 0
-    _content: list[Json] = field(factory=list[Json])
-    _tagged: bool | None = None
-    """Whether the first words of a person had tags: from then on a speaker's line without them is somebody's text."""
-    _agent_spoke: bool = False
-    _held: bool = False
-    """The line before was `user:`."""
+    kind: str = ""
+    name: str = ""
+    lines: list[str] = field(factory=list[str])
+    chars: int = 0
 
-    def take(self, line: str) -> Iterator[Json]:
-        if self._held:
-            yield from self._begin_user(line)
-        bare = line.strip()
-        if line.rstrip() in _SPEAKERS:
-            if bare == "user:":
-                self._held = True
+    def block(self) -> dict[str, object] | None:
+        text = "\n".join(self.lines).strip()
+        if self.kind == _CALL:
+            pairs = (line.strip().partition("=") for line in self.lines)
+            arguments = {key: value for key, equals, value in pairs if equals and key}
+            return {"type": "tool_use", "name": self.name, "input": arguments}
+        if self.kind == _RESULT:
+            return {"type": "tool_result", "content": text}
+        return {"type": "text", "text": text} if text and not self.kind else None
+
+
+class _PlainTalk:
+    """Takes the file's lines; gives each message as soon as it is over. A result is a message of its own."""
+
+    def __init__(self) -> None:
+        self._speaker = ""
+        self._parts = [_Part()]
+        self._tagged: bool | None = None
+        """Whether the first words of a person had tags: from then on a speaker's line without them is somebody's text."""
+        self._agent_spoke = False
+        self._after_user = False
+        """The line before was `user:`."""
+
+    def take(self, line: str) -> Iterator[Line]:
+        """What is over with the next line."""
+        if self._after_user:
+            self._after_user = False
+            tagged = line.lstrip().startswith(("<user_query>", "<timestamp>"))
+            self._tagged = tagged if self._tagged is None else self._tagged
+            if tagged or not self._tagged:
+                yield from self.finish()
+                self._speaker = "user"
             else:
-                yield from self._begin("assistant:")
-        elif self._speaker == "assistant:" and bare.startswith((_THOUGHT, _CALL, _RESULT)):
-            yield from self._begin_part(bare)
+                self._add("user:")
+        bare = line.strip()
+        if line.rstrip() == "user:":
+            self._after_user = True
+        elif line.rstrip() == "assistant:":
+            yield from self.finish()
+            self._speaker = "assistant"
+        elif self._speaker == "assistant" and bare.startswith((_THOUGHT, _CALL, _RESULT)):
+            kind = next(mark for mark in (_THOUGHT, _CALL, _RESULT) if bare.startswith(mark))
+            yield from self._begin_part(_Part(kind, bare.removeprefix(kind).strip()))
         else:
-            if self._kind != "text" and line[:1] not in (" ", "\t"):
-                yield from self._begin_part("")
+            if self._parts[-1].kind and line[:1] not in (" ", "\t"):
+                yield from self._begin_part(_Part())
             self._add(line)
 
-    def end(self) -> Iterator[Json]:
-        yield from self._finish()
+    def finish(self) -> Iterator[Line]:
+        """The message so far."""
+        blocks = [block for part in self._parts if (block := part.block()) is not None]
+        self._parts = [_Part()]
+        if not blocks or not self._speaker:
+            return
+        is_answer = blocks[0]["type"] == "tool_result"
+        role = "user" if is_answer else self._speaker
+        if role == "user" and self._agent_spoke and not is_answer:
+            blocks = [{"type": "tool_result", "name": "history", "content": each["text"]} for each in blocks]
+        self._agent_spoke = self._agent_spoke or role == "assistant" or is_answer
+        yield Line(json.dumps({"role": role, "message": {"content": blocks}}).encode())
 
-    def _begin_user(self, next_line: str) -> Iterator[Json]:
-        self._held = False
-        tagged = next_line.lstrip().startswith(("<user_query>", "<timestamp>"))
-        self._tagged = tagged if self._tagged is None else self._tagged
-        if self._tagged and not tagged:
-            self._add("user:")
-        else:
-            yield from self._begin("user:")
-
-    def _begin(self, speaker: str) -> Iterator[Json]:
-        yield from self._finish()
-        self._speaker = speaker
-
-    def _begin_part(self, mark: str) -> Iterator[Json]:
-        self._close_part()
-        if self._content and self._content[0]["type"] == "tool_result":
-            yield from self._finish()
-        if mark.startswith(_RESULT):
-            yield from self._finish()
-            self._kind = _RESULT
-        elif mark.startswith(_CALL):
-            self._kind, self._name = _CALL, mark.removeprefix(_CALL).strip()
-        elif mark.startswith(_THOUGHT):
-            self._kind = _THOUGHT
+    def _begin_part(self, part: _Part) -> Iterator[Line]:
+        if part.kind == _RESULT or any(each.kind == _RESULT for each in self._parts):
+            yield from self.finish()
+        self._parts.append(part)
 
     def _add(self, line: str) -> None:
-        self._chars += len(line)
-        if self._chars <= _MAX_PART_CHARS:
-            self._lines.append(line)
-
-    def _close_part(self) -> None:
-        lines, kind, name = self._lines, self._kind, self._name
-        self._lines, self._kind, self._name, self._chars = [], "text", "", 0
-        text = "\n".join(lines).strip()
-        if kind == _CALL:
-            self._content.append({"type": "tool_use", "name": name, "input": _arguments(lines)})
-        elif kind == _RESULT:
-            self._content.append({"type": "tool_result", "content": text})
-        elif kind == "text" and text:
-            self._content.append({"type": "text", "text": text})
-
-    def _finish(self) -> Iterator[Json]:
-        self._close_part()
-        content, self._content = self._content, []
-        if not content or not self._speaker:
-            return
-        answers = content[0]["type"] == "tool_result"
-        role = "user" if answers or self._speaker == "user:" else "assistant"
-        if role == "user" and self._agent_spoke and not answers:
-            content = [{"type": "tool_result", "name": "history", "content": each["text"]} for each in content]
-        self._agent_spoke = self._agent_spoke or role == "assistant" or answers
-        yield {"role": role, "message": {"content": content}}
-
-
-def _arguments(lines: list[str]) -> Json:
-    found = (line.strip().partition("=") for line in lines)
-    return {key: value for key, equals, value in found if equals and key}
+        part = self._parts[-1]
+        part.chars += len(line)
+        if part.chars <= _MAX_PART_CHARS:
+            part.lines.append(line)
