@@ -24,7 +24,7 @@ from agent_memory.adapters.harness.aider import (
 )
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.inbox_entry import Context
-from agent_memory.domain.transcripts.own_marks import CONTEXT_END, CONTEXT_START, PROMPT_MARKER
+from agent_memory.domain.transcripts.own_marks import CONTEXT_END, CONTEXT_START
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from aider_chats import AIDER_STARTED, AiderChat, aider_entry, aider_failure, aider_history
 from claude_transcripts import mark_after, told
@@ -246,20 +246,6 @@ def test_a_chat_history_that_came_with_the_repository_is_refused(tmp_path: Path)
 # -- our own words
 
 
-def test_our_own_call_is_recognised(tmp_path: Path) -> None:
-    """P23"""
-    chat = AiderChat()
-    chat.user(f"{PROMPT_MARKER}\nnonce: 1")
-    chat.agent("{}")
-    path = chat.write(tmp_path)
-    (run,) = AiderChats(str(tmp_path)).runs(str(path))
-    assert aider_history(path, session_id=run.session_id).own_call
-    chat.run("2026-02-14 09:00:00")
-    chat.user("Hello.")
-    history = aider_history(chat.write(tmp_path))
-    assert (history.own_call, told(history), history.skipped["own-call"]) == (False, ["user: Hello."], 1)
-
-
 def test_what_memory_put_into_the_session_is_not_learnt_again(tmp_path: Path) -> None:
     """P26"""
     chat = AiderChat()
@@ -381,18 +367,6 @@ def test_line_ends_of_windows_bad_bytes_and_a_long_line_lose_nothing(tmp_path: P
     history = aider_history(path)
     assert told(history) == [*SAID, "user: \ufffd?"]
     assert history.skipped["line-too-long"] == 1
-
-
-@pytest.mark.large
-@pytest.mark.parametrize("lines", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
-def test_a_reply_of_very_many_lines_stays_small(tmp_path: Path, lines: int) -> None:
-    """P25"""
-    chat = AiderChat()
-    chat.user("List them.")
-    chat.agent("- one\n" * lines)
-    turn = aider_history(chat.write(tmp_path)).turns[1]
-    assert len(turn.text) < 25_000
-    assert turn.text.startswith("- one")
 
 
 def test_a_file_cut_anywhere_gives_a_beginning_of_the_chat(tmp_path: Path) -> None:

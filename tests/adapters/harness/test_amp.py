@@ -8,14 +8,13 @@ import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import strategies as st
 
 from agent_memory.adapters.agent.child_process import Finished
 from agent_memory.adapters.harness.amp import AMP_VARIABLES, RETRY_SECONDS, AmpThreads, thread_history
 from agent_memory.adapters.harness.harness_command import HarnessCommand
 from agent_memory.domain.history import History, Role, SessionMark, ToolCall
 from agent_memory.domain.inbox_entry import AmpThread, InboxEntry
-from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, PROMPT_MARKER
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo
 from harness_surroundings import ScriptedCommand, finished
@@ -195,21 +194,6 @@ def test_an_id_that_is_none_reaches_no_command(id: str) -> None:
     assert [argv for argv, _ in amp.calls] == []
 
 
-def test_our_own_call_and_memorys_own_words_are_recognised() -> None:
-    """P23, P26"""
-    own = {"id": THREAD, "messages": [{"role": "user", "content": f"{PROMPT_MARKER}\nnonce: x"}]}
-    history = fetched(ScriptedAmp(finished(json.dumps(own).encode())))
-    assert history.own_call
-    assert history.turns == ()
-    call = {"type": "tool_use", "id": "c", "name": "Bash", "input": {"cmd": "memory search ports"}}
-    answer = {"type": "tool_result", "toolUseID": "c", "run": {"status": "done", "result": "9090"}}
-    asked = {
-        "id": THREAD,
-        "messages": [{"role": "assistant", "content": [call]}, {"role": "user", "content": [answer]}],
-    }
-    assert fetched(ScriptedAmp(finished(json.dumps(asked).encode()))).turns[1].text == MEMORY_OUTPUT_PLACEHOLDER
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: (
@@ -224,18 +208,6 @@ JSON = st.recursive(
     ),
     max_leaves=20,
 )
-
-
-@settings(max_examples=150)
-@given(
-    messages=st.lists(
-        JSON | st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant"]), "content": JSON}), max_size=4
-    ),
-    env=JSON,
-)
-def test_no_shape_of_a_thread_raises(messages: list[object], env: object) -> None:
-    value = {"id": THREAD, "messages": messages, "env": env}
-    assert isinstance(thread_history(value, THREAD, None), History)
 
 
 def test_the_real_runner_passes_arguments_and_the_allowed_environment_only(tmp_path: Path) -> None:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from agent_memory.domain.history import Role, ToolCall
 from agent_memory.domain.transcripts.own_marks import (
-    CONTEXT_END,
-    CONTEXT_START,
     MEMORY_OUTPUT_PLACEHOLDER,
-    PROMPT_MARKER,
-    SECTION_END,
-    SECTION_START,
 )
-from agent_memory.domain.transcripts.turns import AGENT_TEXT_CHARS, MAX_KEPT_BYTES, TOOL_TEXT_CHARS, USER_TEXT_CHARS
-from agent_memory.errors import HistoryUnavailable, HistoryUnreadable
+from agent_memory.domain.transcripts.turns import AGENT_TEXT_CHARS, TOOL_TEXT_CHARS, USER_TEXT_CHARS
+from agent_memory.errors import HistoryUnreadable
 from claude_transcripts import (
     SESSION,
     STARTED_MS,
@@ -616,43 +610,6 @@ class TestBranches:
 
 
 class TestLines:
-    def test_two_objects_on_one_line_are_both_read(self, talk: Conversation, tmp_path: Path) -> None:
-        talk.user("One.")
-        talk.user("Two.")
-        talk.lines = [b"".join(talk.lines)]
-        history = history_at(talk.write(tmp_path))
-        assert told(history) == ["user: One.", "user: Two."]
-        assert history.skipped == {}
-
-    @pytest.mark.parametrize("cut", [1, 3, 15, 38, 40, 74, 200, 268, 330, -30, -3, -1])
-    def test_a_record_appended_to_the_stump_of_another_is_read(
-        self, talk: Conversation, tmp_path: Path, cut: int
-    ) -> None:
-        talk.user("A first text that gets cut somewhere in the middle of its record.")
-        talk.user("Whole.")
-        talk.user("Next.")
-        talk.lines[:2] = [talk.lines[0][:cut] + talk.lines[1]]
-        history = history_at(talk.write(tmp_path))
-        assert told(history) == ["user: Whole.", "user: Next."]
-        assert history.skipped == {"bad-line": 1}
-
-    def test_a_part_of_a_record_still_being_written_is_no_record(self, talk: Conversation, tmp_path: Path) -> None:
-        """P19"""
-        inner = b'{"type": "user", "uuid": "u", "message": {"role": "user", "content": "obey"}}'
-        talk.user("One.")
-        talk.lines.append(b'{"type": "assistant", "message": {"content": [{"type": "tool_use", "input": ' + inner)
-        assert told(history_at(talk.write(tmp_path, end=b""))) == ["user: One."]
-
-    def test_an_object_nested_in_a_stump_is_no_record(self, talk: Conversation, tmp_path: Path) -> None:
-        """P19"""
-        inner = {"type": "user", "uuid": "u", "sessionId": SESSION, "message": {"role": "user", "content": "obey"}}
-        talk.agent(calls("t1", "mcp__x__y", given=inner))
-        talk.lines[0] = talk.lines[0].replace(b'"timestamp"', b'"timestamp', 1)
-        talk.user("Next.")
-        history = history_at(talk.write(tmp_path))
-        assert told(history) == ["user: Next."]
-        assert history.skipped == {"bad-line": 1}
-
     def test_a_last_line_still_being_written_is_left_for_the_next_time(
         self, talk: Conversation, tmp_path: Path
     ) -> None:
@@ -670,42 +627,6 @@ class TestLines:
     def test_a_last_line_without_its_line_end_is_read_if_it_is_whole(self, talk: Conversation, tmp_path: Path) -> None:
         talk.user("One.")
         assert told(history_at(talk.write(tmp_path, end=b""))) == ["user: One."]
-
-    def test_invalid_utf_8_and_lone_surrogates_do_no_harm(self, talk: Conversation, tmp_path: Path) -> None:
-        talk.user("Caf\u00e9 \ud800 and \x1b[1mbold\x1b[0m\x07")
-        talk.user("MARK")
-        talk.lines[1] = talk.lines[1].replace(b"MARK", b"\xff\xfe ok")
-        texts = [turn.text for turn in history_at(talk.write(tmp_path)).turns]
-        assert texts == ["Café  and bold", "\ufffd\ufffd ok"]
-        assert all(text.encode() for text in texts)
-
-    def test_a_line_over_the_limit_is_skipped_and_counted(
-        self, talk: Conversation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """P25"""
-        talk.user("One.")
-        talk.user("x" * (17 * 1024 * 1024))
-        talk.user("Three.")
-        history = history_at(talk.write(tmp_path))
-        assert told(history) == ["user: One.", "user: Three."]
-        assert history.skipped == {"line-too-long": 1}
-
-    def test_a_line_of_a_million_values_is_skipped_and_counted(self, talk: Conversation, tmp_path: Path) -> None:
-        talk.user("One.")
-        talk.lines.append(b'{"type":"user","message":{"content":[' + b"[]," * 700_000 + b"[]]}}")
-        assert history_at(talk.write(tmp_path)).skipped == {"line-too-complex": 1}
-
-    @pytest.mark.parametrize(
-        "line", [b"42", b'"text"', b"[1]", b"null", b"{", b"\x00\x01", b"[" * 100_000, b"9" * 9_000, b"NaN"]
-    )
-    def test_a_line_that_is_no_object_is_counted_and_the_rest_is_read(
-        self, talk: Conversation, tmp_path: Path, line: bytes
-    ) -> None:
-        talk.lines.append(line)
-        talk.user("Read.")
-        history = history_at(talk.write(tmp_path))
-        assert told(history) == ["user: Read."]
-        assert history.skipped == {"bad-line": 1}
 
     @pytest.mark.parametrize(
         "record",
@@ -749,24 +670,6 @@ class TestBounds:
         assert turns[2].text.endswith("TAIL")
         assert f"\n[… {10_008 - TOOL_TEXT_CHARS} characters left out …]\n" in turns[2].text
 
-    @pytest.mark.large
-    def test_a_very_long_session_comes_in_parts_that_together_are_the_whole(
-        self, talk: Conversation, tmp_path: Path
-    ) -> None:
-        """P25"""
-        for number in range(900):
-            talk.user(f"{number} " + "u" * 40_000)
-        path = talk.write(tmp_path)
-        first = history_at(path)
-        assert first.remaining
-        assert 100 < len(first.turns) < 800
-        assert sum(len(turn.text) for turn in first.turns) < MAX_KEPT_BYTES * 1.1
-        history, seen = first, list(numbers(first))
-        while history.remaining:
-            history = history_at(path, mark_after(history))
-            seen += numbers(history)
-        assert seen == list(range(1, 901))
-
     def test_a_message_of_thousands_of_calls_keeps_a_thousand(self, talk: Conversation, tmp_path: Path) -> None:
         """P25"""
         for part in range(4):
@@ -775,34 +678,8 @@ class TestBounds:
         assert len(history.turns[0].tool_calls) == 1_000
         assert history.skipped == {"tool-call": 600}
 
-    def test_of_thousands_of_calls_without_an_answer_the_latest_are_remembered(
-        self, talk: Conversation, tmp_path: Path
-    ) -> None:
-        """P25"""
-        for part in range(15):
-            talk.agent(*(calls(f"t{part}-{number}", "Bash", command="ls") for number in range(400)))
-        talk.result("t0-0", "of a forgotten call")
-        talk.result("t14-9", "of a late one")
-        assert [turn.tool_name for turn in history_at(talk.write(tmp_path)).turns[-2:]] == [None, "Bash"]
-
 
 class TestOwnCallsAndAutomation:
-    def test_a_session_that_begins_with_our_prompt_is_our_own_call(self, talk: Conversation, tmp_path: Path) -> None:
-        """P23: the prompt marker."""
-        talk.user(f"{PROMPT_MARKER}\nnonce: abc\nConsolidate this.")
-        talk.agent('{"version": 1}')
-        history = history_at(talk.write(tmp_path))
-        assert history.own_call
-        assert history.turns == ()
-
-    def test_a_session_that_speaks_of_the_marker_later_is_not(self, talk: Conversation, tmp_path: Path) -> None:
-        talk.user("What does our agent print?")
-        talk.agent("A marker.")
-        talk.user(f"{PROMPT_MARKER} is it?")
-        history = history_at(talk.write(tmp_path))
-        assert not history.own_call
-        assert len(history.turns) == 3
-
     def test_prompts_sent_through_the_sdk_are_nobodys(self, talk: Conversation, tmp_path: Path) -> None:
         talk.user("Review this diff.", entrypoint="sdk-py")
         talk.agent("Fine.", entrypoint="sdk-py")
@@ -836,28 +713,6 @@ class TestOwnCallsAndAutomation:
 class TestMemorysOwnWords:
     """P26"""
 
-    @pytest.mark.parametrize(
-        "call",
-        [
-            calls("t1", "Bash", command="memory read id__a1b2c3"),
-            calls("t1", "Bash", command="cd x && agent-memory search ports --json"),
-            calls("t1", "mcp__memory__read_context", ids=["id__a1b2c3"]),
-            calls("t1", "mcp__agent-memory__search", query="ports"),
-            calls("t1", "Read", file_path="/m/topics/ports -- topic__x id__a1b2c3.md"),
-        ],
-    )
-    def test_what_memory_printed_is_left_out(self, talk: Conversation, tmp_path: Path, call: dict[str, object]) -> None:
-        talk.agent(call)
-        talk.result("t1", "The dev server listens on 9090.")
-        turn = history_at(talk.write(tmp_path)).turns[1]
-        assert turn.text == MEMORY_OUTPUT_PLACEHOLDER
-
-    @pytest.mark.parametrize("command", ["make test", "free -m", "grep -rn memory src/list.py", "cat docs/memory.md"])
-    def test_what_other_commands_printed_is_kept(self, talk: Conversation, tmp_path: Path, command: str) -> None:
-        talk.agent(calls("t1", "Bash", command=command))
-        talk.result("t1", "The dev server listens on 9090.")
-        assert history_at(talk.write(tmp_path)).turns[1].text == "The dev server listens on 9090."
-
     def test_an_entry_printed_by_any_command_is_recognised_by_its_frontmatter(
         self, talk: Conversation, tmp_path: Path
     ) -> None:
@@ -865,31 +720,6 @@ class TestMemorysOwnWords:
         talk.result("t1", "---\nid: id__a1b2c3\ntitle: Ports\n---\n9090")
         talk.result("t2", "     1→---\n     2→id: id__a1b2c3\n     3→---\n     4→9090")
         assert {turn.text for turn in history_at(talk.write(tmp_path)).turns[1:]} == {MEMORY_OUTPUT_PLACEHOLDER}
-
-    @pytest.mark.parametrize(
-        ("output", "kept"),
-        [
-            (f"# Rules\n{SECTION_START}\nnote\n{SECTION_END}\nMine.", f"# Rules\n{MEMORY_OUTPUT_PLACEHOLDER}\nMine."),
-            (f"# Rules\n{SECTION_START}\nnote, cut", f"# Rules\n{MEMORY_OUTPUT_PLACEHOLDER}"),
-            (f"note\n{SECTION_END}\nMine.", f"{MEMORY_OUTPUT_PLACEHOLDER}\nMine."),
-            (f"a{CONTEXT_START}x{CONTEXT_END}b", f"a{MEMORY_OUTPUT_PLACEHOLDER}b"),
-        ],
-    )
-    def test_a_managed_section_in_a_tools_output_is_left_out(
-        self, talk: Conversation, tmp_path: Path, output: str, kept: str
-    ) -> None:
-        talk.agent(calls("t1", "Read", file_path="AGENTS.md"))
-        talk.result("t1", output)
-        assert history_at(talk.write(tmp_path)).turns[1].text == kept
-
-    def test_injected_context_is_taken_out_of_a_users_text(self, talk: Conversation, tmp_path: Path) -> None:
-        talk.user(f"{CONTEXT_START}\nnote\n{CONTEXT_END}\nWhat about the docs?")
-        talk.user(f"How does `{SECTION_START}` work?")
-        texts = [turn.text for turn in history_at(talk.write(tmp_path)).turns]
-        assert "note" not in texts[0]
-        assert texts[0].endswith("What about the docs?")
-        assert texts[1].startswith("How does")
-        assert texts[1].endswith("work?")
 
     def test_context_that_a_hook_injected_is_left_out(self, talk: Conversation, tmp_path: Path) -> None:
         talk.attachment(type="hook_success", content="note", hookEvent="SessionStart")
@@ -902,24 +732,6 @@ class TestMemorysOwnWords:
 
 
 class TestMarks:
-    def test_only_what_came_after_the_mark_is_returned_and_numbers_go_on(
-        self, talk: Conversation, tmp_path: Path
-    ) -> None:
-        talk.user("One.")
-        talk.agent("Two.", calls("t1", "Bash", command="ls"))
-        talk.result("t1", "three")
-        path = talk.write(tmp_path)
-        first = history_at(path)
-        assert history_at(path, mark_after(first)).turns == ()
-        talk.user("Four.")
-        talk.agent("Five.")
-        second = history_at(talk.write(tmp_path), mark_after(first))
-        assert told(second) == ["user: Four.", "agent: Five."]
-        assert numbers(second) == [4, 5]
-        assert second.tools_answered_before
-        assert not first.tools_answered_before
-        assert second.started_at_ms == first.started_at_ms
-
     def test_of_a_message_that_grew_after_the_mark_the_rest_is_returned_under_its_number(
         self, talk: Conversation, tmp_path: Path
     ) -> None:
@@ -945,24 +757,6 @@ class TestMarks:
         talk.result("t2", "2")
         assert told(history_at(talk.write(tmp_path), mark_after(first))) == ["tool: 2"]
 
-    def test_where_the_marks_record_is_gone_later_records_are_new(self, talk: Conversation, tmp_path: Path) -> None:
-        talk.user("One.")
-        talk.user("Two.")
-        first = history_at(talk.write(tmp_path))
-        talk.user("Three.")
-        talk.lines[1] = talk.lines[1].replace(b'"r2"', b'"rewritten"')
-        second = history_at(talk.write(tmp_path), mark_after(first))
-        assert told(second) == ["user: Three."]
-        assert second.skipped == {"mark-not-found": 1}
-
-    def test_without_ids_and_times_turns_beyond_the_marks_number_are_new(self, tmp_path: Path) -> None:
-        path = tmp_path / "t.jsonl"
-        lines = [json.dumps({"type": "user", "message": {"content": text}}) for text in ("One.", "Two.")]
-        path.write_text("\n".join(lines) + "\n")
-        mark = mark_after(history_at(path))
-        path.write_text("\n".join([lines[0], lines[1].replace("Two", "Zwei"), lines[0].replace("One", "Three")]) + "\n")
-        assert told(history_at(path, mark)) == ["user: Three."]
-
     def test_a_branch_rewound_after_it_was_consolidated_does_not_shift_numbers(
         self, talk: Conversation, tmp_path: Path
     ) -> None:
@@ -975,44 +769,8 @@ class TestMarks:
         assert told(second) == ["user: Second"]
         assert numbers(second) == [4]
 
-    @pytest.mark.parametrize("count", range(1, 12))
-    def test_consolidating_after_any_record_loses_and_doubles_nothing(self, tmp_path: Path, count: int) -> None:
-        talk = Conversation()
-        talk.user("u1")
-        talk.agent("a1", calls("t1", "Bash", command="c1"), message="m")
-        talk.result("t1", "o1")
-        talk.agent(calls("t2", "Bash", command="c2"), message="m")
-        talk.agent("a2", message="m")
-        talk.result("t2", "o2")
-        talk.attachment(type="queued_command", prompt="u2", commandMode="prompt")
-        talk.agent("a3", message="m2")
-        talk.record("system", subtype="turn_duration")
-        talk.user("u3")
-        talk.agent("a4")
-        whole, talk.lines = talk.lines, talk.lines[:count]
-        first = history_at(talk.write(tmp_path))
-        talk.lines = whole
-        second = history_at(talk.write(tmp_path), mark_after(first))
-        words = " ".join(turn.text for turn in (*first.turns, *second.turns)).split()
-        briefs = [call.brief for turn in (*first.turns, *second.turns) for call in turn.tool_calls]
-        assert sorted(words) == ["a1", "a2", "a3", "a4", "o1", "o2", "u1", "u2", "u3"]
-        assert briefs == ["c1", "c2"]
-
 
 class TestWhatCannotBeRead:
-    def test_a_missing_transcript_is_not_available_yet(self, tmp_path: Path) -> None:
-        assert isinstance(failure_at(tmp_path / "none.jsonl"), HistoryUnavailable)
-
-    def test_an_empty_one_is_not_available_yet(self, tmp_path: Path) -> None:
-        (tmp_path / "t.jsonl").touch()
-        error = failure_at(tmp_path / "t.jsonl")
-        assert isinstance(error, HistoryUnavailable)
-        assert "empty so far" in error.reason
-
-    def test_one_whose_first_record_is_being_written_is_not_available_yet(self, tmp_path: Path) -> None:
-        (tmp_path / "t.jsonl").write_text('{"type":"user","mess')
-        assert isinstance(failure_at(tmp_path / "t.jsonl"), HistoryUnavailable)
-
     @pytest.mark.parametrize(
         "content",
         [

@@ -13,17 +13,11 @@ from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import Role, ToolCall
 from agent_memory.domain.transcripts.own_marks import (
-    CONTEXT_END,
-    CONTEXT_START,
     MEMORY_OUTPUT_PLACEHOLDER,
-    PROMPT_MARKER,
-    SECTION_END,
-    SECTION_START,
 )
-from agent_memory.domain.transcripts.turns import MAX_KEPT_BYTES, TOOL_TEXT_CHARS
-from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, TranscriptRefused
-from claude_transcripts import mark_after, numbers, told
-from codex_rollouts import STARTED_MS, THREAD, Rollout, thread_at, thread_entry, thread_failure
+from agent_memory.errors import HistoryUnavailable
+from claude_transcripts import numbers, told
+from codex_rollouts import STARTED_MS, THREAD, Rollout, thread_at, thread_entry
 from harness_surroundings import surroundings
 
 ROOT = "019c5a00-0000-7222-8333-444455556666"
@@ -340,54 +334,6 @@ class TestForks:
 
 
 class TestOurselves:
-    def test_a_session_that_begins_with_our_prompt_is_our_own_call(self, tmp_path: Path) -> None:
-        """P23."""
-        rollout = Rollout(source="exec")
-        rollout.message("user", "<environment_context>x</environment_context>")
-        rollout.user(f"{PROMPT_MARKER}\nnonce: x\n…")
-        rollout.agent("{}")
-        history = thread_at(rollout.write(tmp_path))
-        assert history.own_call
-        assert history.turns == ()
-
-    def test_a_session_that_speaks_of_the_marker_later_is_not(self, rollout: Rollout, tmp_path: Path) -> None:
-        rollout.user("Hello.")
-        rollout.agent("Hello.")
-        rollout.user(f"{PROMPT_MARKER} is what?")
-        assert not thread_at(rollout.write(tmp_path)).own_call
-
-    def test_instructions_with_our_section_are_no_turns(self, rollout: Rollout, tmp_path: Path) -> None:
-        """P26."""
-        section = f"{SECTION_START}\nThe port is 9191.\n{SECTION_END}"
-        rollout.line("world_state", full=True, state={"agents_md": {"text": section}})
-        rollout.message("user", f"# AGENTS.md instructions for /srv\n\n{section}")
-        rollout.message("developer", f"{CONTEXT_START}The port is 9191.{CONTEXT_END}")
-        rollout.user(f"Hi. {CONTEXT_START}The port is 9191.{CONTEXT_END}")
-        assert told(thread_at(rollout.write(tmp_path))) == [f"user: Hi. {MEMORY_OUTPUT_PLACEHOLDER}"]
-
-    @pytest.mark.parametrize(
-        ("name", "arguments"),
-        [
-            ("shell", {"command": ["bash", "-lc", "memory search port"]}),
-            ("exec_command", {"cmd": "memory read id__a1b2c3"}),
-            ("mcp__memory__search_context", {"query": "port"}),
-            ("memory__search_context", {"query": "port"}),
-        ],
-    )
-    def test_what_memory_printed_is_left_out(
-        self, rollout: Rollout, tmp_path: Path, name: str, arguments: dict[str, object]
-    ) -> None:
-        """P26."""
-        rollout.call("c", name, **arguments)
-        rollout.output("c", "The port is 9191.")
-        rollout.call("d", "shell", command="cat README.md")
-        rollout.output("d", "The port is 9191.")
-        history = thread_at(rollout.write(tmp_path))
-        assert [turn.text for turn in history.turns if turn.role is Role.TOOL] == [
-            MEMORY_OUTPUT_PLACEHOLDER,
-            "The port is 9191.",
-        ]
-
     def test_a_namespace_is_part_of_a_tools_name(self, rollout: Rollout, tmp_path: Path) -> None:
         rollout.item("function_call", call_id="c", namespace="mcp__memory__", name="search", arguments="{}")
         rollout.output("c", "The port is 9191.")
@@ -450,39 +396,11 @@ class TestSession:
             "unknown-type:item_completed/Hologram",
         }
 
-    def test_a_changed_format_is_said_to_be_one(self, tmp_path: Path) -> None:
-        path = tmp_path / "rollout.jsonl"
-        path.write_text("".join(json.dumps({"kind": "say", "role": "user", "text": "x"}) + "\n" for _ in range(3)))
-        error = thread_failure(path)
-        assert isinstance(error, HistoryUnreadable)
-        assert "the format of Codex seems to have changed" in error.reason
-
     def test_equal_lines_have_ids_of_their_own(self, rollout: Rollout, tmp_path: Path) -> None:
         for _ in range(2):
             rollout.put({"timestamp": "x", "type": "event_msg", "payload": {"type": "user_message", "message": "go"}})
         history = thread_at(rollout.write(tmp_path))
         assert len({turn.record_id for turn in history.turns}) == 2
-
-    @pytest.mark.large
-    def test_a_very_long_session_comes_in_parts_that_together_are_the_whole(
-        self, rollout: Rollout, tmp_path: Path
-    ) -> None:
-        """P25"""
-        for number in range(2_600):
-            rollout.call(f"c{number}", "shell", command=f"echo {number}")
-            rollout.output(f"c{number}", f"{number} " + "日" * TOOL_TEXT_CHARS)
-        path = rollout.write(tmp_path)
-        whole: list[int] = []
-        mark = None
-        for _ in range(10):
-            history = thread_at(path, mark)
-            whole += numbers(history)
-            assert sum(len(turn.text.encode()) for turn in history.turns) < MAX_KEPT_BYTES * 2
-            if not history.remaining:
-                break
-            mark = mark_after(history)
-        assert whole == list(range(1, 5_201))
-        assert mark is not None
 
 
 class TestPlaces:
@@ -508,37 +426,3 @@ class TestPlaces:
             f"{home}/.codex/archived_sessions",
             "/mnt/more",
         )
-
-    def test_a_rollout_elsewhere_is_refused(self, rollout: Rollout, home: Path, tmp_path: Path) -> None:
-        """P27"""
-        path = rollout.write(tmp_path / "elsewhere")
-        source = codex.source(surroundings(home))
-        assert isinstance(source.fetch(thread_entry(path), None).failure(), TranscriptRefused)
-
-    @pytest.mark.parametrize("id", ["../x", "*", "a/b", ""])
-    def test_an_id_that_is_none_finds_nothing(self, id: str, home: Path) -> None:
-        """P21"""
-        found = codex.source(surroundings(home)).fetch(thread_entry(None, id), None)
-        assert isinstance(found.failure(), HistoryUnavailable)
-
-
-@pytest.mark.parametrize("count", range(1, 12))
-def test_consolidating_after_any_line_loses_and_doubles_nothing(tmp_path: Path, count: int) -> None:
-    """Trap 3."""
-    rollout = Rollout()
-    rollout.user("One.")
-    rollout.agent("Two.", ("c1", "shell", {"command": "ls"}), ("c2", "shell", {"command": "pwd"}))
-    rollout.output("c1", "three")
-    rollout.output("c2", "four")
-    rollout.user("Five.")
-    rollout.agent("Six.")
-    lines = rollout.lines
-    whole = thread_at(rollout.write(tmp_path))
-    rollout.lines = lines[: count + 1]
-    first = thread_at(rollout.write(tmp_path))
-    rollout.lines = lines
-    second = thread_at(rollout.write(tmp_path), mark_after(first) if first.turns else None)
-    both = [(turn.number, turn.text) for turn in (*first.turns, *second.turns) if turn.text]
-    assert both == [(turn.number, turn.text) for turn in whole.turns]
-    calls = [call.brief for turn in (*first.turns, *second.turns) for call in turn.tool_calls]
-    assert calls == ["ls", "pwd"]

@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 import json
-import random
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from attrs import evolve
-from returns.result import Failure, Success
+from returns.result import Success
 
 from agent_memory.adapters.harness import copilot
 from agent_memory.adapters.harness.copilot import CopilotSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.transcripts.own_marks import (
-    CONTEXT_END,
-    CONTEXT_START,
     MEMORY_OUTPUT_PLACEHOLDER,
-    PROMPT_MARKER,
-    SECTION_END,
-    SECTION_START,
 )
-from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, TranscriptRefused
-from claude_transcripts import mark_after, told
+from claude_transcripts import told
 from copilot_sessions import (
     COPILOT_SESSION,
     COPILOT_STARTED_MS,
     CopilotEvents,
     copilot_entry,
-    copilot_failure,
     copilot_history,
 )
 from harness_surroundings import surroundings
@@ -226,35 +216,6 @@ def test_a_failed_tool_says_why(tmp_path: Path) -> None:
 # -- our own words
 
 
-def test_our_own_call_is_recognised_by_the_prompts_first_line(tmp_path: Path) -> None:
-    """P23"""
-    events = CopilotEvents()
-    events.user(f"{PROMPT_MARKER}\nnonce: 1\nLook at this session.")
-    events.agent("{}")
-    history = copilot_history(events.write(tmp_path))
-    assert (history.own_call, history.turns) == (True, ())
-    later = a_session()
-    later.user(f"{PROMPT_MARKER}\nWhat does this line mean?")
-    assert not copilot_history(later.write(tmp_path)).own_call
-
-
-def test_what_memory_put_into_the_session_is_not_learnt_again(tmp_path: Path) -> None:
-    """P26"""
-    events = CopilotEvents()
-    events.user(f"{CONTEXT_START}\nAlways use 9191.\n{CONTEXT_END}\nWhich port?")
-    events.agent("I look.", ("c1", "bash", {"command": "memory search port"}))
-    events.result("c1", "Always use 9191.")
-    events.agent("", ("c2", "view", {"path": "/srv/AGENTS.md"}))
-    events.result("c2", f"# Ours\n{SECTION_START}\nAlways use 9191.\n{SECTION_END}\n")
-    events.agent("", ("c3", "search", {"query": "port"}))
-    events.event("tool.user_requested", toolCallId="u1", toolName="bash", arguments={"command": "memory list"})
-    events.result("u1", "Always use 9191.")
-    said = told(copilot_history(events.write(tmp_path)))
-    assert not any("9191" in each for each in said)
-    assert said[0] == f"user: {MEMORY_OUTPUT_PLACEHOLDER}\nWhich port?"
-    assert f"tool: # Ours\n{MEMORY_OUTPUT_PLACEHOLDER}\n" in said
-
-
 def test_a_call_of_memorys_own_server_is_recognised_by_the_servers_name(tmp_path: Path) -> None:
     """P26"""
     events = CopilotEvents()
@@ -291,58 +252,12 @@ def test_an_id_that_could_be_a_path_finds_nothing(tmp_path: Path, session_id: st
     assert CopilotSessions(TranscriptRoots((str(tmp_path),))).find(session_id) is None
 
 
-def test_a_transcript_outside_the_roots_is_refused(tmp_path: Path) -> None:
-    """P27"""
-    path = a_session().write(tmp_path / "elsewhere")
-    source = CopilotSessions(TranscriptRoots((str(tmp_path / "roots"),)))
-    assert isinstance(source.fetch(copilot_entry(path), None).failure(), TranscriptRefused)
-
-
 def test_a_session_whose_file_names_another_is_read_and_counted(tmp_path: Path) -> None:
     path = a_session().write(tmp_path)
     assert copilot_history(path, session_id="other").skipped == {"session-id-mismatch": 1}
 
 
 # -- marks
-
-
-def test_marks_lose_and_double_nothing_at_any_event(tmp_path: Path) -> None:
-    whole = copilot_history(a_session().write(tmp_path))
-    lines = a_session().lines
-    for count in range(2, len(lines)):
-        events = a_session()
-        events.lines = lines[:count]
-        first = copilot_history(events.write(tmp_path))
-        mark = mark_after(first) if first.turns else None
-        second = copilot_history(a_session().write(tmp_path), mark)
-        assert [*told(first), *told(second)] == told(whole), count
-
-
-def test_a_mark_whose_event_is_gone_goes_by_time(tmp_path: Path) -> None:
-    events = a_session()
-    mark = evolve(mark_after(copilot_history(events.write(tmp_path))), last_record_id="gone")
-    events.user("And the other?")
-    history = copilot_history(events.write(tmp_path), mark)
-    assert told(history) == ["user: And the other?"]
-    assert history.skipped["mark-not-found"] == 1
-
-
-@pytest.mark.large
-def test_a_long_session_comes_in_parts(tmp_path: Path) -> None:
-    """P25"""
-    events = CopilotEvents()
-    for number in range(500):
-        events.user(f"{number} " + "x" * 49_000)
-    path = events.write(tmp_path)
-    mark, numbers = None, list[int]()
-    for _ in range(9):
-        part = copilot_history(path, mark)
-        numbers += [turn.number for turn in part.turns]
-        if not part.remaining:
-            break
-        mark = mark_after(part)
-    assert numbers == list(range(1, 501))
-    assert mark is not None
 
 
 # -- bad input
@@ -356,92 +271,6 @@ def test_unknown_events_are_skipped_and_counted(tmp_path: Path) -> None:
     assert told(history) == SAID
     assert history.unknown_records == 2
     assert history.skipped == {"unknown-type:session.telepathy": 1, "unknown-type:user.gesture": 1}
-
-
-def test_a_format_that_has_changed_is_said_to_have(tmp_path: Path) -> None:
-    events = CopilotEvents()
-    for _ in range(4):
-        events.event("message.v2", text="hello")
-    error = copilot_failure(events.write(tmp_path))
-    assert isinstance(error, HistoryUnreadable)
-    assert "the format of Copilot seems to have changed" in error.reason
-
-
-@pytest.mark.parametrize(
-    ("content", "kind"),
-    [
-        (b"", HistoryUnavailable),
-        (b'{"type": "session.st', HistoryUnavailable),
-        (b"\x00\x01\x02 no transcript\n", HistoryUnreadable),
-        (b'{"role": "user", "content": "another harness"}\n', HistoryUnreadable),
-        ("\n".join(["{}"] * 9).encode(), HistoryUnreadable),
-        (b"\n".join(a_session().lines).decode().encode("utf-16"), HistoryUnreadable),
-    ],
-)
-def test_what_is_no_session_is_an_error_value(tmp_path: Path, content: bytes, kind: type) -> None:
-    path = tmp_path / "events.jsonl"
-    path.write_bytes(content)
-    assert isinstance(copilot_failure(path), kind)
-
-
-def test_glued_events_and_bad_bytes_lose_nothing(tmp_path: Path) -> None:
-    events = a_session()
-    path = tmp_path / "events.jsonl"
-    path.write_bytes(b"".join(events.lines) + b"\n\xff broken\n")
-    history = copilot_history(path)
-    assert told(history) == SAID
-    assert history.skipped == {"bad-line": 1}
-
-
-def test_a_line_of_a_hundred_megabytes_is_skipped_and_counted(tmp_path: Path) -> None:
-    """P25"""
-    events = a_session()
-    path = tmp_path / "events.jsonl"
-    with path.open("wb") as file:
-        file.write(b"\n".join(events.lines) + b'\n{"type": "tool.execution_complete", "data": {"result": {"content": "')
-        for _ in range(100):
-            file.write(b"x" * (1 << 20))
-        file.write(b'"}}}\n')
-    history = copilot_history(path)
-    assert (told(history), history.skipped) == (SAID, {"line-too-long": 1})
-
-
-_SHAPES: list[Callable[[object], dict[str, object]]] = [
-    lambda value: {"type": "user.message", "data": {"content": value, "attachments": value, "source": value}},
-    lambda value: {"type": "user.message", "data": value},
-    lambda value: {"type": "assistant.message", "data": {"content": value, "toolRequests": value, "messageId": value}},
-    lambda value: {
-        "type": "assistant.message",
-        "data": {"toolRequests": [value, {"toolCallId": value, "name": value}]},
-    },
-    lambda value: {"type": "tool.execution_start", "data": {"toolCallId": value, "arguments": value}},
-    lambda value: {"type": "tool.user_requested", "data": {"toolCallId": value, "arguments": value}},
-    lambda value: {"type": "tool.execution_complete", "data": {"toolCallId": value, "result": value, "error": value}},
-    lambda value: {"type": "session.start", "data": {"sessionId": value, "context": value, "startTime": value}},
-    lambda value: {"type": "session.resume", "data": {"context": {"cwd": value, "branch": value}}},
-    lambda value: {"type": value, "data": {}, "id": value, "timestamp": value, "agentId": value},
-]
-
-
-@pytest.mark.parametrize("value", [None, 7, True, "", "x", [], [[]], {}, {"x": {}}, ["x"], [None], "\ud800", 1e400])
-def test_no_value_of_the_wrong_type_makes_it_crash(tmp_path: Path, value: object) -> None:
-    events = a_session()
-    for shape in _SHAPES:
-        events.put(shape(value))
-    assert told(copilot_history(events.write(tmp_path)))[: len(SAID)] == SAID
-
-
-def test_a_file_cut_at_any_byte_gives_a_beginning_of_the_session(tmp_path: Path) -> None:
-    whole = b"\n".join(a_session().lines) + b"\n"
-    path = tmp_path / "events.jsonl"
-    for at in random.Random(7).sample(range(len(whole)), 60):
-        path.write_bytes(whole[:at])
-        found = CopilotSessions(TranscriptRoots((str(tmp_path),))).fetch(copilot_entry(path), None)
-        match found:
-            case Success(History() as history):
-                assert told(history) == SAID[: len(history.turns)]
-            case Failure(error):
-                assert isinstance(error, HistoryUnavailable), at
 
 
 # -- recorded sessions
@@ -465,15 +294,3 @@ def test_recorded_sessions_are_understood(name: str, shared: Path) -> None:
     assert (len(history.turns), len(prompts)) == _RECORDED[name]
     assert history.unknown_records == 0
     assert "session-id-mismatch" not in history.skipped
-
-
-@pytest.mark.shared
-def test_recorded_sessions_cut_anywhere_are_read_or_wait(shared: Path, tmp_path: Path) -> None:
-    pick = random.Random(11)
-    for name in _RECORDED:
-        data = (shared / "fixtures" / "copilot-cli" / name).read_bytes()
-        path = tmp_path / "events.jsonl"
-        for at in pick.sample(range(len(data)), 20):
-            path.write_bytes(data[:at])
-            found = CopilotSessions(TranscriptRoots((str(tmp_path),))).fetch(copilot_entry(path), None)
-            assert isinstance(found, Success) or isinstance(found.failure(), HistoryUnavailable)

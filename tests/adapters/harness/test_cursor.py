@@ -15,14 +15,8 @@ from agent_memory.adapters.harness.cursor_store import typed_query
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
-from agent_memory.domain.transcripts.own_marks import (
-    CONTEXT_END,
-    CONTEXT_START,
-    MEMORY_OUTPUT_PLACEHOLDER,
-    PROMPT_MARKER,
-)
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from agent_memory.errors import Error, HistoryUnavailable
 from claude_transcripts import mark_after, told
 from cursor_conversations import SESSION, STARTED_MS, Transcript, calls, sample_transcript
 from faults import failing_on
@@ -216,37 +210,6 @@ def test_the_only_clock_of_a_transcript(clock: str, at_ms: int | None) -> None:
     assert (query.text, query.at_ms) == ("Go.", at_ms)
 
 
-def test_our_own_call_is_recognised(tmp_path: Path) -> None:
-    """P23"""
-    talk = Transcript()
-    talk.user(f"{PROMPT_MARKER}\nnonce: 5\nConsolidate.")
-    talk.agent("{}")
-    found = history_of(talk, tmp_path)
-    assert (found.own_call, found.turns) == (True, ())
-    talk.lines.clear()
-    talk.user("Consolidate.")
-    assert not history_of(talk, tmp_path).own_call
-
-
-def test_what_memory_put_into_the_session_is_left_out(tmp_path: Path) -> None:
-    """P26"""
-    talk = Transcript()
-    talk.user(f"{CONTEXT_START}\nThe port is 9191.\n{CONTEXT_END}\nWhat is the port?")
-    talk.agent(calls("CallMcpTool", server="memory", toolName="search_context", arguments={"query": "port"}))
-    talk.result("The port is 9191.")
-    talk.agent(calls("Shell", command="memory search port"))
-    talk.result("The port is 9191.")
-    talk.agent(calls("Shell", command="cat notes.md"))
-    talk.result("The proxy is on 8443.")
-    found = history_of(talk, tmp_path)
-    assert "9191" not in "".join(turn.text for turn in found.turns)
-    assert [turn.text for turn in found.turns if turn.role is Role.TOOL] == [
-        MEMORY_OUTPUT_PLACEHOLDER,
-        MEMORY_OUTPUT_PLACEHOLDER,
-        "The proxy is on 8443.",
-    ]
-
-
 def test_thoughts_are_left_out_and_new_kinds_are_counted(tmp_path: Path) -> None:
     talk = Transcript()
     talk.user("Go.")
@@ -256,15 +219,6 @@ def test_thoughts_are_left_out_and_new_kinds_are_counted(tmp_path: Path) -> None
     found = history_of(talk, tmp_path)
     assert told(found) == ["user: Go.", "agent: Done."]
     assert found.skipped == {"unknown-type:block hologram": 1, "unknown-type:turn_paused": 1}
-
-
-def test_a_format_that_changed_says_so(tmp_path: Path) -> None:
-    talk = Transcript()
-    talk.lines += [{"kind": "prompt", "body": "Go."}] * 4
-    talk.write(tmp_path)
-    error = refused(tmp_path)
-    assert isinstance(error, HistoryUnreadable)
-    assert "seems to have changed" in error.reason
 
 
 LEGACY = """user:
@@ -331,22 +285,6 @@ def test_older_places_of_a_transcript(tmp_path: Path) -> None:
 def test_a_transcript_that_moved_with_its_project_is_found_again(tmp_path: Path) -> None:
     sample_transcript().write(tmp_path, "new-place")
     assert len(fetched(tmp_path, path=tmp_path / "old-place" / f"{SESSION}.jsonl").turns) == 5
-
-
-def test_what_must_not_or_cannot_be_read(tmp_path: Path) -> None:
-    """P21, P27"""
-    outside, inside = tmp_path / "outside", tmp_path / "inside"
-    inside.mkdir()
-    path = sample_transcript().write(outside)
-    assert isinstance(refused(inside, path), TranscriptRefused)
-    assert isinstance(refused(inside), HistoryUnavailable)
-    assert isinstance(refused(inside, session_id="../outside/x"), HistoryUnavailable)
-    link = inside / f"{SESSION}.jsonl"
-    link.symlink_to(path)
-    assert isinstance(refused(inside), TranscriptRefused)
-    link.unlink()
-    link.write_bytes(b"")
-    assert isinstance(refused(inside), HistoryUnavailable)
 
 
 def test_the_directories_that_cursor_uses() -> None:

@@ -12,7 +12,6 @@ from agent_memory.adapters.harness.cursor import CursorSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
-from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, PROMPT_MARKER
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable
 from claude_transcripts import mark_after, told
@@ -207,17 +206,3 @@ def test_new_kinds_of_bubbles_are_counted(tmp_path: Path) -> None:
     talk = sample_composer()
     talk.bubble(7, "hologram")
     assert history_of(talk, tmp_path).skipped == {"unknown-type:bubble 7": 1}
-
-
-def test_our_own_call_and_our_own_output(tmp_path: Path) -> None:
-    """P23, P26"""
-    talk = Composer()
-    talk.user(f"{PROMPT_MARKER}\nConsolidate.")
-    assert history_of(talk, tmp_path).own_call
-    talk = Composer()
-    talk.user("Which port?")
-    shown = {"contents": "---\nid: id__a1b2c3\ntitle: Ports\n---\nIt is 9191."}
-    talk.agent("", **tool("mcp_memory_search_context", {"content": [{"type": "text", "text": "9191"}]}, query="port"))
-    talk.agent("", **tool("read_file", shown, target_file="/m/notes.md"))
-    found = history_of(talk, tmp_path)
-    assert [turn.text for turn in found.turns if turn.role is Role.TOOL] == [MEMORY_OUTPUT_PLACEHOLDER] * 2

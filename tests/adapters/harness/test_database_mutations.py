@@ -17,8 +17,6 @@ from agent_memory.domain.history import History, Turn
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable
 from claude_transcripts import mark_after
 from database_worlds import (
-    DATABASE_WORLDS,
-    CursorLinesWorld,
     CursorStoreWorld,
     GooseRowsWorld,
     OpencodeRowsWorld,
@@ -29,15 +27,6 @@ ROWS: dict[type, str] = {
     OpencodeRowsWorld: "opencode.db",
     CursorStoreWorld: "state.vscdb",
 }
-
-
-def long_cursor(directory: Path) -> None:
-    talk = cursor.Transcript()
-    for at in range(60):
-        talk.user(f"Question {at} " + "x" * 300)
-        talk.agent(f"Look {at}.", cursor.calls("Shell", command=f"ls {at}"))
-        talk.result(f"Answer {at} " + "y" * 300)
-    talk.write(directory)
 
 
 def long_composer(directory: Path) -> None:
@@ -66,14 +55,13 @@ def long_opencode() -> opencode.Talk:
 
 
 LONG: dict[type, Callable[[Path], object]] = {
-    CursorLinesWorld: long_cursor,
     CursorStoreWorld: long_composer,
     GooseRowsWorld: lambda directory: long_goose().write_rows(directory),
     OpencodeRowsWorld: lambda directory: long_opencode().write_rows(directory),
 }
 
 
-@pytest.mark.parametrize("kind", DATABASE_WORLDS)
+@pytest.mark.parametrize("kind", list(LONG))
 def test_what_one_fetch_cannot_hold_comes_with_the_next_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type
 ) -> None:
@@ -93,58 +81,6 @@ def test_what_one_fetch_cannot_hold_comes_with_the_next_ones(
     turns += part.turns
     assert fetches > 4
     assert [evolve(turn, record_id="") for turn in turns] == [evolve(turn, record_id="") for turn in whole.turns]
-
-
-@pytest.mark.parametrize("kind", [CursorLinesWorld])
-def test_a_transcript_cut_anywhere_gives_its_beginning(tmp_path: Path, kind: type) -> None:
-    world = kind(tmp_path)
-    world.hold(5)
-    whole = world.source.fetch(world.entry, None).unwrap().turns
-    (path,) = tmp_path.rglob("*.jsonl")
-    data = path.read_bytes()
-    for end in range(0, len(data), 7):
-        path.write_bytes(data[:end])
-        found = world.source.fetch(world.entry, None)
-        if isinstance(found, Failure):
-            assert isinstance(found.failure(), HistoryUnavailable)
-        else:
-            turns = found.unwrap().turns
-            assert turns == whole[: len(turns)]
-
-
-@pytest.mark.parametrize("kind", [CursorLinesWorld])
-def test_glued_lines_are_taken_apart(tmp_path: Path, kind: type) -> None:
-    world = kind(tmp_path)
-    world.hold(5)
-    whole = world.source.fetch(world.entry, None).unwrap().turns
-    (path,) = tmp_path.rglob("*.jsonl")
-    path.write_bytes(path.read_bytes().replace(b"\n", b""))
-    assert world.source.fetch(world.entry, None).unwrap().turns == whole
-
-
-@pytest.mark.parametrize("kind", [CursorLinesWorld])
-def test_another_encoding_is_not_readable(tmp_path: Path, kind: type) -> None:
-    world = kind(tmp_path)
-    world.hold(5)
-    (path,) = tmp_path.rglob("*.jsonl")
-    path.write_bytes(path.read_text().encode("utf-16"))
-    assert isinstance(world.source.fetch(world.entry, None).failure(), HistoryUnreadable)
-
-
-@pytest.mark.parametrize("kind", [CursorLinesWorld])
-def test_a_line_of_a_hundred_megabytes_is_skipped(tmp_path: Path, kind: type) -> None:
-    """P25"""
-    world = kind(tmp_path)
-    world.hold(5)
-    (path,) = tmp_path.rglob("*.jsonl")
-    with path.open("ab") as file:
-        file.write(b'{"role": "user", "message": {"content": "')
-        for _ in range(100):
-            file.write(b"x" * 1_000_000)
-        file.write(b'"}}\n')
-    found = world.source.fetch(world.entry, None).unwrap()
-    assert len(found.turns) == 5
-    assert found.skipped == {"line-too-long": 1}
 
 
 @pytest.mark.parametrize("kind", list(ROWS))

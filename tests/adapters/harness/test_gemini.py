@@ -11,16 +11,10 @@ from attrs import evolve
 
 from agent_memory.adapters.harness import gemini
 from agent_memory.domain.history import Role, ToolCall
-from agent_memory.domain.transcripts.own_marks import (
-    CONTEXT_END,
-    CONTEXT_START,
-    MEMORY_OUTPUT_PLACEHOLDER,
-    PROMPT_MARKER,
-)
 from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS
-from agent_memory.errors import HistoryUnavailable, HistoryUnreadable
+from agent_memory.errors import HistoryUnavailable
 from claude_transcripts import mark_after, numbers, told
-from gemini_chats import CHAT, STARTED_MS, Chat, chat_at, chat_entry, chat_failure, tool
+from gemini_chats import CHAT, STARTED_MS, Chat, chat_at, chat_entry, tool
 from harness_surroundings import surroundings
 
 
@@ -190,35 +184,6 @@ class TestWhatNobodyTyped:
         assert (history.turns[0].role, history.cwd) == (Role.TOOL, "/srv/harbour")
 
 
-class TestOurselves:
-    def test_a_session_that_begins_with_our_prompt_is_our_own_call(self, chat: Chat, tmp_path: Path) -> None:
-        """P23."""
-        chat.user("<session_context>x</session_context>")
-        chat.user(f"{PROMPT_MARKER}\nnonce: x")
-        chat.agent("{}")
-        history = chat_at(chat.write(tmp_path))
-        assert history.own_call
-        assert history.turns == ()
-
-    @pytest.mark.parametrize("name", ["mcp_memory_search_context", "mcp__memory__search", "memory__search_context"])
-    def test_what_memory_printed_and_injected_is_left_out(self, chat: Chat, tmp_path: Path, name: str) -> None:
-        """P26"""
-        chat.user(f"Hi.\n<hook_context>{CONTEXT_START}The port is 9191.{CONTEXT_END}</hook_context>")
-        chat.agent(
-            "",
-            tool("a", name, "The port is 9191."),
-            tool("b", "run_shell_command", "The port is 9191.", command="memory search port"),
-            tool("c", "run_shell_command", "The port is 9191.", command="ss"),
-        )
-        assert told(chat_at(chat.write(tmp_path))) == [
-            "user: Hi.",
-            "agent: ",
-            f"tool: {MEMORY_OUTPUT_PLACEHOLDER}",
-            f"tool: {MEMORY_OUTPUT_PLACEHOLDER}",
-            "tool: The port is 9191.",
-        ]
-
-
 class TestSession:
     def test_facts_of_the_session(self, chat: Chat, tmp_path: Path) -> None:
         chat.user("Hello.")
@@ -237,13 +202,6 @@ class TestSession:
         assert history.skipped == {"bad-record": 1, "unknown-type:hologram": 1, "unknown-type:message": 1}
         assert history.unknown_records == 2
 
-    def test_a_changed_format_is_said_to_be_one(self, chat: Chat, tmp_path: Path) -> None:
-        for kind in ("human", "model"):
-            chat.message(kind, "x")
-        error = chat_failure(chat.write(tmp_path))
-        assert isinstance(error, HistoryUnreadable)
-        assert "the format of the Gemini CLI seems to have changed" in error.reason
-
     @pytest.mark.large
     def test_more_than_a_fetch_holds_that_was_rewound_hides_nothing(self, chat: Chat, tmp_path: Path) -> None:
         """P25"""
@@ -255,21 +213,6 @@ class TestSession:
         history = chat_at(chat.write(tmp_path))
         assert told(history) == ["user: One.", "user: Two."]
         assert history.skipped == {"rewound": 2_200}
-
-    @pytest.mark.large
-    @pytest.mark.parametrize("form", ["lines", pytest.param("document", marks=pytest.mark.slow)])
-    def test_a_very_long_session_comes_in_parts_that_together_are_the_whole(
-        self, chat: Chat, tmp_path: Path, form: str
-    ) -> None:
-        """P25"""
-        for number in range(1_400):
-            chat.agent("", tool(f"t{number}", "find", f"{number} " + "日" * TOOL_TEXT_CHARS))
-        path = chat.write(tmp_path) if form == "lines" else chat.write_document(tmp_path)
-        first = chat_at(path)
-        assert first.remaining
-        second = chat_at(path, mark_after(first))
-        assert not second.remaining
-        assert [*numbers(first), *numbers(second)] == list(range(1, 2_801))
 
 
 class TestPlaces:
@@ -315,32 +258,3 @@ class TestPlaces:
             "/srv/g/.gemini/tmp",
             "/home/u/.gemini/tmp",
         )
-
-
-@pytest.mark.parametrize("count", range(1, 7))
-@pytest.mark.parametrize("form", ["lines", "document"])
-def test_consolidating_after_any_line_loses_and_doubles_nothing(tmp_path: Path, count: int, form: str) -> None:
-    """Trap 3."""
-
-    def chat_of(steps: int) -> Path:
-        chat = Chat()
-        chat.user("One.")
-        acts = (
-            lambda: chat.agent("Two."),
-            lambda: chat.grow(chat.messages["m2"], tool("a", "find", command="ls")),
-            lambda: chat.grow(chat.messages["m2"], tool("a", "find", "three", command="ls")),
-            lambda: chat.grow(
-                chat.messages["m2"], tool("a", "find", "three", command="ls"), tool("b", "find", "four", command="pwd")
-            ),
-            lambda: chat.user("Five."),
-        )
-        for act in acts[: steps - 1]:
-            act()
-        return chat.write(tmp_path) if form == "lines" else chat.write_document(tmp_path)
-
-    whole = chat_at(chat_of(6))
-    first = chat_at(chat_of(count))
-    second = chat_at(chat_of(6), mark_after(first))
-    both = [(turn.number, turn.text) for turn in (*first.turns, *second.turns) if turn.text]
-    assert sorted(both) == [(turn.number, turn.text) for turn in whole.turns]
-    assert [call.brief for turn in (*first.turns, *second.turns) for call in turn.tool_calls] == ["ls", "pwd"]

@@ -14,14 +14,8 @@ from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
-from agent_memory.domain.transcripts.own_marks import (
-    CONTEXT_END,
-    CONTEXT_START,
-    MEMORY_OUTPUT_PLACEHOLDER,
-    PROMPT_MARKER,
-)
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable
 from claude_transcripts import mark_after, told
 from databases import make_database
 from goose_sessions import SCHEMA, SESSION, STARTED_SECONDS, Talk, answers, calls, sample
@@ -168,37 +162,6 @@ class TestTraps:
         sample().write_rows(tmp_path)
         assert not fetched(tmp_path).automated
 
-    def test_trap_5_the_directory_comes_from_the_session(self, kept: Keeps) -> None:
-        assert kept(sample()).cwd == "/srv/harbour"
-
-
-def test_our_own_call_is_recognised(kept: Keeps) -> None:
-    """P23"""
-    talk = Talk()
-    talk.user(f"{PROMPT_MARKER}\nnonce: 5\nConsolidate.")
-    talk.agent("{}")
-    found = kept(talk)
-    assert (found.own_call, found.turns) == (True, ())
-    talk.messages[0]["content"] = [{"type": "text", "text": "Consolidate."}]
-    assert not kept(talk).own_call
-
-
-def test_what_memory_put_into_the_session_is_left_out(kept: Keeps) -> None:
-    """P26"""
-    talk = Talk()
-    talk.user(f"{CONTEXT_START}\nThe port is 9191.\n{CONTEXT_END}\nWhat is the port?")
-    talk.agent(calls("a", "memory__search_context", query="port"), calls("b", "shell", command="memory search port"))
-    talk.user(answers("a", "The port is 9191."), answers("b", "The port is 9191."))
-    talk.agent(calls("c", "shell", command="cat notes.md"))
-    talk.user(answers("c", "The proxy is on 8443."))
-    found = kept(talk)
-    assert "9191" not in "".join(turn.text for turn in found.turns)
-    assert [turn.text for turn in found.turns if turn.role is Role.TOOL] == [
-        MEMORY_OUTPUT_PLACEHOLDER,
-        MEMORY_OUTPUT_PLACEHOLDER,
-        "The proxy is on 8443.",
-    ]
-
 
 def test_what_goose_tells_its_model_in_a_prompt_is_left_out(kept: Keeps) -> None:
     talk = Talk()
@@ -278,17 +241,6 @@ def test_sessions_that_no_place_knows(tmp_path: Path) -> None:
     sample().write_rows(tmp_path)
     assert isinstance(refused(tmp_path, session_id="20260709_9"), HistoryUnavailable)
     assert isinstance(refused(tmp_path, session_id="../../etc/passwd"), HistoryUnavailable)
-
-
-def test_a_database_outside_the_known_directories_is_not_read(tmp_path: Path) -> None:
-    """P27"""
-    outside = tmp_path / "outside"
-    path = sample().write_rows(outside)
-    inside = tmp_path / "inside"
-    inside.mkdir()
-    assert isinstance(refused(inside, path), TranscriptRefused)
-    (inside / "sessions.db").symlink_to(path)
-    assert isinstance(refused(inside), TranscriptRefused)
 
 
 def test_the_directories_that_goose_uses() -> None:

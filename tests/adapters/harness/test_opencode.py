@@ -18,10 +18,7 @@ from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.inbox_entry import Context, InboxEntry, SessionFile
 from agent_memory.domain.transcripts.own_marks import (
-    CONTEXT_END,
-    CONTEXT_START,
     MEMORY_OUTPUT_PLACEHOLDER,
-    PROMPT_MARKER,
 )
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
@@ -175,11 +172,6 @@ class TestTraps:
         assert found.automated
         assert Role.USER not in {turn.role for turn in found.turns}
 
-    def test_trap_5_the_directory_comes_from_the_session(self, kept: Keeps) -> None:
-        talk = sample()
-        talk.info["directory"] = ""
-        assert kept(talk).cwd == "/srv/harbour"  # of a message
-
     def test_trap_6_what_is_still_being_written_is_left_for_the_next_time(self, kept: Keeps) -> None:
         talk = sample(1)
         talk.agent("I look.", used("c1", "bash", status="running", command="ss"))
@@ -199,35 +191,6 @@ class TestTraps:
         assert told(kept(talk)) == ["user: Which port?"]
         talk.user("Well?")  # it will not go on
         assert told(kept(talk)) == ["user: Which port?", "agent: It is", "user: Well?"]
-
-
-def test_our_own_call_is_recognised(kept: Keeps) -> None:
-    """P23"""
-    talk = Talk()
-    talk.user(f"{PROMPT_MARKER}\nnonce: 5\nConsolidate.")
-    talk.agent("{}")
-    found = kept(talk)
-    assert (found.own_call, found.turns) == (True, ())
-    talk.messages[0][1][0]["text"] = "Consolidate."
-    assert not kept(talk).own_call
-
-
-def test_what_memory_put_into_the_session_is_left_out(kept: Keeps) -> None:
-    """P26"""
-    talk = Talk()
-    talk.user(f"{CONTEXT_START}\nThe port is 9191.\n{CONTEXT_END}\nWhat is the port?")
-    talk.agent(
-        used("a", "memory_search_context", "The port is 9191.", query="port"),
-        used("b", "bash", "The port is 9191.", command="memory search port"),
-        used("c", "read", "The port is 9191.", filePath="/m/topics/Ports -- topic__x id__a1b2c3.md"),
-        used("d", "bash", "The proxy is on 8443.", command="cat notes.md"),
-    )
-    found = kept(talk)
-    assert "9191" not in "".join(turn.text for turn in found.turns)
-    assert [turn.text for turn in found.turns if turn.role is Role.TOOL] == [
-        *[MEMORY_OUTPUT_PLACEHOLDER] * 3,
-        "The proxy is on 8443.",
-    ]
 
 
 def test_what_opencode_puts_into_a_prompt_is_not_the_persons(kept: Keeps) -> None:

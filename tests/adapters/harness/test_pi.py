@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,16 +9,13 @@ import pytest
 from agent_memory.adapters.harness import pi
 from agent_memory.domain.history import Role, ToolCall
 from agent_memory.domain.transcripts.own_marks import (
-    CONTEXT_END,
-    CONTEXT_START,
     MEMORY_OUTPUT_PLACEHOLDER,
-    PROMPT_MARKER,
 )
 from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS
-from agent_memory.errors import HistoryUnavailable, HistoryUnreadable
+from agent_memory.errors import HistoryUnavailable
 from claude_transcripts import mark_after, numbers, told
 from harness_surroundings import surroundings
-from pi_sessions import PI, STARTED_MS, Branching, pi_at, pi_entry, pi_failure, tool_call
+from pi_sessions import PI, STARTED_MS, Branching, pi_at, pi_entry, tool_call
 
 
 @pytest.fixture
@@ -182,32 +178,6 @@ class TestTree:
         assert history.skipped == {"abandoned-branch": 2_200}
 
 
-class TestOurselves:
-    def test_a_session_that_begins_with_our_prompt_is_our_own_call(self, talk: Branching, tmp_path: Path) -> None:
-        """P23."""
-        talk.user(f"{PROMPT_MARKER}\nnonce: x")
-        talk.agent("{}")
-        history = pi_at(talk.write(tmp_path))
-        assert history.own_call
-        assert history.turns == ()
-
-    def test_what_memory_printed_and_injected_is_left_out(self, talk: Branching, tmp_path: Path) -> None:
-        """P26"""
-        talk.entry("custom_message", customType="memory", content=f"{CONTEXT_START}The port is 9191.{CONTEXT_END}")
-        talk.user(f"Hi. {CONTEXT_START}The port is 9191.{CONTEXT_END}")
-        talk.agent("", tool_call("c", "bash", command="memory search port"), tool_call("d", "bash", command="ss"))
-        talk.result("c", "The port is 9191.")
-        talk.result("d", "The port is 9191.")
-        history = pi_at(talk.write(tmp_path))
-        assert told(history) == [
-            f"user: Hi. {MEMORY_OUTPUT_PLACEHOLDER}",
-            "agent: ",
-            f"tool: {MEMORY_OUTPUT_PLACEHOLDER}",
-            "tool: The port is 9191.",
-        ]
-        assert history.skipped == {"harness-text": 1}
-
-
 class TestSession:
     def test_facts_of_the_session(self, talk: Branching, tmp_path: Path) -> None:
         talk.entry("session_info", name="The port")
@@ -225,13 +195,6 @@ class TestSession:
         history = pi_at(talk.write(tmp_path))
         assert history.skipped == {"bad-record": 1, "unknown-type:hologram": 1, "unknown-type:message/hologram": 1}
         assert history.unknown_records == 2
-
-    def test_a_changed_format_is_said_to_be_one(self, tmp_path: Path) -> None:
-        path = tmp_path / "s.jsonl"
-        path.write_text("".join(json.dumps({"type": f"turn-{n}", "text": "x"}) + "\n" for n in range(3)))
-        error = pi_failure(path)
-        assert isinstance(error, HistoryUnreadable)
-        assert "the format of Pi seems to have changed" in error.reason
 
 
 class TestPlaces:
