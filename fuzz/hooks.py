@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 from agent_memory.adapters.disk.json_lite import scan_json, scan_members
-from agent_memory.domain.injecting.harness_forms import hook_output
-from agent_memory.domain.injecting.moment import MAX_PROMPT_CHARS, Moment, moment_of
+from agent_memory.domain.injecting.moment import MAX_PROMPT_CHARS, Moment, hook_output, moment_of
 from agent_memory.domain.queueing.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, session_event
 from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
 from agent_memory.surfaces.hook import entry_text

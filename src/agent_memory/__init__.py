@@ -59,8 +59,8 @@ if TYPE_CHECKING:
         InlineNote as InlineNote,
         SessionFile as SessionFile,
     )
-    from agent_memory.domain.injecting.passage import Injection as Injection
-    from agent_memory.domain.injecting.request import InjectRequest as InjectRequest
+    from agent_memory.domain.injecting.assembling import Injection as Injection
+    from agent_memory.domain.injecting.candidates import InjectRequest as InjectRequest
     from agent_memory.domain.note_draft import (
         Caller as Caller,
         Expiry as Expiry,
@@ -158,8 +158,8 @@ _NAMES = {
     "domain.found_session": "FoundSession",
     "domain.history": "History Role SessionMark ToolCall Turn",
     "domain.inbox_entry": "AmpThread Context FileSnapshot InboxEntry InlineNote SessionFile",
-    "domain.injecting.passage": "Injection",
-    "domain.injecting.request": "InjectRequest",
+    "domain.injecting.assembling": "Injection",
+    "domain.injecting.candidates": "InjectRequest",
     "domain.note_draft": "Caller Expiry MetaPatch NoteDraft",
     "domain.plan": "Plan",
     "domain.queue": "Outcome Pending Trouble",

@@ -59,8 +59,8 @@ if TYPE_CHECKING:
     from agent_memory.domain.found_session import FoundSession
     from agent_memory.domain.health import Health
     from agent_memory.domain.history import History
-    from agent_memory.domain.injecting.passage import Injection
-    from agent_memory.domain.injecting.request import InjectRequest
+    from agent_memory.domain.injecting.assembling import Injection
+    from agent_memory.domain.injecting.candidates import InjectRequest
     from agent_memory.domain.merging.synced import Synced, SyncRequest
     from agent_memory.domain.run import Run
     from agent_memory.domain.run_log import LoggedRun

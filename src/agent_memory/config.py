@@ -14,7 +14,7 @@ from attrs import field, frozen
 from returns.result import Failure
 
 from agent_memory.domain.command.presets import BUILTIN, PRESETS
-from agent_memory.domain.injecting.profiles import SECTIONS, section_problem
+from agent_memory.domain.injecting.assembling import SECTIONS, section_problem
 
 Check = Callable[[Any], "str | None"]
 """What is wrong with a value of the right type, or None."""

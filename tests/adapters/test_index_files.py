@@ -480,11 +480,11 @@ def test_two_that_refresh_at_once_keep_each_note_once(root: Path, topics: Path, 
 
 INTERRUPTED = """
 import os, signal, sys
-from agent_memory.adapters.database import following
+from agent_memory.adapters.database import following, taking_in
 from agent_memory.adapters.database.note_index import note_index
 
 following._BATCH = 5
-at, where = int(sys.argv[2]), getattr(following, sys.argv[3])
+at, where = int(sys.argv[2]), getattr(taking_in, sys.argv[3])
 count = 0
 
 def killed(*arguments):
@@ -494,7 +494,7 @@ def killed(*arguments):
         os.kill(os.getpid(), signal.SIGKILL)
     return where(*arguments)
 
-setattr(following, sys.argv[3], killed)
+setattr(taking_in, sys.argv[3], killed)
 note_index(sys.argv[1]).refresh().unwrap()
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from agent_memory.domain.injecting.tokens import tokens_in
+from agent_memory.domain.injecting.assembling import tokens_in
 from agent_memory.domain.transcripts.own_marks import CONTEXT_END, CONTEXT_START
 from claude_transcripts import Conversation, calls
 from memory_process import NOTHING, Done, Memory
@@ -68,8 +69,9 @@ def start(memory: Memory, session: str = "s-1", **changes: object) -> str:
     return context_in(hook(memory, recorded(memory, "session-start-startup", session_id=session, **changes)))
 
 
-def ask(memory: Memory, prompt: str, session: str = "s-1") -> str:
-    return context_in(hook(memory, recorded(memory, "user-prompt-submit", session_id=session, prompt=prompt)))
+def ask(memory: Memory, prompt: str, session: str = "s-1", **changes: object) -> str:
+    payload = recorded(memory, "user-prompt-submit", session_id=session, prompt=prompt, **changes)
+    return context_in(hook(memory, payload))
 
 
 class TestTold:
@@ -479,13 +481,36 @@ class TestADay:
         path = memory.home / ".claude" / "projects" / "lamp" / f"{SESSION}.jsonl"
         path.parent.mkdir(parents=True)
         said.write(path.parent)
-        ask(memory, "Now make the harbour lamp blink twice before it turns off.", session=SESSION)
+        ask(
+            memory,
+            "Now make the harbour lamp blink twice before it turns off.",
+            session=SESSION,
+            transcript_path=str(path),
+        )
+        _untouched_since(path)
         told = start(memory, session="the-next")
         assert "## A session that was cut off" in told
         assert "> Now make the harbour lamp blink twice" in told
         assert start(memory, session="the-next", source="resume") == ""
         memory.capture_session(SESSION, path)  # it went on after all, and was captured at its turn's end
         assert "cut off" not in start(memory, session="another")
+
+    def test_of_a_session_that_is_at_work_only_that_is_told_and_its_transcript_is_not_read(
+        self, memory: Memory
+    ) -> None:
+        memory.remembered(ZEBRA, "--kind", "lesson")
+        path = memory.home / ".claude" / "projects" / "lamp" / f"{SESSION}.jsonl"
+        path.parent.mkdir(parents=True)
+        conversation(memory, closed=False).write(path.parent)
+        ask(
+            memory,
+            "Now make the harbour lamp blink twice before it turns off.",
+            session=SESSION,
+            transcript_path=str(path),
+        )
+        told = start(memory, session="the-next")
+        assert f"`memory handoff --session {SESSION}` shows what it was about" in told
+        assert "blink twice" not in told
 
     def test_whether_it_was_captured_is_not_guessed_where_the_inbox_cannot_be_read(self, memory: Memory) -> None:
         """P6: what is known is delivered, nothing is called lost, and the log tells."""
@@ -500,6 +525,11 @@ class TestADay:
         assert ZEBRA in told
         assert "cut off" not in told
         assert [each["code"] for each in problems(memory)] == ["store-io"]
+
+
+def _untouched_since(path: Path) -> None:
+    at = path.stat().st_mtime - 600
+    os.utime(path, (at, at))
 
 
 def test_a_hook_loads_no_more_than_it_needs(memory: Memory) -> None:
@@ -520,5 +550,5 @@ def test_a_hook_loads_no_more_than_it_needs(memory: Memory) -> None:
     )
     loaded = set(finished.stderr.decode().split())
     assert ZEBRA.encode() in finished.stdout
-    assert "agent_memory.surfaces.hook_injection" in loaded
+    assert "agent_memory.surfaces.inject_hook" in loaded
     assert not loaded & {"attr", "returns", "json", "sqlite3", "agent_memory.bootstrap"}

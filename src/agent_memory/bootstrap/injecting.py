@@ -15,13 +15,21 @@ from agent_memory.adapters.injecting.shelf_files import Shelf
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree
 from agent_memory.bootstrap.searching import find
 from agent_memory.domain.entry import Listed, Listing, StoredEntry
-from agent_memory.domain.injecting.assembling import assemble
+from agent_memory.domain.injecting.assembling import (
+    BUILT_IN,
+    NOTHING,
+    QUERY,
+    SESSION_START,
+    Injection,
+    Passage,
+    Profile,
+    assemble,
+    profile_named,
+    with_notes,
+)
+from agent_memory.domain.injecting.candidates import InjectRequest, Place, may_be_injected
 from agent_memory.domain.injecting.deliveries import COMMAND, Delivery, known_ids
-from agent_memory.domain.injecting.passage import NOTHING, Injection, Passage
-from agent_memory.domain.injecting.place import Place, may_be_injected
-from agent_memory.domain.injecting.profiles import BUILT_IN, QUERY, SESSION_START, Profile, profile_named, with_notes
 from agent_memory.domain.injecting.relevance import is_relevant
-from agent_memory.domain.injecting.request import InjectRequest
 from agent_memory.domain.searching.search import FoundEntries, Mode, SearchRequest
 from agent_memory.domain.section import Published
 from agent_memory.domain.tiers import TierList
@@ -97,7 +105,7 @@ def prepare(memory: Memory, around: Place | None = None) -> Result[Shelf, Error]
     """The passages for sessions in the working directory, or around another place, the best first, and the settings."""
     from agent_memory.domain.injecting.candidates import candidates, good_until_ms
     from agent_memory.domain.tiering.standing import lifted, standing_tiers
-    from agent_memory.formats.injected_passage import passage_of
+    from agent_memory.formats.shown_note import passage_of
 
     around = around or place_of(memory)
     config = memory.config.inject
@@ -190,7 +198,7 @@ def _passages(notes: Iterable[StoredEntry]) -> tuple[Passage, ...]:
     if not found:  # as for most prompts, which need none of what judges and redacts a note
         return ()
     from agent_memory.domain.injecting.candidates import shown, with_contradicted
-    from agent_memory.formats.injected_passage import passage_of
+    from agent_memory.formats.shown_note import passage_of
 
     fit = (shown(each, "notes") for each in found)
     ready = map(passage_of, with_contradicted([each for each in fit if each is not None]))

@@ -7,18 +7,14 @@ from collections.abc import Iterable
 from agent_memory.domain.handing_over.handover import Exchange, Handover
 from agent_memory.domain.handing_over.resuming import NAMES
 from agent_memory.domain.history import Role
-from agent_memory.domain.injecting.passage import Passage
+from agent_memory.domain.injecting.assembling import Passage
+from agent_memory.domain.injecting.deliveries import unread_session
 from agent_memory.domain.planning.directives import is_directive
 from agent_memory.domain.redaction import redact
 from agent_memory.formats.neutral_markdown import neutral_body
 from agent_memory.formats.shown_note import TITLE_LEVEL
 
 _SPEAKERS = {Role.USER: "The person", Role.AGENT: "The agent"}
-
-
-def recovery_id(harness: str, session_id: str) -> str:
-    """What stands for the last words of a session among the ids of notes."""
-    return f"session:{harness}:{session_id}"
 
 
 def recovery_passage(handover: Handover) -> Passage | None:
@@ -29,12 +25,9 @@ def recovery_passage(handover: Handover) -> Passage | None:
         return None
     name = NAMES[handover.harness]
     told = f"The {name} session {handover.session_id} was cut off, or is still at work"
-    return Passage(
-        recovery_id(handover.harness.value, handover.session_id),
-        "recovery",
-        "\n".join((f"{told}. The last words in it were:", *lines)),
-        f"- {told}: `memory handoff --session {handover.session_id}` shows what it was about",
-    )
+    unread = unread_session(handover.harness.value, handover.session_id, told)
+    whole = "\n".join((f"{told}. The last words in it were:", *lines))
+    return Passage(unread.id, unread.section, whole, unread.brief)
 
 
 def _quoted(exchanges: Iterable[Exchange]) -> Iterable[str]:

@@ -1,16 +1,27 @@
-"""A note as it is shown to an agent that did not ask for it: redacted, neutral, with its origin (P18-P20)."""
+"""A note as it is shown to an agent that did not ask for it, and what of it is injected: redacted, neutral, with its origin
+(P18-P20)."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agent_memory.domain.entry import Meta, StoredEntry
+from agent_memory.domain.injecting.assembling import Passage
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.redaction import redact
+from agent_memory.domain.text.check_boxes import CheckBoxes, check_boxes
 from agent_memory.domain.text.derive import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
-from agent_memory.domain.vocabulary import Origin
+from agent_memory.domain.vocabulary import Kind, Origin
 from agent_memory.formats.neutral_markdown import neutral_body, neutral_line
+
+if TYPE_CHECKING:
+    from agent_memory.domain.injecting.candidates import Shown
 
 TITLE_LEVEL = 3
 """Of the heading above each note that is shown whole; no heading in its text stands as high."""
+
+_MOST_BOXES = 20
+_BOX_CHARS = 300
 
 _SAID_BY = {
     Origin.USER: "from the person",
@@ -68,3 +79,27 @@ def _without_title(body: str, title: str) -> str:
     """The body without a first heading that only repeats the title."""
     first, _, rest = body.lstrip("\n").partition("\n")
     return rest if rest.strip() and first.lstrip("#").strip() == title and first.startswith("#") else body
+
+
+def passage_of(shown: Shown) -> Passage | None:
+    """The note as a passage; None for a task of which nothing is open. Of a note that is only its title, one line says all."""
+    stored = shown.stored
+    boxes = check_boxes(stored.body) if stored.meta.kind is Kind.TASK else CheckBoxes()
+    if boxes.done and not boxes.open:
+        return None
+    if not shown.whole or stored.body.strip() == stored.meta.title:
+        whole = ""
+    else:
+        whole = _open_boxes(shown, boxes.open) if boxes.open else whole_note(stored, shown.contradicted_by)
+    brief, title = (form(stored.meta, shown.contradicted_by) for form in (brief_note, title_note))
+    return Passage(stored.meta.id, shown.section, whole, brief, title)
+
+
+def _open_boxes(shown: Shown, boxes: tuple[str, ...]) -> str:
+    meta = shown.stored.meta
+    lines = [f"- [ ] {neutral_line(redact(box).text, _BOX_CHARS)}" for box in boxes[:_MOST_BOXES]]
+    if len(boxes) > _MOST_BOXES:
+        lines.append(f"- and {len(boxes) - _MOST_BOXES} more: `memory read {meta.id}`")
+    return "\n".join(
+        (f"{'#' * TITLE_LEVEL} {shown_title(meta)}", "", facts_line(meta, shown.contradicted_by), "", *lines)
+    )

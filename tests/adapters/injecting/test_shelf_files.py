@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent_memory.adapters.injecting.shelf_files import Shelf, keep_shelf, looks_of, read_shelf
-from agent_memory.domain.injecting.passage import Passage
+from agent_memory.domain.injecting.assembling import Passage
 
 SHELF = Shelf(
     (Passage("id__a1b2c3", "lessons", "### One\n\nWhole.", "- One"),), 2_000, {"mine": {"lessons": 100}}, 5_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.injecting import already_shown
-from agent_memory.domain.injecting.already_shown import read_files, shown_whole
+from agent_memory.domain.injecting import moment
+from agent_memory.domain.injecting.moment import read_files, shown_whole
 from agent_memory.domain.installing.harnesses import SETUPS, context_of
 from agent_memory.domain.section import SectionBudget, SectionFacts, Target
 from agent_memory.domain.tiers import TierList
@@ -62,5 +62,5 @@ def test_no_note_can_hide_another_by_pretending_to_show_it() -> None:
 
 
 def test_the_marks_are_those_of_the_section() -> None:
-    assert already_shown.SECTION_START == own_marks.SECTION_START
-    assert already_shown.SECTION_END == own_marks.SECTION_END
+    assert moment.SECTION_START == own_marks.SECTION_START
+    assert moment.SECTION_END == own_marks.SECTION_END

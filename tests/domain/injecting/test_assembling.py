@@ -5,17 +5,17 @@ from __future__ import annotations
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.injecting import assembling
-from agent_memory.domain.injecting.assembling import assemble
-from agent_memory.domain.injecting.passage import Passage
-from agent_memory.domain.injecting.profiles import (
+from agent_memory.domain.injecting.assembling import (
     BUILT_IN,
     PROMPT,
     SECTIONS,
     SESSION_START,
+    Passage,
     Profile,
+    assemble,
     profile_named,
+    tokens_in,
 )
-from agent_memory.domain.injecting.tokens import tokens_in
 from agent_memory.domain.transcripts import own_marks
 from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, without_own_text
 

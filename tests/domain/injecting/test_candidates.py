@@ -9,8 +9,14 @@ from attrs import evolve
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
-from agent_memory.domain.injecting.candidates import MOST_A_SECTION, candidates, good_until_ms, shown
-from agent_memory.domain.injecting.place import Place, may_be_injected
+from agent_memory.domain.injecting.candidates import (
+    MOST_A_SECTION,
+    Place,
+    candidates,
+    good_until_ms,
+    may_be_injected,
+    shown,
+)
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity
 
 HERE = "github.com/ada/lamp"

@@ -7,8 +7,14 @@ from collections.abc import Sequence
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.injecting.candidates import candidates, good_until_ms, shown
-from agent_memory.domain.injecting.place import Place, may_be_injected, those_let_through
+from agent_memory.domain.injecting.candidates import (
+    Place,
+    candidates,
+    good_until_ms,
+    may_be_injected,
+    shown,
+    those_let_through,
+)
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind, Origin, Sensitivity
 from packed_notes import partly_packed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.injecting.tokens import token_units, tokens_in
+from agent_memory.domain.injecting.assembling import token_units, tokens_in
 
 # What the tokenizer of Llama 2, a small vocabulary that cuts more finely than those of today's models, came to.
 COUNTED = [

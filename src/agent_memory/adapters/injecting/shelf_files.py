@@ -15,7 +15,7 @@ from _blake2 import blake2b
 
 from agent_memory.adapters.disk.directory_state import DirectoryLook, whole_look
 from agent_memory.adapters.disk.durable import DIRECTORY_MODE, close_quietly, replace_loosely
-from agent_memory.domain.injecting.passage import Passage
+from agent_memory.domain.injecting.assembling import Passage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

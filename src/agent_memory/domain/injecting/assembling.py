@@ -1,17 +1,230 @@
-"""From passages to the text that is injected: chosen by profile, held to the budget, between the marks. Pure, and free of
-imports from outside of this directory, since a hook uses it.
+"""What is injected: notes as passages, how much of them a profile allows, and the text that is made of them. Pure, and free of
+imports, since a hook uses it.
 
 The budget holds for the whole text, frame included. A note is shown whole, as one line, or by its title, never cut. First each
 section takes its share; what is left goes to the titles of the others, then to lines, then to showing notes whole, by rank.
 """
 
-from agent_memory.domain.injecting.passage import NOTHING, Injection, Passage
-from agent_memory.domain.injecting.profiles import SECTIONS, Profile
-from agent_memory.domain.injecting.tokens import UNITS_PER_TOKEN, token_units, tokens_in
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+
+# -- passages -----------------------------------------------------------------------------------------------------------
+
+
+class Passage:
+    """One note in one section: whole, as one line, and by its title alone; never anything between."""
+
+    __slots__ = ("brief", "id", "section", "title", "whole")
+
+    def __init__(self, id: str, section: str, whole: str, brief: str, title: str = "") -> None:
+        self.id = id
+        self.section = section
+        self.whole = whole
+        """Several lines; empty for a note of which only the brief form may be shown."""
+        self.brief = brief
+        """One line, a list item."""
+        self.title = title or brief
+        """The same without a description."""
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """What of it may be shown, from the least to the most."""
+        return tuple(dict.fromkeys(each for each in (self.title, self.brief, self.whole) if each))
+
+    @property
+    def values(self) -> tuple[str, str, str, str, str]:
+        """All of it, as it is kept."""
+        return (self.id, self.section, self.whole, self.brief, self.title)
+
+
+class Injection:
+    """What is put into a session."""
+
+    __slots__ = ("budget", "ids", "left_out", "profile", "shortened", "text", "tokens")
+
+    def __init__(
+        self,
+        text: str = "",
+        ids: tuple[str, ...] = (),
+        tokens: int = 0,
+        budget: int = 0,
+        profile: str = "",
+        shortened: int = 0,
+        left_out: int = 0,
+    ) -> None:
+        self.text = text
+        """Between the marks of a context; empty where there is nothing to say."""
+        self.ids = ids
+        """Of the notes in it, in their order."""
+        self.tokens = tokens
+        """By the estimate of `tokens`, of the whole text."""
+        self.budget = budget
+        self.profile = profile
+        self.shortened = shortened
+        """Notes of which not all found room."""
+        self.left_out = left_out
+        """Notes that were chosen and found no room."""
+
+
+NOTHING = Injection()
+
+
+# -- tokens -------------------------------------------------------------------------------------------------------------
+
+UNITS_PER_TOKEN = 100
+"""How many tokens a text takes at most is told without any model's tokenizer. Each character adds its share, so the estimate of a
+whole is that of its parts: a budget can be kept without counting anything twice. The shares below lie above what the tokenizers of
+today's models come to on prose, code, paths, ids and other scripts (`docs/inject.md` has the figures): better a note less than a
+budget that does not hold.
+"""
+
+_LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_DIGITS = b"0123456789"
+_SPACES = b" \t\n\r\x0b\x0c"
+
+_LETTER_UNITS = 20
+_SPACE_UNITS = 65
+_DIGIT_UNITS = 120
+_OTHER_UNITS = 85
+"""Punctuation, control characters."""
+_LAST_NARROW = 0x24F
+_NARROW_UNITS = 120
+"""Latin letters with marks."""
+_LAST_MIDDLE = 0x10FF
+_MIDDLE_UNITS = 80
+"""Scripts such as Greek, Cyrillic, Hebrew, Arabic, Devanagari."""
+_LAST_IN_PLANE = 0xFFFF
+_WIDE_UNITS = 170
+"""Chinese, Japanese, Korean, symbols."""
+_BEYOND_UNITS = 400
+"""Emoji and rare characters."""
+
+
+def token_units(text: str) -> int:
+    """The estimate in hundredths of a token: that of a whole text is the sum of those of its parts."""
+    plain = text.encode("ascii", "ignore")
+    letters = len(plain) - len(plain.translate(None, _LETTERS))
+    spaces = len(plain) - len(plain.translate(None, _SPACES))
+    digits = len(plain) - len(plain.translate(None, _DIGITS))
+    others = len(plain) - letters - spaces - digits
+    units = letters * _LETTER_UNITS + spaces * _SPACE_UNITS + digits * _DIGIT_UNITS + others * _OTHER_UNITS
+    if len(plain) < len(text):
+        units += sum(_units_beyond(ord(each)) for each in text if not each.isascii())
+    return units
+
+
+def tokens_in(text: str) -> int:
+    """The estimate, rounded up."""
+    return -(-token_units(text) // UNITS_PER_TOKEN)
+
+
+def _units_beyond(code: int) -> int:
+    if code <= _LAST_NARROW:
+        return _NARROW_UNITS
+    if code <= _LAST_MIDDLE:
+        return _MIDDLE_UNITS
+    return _WIDE_UNITS if code <= _LAST_IN_PLANE else _BEYOND_UNITS
+
+
+# -- profiles -----------------------------------------------------------------------------------------------------------
+
+SECTIONS = (
+    "hot",
+    "project",
+    "recovery",
+    "handoff",
+    "tasks",
+    "conventions",
+    "decisions",
+    "lessons",
+    "facts",
+    "notes",
+)
+"""In the order in which they are shown. `hot`: what is pinned or hot, of whatever kind; `recovery`: the last words of a session
+that was cut off; `conventions`: preferences, too; `notes`: what was found."""
+
+SHARES_ADD_UP_TO = 2_000
+"""The shares below are those of this budget, and grow and shrink with it."""
+
+SESSION_START = "session-start"
+PROMPT = "prompt"
+QUERY = "query"
+
+BUILT_IN: "Mapping[str, Mapping[str, int]]" = {
+    SESSION_START: {
+        "hot": 800,
+        "project": 150,
+        "recovery": 200,
+        "handoff": 200,
+        "tasks": 150,
+        "conventions": 150,
+        "decisions": 150,
+        "lessons": 100,
+        "facts": 100,
+    },
+    PROMPT: {"notes": 600},
+    QUERY: {"notes": 2_000},
+    "coding": {
+        "hot": 600,
+        "project": 100,
+        "handoff": 200,
+        "tasks": 200,
+        "conventions": 300,
+        "decisions": 300,
+        "lessons": 300,
+    },
+    "review": {"hot": 600, "project": 200, "conventions": 500, "decisions": 400, "lessons": 300},
+    "debugging": {"hot": 300, "recovery": 200, "decisions": 300, "lessons": 700, "facts": 500},
+    "planning": {"hot": 500, "project": 300, "handoff": 200, "tasks": 500, "decisions": 500},
+}
+
+
+class Profile:
+    """What one kind of injection may hold."""
+
+    __slots__ = ("budget", "name", "shares")
+
+    def __init__(self, name: str, budget: int, shares: "Mapping[str, int]") -> None:
+        self.name = name
+        self.budget = budget
+        """Tokens of the whole text at most."""
+        self.shares = shares
+        """Tokens of each section, all above 0; what one does not need the others take."""
+
+
+def profile_named(name: str, own: "Mapping[str, Mapping[str, int]]", budget: int) -> Profile | None:
+    """The person's own profile of this name, whose shares are tokens as they stand, else the built-in one, whose shares
+    grow and shrink with the budget; None for an unknown name. Neither takes more than the budget, nor more than its shares
+    together."""
+    if name in own:
+        return _within(name, own[name], budget)
+    if name not in BUILT_IN:
+        return None
+    return _within(
+        name, {section: share * budget // SHARES_ADD_UP_TO for section, share in BUILT_IN[name].items()}, budget
+    )
+
+
+def with_notes(profile: Profile, budget: int) -> Profile:
+    """The profile with room for what a query finds, if it has none yet."""
+    if profile.shares.get("notes"):
+        return profile
+    room = BUILT_IN[PROMPT]["notes"] * budget // SHARES_ADD_UP_TO
+    return _within(profile.name, {**profile.shares, "notes": room}, budget)
+
+
+def section_problem(name: str) -> str | None:
+    """What is wrong with a section's name in a config, or None."""
+    return None if name in SECTIONS else f"must be one of {', '.join(SECTIONS)}"
+
+
+def _within(name: str, shares: "Mapping[str, int]", budget: int) -> Profile:
+    kept = {section: tokens for section, tokens in shares.items() if tokens > 0}
+    return Profile(name, min(budget, sum(kept.values())), kept)
+
+
+# -- the text -----------------------------------------------------------------------------------------------------------
 
 CONTEXT_START = "<agent-memory-context>"
 CONTEXT_END = "</agent-memory-context>"

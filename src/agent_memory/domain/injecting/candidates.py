@@ -10,11 +10,11 @@ from itertools import chain
 from attrs import evolve, frozen
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.injecting.place import Place, may_be_injected, those_let_through
+from agent_memory.domain.instants import has_passed
 from agent_memory.domain.tiering.eligibility import cites_a_turn, told_of
-from agent_memory.domain.tiering.vouched import best_tier
+from agent_memory.domain.tiering.vouched import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity
 
 SECTION_OF: Mapping[Kind, str] = {
     Kind.PROJECT: "project",
@@ -33,6 +33,54 @@ MOST_A_SECTION = 40
 _POINTS: Mapping[Importance, int] = {importance: points for points, importance in enumerate(Importance)}
 _PINNED = 8
 _HERE = 2
+
+
+@frozen
+class InjectRequest:
+    """What to bring before an agent. What is None is decided by the config."""
+
+    query: str | None = None
+    """Notes that have to do with this; without it those that every session is to know."""
+    profile: str | None = None
+    """A profile of the config or a built-in one; `session-start`, or with a query `query`."""
+    budget: int | None = None
+    """Tokens at most, whatever the profile says."""
+    session: str | None = None
+    """Its id: what it was given before is left out, and what it is given now is remembered."""
+    harness: Harness | None = None
+    """The session's; the calling one where it is not named."""
+
+
+@frozen
+class Place:
+    """Where the session is, and when."""
+
+    scope: str
+    in_repository: bool
+    now_ms: int
+
+    @property
+    def scopes(self) -> frozenset[str]:
+        return frozenset({GLOBAL_SCOPE, self.scope})
+
+
+def those_let_through(entries: Sequence[Listed], around: Place) -> Sequence[Listed]:
+    """Those of these that `may_be_injected`."""
+    return tuple(each for each in entries if may_be_injected(each, around))
+
+
+def may_be_injected(listed: Listed, around: Place) -> bool:
+    """What can be told without its body; the rest `candidates.shown` tells."""
+    meta = listed.meta
+    if listed.archived or meta.sensitivity is Sensitivity.SECRET:
+        return False
+    if meta.scope not in (GLOBAL_SCOPE, around.scope):
+        return False
+    if around.in_repository and meta.sensitivity is Sensitivity.PRIVATE:
+        return False
+    if meta.origin is Origin.EXTERNAL and not is_vouched_for(meta):
+        return False
+    return not any(has_passed(end, around.now_ms) for end in (meta.expires_at_ms, meta.valid_until_ms))
 
 
 @frozen

@@ -1,11 +1,12 @@
 """What was injected into which session, as a log keeps it: one line a delivery, no text of any note. Free of imports.
 
     {"at_ms": 1771000205123, "harness": "codex", "session": "…", "event": "start", "ids": ["id__…"], "tokens": 812,
-     "scope": "github.com/owner/repo"}
+     "scope": "github.com/owner/repo", "transcript": "/home/…"}
 
 `event` is `start`, `prompt`, `command` (by `memory inject` itself), or `compact`: what was injected before is gone from there.
 """
 
+from agent_memory.domain.injecting.assembling import Passage
 from agent_memory.domain.injecting.moment import COMPACTED
 from agent_memory.domain.json_shape import is_list, is_object
 
@@ -20,13 +21,13 @@ RECOVERY_MS = 7 * 24 * 60 * 60 * 1000
 SAME_MOMENT_MS = 10_000
 """Two hooks that are told of one event, as Cursor runs its own and those of Claude Code, are not further apart."""
 
-_MEMBERS = ("at_ms", "harness", "session", "event", "ids", "tokens", "scope")
+_MEMBERS = ("at_ms", "harness", "session", "event", "ids", "tokens", "scope", "transcript")
 
 
 class Delivery:
     """One line of the log."""
 
-    __slots__ = ("at_ms", "event", "harness", "ids", "scope", "session", "tokens")
+    __slots__ = ("at_ms", "event", "harness", "ids", "scope", "session", "tokens", "transcript")
 
     def __init__(
         self,
@@ -37,6 +38,7 @@ class Delivery:
         ids: tuple[str, ...] = (),
         tokens: int = 0,
         scope: str = "",
+        transcript: str = "",
     ) -> None:
         self.at_ms = at_ms
         self.harness = harness
@@ -46,6 +48,8 @@ class Delivery:
         self.ids = ids
         self.tokens = tokens
         self.scope = scope
+        self.transcript = transcript
+        """Where the harness says that it keeps the session; empty where it does not."""
 
     @property
     def members(self) -> "dict[str, object]":
@@ -57,15 +61,15 @@ def delivery_of(members: object) -> Delivery | None:
     """The delivery that a line tells of; None for a line that tells of none."""
     if not is_object(members):
         return None
-    harness, session, event, scope = (members.get(key) for key in ("harness", "session", "event", "scope"))
+    harness, session, event = (members.get(key) for key in ("harness", "session", "event"))
+    scope, transcript = (str(members.get(key) or "") for key in ("scope", "transcript"))
     at_ms, tokens, ids = (members.get(key) for key in ("at_ms", "tokens", "ids"))
     if not (isinstance(harness, str) and isinstance(session, str) and isinstance(event, str)):
         return None
     if not (type(at_ms) is int and type(tokens) is int and is_list(ids)):
         return None
-    return Delivery(
-        at_ms, harness, session, event, tuple(each for each in ids if isinstance(each, str)), tokens, str(scope or "")
-    )
+    told = tuple(each for each in ids if isinstance(each, str))
+    return Delivery(at_ms, harness, session, event, told, tokens, scope, transcript)
 
 
 def known_ids(
@@ -94,3 +98,15 @@ def last_other_session(deliveries: "Iterable[Delivery]", scope: str, session: st
         if each.scope == scope and each.session not in ("", session) and now_ms - each.at_ms < RECOVERY_MS
     )
     return max(others, key=lambda each: each.at_ms, default=None)
+
+
+def recovery_id(harness: str, session: str) -> str:
+    """What stands for the last words of a session among the ids of notes."""
+    return f"session:{harness}:{session}"
+
+
+def unread_session(harness: str, session: str, told: str = "") -> Passage:
+    """That a session was cut off, or goes on, without its last words. `told`: the same in other words."""
+    told = told or f"The {harness} session {session} was cut off, or is still at work"
+    brief = f"- {told}: `memory handoff --session {session}` shows what it was about"
+    return Passage(recovery_id(harness, session), "recovery", "", brief)

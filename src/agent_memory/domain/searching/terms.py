@@ -19,9 +19,6 @@ from attrs import frozen
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.searching.language import STOP_WORDS, base_form
 
-TERMS_VERSION = 4
-"""Changes with what this module, the stemmer or the stop words make of a text: an older index is then made anew."""
-
 MAX_TERM_CHARS = 64
 _MAX_SPLIT_CHARS = 40
 """A longer run of letters and digits is no identifier of several words but a key or a hash."""

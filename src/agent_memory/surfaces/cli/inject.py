@@ -9,9 +9,8 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE, is_marked, is_own_call
 from agent_memory.app import Memory
-from agent_memory.domain.injecting.passage import Injection
-from agent_memory.domain.injecting.profiles import BUILT_IN
-from agent_memory.domain.injecting.request import InjectRequest
+from agent_memory.domain.injecting.assembling import BUILT_IN, Injection
+from agent_memory.domain.injecting.candidates import InjectRequest
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import ActRefused, UsageInvalid
 from agent_memory.results import sealed

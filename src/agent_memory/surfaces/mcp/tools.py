@@ -17,8 +17,8 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.app import Memory
 from agent_memory.domain.entry import Meta
-from agent_memory.domain.injecting.profiles import SESSION_START
-from agent_memory.domain.injecting.request import InjectRequest
+from agent_memory.domain.injecting.assembling import SESSION_START
+from agent_memory.domain.injecting.candidates import InjectRequest
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.note_draft import Expiry, MetaPatch, NoteDraft
 from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_line
