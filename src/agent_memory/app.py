@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -344,7 +344,7 @@ class Memory:
             self.caller,
             self.warn,
             self.locks,
-            self.publish,
+            partial(self.publish, after_act=True),
             lambda: self.known,
             vocabulary=self.kept_vocabulary,
         )
@@ -353,7 +353,8 @@ class Memory:
     def writes(self) -> RecordedWrites:
         from agent_memory.recorded_writes import RecordedWrites
 
-        return RecordedWrites(self.store, self.recorder, self.locks, self.caller, self.warn, self.publish)
+        publish = partial(self.publish, after_act=True)
+        return RecordedWrites(self.store, self.recorder, self.locks, self.caller, self.warn, publish)
 
     @cached_property
     def _vocabulary_file(self) -> TagVocabularyFile:
@@ -438,10 +439,16 @@ class Memory:
         return Publisher(self.store, self.targets, self._section_budget)
 
     def publish(
-        self, paths: Sequence[str] | None = None, *, dry_run: bool = False, keep: KeepSections | None = None
+        self,
+        paths: Sequence[str] | None = None,
+        *,
+        dry_run: bool = False,
+        keep: KeepSections | None = None,
+        after_act: bool = False,
     ) -> Result[Published, Error]:
         """Bring the managed section of every configured target up to date, or of these files. `keep` is told how sections
-        are about to change. A configured path is absolute or below `~`; another counts from the working directory."""
+        are about to change. `after_act`: a file without a section is left alone while there is nothing to show. A configured
+        path is absolute or below `~`; another counts from the working directory."""
         from agent_memory.adapters.git.git_history import may_be_committed
         from agent_memory.adapters.targets import chosen_targets, expanded
         from agent_memory.publishing import kept_nowhere
@@ -451,7 +458,8 @@ class Memory:
         full = [expanded(path, home, None if paths is None else self.cwd) for path in named]
         chosen = chosen_targets(full, home, self.places, lambda path: may_be_committed(path, self.environ))
         by_hand = kept_nowhere if paths is None else as_result(self._keep_for_uninstall)
-        published = self.publisher.publish(chosen, keep or by_hand, dry_run=dry_run)
+        due = [evolve(each, once_it_shows=after_act) for each in chosen]
+        published = self.publisher.publish(due, keep or by_hand, dry_run=dry_run)
         if keep is None and isinstance(published, Success):  # a run says it in its report
             for notice in filter(None, (each.notice for each in published.unwrap().targets)):
                 self.warn(notice)

@@ -66,7 +66,10 @@ class _Planned:
 
     @property
     def is_unchanged(self) -> bool:
-        return self.spliced.data == self.file.data
+        if self.spliced.data == self.file.data:
+            return True
+        shows = self.rendered.hot or self.rendered.warm or self.rendered.cold
+        return self.target.once_it_shows and self.spliced.before is None and not shows
 
 
 @frozen

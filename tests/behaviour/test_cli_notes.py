@@ -103,6 +103,19 @@ class TestRemember:
         refused = memory("remember", "The api listens on port 6000.", "--supersedes", "id__zzzzzz")
         assert (refused.code, len(memory.notes())) == (20, 1)
 
+    def test_it_brings_no_section_into_a_file_that_has_none_while_there_is_nothing_to_show(
+        self, memory: Memory
+    ) -> None:
+        target = memory.home / "AGENTS.md"
+        target.write_text("# Mine\n")
+        memory.configure(agentsMd={"targets": [str(target)]})
+        memory.remembered("The api listens on port 8080.", "--scope", "github.com/ada/lamp")
+        assert target.read_text() == "# Mine\n"
+        id = memory.remembered("Lines end in LF.", "--scope", "global")
+        assert f"- {id} — Lines end in LF.\n" in target.read_text()
+        assert memory("archive", id).code == 0
+        assert target.read_text().count("<!-- agent-memory:start -->") == 1
+
     def test_what_is_stored_already_takes_the_place_of_the_other_value_when_it_is_said_again(
         self, memory: Memory
     ) -> None:

@@ -32,6 +32,8 @@ class Target:
     """Scopes whose entries it shows."""
     in_repository: bool = False
     """Then nothing private is shown in it."""
+    once_it_shows: bool = False
+    """It gets its first section with the first note that there is to show."""
 
 
 @frozen
