@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.secret_samples import base62
 from memory_process import Memory
 
 AGENT = {"CLAUDE_CODE_CHILD_SESSION": "1"}
@@ -175,3 +176,23 @@ def test_a_dry_run_and_doctor_move_nothing(memory: Memory, home: Path) -> None:
     for words in (("doctor",), ("consolidate", "--dry-run"), ("scope", "list")):
         memory(*words)
         assert scopes(memory) == {f"path:{lamp}/.git": 1}
+
+
+def test_a_place_whose_path_holds_a_secret_is_asked_for_its_root_once_and_stands_nowhere_p20(
+    memory: Memory, home: Path
+) -> None:
+    secret = f"ghp_{base62(36)}"
+    asked = home / "asked"
+    (home / "bin").mkdir()
+    wrapper = home / "bin" / "git"
+    wrapper.write_text(f'#!/bin/sh\necho "$@" >> {asked}\nexec {shutil.which("git")} "$@"\n')
+    wrapper.chmod(0o755)
+    path = {"PATH": f"{home}/bin:{os.environ['PATH']}"}
+    for name in ("lamp", secret):
+        lamp = repository(home / name)
+        for times in (1, 0):
+            asked.write_text("")
+            assert memory("remember", os.urandom(4).hex(), cwd=lamp, environ=path).code == 0
+            assert asked.read_text().count("--max-parents=0") == times
+    state = home / ".local" / "state"
+    assert all(secret.encode() not in file.read_bytes() for file in state.rglob("*") if file.is_file())

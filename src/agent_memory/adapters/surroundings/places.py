@@ -74,8 +74,8 @@ class KnownPlaces:
         """Whether there is nothing to remember: it was seen just as it is, or is none. One without a commit may get its first."""
         if repository.common is None:
             return True
-        place = self.at(repository.common)
-        if place is None or place.scope != repository.scope:
+        place = _read(f"{self.directory}/{_digest(repository.common)}")
+        if place is None or place.scope not in (repository.scope, _digest(repository.scope)):
             return False
         return bool(place.root_commit) or repository.commit is None
 
@@ -87,14 +87,15 @@ class KnownPlaces:
             return
         for name in names:
             place = _read(f"{self.directory}/{name}")
-            if place is not None:
+            if place is not None and place.common:
                 yield place
 
     def put(self, place: KnownPlace) -> None:
-        """Remember it as it is now; not where its path or its key holds a secret, which is written nowhere (P20)."""
-        if any(redacted_scope(each) != each for each in (place.common, place.scope)):
-            return
-        text = f"{place.common}\n{place.scope}\n{place.root_commit}\n"
+        """Remember it as it is now. Of one whose path or key holds a secret, which is written nowhere (P20), only that it was
+        seen."""
+        said = (place.common, place.scope)
+        told = said if all(redacted_scope(each) == each for each in said) else ("", _digest(place.scope))
+        text = f"{told[0]}\n{told[1]}\n{place.root_commit}\n"
         if text.count("\n") != 3:  # a path with a line break is known by nothing
             return
         try:
