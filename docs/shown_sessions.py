@@ -29,13 +29,17 @@ _STEP = re.compile(r"^\$ (.*\n(?:> .*\n)*)((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _END = "\x1e"
 _CUT = 8
 """Characters before `…` at the end of a line that are not compared."""
+_PERIOD = "(?:s|min|h|d|w|mo|y|(?:second|minute|hour|day|week|month|year)s?)"
 _SHAPES = (
     (r"\n {6,}(?=\S)", " "),  # where a line is wrapped depends on how long ago something was
     (r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z_([a-z]+(?:-[a-z]+)*)_\w{6}", r"TIME_\1_RANDOM"),
     (r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z_[0-9a-f]{6}", "RUN"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "TIME"),
     (r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d)?", "DATE"),
-    (r"just now|yesterday|\d+ (?:s|min|h|d|w|mo|y|days?|weeks?|months?|years?) ago", "AGO"),
+    (rf"just now|yesterday|\d+ {_PERIOD} ago", "AGO"),
+    (rf"\bin \d+ {_PERIOD}\b", "SOON"),
+    (r"changed (?:today|AGO)", "changed AGO"),  # midnight may come between two commands, as an hour may
+    (r"\d+ of (\d+) calls today", r"N of \1 calls today"),
     (r"· [01]\.\d\d$", "· SCORE"),
     (r"id__[1-9A-HJ-NP-Za-km-z]{6}", "ID"),
     (r"[\w/.-]*/tmp\.\w+", "HOME"),

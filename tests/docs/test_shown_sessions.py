@@ -82,6 +82,12 @@ def test_a_page_is_written_anew_as_a_whole_but_for_what_it_shows_in_part() -> No
             "last run  completed 2 min ago:\n          all is well\n",
             True,
         ),
+        *(
+            (f"read {ago} by you\n", "read just now by you\n", True)
+            for ago in ("1 minute ago", "59 minutes ago", "2 hours ago", "1 d ago")
+        ),
+        ("due in 59 min\n", "due in 1 h\n", True),
+        ("last changed today: 1 of 48 calls today\n", "last changed 1 day ago: 0 of 48 calls today\n", True),
         ("/tmp/tmp.k3J9xQ/notes\n", "/tmp/tmp.abcdefghij/notes\n", True),
     ],
 )
