@@ -7,18 +7,16 @@ from collections.abc import Iterable
 
 from returns.result import Failure, Success
 
+from agent_memory.domain.actions import DefragFacts
 from agent_memory.domain.change import Change, Create, Replace, Retire
-from agent_memory.domain.defrag_plan import DefragFacts
 from agent_memory.domain.defragging.plan_defrag import plan_defrag
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
-from agent_memory.domain.plan import PlanFacts
+from agent_memory.domain.plan import PlanFacts, max_changes
 from agent_memory.domain.planning.plan_window import plan_window
-from agent_memory.domain.planning.run_limits import max_changes
-from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.text.derive import derive_description
+from agent_memory.domain.text.derive import body_hash, derive_description
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.text.links import find_links

@@ -41,7 +41,7 @@ SUBJECTS: Mapping[str, Subject] = {
     ),
     "splice": Subject(("formats/section_splice.py",), ("formats/test_section_splice*.py",)),
     "consolidate": Subject(
-        ("domain/planning/*.py",),
+        ("domain/planning/*.py", "domain/plan.py"),
         tuple(f"domain/test_{name}.py" for name in _PLANNING.split()),
     ),
     "defrag": Subject(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.agent.builtin_agent import BuiltinAgent as BuiltinAgent
     from agent_memory.app import Memory as Memory, open_memory as open_memory
     from agent_memory.config import Config as Config
-    from agent_memory.domain.actions import Action as Action, DefragProposal as DefragProposal
+    from agent_memory.domain.actions import Action as Action, DefragPlan as DefragPlan, DefragProposal as DefragProposal
     from agent_memory.domain.agent_request import (
         AgentReply as AgentReply,
         AgentRequest as AgentRequest,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         Retire as Retire,
         Together as Together,
     )
-    from agent_memory.domain.defrag_plan import DefragPlan as DefragPlan
     from agent_memory.domain.defrag_run import DefragRun as DefragRun
     from agent_memory.domain.entry import (
         Listed as Listed,

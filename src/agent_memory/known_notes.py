@@ -13,11 +13,10 @@ from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.about_terms import postings_among
-from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.planning.statements import statements
+from agent_memory.domain.entry import Listed, StoredEntry, without_secret
+from agent_memory.domain.planning.salience import statements
 from agent_memory.domain.searching.matching import Matches, NoteFilter
 from agent_memory.domain.searching.terms import query_words
-from agent_memory.domain.secret_entries import without_secret
 from agent_memory.domain.similarity.same_subject import Candidate, Subject, meaning_text, similar_among
 from agent_memory.domain.similarity.vectors import cosine
 from agent_memory.domain.text.terms import content_terms

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry, UnreadableFile, Usage
-from agent_memory.domain.entry_reads import reads_of
-from agent_memory.domain.newest_first import newest_first
-from agent_memory.domain.secret_entries import without_secret
+from agent_memory.domain.entry import (
+    Listed,
+    Listing,
+    Meta,
+    StoredEntry,
+    UnreadableFile,
+    Usage,
+    newest_first,
+    reads_of,
+    without_secret,
+)
 from agent_memory.domain.text.tags import normal_tags
-from agent_memory.domain.tiering.standing import lifted, standing_tiers
-from agent_memory.domain.tiering.vouched import best_tier
+from agent_memory.domain.tiering.standing import best_tier, lifted, standing_tiers
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
@@ -201,7 +207,7 @@ class Reading:
         """All links between the live notes, and to archived ones. Nothing secret is in it, and nothing private unless asked
         for: it is made to be taken elsewhere. Counts no read."""
         from agent_memory.domain.link_graph import graph_of
-        from agent_memory.domain.planning.taken_ids import borne_ids
+        from agent_memory.domain.planning.linking import borne_ids
 
         kept = frozenset({Sensitivity.NORMAL, *((Sensitivity.PRIVATE,) if private else ())})
 

@@ -13,8 +13,7 @@ from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore
 from agent_memory.domain.entry import Listings, Meta
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.section import Published
-from agent_memory.domain.tiering.standing import with_hot, with_warm, without
-from agent_memory.domain.tiering.vouched import best_tier, is_vouched_for
+from agent_memory.domain.tiering.standing import best_tier, is_vouched_for, with_hot, with_warm, without
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.errors import EntryChanged, Error, StoreIo
 from agent_memory.ports import Locks, Recorder, Store

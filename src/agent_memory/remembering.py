@@ -12,11 +12,10 @@ from agent_memory.domain.editing import edited_title
 from agent_memory.domain.entry import Listed, Listings, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.note_draft import Caller, NoteDraft
 from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_description, stored_tags
-from agent_memory.domain.planning.same_body import body_hash
-from agent_memory.domain.planning.taken_ids import TakenIds
+from agent_memory.domain.planning.linking import TakenIds
 from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.similarity.same_subject import Subject
-from agent_memory.domain.text.derive import derive_description, derive_title
+from agent_memory.domain.text.derive import body_hash, derive_description, derive_title
 from agent_memory.domain.text.ids import is_id, mint_id
 from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
 from agent_memory.domain.text.tags import tags_in

@@ -16,8 +16,7 @@ from agent_memory.domain.editing import (
     promoted,
     trusted_after,
 )
-from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
-from agent_memory.domain.entry_reads import reads_of
+from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry, reads_of
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
 from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags
 from agent_memory.domain.section import Published

@@ -11,8 +11,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.change import Dropped, Receipt, Replace
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry, UnreadableFile
 from agent_memory.domain.note_draft import Caller
-from agent_memory.domain.tagging.alike_tags import alike
-from agent_memory.domain.tagging.tag_survey import TagUse, survey_tags, tag_counts
+from agent_memory.domain.tagging.tag_survey import TagUse, alike, survey_tags, tag_counts
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.tags import normal_tag
 from agent_memory.domain.vocabulary import Sensitivity

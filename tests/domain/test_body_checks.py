@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.planning.body_checks import ECHOED, is_looping, text_problems
+from agent_memory.domain.planning.drafts import ECHOED, is_looping, text_problems
 
 
 @pytest.mark.parametrize(

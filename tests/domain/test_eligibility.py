@@ -10,7 +10,7 @@ from attrs import evolve
 
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
 from agent_memory.domain.tiering.eligibility import told_of, why_not_nearer
-from agent_memory.domain.tiering.vouched import best_tier
+from agent_memory.domain.tiering.standing import best_tier
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Sensitivity
 

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Listing, Listings, Meta
 from agent_memory.domain.entry_lookup import EntryLookup
-from agent_memory.domain.planning.taken_ids import TakenIds, taken_ids
+from agent_memory.domain.planning.linking import TakenIds, taken_ids
 
 IDS = ("id__aaaaaa", "id__AAAAAA", "id__bbbbbb", "id__cccccc", "id__dddddd")
 BODIES = ("one", "two")

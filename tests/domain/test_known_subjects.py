@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 
 from agent_memory.domain.change import Create
-from agent_memory.domain.change_set import ChangeSet, ProposedEntry
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote, SessionFile
-from agent_memory.domain.plan import PlanFacts
-from agent_memory.domain.planning.known_subjects import said_already, similar_ids, subject_of
-from agent_memory.domain.planning.plan_window import plan_window
+from agent_memory.domain.plan import ChangeSet, PlanFacts, ProposedEntry
+from agent_memory.domain.planning.plan_window import plan_window, said_already, similar_ids, subject_of
 from agent_memory.domain.similarity.same_subject import Subject
 from agent_memory.domain.vocabulary import Harness, Kind, Status
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.entry import Listed, Meta
-from agent_memory.domain.newest_first import newest_first
+from agent_memory.domain.entry import Listed, Meta, newest_first
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 2)), max_size=8))

@@ -10,13 +10,7 @@ from agent_memory.domain.entry import Source
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.inbox_entry import Context, InboxEntry, InlineNote, Retrieval, SessionFile
 from agent_memory.domain.plan import PlanFacts
-from agent_memory.domain.planning.provenance import (
-    computed_origin,
-    ended_at_ms,
-    learnt_at_ms,
-    source_of,
-    with_source,
-)
+from agent_memory.domain.planning.origin import computed_origin, ended_at_ms, learnt_at_ms, source_of, with_source
 from agent_memory.domain.vocabulary import Harness, Origin, Status
 
 NOTED_AT = 99

@@ -5,9 +5,8 @@ from hypothesis import given, strategies as st
 
 from agent_memory.domain.change import Change, Create, Replace, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta
-from agent_memory.domain.plan import Plan
-from agent_memory.domain.planning.planned_store import PLANNED_HASH, live_when_applied, stored_when_applied
-from agent_memory.domain.planning.same_body import body_hash
+from agent_memory.domain.plan import PLANNED_HASH, Plan, live_when_applied, stored_when_applied
+from agent_memory.domain.text.derive import body_hash
 
 OLD = Listed(Meta("id__aaaaaa", "Old", 0, 0), "topics/old -- id__aaaaaa.md", "h-a")
 GONE = Listed(Meta("id__bbbbbb", "Gone", 0, 0), "topics/gone -- id__bbbbbb.md", "h-b")

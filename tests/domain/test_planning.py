@@ -6,16 +6,14 @@ import pytest
 from attrs import evolve
 
 from agent_memory.domain.change import Create, Dropped, Replace, Retire
-from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.inbox_entry import Context, InboxEntry, InlineNote, SessionFile
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.plan import Plan, PlanFacts
+from agent_memory.domain.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, ProposedUpdate, stored_when_applied
 from agent_memory.domain.planning.plan_window import plan_inline_fallback, plan_window
-from agent_memory.domain.planning.planned_store import stored_when_applied
-from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+from agent_memory.domain.text.derive import body_hash
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from plan_facts import facts_of

@@ -9,15 +9,22 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.change import Create, Replace, Retire
-from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
-from agent_memory.domain.plan import Plan, PlanFacts
+from agent_memory.domain.plan import (
+    ChangeSet,
+    Plan,
+    PlanFacts,
+    ProposedEntry,
+    ProposedUpdate,
+    changed_ids,
+    max_changes,
+    planned_entries,
+    stored_when_applied,
+)
 from agent_memory.domain.planning.plan_window import plan_window
-from agent_memory.domain.planning.planned_store import planned_entries, stored_when_applied
-from agent_memory.domain.planning.run_limits import changed_ids, max_changes
-from agent_memory.domain.planning.same_body import body_hash
+from agent_memory.domain.text.derive import body_hash
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.vocabulary import Harness, Kind, Status

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
 from agent_memory.domain.history import History, Role, ToolCall, Turn
-from agent_memory.domain.planning.related import (
+from agent_memory.domain.planning.shown import (
     MOST_SHOWN,
     NOTE_OVERHEAD_CHARS,
     Ranked,

@@ -9,9 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.section import SectionBudget
-from agent_memory.domain.tiering.resolve import Resolved, resolve_tiers
+from agent_memory.domain.tiering.resolve import HEADING_CHARS, Resolved, hot_chars, resolve_tiers
 from agent_memory.domain.tiering.score import CLEARLY_BETTER, TierFacts
-from agent_memory.domain.tiering.section_room import HEADING_CHARS, hot_chars
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity
 

@@ -7,8 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.plan import Plan
-from agent_memory.domain.planning.run_limits import admit, changed_id, changed_ids, max_changes
+from agent_memory.domain.plan import Plan, admit, changed_id, changed_ids, max_changes
 
 
 def entry(id: str) -> MemoryEntry:

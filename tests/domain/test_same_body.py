@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_memory.domain.planning.same_body import body_hash
+from agent_memory.domain.text.derive import body_hash
 
 
 def test_white_space_around_a_body_makes_no_other_body() -> None:

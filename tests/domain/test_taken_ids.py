@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from agent_memory.domain.entry import Listed, Listing, Listings, Meta
-from agent_memory.domain.planning.plan_targets import SpelledIds
-from agent_memory.domain.planning.taken_ids import TakenBesides, TakenIds, taken_ids
+from agent_memory.domain.planning.linking import TakenBesides, TakenIds, taken_ids
+from agent_memory.domain.planning.plan_window import SpelledIds
 
 
 def listing(*metas: Meta) -> Listing:

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.entry import Listed, Meta, Source, Usage
-from agent_memory.domain.entry_reads import reads_of
+from agent_memory.domain.entry import Listed, Meta, Source, Usage, reads_of
 from agent_memory.domain.findings import Profile
-from agent_memory.domain.tiering.score import tier_facts
-from agent_memory.domain.tiering.tier_columns import tier_columns
+from agent_memory.domain.tiering.score import tier_columns, tier_facts
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity
 from packed_notes import packed
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from agent_memory.domain.actions import Action, Archive, Edit, Merge, Rename, Split, SplitPart
-from agent_memory.domain.defrag_plan import DefragPlan, PlannedAction
-from agent_memory.domain.tiering.tiers_after import tiers_after
+from agent_memory.domain.actions import (
+    Action,
+    Archive,
+    DefragPlan,
+    Edit,
+    Merge,
+    PlannedAction,
+    Rename,
+    Split,
+    SplitPart,
+)
+from agent_memory.domain.tiering.resolve import tiers_after
 from agent_memory.domain.tiers import TierList
 
 

@@ -12,8 +12,8 @@ from returns.result import Failure, Success
 from agent_memory.domain.actions import KINDS
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry, Usage
 from agent_memory.domain.findings import Finding, FindingKind, Profile
-from agent_memory.domain.planning.body_checks import ECHOED
-from agent_memory.domain.planning.related import choose_shown
+from agent_memory.domain.planning.drafts import ECHOED
+from agent_memory.domain.planning.shown import choose_shown
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.text.ids import ID_PATTERN
 from agent_memory.domain.tiers import TierList

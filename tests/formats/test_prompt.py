@@ -12,8 +12,8 @@ from returns.result import Failure, Success
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.inbox_entry import Context, InboxEntry, SessionFile
-from agent_memory.domain.planning.body_checks import ECHOED
-from agent_memory.domain.planning.related import choose_shown
+from agent_memory.domain.planning.drafts import ECHOED
+from agent_memory.domain.planning.shown import choose_shown
 from agent_memory.domain.transcripts.own_marks import PROMPT_MARKER, is_own_prompt
 from agent_memory.domain.transcripts.windows import cut_windows
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin

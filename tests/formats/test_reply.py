@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
-from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
+from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.vocabulary import Importance, Kind
 from agent_memory.errors import ReplyRefused
 from agent_memory.formats.reply import MAX_ENTRIES, MAX_REPLY_CHARS, MAX_UPDATES, decode_reply, parse_reply

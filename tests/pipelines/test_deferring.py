@@ -9,7 +9,7 @@ from returns.result import Success
 
 from agent_memory.domain.change import Change, Create, Replace, Retire
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.planning.run_limits import max_changes
+from agent_memory.domain.plan import max_changes
 from agent_memory.domain.run import Run
 from agent_memory.pipelines.consolidate import take_up_deferred
 from pipelines.consolidate_world import NOON_MS, ScriptedAgent, World, skipped

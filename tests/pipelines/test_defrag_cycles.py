@@ -17,7 +17,7 @@ from agent_memory.app import Memory
 from agent_memory.domain.doctor.catalogue import Severity
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote
-from agent_memory.domain.planning.run_limits import max_changes
+from agent_memory.domain.plan import max_changes
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import ReplyRefused
 from agent_memory.ports import Agent

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from agent_memory.domain.actions import Archive
+from agent_memory.domain.actions import Archive, DefragPlan, PlannedAction
 from agent_memory.domain.change import Retire
-from agent_memory.domain.defrag_plan import DefragPlan, PlannedAction
 from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.domain.entry import Listed, Listing, Meta, UnreadableFile
 from agent_memory.pipelines.defrag_planning import still_possible

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attrs import define, field
 from returns.result import Result, Success
 
-from agent_memory.domain.defrag_plan import Deferred
+from agent_memory.domain.actions import Deferred
 from agent_memory.domain.defrag_report import leaves_something_half_done
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
 from agent_memory.errors import Error

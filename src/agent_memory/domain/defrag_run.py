@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 from attrs import field, frozen
 
-from agent_memory.domain.actions import DefragProposal
+from agent_memory.domain.actions import Deferred, DefragPlan, DefragProposal
 from agent_memory.domain.change import Receipt
-from agent_memory.domain.defrag_plan import Deferred, DefragPlan
 from agent_memory.domain.entry import Listing, StoredEntry, Usage
 from agent_memory.domain.findings import Analysis, Finding
 from agent_memory.domain.section import Published

@@ -7,9 +7,8 @@ from typing import assert_never
 
 from attrs import frozen
 
-from agent_memory.domain.actions import Archive, Edit, Merge, Rename, Retag, Split, kind_of
+from agent_memory.domain.actions import Archive, Edit, Merge, PlannedAction, Rename, Retag, Split, kind_of
 from agent_memory.domain.change import Retire
-from agent_memory.domain.defrag_plan import PlannedAction
 from agent_memory.domain.defrag_run import DefragRun
 
 _KINDS = {

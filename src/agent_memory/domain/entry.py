@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 
 from attrs import field, frozen
@@ -165,3 +165,29 @@ class Usage:
 
     count: int
     last_at_ms: int | None
+
+
+def reads_of(meta: Meta, usage: Mapping[str, Usage]) -> Usage:
+    """The reads of one entry."""
+    return usage.get(meta.id) or Usage(meta.used, meta.last_used_at_ms)
+
+
+def last_read(meta: Meta, usage: Mapping[str, Usage]) -> int | None:
+    """When it was last read, epoch ms, 0 where nobody knows; None where nobody has read it."""
+    reads = reads_of(meta, usage)
+    return (reads.last_at_ms or 0) if reads.count else None
+
+
+def without_secret(entries: Sequence[Listed]) -> Sequence[Listed]:
+    """Those that are not."""
+    return tuple(each for each in entries if each.meta.sensitivity is not Sensitivity.SECRET)
+
+
+def secret_ids(entries: Sequence[Listed]) -> frozenset[str]:
+    """The ids of those that are."""
+    return frozenset(each.meta.id for each in entries if each.meta.sensitivity is Sensitivity.SECRET)
+
+
+def newest_first(entries: Sequence[Listed]) -> list[int]:
+    """The places of these, the last changed first; of those that were changed together, by id."""
+    return sorted(range(len(entries)), key=lambda at: (-entries[at].meta.updated_at_ms, entries[at].meta.id))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from attrs import evolve, field, frozen
+
+from agent_memory.domain.actions import Action, ids_of
+from agent_memory.domain.entry import Listed
 
 
 class FindingKind(StrEnum):
@@ -79,3 +83,74 @@ class Analysis:
             tuple(each for each in self.findings if ids.isdisjoint(each.ids)),
             {id: each for id, each in self.profiles.items() if id not in ids},
         )
+
+
+_HASH_DIGITS = 16
+
+
+def finding_fingerprint(finding: Finding, hashes: Mapping[str, str]) -> str:
+    """What makes two findings the same: the kind, and the entries byte for byte, in any order. For one entry that is its id and
+    the beginning of its hash; for several a digest."""
+    if len(finding.ids) == 1:
+        [id] = finding.ids
+        return f"{finding.kind.value} {id} {hashes.get(id, '')[:_HASH_DIGITS]}"
+    text = "\n".join(sorted({f"{id} {hashes.get(id, '')}" for id in finding.ids}))
+    return f"{finding.kind.value} {hashlib.sha256(text.encode()).hexdigest()[:32]}"
+
+
+def store_fingerprint(live: Iterable[Listed]) -> str:
+    """SHA-256 over the ids of the live entries and their files' bytes, in any order, hex."""
+    lines = sorted(f"{each.meta.id} {each.content_hash}\n" for each in live)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+_NEEDS_NO_JUDGEMENT = frozenset({FindingKind.EXPIRED, FindingKind.SURPLUS})
+"""Findings for which no agent has to be asked."""
+
+
+@frozen
+class Candidates:
+    """Findings by their fingerprints. Of two with the same one the last stands in the place of the first."""
+
+    findings: Mapping[str, Finding]
+
+    def any_new(self, judged: frozenset[str]) -> bool:
+        """Whether there is any to be judged that was not."""
+        return any(key not in judged and each.kind not in _NEEDS_NO_JUDGEMENT for key, each in self.findings.items())
+
+    def new_first(self, judged: frozenset[str]) -> tuple[Finding, ...]:
+        """Those that nobody has judged yet before the others: a large store is gone through in several runs."""
+        return tuple(self.findings[key] for key in sorted(self.findings, key=judged.__contains__))
+
+    def without(self, hidden: frozenset[str]) -> Candidates:
+        """Those that name none of these entries."""
+        return Candidates({key: each for key, each in self.findings.items() if hidden.isdisjoint(each.ids)})
+
+    def judged(self, seen: frozenset[str], before: frozenset[str]) -> frozenset[str]:
+        """Those that an agent has judged once it saw these entries, or knows what there is to be known of them. Where it could
+        be shown none that is new, the rest will not fit next time either, and counts as judged."""
+        whole = {key for key, each in self.findings.items() if seen.issuperset(each.ids)}
+        every = frozenset(self.findings)
+        return (before & every) | whole if whole - before else every
+
+
+def candidates_of(findings: Iterable[Finding], hashes: Mapping[str, str]) -> Candidates:
+    """All findings, given the content hash of each live entry by id."""
+    return Candidates({finding_fingerprint(each, hashes): each for each in findings})
+
+
+_KINDS = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE)
+
+
+def left_to_judge(analysis: Analysis, done: Iterable[Action]) -> tuple[Finding, ...]:
+    """Contradictions, duplicates and near-duplicates of which at least two entries are as they were, the worst first.
+
+    Duplicates of which a run has merged some are no question any more: the next run goes on.
+    """
+    touched = {id for action in done for id in ids_of(action)}
+    findings = (finding for kind in _KINDS for finding in analysis.of_kind(kind))
+    return tuple(each for each in findings if len(set(each.ids) - touched) > 1 and not _is_under_way(each, touched))
+
+
+def _is_under_way(finding: Finding, touched: set[str]) -> bool:
+    return finding.kind is FindingKind.DUPLICATE and not touched.isdisjoint(finding.ids)

@@ -1,19 +1,63 @@
-"""A change set once checked against the store: exactly what will be written, ids minted."""
+"""What an agent proposes for a session, what of it will be written, and how much one run may change."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-from agent_memory.domain.change import Change, Dropped
-from agent_memory.domain.change_set import ProposedEntry
-from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.change import Change, Create, Dropped, Replace, Restore, Retire
+from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
 from agent_memory.domain.entry_lookup import EntryLookup, Found
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
-from agent_memory.domain.vocabulary import Status
+from agent_memory.domain.text.derive import body_hash
+from agent_memory.domain.text.file_name import file_name_of
+from agent_memory.domain.vocabulary import Importance, Kind, Status
+
+
+@frozen
+class ProposedEntry:
+    """A new entry. `links` and `[[…]]` in `body` hold `id__…` or `ref:…` of the same reply."""
+
+    title: str
+    body: str
+    kind: Kind
+    tags: tuple[str, ...]
+    ref: str | None = None
+    description: str | None = None
+    scope: Literal["repo", "global"] | None = None
+    importance: Importance | None = None
+    confidence: float | None = None
+    turns: tuple[int, ...] = ()
+    links: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
+
+
+@frozen
+class ProposedUpdate:
+    """A change of a live entry that was shown in full; what is None stays as it is."""
+
+    id: str
+    title: str | None = None
+    description: str | None = None
+    tags: tuple[str, ...] | None = None
+    body: str | None = None
+    drops: tuple[str, ...] = ()
+    turns: tuple[int, ...] = ()
+    why: str = ""
+
+
+@frozen
+class ChangeSet:
+    """A consolidate reply. `dropped` are the items that were not of the contract's shape."""
+
+    entries: tuple[ProposedEntry, ...] = ()
+    updates: tuple[ProposedUpdate, ...] = ()
+    skipped: str | None = None
+    dropped: tuple[Dropped, ...] = ()
 
 
 @frozen
@@ -71,3 +115,98 @@ class PlanFacts:
     def found(self) -> Found:
         """The live entries, by what they are asked for."""
         return self.lookup.among(self.live)
+
+
+PLANNED_HASH = "planned"
+"""In the place of the content hash of an entry that is not written yet."""
+
+
+def planned_entries(plan: Plan) -> dict[str, MemoryEntry]:
+    """The entries that the plan writes, as it writes them, by id."""
+    return {change.entry.meta.id: change.entry for change in plan.changes if isinstance(change, Create | Replace)}
+
+
+def stored_when_applied(plan: Plan, live: Sequence[Listed]) -> dict[str, StoredEntry]:
+    """The entries that the plan writes as if they were read from the store, by id: to be shown to a later window.
+
+    A replaced one keeps its present content hash, on which its change depends; a new one has `PLANNED_HASH`.
+    """
+    planned = planned_entries(plan)
+    known = {each.meta.id: each for each in live if each.meta.id in planned}
+    return {id: StoredEntry(_listed(entry, known.get(id)), entry.body) for id, entry in planned.items()}
+
+
+def live_when_applied(plan: Plan, live: Sequence[Listed]) -> Sequence[Listed]:
+    """The live entries once the plan is applied: changed ones in their place, retired ones gone, new ones last."""
+    if not plan.changes:
+        return live
+    written = stored_when_applied(plan, live)
+    gone = {change.id for change in plan.changes if isinstance(change, Retire)}
+    there = {each.meta.id for each in live}
+    kept = (
+        written[each.meta.id].listed if each.meta.id in written else each for each in live if each.meta.id not in gone
+    )
+    return (*kept, *(stored.listed for id, stored in written.items() if id not in there - gone))
+
+
+def _listed(entry: MemoryEntry, known: Listed | None) -> Listed:
+    if known is not None:
+        return evolve(known, meta=entry.meta, body_hash=body_hash(entry.body))
+    path = f"topics/{file_name_of(entry.meta)}"
+    return Listed(entry.meta, path, PLANNED_HASH, body_hash=body_hash(entry.body))
+
+
+_ALWAYS_ALLOWED = 3
+_SHARE = 4
+"""One in four."""
+
+
+def max_changes(live_at_start: int) -> int:
+    """How many live entries one run may change or archive: a quarter of them, at least 3."""
+    return max(_ALWAYS_ALLOWED, live_at_start // _SHARE)
+
+
+@frozen
+class Admitted:
+    """Changes sorted by what the run may still do, in their order."""
+
+    changes: tuple[Change, ...] = ()
+    deferred: tuple[Change, ...] = ()
+    changed: frozenset[str] = field(factory=frozenset[str])
+    """Every id changed or archived in the run, with these changes."""
+
+
+def admit(changes: Iterable[Change], changed_before: frozenset[str], live_at_start: int) -> Admitted:
+    """The changes within the run's limit, and the rest, to be taken up again by the next run. New entries always pass.
+
+    An id that the run has changed before counts once. What was deferred keeps its `expected_hash`: where the entry has
+    changed meanwhile, the store drops it.
+    """
+    limit = max_changes(live_at_start)
+    changed = set(changed_before)
+    now: list[Change] = []
+    later: list[Change] = []
+    for change in changes:
+        id = changed_id(change)
+        if id is None or id in changed or len(changed) < limit:
+            now.append(change)
+            changed.update([id] if id else [])
+        else:
+            later.append(change)
+    return Admitted(tuple(now), tuple(later), frozenset(changed))
+
+
+def changed_id(change: Change) -> str | None:
+    """The live entry that a change replaces or archives."""
+    match change:
+        case Replace(entry, _):
+            return entry.meta.id
+        case Retire(id, _, _):
+            return id
+        case Create() | Restore():
+            return None
+
+
+def changed_ids(plan: Plan) -> frozenset[str]:
+    """The live entries that a plan replaces or archives."""
+    return frozenset(id for id in map(changed_id, plan.changes) if id is not None)

@@ -24,7 +24,7 @@ from typing import Annotated
 
 from attrs import field, frozen
 
-from agent_memory.domain.defragging.kept_lines import lines_of
+from agent_memory.domain.defragging.information import lines_of
 from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
 from agent_memory.domain.forgetting.traces import SessionKey, TraceWords
 from agent_memory.domain.history import SessionMark

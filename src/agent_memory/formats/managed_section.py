@@ -17,7 +17,7 @@ from agent_memory.domain.redaction import redact
 from agent_memory.domain.section import RenderedSection, SectionFacts, Target
 from agent_memory.domain.text.derive import MAX_DESCRIPTION_CHARS
 from agent_memory.domain.tiering.eligibility import told_of, why_not_nearer
-from agent_memory.domain.tiering.vouched import best_tier
+from agent_memory.domain.tiering.standing import best_tier
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
 from agent_memory.domain.vocabulary import Sensitivity

@@ -11,8 +11,8 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Dropped
-from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.queueing.inbox_rules import shown
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Importance, Kind

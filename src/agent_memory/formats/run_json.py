@@ -20,9 +20,8 @@ from cattrs import BaseValidationError, transform_error
 from cattrs.preconf.json import make_converter
 from cattrs.strategies import configure_tagged_union
 
-from agent_memory.domain.actions import Archive, DefragProposal, Edit, Merge, Rename, Retag, Split
+from agent_memory.domain.actions import Archive, Deferred, DefragPlan, DefragProposal, Edit, Merge, Rename, Retag, Split
 from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
-from agent_memory.domain.defrag_plan import Deferred, DefragPlan
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
 from agent_memory.domain.inbox_entry import AmpThread, FileSnapshot, InlineNote, SessionFile, session_id_of
 from agent_memory.domain.instants import Instant, iso_of

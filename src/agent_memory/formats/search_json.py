@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agent_memory.domain.entry import Usage
-from agent_memory.domain.entry_reads import reads_of
+from agent_memory.domain.entry import Usage, reads_of
 from agent_memory.domain.searching.search import SearchAnswer, SearchHit, SearchRequest
 from agent_memory.formats.entry_json import entry_document
 

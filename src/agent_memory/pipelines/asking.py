@@ -10,17 +10,15 @@ from returns.result import Success
 
 from agent_memory.domain.agent_request import AgentReply, SessionRequest
 from agent_memory.domain.change import Create
-from agent_memory.domain.change_set import ChangeSet, ProposedEntry
 from agent_memory.domain.entry import Listed, Listing, Listings, Meta, StoredEntry
 from agent_memory.domain.handing_over.own_note import is_handoff_of
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
-from agent_memory.domain.plan import Plan, PlanFacts
+from agent_memory.domain.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, live_when_applied, stored_when_applied
 from agent_memory.domain.planning.entry_updates import CHANGES_NOTHING
-from agent_memory.domain.planning.known_subjects import subject_of
-from agent_memory.domain.planning.plan_window import plan_inline_fallback, plan_window
-from agent_memory.domain.planning.planned_store import live_when_applied, stored_when_applied
-from agent_memory.domain.planning.related import (
+from agent_memory.domain.planning.linking import TakenIds
+from agent_memory.domain.planning.plan_window import plan_inline_fallback, plan_window, subject_of
+from agent_memory.domain.planning.shown import (
     Ranked,
     catalog_of,
     choose_shown,
@@ -29,7 +27,6 @@ from agent_memory.domain.planning.related import (
     rank_related,
     tag_vocabulary,
 )
-from agent_memory.domain.planning.taken_ids import TakenIds
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run import KeptReply, Run, Work
 from agent_memory.domain.transcripts.entry_uses import entry_uses

@@ -16,9 +16,7 @@ from agent_memory.domain.change import Applied, Change, Receipt, Retire
 from agent_memory.domain.forgetting.tombstone import REASON
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
-from agent_memory.domain.plan import Plan
-from agent_memory.domain.planning.planned_store import planned_entries
-from agent_memory.domain.planning.run_limits import admit
+from agent_memory.domain.plan import Plan, admit, planned_entries
 from agent_memory.domain.queue import Pending
 from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.run import Run, Settled, Work

@@ -8,20 +8,22 @@ from attrs import evolve, frozen
 from returns.result import Success
 
 from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.analysis.choosing import ids_to_show
-from agent_memory.domain.analysis.fingerprints import store_fingerprint
 from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo
-from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.findings import Analysis, FindingKind
-from agent_memory.domain.planning.related import choose_shown
-from agent_memory.domain.planning.run_limits import max_changes
+from agent_memory.domain.entry import StoredEntry, secret_ids, without_secret
+from agent_memory.domain.findings import (
+    Analysis,
+    Candidates,
+    FindingKind,
+    candidates_of,
+    left_to_judge,
+    store_fingerprint,
+)
+from agent_memory.domain.plan import max_changes
+from agent_memory.domain.planning.shown import choose_shown, most_urgent_ids
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run import KeptReply
-from agent_memory.domain.secret_entries import secret_ids, without_secret
-from agent_memory.domain.tidying.candidates import Candidates, candidates_of
-from agent_memory.domain.tidying.left_to_judge import left_to_judge
 from agent_memory.domain.tidying.tidied import ids_to_open, ids_without_room
-from agent_memory.domain.tiering.tier_columns import tier_columns
+from agent_memory.domain.tiering.score import tier_columns
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import ERRORS, ReplyRefused
@@ -81,7 +83,7 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, questio
     limit = io.agent.max_prompt_chars
     budget = None if limit is None else unwrap(plan_defrag_budget(io.prompt_template, limit, catalog))
     room = WHOLE_STORE_SHOWN_CHARS if budget is None else budget.shown_chars
-    wanted = ids_to_show(new_first, live, room, scan.tiers)
+    wanted = most_urgent_ids(new_first, live, room, scan.tiers)
     opened = _to_open(io, wanted, scan, analysis)
     shown = choose_shown(_found(io, opened, scan), room)  # without what holds a secret: it would not be all of it
     request = DefragRequest(

@@ -7,21 +7,18 @@ from collections.abc import Callable, Mapping
 from attrs import evolve, frozen
 from returns.result import Result, Success
 
-from agent_memory.domain.actions import DefragProposal
+from agent_memory.domain.actions import DefragFacts, DefragPlan, DefragProposal, PlannedAction
 from agent_memory.domain.change import Create, Dropped, Replace, Restore, Retire
-from agent_memory.domain.defrag_plan import DefragFacts, DefragPlan, PlannedAction
 from agent_memory.domain.defrag_run import DefragRun, Scan
+from agent_memory.domain.defragging.ground import subject_of
 from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag
-from agent_memory.domain.defragging.subjects import subject_of
-from agent_memory.domain.entry import Listing, Meta, StoredEntry
-from agent_memory.domain.entry_reads import reads_of
+from agent_memory.domain.entry import Listing, Meta, StoredEntry, reads_of
 from agent_memory.domain.findings import Analysis, Profile
 from agent_memory.domain.section import Published, SectionBudget
 from agent_memory.domain.text.file_name import id_in_name
-from agent_memory.domain.tidying.due import due_archivings
-from agent_memory.domain.tiering.resolve import resolve_tiers
+from agent_memory.domain.tidying.tidied import due_archivings
+from agent_memory.domain.tiering.resolve import resolve_tiers, tiers_after
 from agent_memory.domain.tiering.score import TierFacts, tier_facts
-from agent_memory.domain.tiering.tiers_after import tiers_after
 from agent_memory.errors import Error
 from agent_memory.ports import Agent, Clock, DefragRecords, Locks, Recorder, RunLog, Store, UsageLedger
 from agent_memory.publishing import KeepSections

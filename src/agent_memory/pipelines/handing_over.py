@@ -17,9 +17,8 @@ from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, session_id_of
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags, stored_title
-from agent_memory.domain.planning.origin import Claim, origin_of
-from agent_memory.domain.planning.provenance import with_source
-from agent_memory.domain.planning.taken_ids import taken_ids
+from agent_memory.domain.planning.linking import taken_ids
+from agent_memory.domain.planning.origin import Claim, origin_of, with_source
 from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.transcripts.redacted_history import redact_history

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence, Set
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.analysis.fingerprints import store_fingerprint
 from agent_memory.domain.change import Receipt
+from agent_memory.domain.findings import store_fingerprint
 from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.footprint_fold import fold_files
 from agent_memory.domain.recording.file_change import FileChange, hash_of

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
     from returns.result import Result
 
+    from agent_memory.domain.actions import Deferred
     from agent_memory.domain.change import Change
-    from agent_memory.domain.defrag_plan import Deferred
     from agent_memory.domain.defrag_run import DefragRun, TieringMemo
     from agent_memory.domain.footprint import Footprint, SectionChange
     from agent_memory.domain.run import KeptReply, Run

@@ -7,19 +7,17 @@ import random
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.analysis.analyze import analyze
-from agent_memory.domain.analysis.choosing import ids_to_show, shown_chars
 from agent_memory.domain.analysis.features import AnalysisFacts
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.findings import Analysis, Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.planning.related import note_chars
+from agent_memory.domain.planning.shown import most_urgent_ids, note_chars, shown_chars
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity
 from analysed_notes import FACTS, NOON_MS, found, note
@@ -105,7 +103,7 @@ def test_an_entry_that_has_nothing_to_do_with_the_others_changes_nothing(store: 
 def shown_one_by_one(
     analysis: Analysis, store: dict[str, StoredEntry], max_chars: int, tiers: TierList
 ) -> Sequence[str]:
-    """What `ids_to_show` shows, found by asking of each finding whether there is room for it."""
+    """What `most_urgent_ids` shows, found by asking of each finding whether there is room for it."""
     sizes = {id: note_chars(each) for id, each in store.items() if each.meta.sensitivity is not Sensitivity.SECRET}
     mendable = [
         each.ids
@@ -133,7 +131,7 @@ def test_what_is_shown_fits_and_may_be_seen_p11(store: list[StoredEntry], max_ch
     analysis = found(*store)
     listed = {each.meta.id: each.listed for each in store}
     tiers = TierList(hot=IDS[:2])
-    shown = ids_to_show(analysis, tuple(listed.values()), max_chars, tiers)
+    shown = most_urgent_ids(analysis, tuple(listed.values()), max_chars, tiers)
     assert len(set(shown)) == len(shown)
     assert sum(shown_chars(listed[id].meta, analysis) for id in shown) <= max_chars
     assert list(shown) == shown_one_by_one(analysis, {each.meta.id: each for each in store}, max_chars, tiers)
@@ -169,31 +167,6 @@ def test_nothing_is_kept_of_a_body_and_a_generator_is_enough() -> None:
     analysis = analyze((note(f"Note {n}", secret) for n in range(3)), AnalysisFacts(NOON_MS))
     assert analysis.findings
     assert secret not in repr(analysis)
-
-
-def counted(store: list[StoredEntry], monkeypatch: pytest.MonkeyPatch) -> int:
-    """How many pairs of entries are compared word by word."""
-    from agent_memory.domain.analysis import duplicates
-
-    calls = 0
-    compared: Any = duplicates._compared
-
-    def counting(*arguments: Any) -> object:
-        nonlocal calls
-        calls += 1
-        return compared(*arguments)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(duplicates, "_compared", counting)
-        found(*store)
-    return calls
-
-
-def test_forms_filled_in_are_compared_in_linear_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    forms = [note(f"Run {n}", f"Run {n} of the nightly parcel export went well for customer {n}.") for n in range(600)]
-    half, whole = counted(forms[:300], monkeypatch), counted(forms, monkeypatch)
-    assert half > 0
-    assert whole < 3 * half
 
 
 def test_of_two_files_with_one_id_the_first_counts() -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from agent_memory.domain.analysis.choosing import ids_to_show, shown_chars
-from agent_memory.domain.analysis.fingerprints import finding_fingerprint, store_fingerprint
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.findings import Analysis, Finding, FindingKind
-from agent_memory.domain.planning.related import note_chars
+from agent_memory.domain.findings import Analysis, Finding, FindingKind, finding_fingerprint, store_fingerprint
+from agent_memory.domain.planning.shown import most_urgent_ids, note_chars, shown_chars
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from analysed_notes import FACTS, NOON_MS, found, ids, note
@@ -20,7 +18,7 @@ ALL = (ONE, TWO, PORT_80, PORT_81, *PLAIN)
 
 
 def chosen(notes: tuple[StoredEntry, ...], max_chars: int, tiers: TierList = NO_TIERS) -> tuple[str, ...]:
-    return ids_to_show(found(*notes), listed(notes), max_chars, tiers)
+    return most_urgent_ids(found(*notes), listed(notes), max_chars, tiers)
 
 
 def listed(notes: tuple[StoredEntry, ...]) -> list[Listed]:
@@ -123,5 +121,5 @@ def test_a_store_is_the_same_while_ids_and_bytes_are() -> None:
 
 def test_an_empty_store_has_nothing_to_show() -> None:
     assert found() == Analysis()
-    assert ids_to_show(found(), (), 1_000, TierList()) == ()
+    assert most_urgent_ids(found(), (), 1_000, TierList()) == ()
     assert FACTS.taken_ids == frozenset()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_memory.domain.defragging.clauses import clauses_of, denying_sentences
+from agent_memory.domain.defragging.changed_claims import clauses_of, denying_sentences
 
 
 def test_a_sentence_is_cut_into_what_it_affirms_and_denies() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.defragging.comparable import comparable, said_by, without_targets
-from agent_memory.domain.defragging.iso_dates import with_iso_dates
+from agent_memory.domain.defragging.information import comparable, said_by, with_iso_dates, without_targets
 from agent_memory.domain.entry import MemoryEntry, Meta
 
 

@@ -16,14 +16,23 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.actions import Action, DefragProposal, Edit, Merge, Rename, ids_of
+from agent_memory.domain.actions import (
+    Action,
+    Deferred,
+    DefragFacts,
+    DefragPlan,
+    DefragProposal,
+    Edit,
+    Merge,
+    Rename,
+    ids_of,
+)
 from agent_memory.domain.change import Create, Replace
-from agent_memory.domain.defrag_plan import Deferred, DefragFacts, DefragPlan
 from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
-from agent_memory.domain.planning.run_limits import max_changes
+from agent_memory.domain.plan import max_changes
+from agent_memory.domain.planning.linking import taken_ids
 from agent_memory.domain.planning.salience import salient_tokens
-from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.text.derive import derive_description
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES
 from agent_memory.domain.text.folded_name import folded_name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_memory.domain.defragging.kept_lines import claims_among, lines_of, unlike_lines
+from agent_memory.domain.defragging.information import claims_among, lines_of, unlike_lines
 
 
 def texts(body: str) -> list[str]:

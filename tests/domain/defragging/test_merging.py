@@ -7,7 +7,7 @@ from attrs import evolve
 
 from agent_memory.domain.actions import Merge, Split, SplitPart
 from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.planning.body_checks import MAX_BODY_CHARS
+from agent_memory.domain.planning.drafts import MAX_BODY_CHARS
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.vocabulary import Origin, Status
 from defrag_entries import facts_of, note, planned, reasons, written

@@ -8,7 +8,9 @@ from attrs import evolve
 from agent_memory.domain.actions import (
     Action,
     Archive,
+    Deferred,
     DefragProposal,
+    Due,
     Edit,
     Merge,
     Rename,
@@ -18,11 +20,9 @@ from agent_memory.domain.actions import (
     fingerprint_of,
 )
 from agent_memory.domain.change import Dropped, Replace, Retire
-from agent_memory.domain.defrag_plan import Deferred
 from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag
 from agent_memory.domain.entry import Usage
-from agent_memory.domain.planning.run_limits import max_changes
-from agent_memory.domain.tidying.due import Due
+from agent_memory.domain.plan import max_changes
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status
 from defrag_entries import NOW, facts_of, note, planned, reasons, retired, written
 

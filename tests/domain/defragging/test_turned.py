@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.defragging.turned import turned_claims
+from agent_memory.domain.defragging.changed_claims import turned_claims
 
 RETRIES, NEVER_RETRIES = "The worker retries failed jobs", "The worker never retries failed jobs"
 

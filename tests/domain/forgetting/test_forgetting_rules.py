@@ -6,7 +6,6 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.change_set import ChangeSet, ProposedEntry
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.forgetting.tombstone import (
     EntryTombstone,
@@ -25,6 +24,7 @@ from agent_memory.domain.forgetting.traces import (
     without_session,
 )
 from agent_memory.domain.history import History, Role, Turn
+from agent_memory.domain.plan import ChangeSet, ProposedEntry
 from agent_memory.domain.vocabulary import Harness, Kind
 
 GONE = "id__Gone11"

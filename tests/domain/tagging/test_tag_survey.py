@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.tagging.alike_tags import alike
-from agent_memory.domain.tagging.tag_survey import TagUse, survey_tags, tag_counts
+from agent_memory.domain.tagging.tag_survey import TagUse, alike, survey_tags, tag_counts
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
 
 

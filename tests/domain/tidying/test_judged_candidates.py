@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.analysis.choosing import ids_to_show
-from agent_memory.domain.analysis.fingerprints import finding_fingerprint
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.findings import Analysis, Finding, FindingKind, Profile
-from agent_memory.domain.planning.related import note_chars
-from agent_memory.domain.tidying.candidates import candidates_of
+from agent_memory.domain.findings import Analysis, Finding, FindingKind, Profile, candidates_of, finding_fingerprint
+from agent_memory.domain.planning.shown import most_urgent_ids, note_chars
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
 
@@ -107,7 +104,7 @@ def test_what_is_shown_is_what_has_room_worst_first(
     known = frozenset(finding_fingerprint(each, HASHES) for each in aged if judged.issuperset(each.ids))
     in_order = candidates_of((*found, *aged), HASHES).new_first(known)
     sizes = {each.meta.id: note_chars(StoredEntry(each, "b" * profiles[each.meta.id].body_chars)) for each in live}
-    shown = ids_to_show(Analysis(in_order, profiles), live, max_chars, TierList(hot))
+    shown = most_urgent_ids(Analysis(in_order, profiles), live, max_chars, TierList(hot))
     assert shown == plainly_shown(list(in_order), live, sizes, max_chars, hot)
 
 

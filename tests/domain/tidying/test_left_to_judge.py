@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from agent_memory.domain.actions import Archive, Merge
-from agent_memory.domain.findings import Analysis, Finding, FindingKind
-from agent_memory.domain.tidying.left_to_judge import left_to_judge
+from agent_memory.domain.findings import Analysis, Finding, FindingKind, left_to_judge
 
 NEAR = Finding(FindingKind.NEAR_DUPLICATE, ("id__aaaaaa", "id__bbbbbb"), "91 % of their words are the same")
 CONTRARY = Finding(FindingKind.CONTRADICTION, ("id__cccccc", "id__dddddd"), "port 8080 and port 9090")

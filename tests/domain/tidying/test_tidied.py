@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from agent_memory.domain.actions import Archive, Merge, fingerprint_of, ids_of
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.findings import Finding, FindingKind
-from agent_memory.domain.planning.run_limits import max_changes
+from agent_memory.domain.plan import max_changes
 from agent_memory.domain.tidying.tidied import MAX_ACTIONS, tidied
 from agent_memory.domain.vocabulary import Kind, Sensitivity
 from defrag_requests import DAY_MS, NOW_MS, request_of, stored

@@ -8,17 +8,16 @@ from typing import Any
 from attrs import asdict, evolve, frozen
 from hypothesis import given, settings, strategies as st
 
+from agent_memory.domain.actions import DefragFacts, DefragPlan
 from agent_memory.domain.analysis.analyze import analyze
 from agent_memory.domain.analysis.features import AnalysisFacts
 from agent_memory.domain.change import Create, Replace, Retire
-from agent_memory.domain.defrag_plan import DefragFacts, DefragPlan
 from agent_memory.domain.defragging.plan_defrag import plan_defrag
 from agent_memory.domain.entry import MemoryEntry, Source, StoredEntry, Usage
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tidying.tidied import ids_to_open, tidied
-from agent_memory.domain.tiering.resolve import resolve_tiers
+from agent_memory.domain.tiering.resolve import resolve_tiers, tiers_after
 from agent_memory.domain.tiering.score import tier_facts
-from agent_memory.domain.tiering.tiers_after import tiers_after
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from defrag_requests import DAY_MS, NOW_MS, request_of, stored

@@ -9,15 +9,14 @@ from hypothesis import given, strategies as st
 
 from agent_memory.domain.actions import Archive, Merge
 from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.entry import StoredEntry, Usage
-from agent_memory.domain.entry_reads import reads_of
+from agent_memory.domain.entry import StoredEntry, Usage, reads_of
 from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tidying.tier_choice import chosen_tiers
+from agent_memory.domain.tiering.resolve import SectionRoom, hot_chars, in_one_line, shown_whole
 from agent_memory.domain.tiering.score import tier_facts
-from agent_memory.domain.tiering.section_room import SectionRoom, hot_chars, in_one_line, shown_whole
-from agent_memory.domain.tiering.vouched import is_vouched_for
+from agent_memory.domain.tiering.standing import is_vouched_for
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity
 from defrag_requests import DAY_MS, NOW_MS, request_of, stored

@@ -11,8 +11,8 @@ from attrs import asdict
 
 from agent_memory.domain.actions import Action, DefragProposal, kind_of
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, DefragRequest, SessionRequest
-from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote
+from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.vocabulary import Status
 from agent_memory.results import as_result
 

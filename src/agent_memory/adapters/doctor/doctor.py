@@ -39,13 +39,12 @@ from agent_memory.domain.doctor.run_checks import (
     examine_troubles,
 )
 from agent_memory.domain.doctor.store_checks import examine_targets, examine_tiers
-from agent_memory.domain.entry import Listing
+from agent_memory.domain.entry import Listing, without_secret
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.instants import HOUR_MS, ms_of
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.scope_use import ScopeUse
-from agent_memory.domain.secret_entries import without_secret
 from agent_memory.domain.section import Published
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.plain_text import one_line

@@ -30,7 +30,7 @@ from agent_memory.domain.doctor.run_checks import INTERVALS_BEFORE_LATE
 from agent_memory.domain.doctor.store_checks import examine_aliases, examine_analysis, examine_caps, examine_links
 from agent_memory.domain.entry import Listed, Listing, Listings, StoredEntry, UnreadableFile, Usage
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
-from agent_memory.domain.planning.taken_ids import TakenIds
+from agent_memory.domain.planning.linking import TakenIds
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import EntryUnreadable, Error

@@ -29,10 +29,10 @@ from agent_memory.domain.doctor.file_checks import is_temporary
 from agent_memory.domain.doctor.note_repairs import plan_repairs
 from agent_memory.domain.doctor.store_checks import TIERS_FILE, pinned_outside, with_pins
 from agent_memory.domain.entry import Listed, Listing
-from agent_memory.domain.planning.taken_ids import taken_ids
+from agent_memory.domain.planning.linking import taken_ids
 from agent_memory.domain.section import Published
 from agent_memory.domain.text.file_name import id_in_name
-from agent_memory.domain.tidying.due import expired_archivings
+from agent_memory.domain.tidying.tidied import expired_archivings
 from agent_memory.domain.tiering.standing import without
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Error

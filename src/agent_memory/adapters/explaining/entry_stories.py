@@ -8,16 +8,15 @@ from typing import TypeVar
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.entry import Listed, Meta, StoredEntry, Usage
-from agent_memory.domain.entry_reads import reads_of
+from agent_memory.domain.entry import Listed, Meta, StoredEntry, Usage, reads_of
 from agent_memory.domain.explaining.entry_story import Chapter, EntryStory, Revision, chapters_of
 from agent_memory.domain.explaining.tier_reason import TierStanding
 from agent_memory.domain.explaining.unread import unread_notes, unread_runs
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.run_log import LoggedRun
+from agent_memory.domain.tiering.resolve import shares_a_section
 from agent_memory.domain.tiering.score import score
-from agent_memory.domain.tiering.section_room import shares_a_section
-from agent_memory.domain.tiering.vouched import best_tier
+from agent_memory.domain.tiering.standing import best_tier
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import EntryNotFound, EntryProtected, Error

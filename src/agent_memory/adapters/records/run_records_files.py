@@ -14,8 +14,8 @@ from agent_memory.adapters.disk.io_errors import as_store_io
 from agent_memory.adapters.disk.paths import exists, lies_there
 from agent_memory.adapters.records.run_log_files import DEFRAG_CHECKPOINT, RunLogFiles
 from agent_memory.adapters.surroundings.root import is_directory
+from agent_memory.domain.actions import Deferred
 from agent_memory.domain.change import Change
-from agent_memory.domain.defrag_plan import Deferred
 from agent_memory.domain.defrag_report import is_worth_a_report, leaves_something_half_done as is_half_done, logged
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
 from agent_memory.domain.footprint_fold import fold_files

@@ -10,8 +10,8 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import FileImage, inside, read_file
 from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
-from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.recording.file_change import content_hash
+from agent_memory.domain.text.derive import body_hash
 from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import EntryUnreadable, Error, PathRefused, StoreIo
 

@@ -6,11 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from agent_memory.domain.analysis.contradictions import conflicts_among, contradictions
-from agent_memory.domain.analysis.duplicates import duplicates, likenesses
 from agent_memory.domain.analysis.features import AnalysisFacts, Features, features_of, in_precedence, slices
-from agent_memory.domain.entry import Meta, StoredEntry
-from agent_memory.domain.entry_reads import last_read
+from agent_memory.domain.analysis.pairs import conflicts_among, contradictions, duplicates, likenesses
+from agent_memory.domain.entry import Meta, StoredEntry, last_read
 from agent_memory.domain.findings import WORST_FIRST, Analysis, Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
 from agent_memory.domain.vocabulary import Kind

@@ -1,18 +1,91 @@
-"""What a rewrite may not do to a sentence that it otherwise keeps: other words in its place, another quotation, a person's word
-that no source has (P12, P19)."""
+"""What a rewrite may not do to what was claimed (P12, P19): turn a claim round ("never push to main" that became "push to
+main"), put other words in the place of some, quote what nobody said, or say of a person what no source does.
+
+A bag of words does not show a turned claim where some other sentence denies something about the same things, so claims are
+compared clause by clause.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 
-from agent_memory.domain.defragging.clauses import Clause, clauses_of
+from attrs import frozen
+
 from agent_memory.domain.planning.origin import words_of_person
-from agent_memory.domain.planning.salience import is_negated
-from agent_memory.domain.planning.statements import statements
+from agent_memory.domain.planning.salience import denying_words, is_negated, statements
 from agent_memory.domain.text.links import SEE_ALSO
 from agent_memory.domain.text.terms import content_terms
+
+# -- clauses --------------------------------------------------------------------------------------------------------
+
+
+_CLAUSE_END = re.compile(r",\s+|\s+(?:but|and|mas|e)\s+|\s*[()]\s*")
+
+_CIRCUMSTANCE = re.compile(
+    r"(?:to|for|in|on|at|by|when|whenever|if|unless|before|after|with|as|since|because|so|which|that|where|"
+    r"para|em|no|na|se|quando|antes|depois|com|porque|que|onde)\b",
+    re.IGNORECASE,
+)
+
+_NAMES = re.compile(r"`[^`\n]*`|(?<!\w)-{0,2}\w+(?:-\w+)+|(?<!\w)--?\w+")
+"""What denies nothing though it holds a `no`: code, flags, hyphenated names."""
+
+
+@frozen
+class Clause:
+    """A part of a sentence that holds a content word."""
+
+    text: str
+    terms: frozenset[str]
+    denied: bool
+    leads: bool = True
+    """Whether it begins its sentence."""
+
+    @property
+    def is_claim(self) -> bool:
+        """Whether it can stand alone: one word ("…, yarn") or a circumstance ("…, to install it") belongs to what was
+        said before it."""
+        return " " in self.text and (self.leads or not _CIRCUMSTANCE.match(self.text))
+
+    def likeness(self, other: Clause) -> float:
+        """Share of the content words of both that they have in common (Jaccard), 0 to 1."""
+        return len(self.terms & other.terms) / len(self.terms | other.terms)
+
+
+def clauses_of(text: str) -> tuple[Clause, ...]:
+    """The sentences of a text cut at commas, brackets, `and` and `but`, in order."""
+    return tuple(clause for statement in statements(text) for clause in _clauses_in(statement))
+
+
+def denying_sentences(text: str) -> tuple[Clause, ...]:
+    """The sentences that do nothing but deny, whole: a negation can reach over a comma."""
+    return tuple(
+        Clause(statement.rstrip(".,;:!?"), content_terms(statement), True)
+        for statement in statements(text)
+        if _denies(statement) and all(each.denied or not each.is_claim for each in _clauses_in(statement))
+    )
+
+
+def _clauses_in(statement: str) -> list[Clause]:
+    clauses: list[Clause] = []
+    denies_all = False
+    for part in _CLAUSE_END.split(statement):
+        terms, denied = content_terms(part), _denies(part)
+        if terms:
+            text = part.strip().rstrip(".,;:!?")
+            clauses.append(Clause(text, terms, denied or denies_all, not clauses))
+        denies_all |= denied and not terms  # "Do not, under any circumstances, …"
+    return clauses
+
+
+def _denies(text: str) -> bool:
+    return is_negated(_NAMES.sub(" ", text))
+
+
+# -- other words, another quotation ---------------------------------------------------------------------------------
+
 
 _MOST_SWAPPED = 3
 """Words in a row. More is a sentence said in other words."""
@@ -106,3 +179,53 @@ def _swapped(source: list[str], words: list[str]) -> Iterator[str]:
 
 def _words(text: str) -> list[str]:
     return [each.casefold() for each in _WORD.findall(_LINK.sub(r"\1", text))]
+
+
+# -- turned claims --------------------------------------------------------------------------------------------------
+
+
+_SAME_CLAIM = 0.5
+_VERY_SAME_CLAIM = 0.8
+_MOST_PHRASE_CHARS = 80
+
+
+def turned_claims(before: str, after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:
+    """The clauses of `before` that `after` holds with the opposite polarity only, unless `drops` names them."""
+    dropped_terms = content_terms("\n".join(drops))
+    old = _once(clause for clause in clauses_of(before) if clause.is_claim)
+    new = _once((*clauses_of(after), *denying_sentences(after)))
+    turned = (
+        clause.text[:_MOST_PHRASE_CHARS]
+        for clause in old.values()
+        if not clause.terms & dropped_terms and _is_turned(clause, old, new)
+    )
+    return tuple(dict.fromkeys(turned))
+
+
+_Claims = Mapping[tuple[frozenset[str], bool], Clause]
+
+
+def _once(clauses: Iterable[Clause]) -> _Claims:
+    """The clauses by what they say; of two that say the same, one that stands alone."""
+    return {(clause.terms, clause.denied): clause for clause in sorted(clauses, key=lambda each: each.is_claim)}
+
+
+def _is_turned(clause: Clause, old: _Claims, new: _Claims) -> bool:
+    if (clause.terms, clause.denied) in new:
+        return False
+    opposite = (
+        each
+        for each in new.values()
+        if each.denied != clause.denied
+        and each.is_claim
+        and not (clause.denied and denying_words(each.text) - denying_words(clause.text))
+    )
+    turned = max((clause.likeness(each) for each in opposite if not _was_said(each, clause, old)), default=0.0)
+    if turned < (_SAME_CLAIM if clause.denied else _VERY_SAME_CLAIM):
+        return False
+    return turned > max((clause.likeness(each) for each in new.values() if each.denied == clause.denied), default=0.0)
+
+
+def _was_said(claim: Clause, clause: Clause, old: _Claims) -> bool:
+    """Whether the sources make this claim themselves, beside the one that it looks like."""
+    return claim.terms != clause.terms and (claim.terms, claim.denied) in old

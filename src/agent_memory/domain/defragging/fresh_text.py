@@ -7,14 +7,12 @@ from collections.abc import Iterable
 
 from attrs import frozen
 
-from agent_memory.domain.defragging.changed_claims import swapped_words
-from agent_memory.domain.defragging.clauses import Clause, clauses_of
+from agent_memory.domain.defragging.changed_claims import Clause, clauses_of, swapped_words
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.planning.directives import is_directive
-from agent_memory.domain.planning.salience import actionable_tokens, lost_salience
-from agent_memory.domain.planning.statements import statements
+from agent_memory.domain.planning.salience import actionable_tokens, lost_salience, statements
 from agent_memory.domain.text.terms import content_terms, coverage
-from agent_memory.domain.tiering.vouched import is_vouched_for
+from agent_memory.domain.tiering.standing import is_vouched_for
 from agent_memory.domain.vocabulary import Origin, Sensitivity, least_trusted
 
 _SAID = 0.6

@@ -13,9 +13,14 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.actions import (
     Action,
     Archive,
+    Deferred,
+    DefragFacts,
+    DefragPlan,
     DefragProposal,
+    Due,
     Edit,
     Merge,
+    PlannedAction,
     Rename,
     Retag,
     Split,
@@ -24,18 +29,12 @@ from agent_memory.domain.actions import (
     kind_of,
 )
 from agent_memory.domain.change import Create, Dropped, Replace, Retire
-from agent_memory.domain.defrag_plan import Deferred, DefragFacts, DefragPlan, PlannedAction
-from agent_memory.domain.defragging.ground import Ground
-from agent_memory.domain.defragging.merging import merged, split
-from agent_memory.domain.defragging.protection import protection, seen_hashes, text_of
-from agent_memory.domain.defragging.results import Outcome, Reasons
-from agent_memory.domain.defragging.rewriting import rewritten
-from agent_memory.domain.defragging.subjects import subject_of
+from agent_memory.domain.defragging.ground import Ground, protection, seen_hashes, subject_of, text_of
+from agent_memory.domain.defragging.outcomes import Outcome, Reasons, merged, rewritten, split
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
+from agent_memory.domain.plan import max_changes
 from agent_memory.domain.planning.drafts import stored_line, stored_refusal
-from agent_memory.domain.planning.plan_targets import unlinked
-from agent_memory.domain.planning.run_limits import max_changes
-from agent_memory.domain.tidying.due import Due
+from agent_memory.domain.planning.linking import unlinked
 from agent_memory.results import sealed
 
 _UNDONE = "a person has undone it, and nothing it is made from has changed since"

@@ -12,8 +12,7 @@ from agent_memory.domain.doctor.catalogue import Finding, Severity
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.tagging.alike_tags import alike
-from agent_memory.domain.tagging.tag_survey import TagUse, survey_tags, tag_counts
+from agent_memory.domain.tagging.tag_survey import TagUse, alike, survey_tags, tag_counts
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, Standing, TagVocabulary
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, is_safe_name
 from agent_memory.domain.text.folded_name import folded_names

@@ -9,7 +9,7 @@ from agent_memory.domain.doctor import catalogue as of
 from agent_memory.domain.doctor.catalogue import Check, Finding
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Analysis, Finding as AnalysisFinding, FindingKind
-from agent_memory.domain.planning.run_limits import max_changes
+from agent_memory.domain.plan import max_changes
 from agent_memory.domain.section import Published
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity

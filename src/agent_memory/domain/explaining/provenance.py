@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_memory.domain.entry import Meta, Source
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.tiering.vouched import is_vouched_for
+from agent_memory.domain.tiering.standing import is_vouched_for
 from agent_memory.domain.vocabulary import Harness, Origin
 
 _LINE_CHARS = 300

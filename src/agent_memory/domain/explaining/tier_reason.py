@@ -8,7 +8,7 @@ from agent_memory.domain.entry import Meta, Usage
 from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
 from agent_memory.domain.tiering.eligibility import why_not_nearer
 from agent_memory.domain.tiering.score import ScoreParts, is_ageless, score_parts
-from agent_memory.domain.tiering.vouched import best_tier, is_vouched_for
+from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier
 
 _SHOWN: dict[Tier, str] = {

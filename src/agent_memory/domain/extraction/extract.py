@@ -8,7 +8,6 @@ from itertools import chain
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.extraction.cues import Signal, Sort, shows
 from agent_memory.domain.extraction.notes import Candidate, Support, composed, headline, settled, tags_of, with_files
@@ -33,6 +32,7 @@ from agent_memory.domain.extraction.text import (
 )
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.planning.origin import holds_quotation
 from agent_memory.domain.planning.salience import is_negated, lost_salience
 from agent_memory.domain.text.terms import content_terms

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.change_set import ChangeSet, ProposedEntry
 from agent_memory.domain.extraction.cues import Sort
 from agent_memory.domain.extraction.text import (
     LONGEST_TITLE_CHARS,
@@ -25,6 +24,7 @@ from agent_memory.domain.extraction.text import (
     sentences_of,
 )
 from agent_memory.domain.history import History, Role, Turn
+from agent_memory.domain.plan import ChangeSet, ProposedEntry
 from agent_memory.domain.planning.salience import lost_salience
 from agent_memory.domain.text.derive import MAX_TITLE_CHARS, derive_title
 from agent_memory.domain.text.plain_text import one_line

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from attrs import evolve, field, frozen
 
 from agent_memory.domain.change import Dropped
-from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
-from agent_memory.domain.defragging.kept_lines import KEPT_SHARE, Line, claims_among, distinct_lines
+from agent_memory.domain.defragging.information import KEPT_SHARE, Line, claims_among, distinct_lines
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.history import History
 from agent_memory.domain.instants import Instant
+from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.text.ids import EntryId
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import Harness

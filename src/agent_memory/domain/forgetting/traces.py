@@ -8,7 +8,7 @@ from typing import Literal
 
 from attrs import evolve, field, frozen
 
-from agent_memory.domain.defragging.kept_lines import Line
+from agent_memory.domain.defragging.information import Line
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.forgetting.tombstone import holds_some
 from agent_memory.domain.recording.command_template import one_word

@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.tiering.eligibility import cites_a_turn, told_of
-from agent_memory.domain.tiering.vouched import best_tier, is_vouched_for
+from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity
 

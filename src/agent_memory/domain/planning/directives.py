@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from agent_memory.domain.planning.statements import statements
+from agent_memory.domain.planning.salience import statements
 
 _IMPERATIVE_WORDS = (
     "add allow apply approve assume avoid back backup bump call change check choose clean clone commit configure copy create "

@@ -5,15 +5,12 @@ from __future__ import annotations
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.change_set import ProposedUpdate
-from agent_memory.domain.defragging.changed_claims import invented_words, sentences, swapped_words
-from agent_memory.domain.defragging.comparable import said_by
-from agent_memory.domain.defragging.information import loss_problems
-from agent_memory.domain.defragging.turned import turned_claims
+from agent_memory.domain.defragging.changed_claims import invented_words, sentences, swapped_words, turned_claims
+from agent_memory.domain.defragging.information import loss_problems, said_by
 from agent_memory.domain.editing import kept_description
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.history import Role
-from agent_memory.domain.plan import PlanFacts
+from agent_memory.domain.plan import PlanFacts, ProposedUpdate
 from agent_memory.domain.planning.directives import is_directive
 from agent_memory.domain.planning.drafts import (
     body_problems,
@@ -24,17 +21,16 @@ from agent_memory.domain.planning.drafts import (
     title_problems,
 )
 from agent_memory.domain.planning.linking import Linked, Targets, link_body
-from agent_memory.domain.planning.origin import is_correction
-from agent_memory.domain.planning.provenance import (
+from agent_memory.domain.planning.origin import (
     cited_turns,
     computed_origin,
     handoff_expires_at_ms,
+    is_correction,
     learnt_at_ms,
     source_of,
     with_source,
 )
-from agent_memory.domain.planning.salience import actionable_tokens
-from agent_memory.domain.planning.statements import statements
+from agent_memory.domain.planning.salience import actionable_tokens, statements
 from agent_memory.domain.text.derive import derive_description
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.vocabulary import Kind, Origin, furthest, least_trusted

@@ -1,21 +1,25 @@
-"""The links of a proposed text, made to point at entries that exist (P15)."""
+"""Which ids are taken, and the links of a proposed text, made to point at entries that exist (P15)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from attrs import frozen
 
+from agent_memory.domain.change import Dropped
+from agent_memory.domain.entry import Listed, Listing, Listings
+from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.text.ids import ID_PATTERN
 from agent_memory.domain.text.links import append_see_also, find_links
 
-_ANY_LINK = re.compile(rf"\[\[(?:{ID_PATTERN}|ref:[\w.-]{{1,64}})(?:\|([^\[\]\n]*))?\]\]")
 # In code too: whoever checks a file for links that lead nowhere need not know what is code.
 _ID_LINK = re.compile(rf"\[\[({ID_PATTERN})(?:\|([^\[\]\n]*))?\]\]")
 _ID = re.compile(ID_PATTERN)
 
 
+_MAX_TARGET_CHARS = 80
 NOT_KEPT = "a note that was not kept"
 
 
@@ -70,6 +74,46 @@ def link_body(body: str, also: tuple[str, ...], targets: Targets, own_id: str) -
     return Linked(linked, tuple(dict.fromkeys(unknown)))
 
 
-def without_links(text: str) -> str:
-    """One line of text with each link replaced by its label, or left out where it has none."""
-    return " ".join(_ANY_LINK.sub(lambda link: link[1] or "", text).split())
+def unlinked(subject: str, unknown: Iterable[str]) -> list[Dropped]:
+    """What a report says of the links of one entry that lead nowhere."""
+    links = tuple(
+        f"a link to {stored_line(target, _MAX_TARGET_CHARS)} leads nowhere and was left out" for target in unknown
+    )
+    return [Dropped(subject, links)] if links else []
+
+
+def taken_ids(live: Listing, archive: Listing) -> frozenset[str]:
+    """Every id that is not free, casefolded: live, archived, and their aliases."""
+    return frozenset(map(str.casefold, chain(borne_ids(live.entries), borne_ids(archive.entries))))
+
+
+def borne_ids(entries: Sequence[Listed]) -> Iterator[str]:
+    """The aliases of these entries, then their ids."""
+    return chain(
+        chain.from_iterable(filter(None, [each.meta.aliases for each in entries])), [each.meta.id for each in entries]
+    )
+
+
+@frozen
+class TakenIds:
+    """Asked with `in`, whether an id, casefolded, is not free on either shelf."""
+
+    listed: Listings
+
+    def __contains__(self, folded: object) -> bool:
+        return any(folded in listing.found.bearers for listing in (self.listed.live, self.listed.archive))
+
+
+class TakenBesides:
+    """Asked with `in`: what is taken already, and these, casefolded, without a set of all."""
+
+    def __init__(self, taken: Container[str], besides: Iterable[str]) -> None:
+        self._taken = taken
+        self._besides = set(map(str.casefold, besides))
+
+    def add(self, id: str) -> None:
+        """It is taken from now on."""
+        self._besides.add(id.casefold())
+
+    def __contains__(self, folded: object) -> bool:
+        return isinstance(folded, str) and (folded in self._besides or folded in self._taken)

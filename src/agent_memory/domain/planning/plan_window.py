@@ -5,16 +5,29 @@ Pure and deterministic: the same change set and facts give the same plan, to the
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections import ChainMap
+from collections.abc import Container, Iterable, Iterator, Mapping
+from itertools import chain
 
 from attrs import evolve, field, frozen
 from returns.result import Failure, Success
 
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Retire
-from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.entry_lookup import Found, ids_in
+from agent_memory.domain.history import Role
 from agent_memory.domain.inbox_entry import InlineNote
-from agent_memory.domain.plan import Plan, PlanFacts
+from agent_memory.domain.plan import (
+    ChangeSet,
+    Plan,
+    PlanFacts,
+    ProposedEntry,
+    ProposedUpdate,
+    admit,
+    changed_id,
+    changed_ids,
+    planned_entries,
+)
 from agent_memory.domain.planning.drafts import (
     body_problems,
     stored_body,
@@ -27,12 +40,8 @@ from agent_memory.domain.planning.drafts import (
     title_problems,
 )
 from agent_memory.domain.planning.entry_updates import updated, with_links
-from agent_memory.domain.planning.known_subjects import said_already, similar_ids
-from agent_memory.domain.planning.linking import Targets, link_body
-from agent_memory.domain.planning.plan_targets import id_with_body, link_targets, taken_ids, unlinked
-from agent_memory.domain.planning.planned_store import planned_entries
-from agent_memory.domain.planning.protection import protection
-from agent_memory.domain.planning.provenance import (
+from agent_memory.domain.planning.linking import TakenBesides, Targets, link_body, unlinked
+from agent_memory.domain.planning.origin import (
     cited_turns,
     computed_origin,
     ended_at_ms,
@@ -41,15 +50,122 @@ from agent_memory.domain.planning.provenance import (
     learnt_at_ms,
     source_of,
 )
-from agent_memory.domain.planning.run_limits import admit, changed_id, changed_ids
 from agent_memory.domain.planning.salience import lost_salience
-from agent_memory.domain.planning.same_body import body_hash
-from agent_memory.domain.text.derive import MAX_TITLE_CHARS, derive_description, derive_title
+from agent_memory.domain.redaction import redact
+from agent_memory.domain.similarity.same_subject import Subject, says_nothing_new
+from agent_memory.domain.text.derive import MAX_TITLE_CHARS, body_hash, derive_description, derive_title
 from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.links import without_see_also
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.terms import content_terms, coverage
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind, Origin, Status
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.results import sealed
+
+
+def taken_ids(facts: PlanFacts, so_far: Plan) -> TakenBesides:
+    """Every id that is not free, casefolded: of the store, and planned by earlier windows."""
+    return TakenBesides(facts.taken_ids, planned_entries(so_far))
+
+
+def link_targets(by_ref: Mapping[str, str], new: Iterable[str], facts: PlanFacts, so_far: Plan) -> Targets:
+    """What a link may point at: refs of the reply, its `new` ids, earlier windows' entries and the store's."""
+    ids = (*planned_entries(so_far), *new)
+    planned = dict(zip(map(str.casefold, ids), ids, strict=True))
+    live = ChainMap(planned, SpelledIds(facts.found))  # type: ignore[arg-type]  # its types are those of maps to be written
+    return Targets(by_ref, live, taken_ids(facts, so_far))
+
+
+def id_with_body(body: str, facts: PlanFacts, so_far: Plan) -> str | None:
+    """The planned or live entry whose body is the same; None where there is none."""
+    wanted = body_hash(body)
+    planned = planned_entries(so_far)
+    here = (id for id, entry in planned.items() if body_hash(entry.body) == wanted)
+    same = [each for each in facts.live if each.body_hash == wanted]
+    live = (each.meta.id for each in same if each.meta.id not in planned)
+    return next((id for ids in (here, live) for id in ids), None)
+
+
+@frozen
+class SpelledIds(Mapping[str, str]):
+    """Asked of what a listing knows already: a reply has a few links, and a store 50,000 ids. An id goes before an alias."""
+
+    found: Found
+
+    def __getitem__(self, folded: str) -> str:
+        ids = ids_in(self.found.bearers, folded)
+        aliases = (alias for id in ids for alias in self.found.by_id[id].meta.aliases)
+        for spelled in chain(ids, aliases):
+            if spelled.casefold() == folded:
+                return spelled
+        raise KeyError(folded)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.found.bearers)
+
+    def __len__(self) -> int:
+        return len(self.found.bearers)
+
+
+def protection(id: str, facts: PlanFacts, so_far: Plan) -> tuple[str, ...]:
+    """Why this entry may not be replaced or archived, in words; nothing if it may."""
+    stored = facts.shown.get(id)
+    planned = planned_entries(so_far)
+    if any(isinstance(change, Retire) and change.id == id for change in so_far.changes):
+        return ("it was superseded earlier in this session",)
+    if any(changed_id(change) == id for change in so_far.deferred):
+        return ("a change of it waits for the next run",)
+    if stored is None:
+        is_known = id.casefold() in taken_ids(facts, so_far)
+        return ("it was not shown in full",) if is_known else ("there is no such entry",)
+    if id not in planned and (gone := _changed_since_shown(stored, facts)):
+        return gone
+    if id in planned and planned[id].body != stored.body:
+        return ("an earlier part of this session has changed it since it was shown",)
+    return _forbidden(stored)
+
+
+def _changed_since_shown(stored: StoredEntry, facts: PlanFacts) -> tuple[str, ...]:
+    now = facts.found.by_id.get(stored.meta.id)
+    if now is None:
+        return ("it is no longer live",)
+    return ("it was changed since it was shown",) if now.content_hash != stored.listed.content_hash else ()
+
+
+def _forbidden(stored: StoredEntry) -> tuple[str, ...]:
+    rules = (
+        (stored.meta.pinned, "it is pinned"),
+        (stored.listed.conflicted, "it holds an unresolved conflict"),
+        (stored.meta.sensitivity is Sensitivity.SECRET, "it is secret"),
+        # What the agent saw was not all of it.
+        (redact(stored.body).text != stored.body, "it holds a secret that the agent was not shown"),
+    )
+    return tuple(words for holds, words in rules if holds)
+
+
+def subject_of(proposed: ProposedEntry) -> Subject:
+    """The proposed entry as it is compared with known notes: cleaned, as it would be stored."""
+    return Subject(stored_title(proposed.title), stored_body(proposed.body), proposed.description or "", proposed.kind)
+
+
+def similar_ids(proposed: ProposedEntry, facts: PlanFacts) -> tuple[str, ...]:
+    """The notes about the same subject that the new one is to link to: not those that it takes the place of."""
+    return tuple(each.meta.id for each in facts.similar.get(proposed, ()) if each.meta.id not in proposed.supersedes)
+
+
+def said_already(proposed: ProposedEntry, facts: PlanFacts) -> str | None:
+    """The note that says all of it already, so that it need not be stored: with the same body but for links added at its
+    end, or, for a lesson of the agent's that nobody judged, in its own words. Such a lesson is worth a note when it is unlike what is known."""
+    subject = subject_of(proposed)
+    known = facts.similar.get(proposed, ())
+    body = without_see_also(subject.body)
+    if twin := next((each for each in known if without_see_also(each.body) == body), None):
+        return twin.meta.id
+    is_persons = is_persons_note(facts) or any(turn.role is Role.USER for turn in cited_turns(proposed.turns, facts))
+    is_unjudged = facts.status is Status.CAPTURED and not is_persons
+    if proposed.kind is not Kind.LESSON or not is_unjudged or proposed.supersedes:
+        return None
+    return next((each.meta.id for each in known if says_nothing_new(subject, each)), None)
+
 
 _MAX_SKIPPED_CHARS = 500
 _SAID_AGAIN = 0.6

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from agent_memory.domain.analysis.said import said_in, said_terms
+from agent_memory.domain.analysis.features import said_in, said_terms
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.planning.salience import lost_salience, negations
 from agent_memory.domain.text.terms import content_terms, coverage

@@ -2,13 +2,71 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, permutations
 
 from attrs import frozen
 
+from agent_memory.domain.searching.terms import english_stem
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
+
+_SEPARATORS = re.compile(r"[-.]+")
+_DIGITS = re.compile(r"\d+")
+_LEAST_CHARS_OF_A_SLIP = 6
+"""In shorter words one letter more often makes another word: `ios` and `iot`."""
+
+
+def alike(tags: Iterable[str]) -> Mapping[str, frozenset[str]]:
+    """For each of these tags that has any, the others that differ from it by prefix, number, ending, punctuation or one slip
+    of the pen. Those with different digits in them are different: `python2` and `python3`."""
+    near: dict[str, set[str]] = defaultdict(set)
+    for one, other in _all_pairs({tag: _form(tag) for tag in tags}):
+        near[one].add(other)
+    return {tag: frozenset(others) for tag, others in near.items()}
+
+
+def _form(tag: str) -> tuple[str, str]:
+    """The letters of a tag and their stems, without prefix and punctuation."""
+    words = [word for word in _SEPARATORS.split(tag.partition("__")[2]) if word]
+    return "".join(words), "".join(map(english_stem, words))
+
+
+def _all_pairs(forms: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """All tags that are alike, in both orders."""
+    by_letters: dict[str, list[str]] = defaultdict(list)
+    by_stem: dict[str, list[str]] = defaultdict(list)
+    for tag, (letters, stem) in forms.items():
+        by_letters[letters].append(tag)
+        by_stem[stem].append(tag)
+    for same in (*by_stem.values(), *by_letters.values()):
+        yield from permutations(same, 2)
+    for one_word, other_word in _slips(by_letters):
+        yield from ((one, other) for one in by_letters[one_word] for other in by_letters[other_word])
+
+
+def _slips(words: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Pairs of words, in both orders, that one letter more, less, other or swapped makes the same."""
+    first: dict[str, str] = {}
+    same: dict[str, set[str]] = defaultdict(set)
+    for word in words:
+        if len(word) >= _LEAST_CHARS_OF_A_SLIP:
+            for rest in {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}:
+                other = first.setdefault(rest, word)
+                if other is not word:  # which is seldom: a set of each rest would take three times the memory
+                    same[rest] |= {other, word}
+    pairs = {pair for alike in same.values() for pair in permutations(alike, 2)}
+    return (pair for pair in sorted(pairs) if _DIGITS.findall(pair[0]) == _DIGITS.findall(pair[1]) and _is_slip(*pair))
+
+
+def _is_slip(one: str, other: str) -> bool:
+    """Whether they differ at one place only: two letters taken out of different places are no slip, unless they swapped."""
+    start = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
+    if start is None or one[start + 1 :] == other[start:] or one[start:] == other[start + 1 :]:
+        return True
+    swapped = one[start : start + 2] == other[start : start + 2][::-1]
+    return one[start + 1 :] == other[start + 1 :] or (swapped and one[start + 2 :] == other[start + 2 :])
 
 
 @frozen

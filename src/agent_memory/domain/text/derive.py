@@ -1,11 +1,12 @@
-"""What a note says of itself when its frontmatter does not: its title and its description."""
+"""What a note says of itself when its frontmatter does not: its title and its description; and when two bodies say the same."""
 
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 
-from agent_memory.domain.planning.linking import without_links
 from agent_memory.domain.text.code_spans import find_code
+from agent_memory.domain.text.links import without_links
 from agent_memory.domain.text.plain_text import one_line
 
 MAX_TITLE_CHARS = 200
@@ -40,6 +41,11 @@ def derive_description(body: str) -> str:
     text = without_links(" ".join(paragraph))
     sentence = _SENTENCE_END.search(text)
     return one_line(text[: sentence.end()] if sentence else text, MAX_DESCRIPTION_CHARS)
+
+
+def body_hash(body: str) -> str:
+    """SHA-256 of the UTF-8 of the body without leading and trailing white space, hex."""
+    return sha256(body.strip().encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _prose_lines(body: str) -> list[str]:

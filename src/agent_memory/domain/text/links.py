@@ -15,6 +15,7 @@ SEE_ALSO = "See also:"
 """What stands before the links that were appended to a body, as its last paragraph."""
 
 _LINK = re.compile(rf"\[\[({ID_PATTERN}|ref:[\w.-]{{1,64}})(?:\|([^\[\]\n]*))?\]\]")
+_ANY_LINK = re.compile(rf"\[\[(?:{ID_PATTERN}|ref:[\w.-]{{1,64}})(?:\|([^\[\]\n]*))?\]\]")
 _LAST_SEE_ALSO = re.compile(
     rf"^{SEE_ALSO}[ \t]*(?:(?P<links>[^\n]+)?|(?:\n[ \t]*)?(?:\n(?P<bullet>[ \t]*[-*+][ \t]+)[^\n]*)+)\Z", re.MULTILINE
 )
@@ -61,6 +62,11 @@ def without_see_also(body: str) -> str:
     text = body.rstrip()
     last = _LAST_SEE_ALSO.search(text)
     return text[: last.start()].rstrip() if last else text
+
+
+def without_links(text: str) -> str:
+    """One line of text with each link replaced by its label, or left out where it has none."""
+    return " ".join(_ANY_LINK.sub(lambda link: link[1] or "", text).split())
 
 
 def _inside(position: int, ranges: tuple[tuple[int, int], ...]) -> bool:

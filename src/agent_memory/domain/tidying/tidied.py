@@ -2,18 +2,191 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 
-from agent_memory.domain.actions import Action, Archive, DefragProposal, Merge, fingerprint_of, ids_of
+from agent_memory.domain.actions import Action, Archive, DefragProposal, Due, Merge, fingerprint_of, ids_of
 from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.findings import Analysis, FindingKind
-from agent_memory.domain.instants import has_passed
-from agent_memory.domain.planning.run_limits import max_changes
-from agent_memory.domain.tidying.due import expired_archivings
-from agent_memory.domain.tidying.tier_choice import chosen_tiers
-from agent_memory.domain.tidying.twins import is_open, merge_of, twins_among
+from agent_memory.domain.defragging.information import lost_content, said_by
+from agent_memory.domain.entry import Listed, StoredEntry, Usage
+from agent_memory.domain.findings import Analysis, Finding, FindingKind, Profile
+from agent_memory.domain.instants import has_passed, iso_of
+from agent_memory.domain.plan import max_changes
+from agent_memory.domain.planning.drafts import MAX_BODY_CHARS
+from agent_memory.domain.redaction import redact
+from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
+from agent_memory.domain.tidying.tier_choice import chosen_tiers, is_lasting_word, merged_meta
+from agent_memory.domain.tiering.score import tier_columns
+from agent_memory.domain.tiering.standing import best_tier
+from agent_memory.domain.tiers import Tier
+from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity
+
+
+def due_archivings(live: Sequence[Listed], analysis: Analysis, now_ms: int) -> Due:
+    """What has expired by now, and what the analysis found over a cap."""
+    surplus = (Archive(each.ids[0], each.reason) for each in analysis.of_kind(FindingKind.SURPLUS))
+    return Due(tuple(expired_archivings(live, now_ms)), tuple(surplus))
+
+
+def expired_archivings(entries: Iterable[Listed], now_ms: int) -> Iterable[Archive]:
+    """One for each entry that has expired, the longest expired first."""
+    ends = ((each.meta.expires_at_ms, each.meta.id) for each in entries)
+    ended = sorted((at_ms, id) for at_ms, id in ends if has_passed(at_ms, now_ms))
+    return (Archive(id, f"it expired on {iso_of(at_ms)[:10]}") for at_ms, id in ended)
+
+
+def surplus(
+    live: Sequence[Listed],
+    profiles: Mapping[str, Profile],
+    usage: Mapping[str, Usage],
+    *,
+    max_entries: int | None,
+    max_chars: int | None,
+    now_ms: int,
+) -> tuple[Finding, ...]:
+    """What has to leave a live set so that it keeps its caps, the least valuable first, as much as one run may archive.
+
+    Pinned, promoted, secret and conflicted entries are never among it, so that a store of nothing else stays over its
+    cap. Of an entry without a profile the characters do not count.
+    """
+    if max_entries is None and max_chars is None:
+        return ()
+    sizes = {each.meta.id: profiles[each.meta.id].body_chars if each.meta.id in profiles else 0 for each in live}
+    count, chars = len(live), sum(sizes.values())
+    if not _is_over(count, max_entries) and not _is_over(chars, max_chars):
+        return ()
+    going: list[Finding] = []
+    for score, id in _least_valuable_first(live, tier_columns(live, usage, now_ms).scores):
+        if len(going) == max_changes(len(live)):
+            break
+        if max_entries is not None and count > max_entries:
+            why = f"limits.maxEntries is {max_entries:,} and there were {len(live):,} live notes"
+        elif max_chars is not None and chars > max_chars:
+            why = f"limits.maxChars is {max_chars:,} and the live notes had more characters than that"
+        else:
+            break
+        worth = f"it is among those that matter least by importance, use and age (score {score:.2f})"
+        going.append(Finding(FindingKind.SURPLUS, (id,), f"{why}; {worth}"))
+        count -= 1
+        chars -= sizes[id]
+    return tuple(going)
+
+
+def _is_over(size: int, limit: int | None) -> bool:
+    return limit is not None and size > limit
+
+
+def _least_valuable_first(live: Sequence[Listed], scores: Sequence[float]) -> list[tuple[float, str]]:
+    """The scores and ids of those that may go: however old, what a person said that lasts goes after all that only an agent
+    noted."""
+    ranked = sorted(
+        (
+            is_lasting_word(each.meta.origin, each.meta.kind, each.meta.importance),
+            score,
+            each.meta.updated_at_ms,
+            each.meta.id,
+        )
+        for each, score in zip(live, scores, strict=True)
+        if _may_go(each)
+    )
+    return [(score, id) for _, score, _, id in ranked]
+
+
+def _may_go(each: Listed) -> bool:
+    meta = each.meta
+    is_kept = meta.pinned or meta.promoted_by is not None or meta.sensitivity is Sensitivity.SECRET
+    return not is_kept and not each.conflicted and not each.provisional_id
+
+
+def same_text(body: str) -> str:
+    """What two bodies have in common that say the same: no white space to speak of, no line of links at the end."""
+    return " ".join(without_see_also(body).split())
+
+
+def twins_among(entries: Iterable[StoredEntry]) -> tuple[tuple[StoredEntry, ...], ...]:
+    """Groups of two and more entries that may become one, in a stable order; in each the best sourced, then the newest first.
+
+    A merge takes the least trusted origin of what goes in and is refused across scopes. So an entry that every agent may
+    be shown is not merged with one that none may be shown.
+    """
+    texts = _grouped(sorted(filter(_may_merge, entries), key=_worth), _what_it_says)
+    sound = (tuple(each for each in group if redact(each.body).text == each.body) for group in texts)
+    return tuple(twins for group in sound for twins in _grouped(group, _standing) if _keeps_its_standing(twins))
+
+
+def _grouped(
+    entries: Iterable[StoredEntry], key_of: Callable[[StoredEntry], Hashable]
+) -> tuple[tuple[StoredEntry, ...], ...]:
+    groups: dict[Hashable, list[StoredEntry]] = {}
+    for stored in entries:
+        groups.setdefault(key_of(stored), []).append(stored)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+
+def merge_of(twins: tuple[StoredEntry, ...]) -> Merge:
+    """The merge of twins: title, description and body of the first, with the links of all.
+
+    What titles and descriptions of the others say besides is named in `drops`; it stays in the archive.
+    """
+    first = twins[0]
+    body = _with_links_of(twins)
+    text = f"{first.meta.title}\n{first.meta.description}\n{body}"
+    return Merge(
+        ids=tuple(each.meta.id for each in twins),
+        title=first.meta.title,
+        body=body,
+        description=first.meta.description or None,
+        drops=lost_content((said_by(each.entry) for each in twins), text),
+    )
+
+
+def _worth(stored: StoredEntry) -> tuple[object, ...]:
+    meta = stored.meta
+    sessions = len({source.thread_id for source in meta.sources if source.thread_id})
+    turns = sum(len(source.turns) for source in meta.sources)
+    return (list(Origin).index(meta.origin), -sessions, -turns, -meta.updated_at_ms, meta.id)
+
+
+def is_open(stored: StoredEntry) -> bool:
+    """Whether nothing about an entry itself forbids to change it: a pin, a conflict, an id that it does not have, a secret."""
+    return not (
+        stored.meta.pinned
+        or stored.listed.conflicted
+        or stored.listed.provisional_id
+        or stored.meta.sensitivity is Sensitivity.SECRET
+    )
+
+
+def _may_merge(stored: StoredEntry) -> bool:
+    return (
+        is_open(stored)
+        and stored.meta.kind is not Kind.HANDOFF  # it belongs to its session, which goes on writing it
+        and len(stored.body) <= MAX_BODY_CHARS
+        and bool(same_text(stored.body))
+    )
+
+
+def _what_it_says(stored: StoredEntry) -> Hashable:
+    return (same_text(stored.body), stored.meta.scope, stored.meta.sensitivity)
+
+
+def _standing(stored: StoredEntry) -> tuple[bool, Tier]:
+    return (stored.meta.promoted_by is not None, best_tier(stored.meta))
+
+
+def _keeps_its_standing(twins: tuple[StoredEntry, ...]) -> bool:
+    """Whether the merge may be where its parts may be."""
+    return best_tier(merged_meta([each.meta for each in twins])) is _standing(twins[0])[1]
+
+
+def _with_links_of(twins: tuple[StoredEntry, ...]) -> str:
+    own = {id for each in twins for id in (each.meta.id, *each.meta.aliases)}
+    first = twins[0].body.rstrip()
+    core = without_see_also(first)
+    wanted = [link.target for each in twins for link in find_links(each.body) if link.target not in own]
+    in_last_line = {link.target for link in find_links(first) if link.start >= len(core)}
+    return append_see_also(core if in_last_line & own else first, wanted)
+
 
 MAX_ACTIONS = 100
 """As many as one reply may hold (design §5.2)."""

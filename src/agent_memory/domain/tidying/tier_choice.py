@@ -10,17 +10,15 @@ from attrs import evolve, frozen
 
 from agent_memory.domain.actions import Action, Archive, Merge, ids_of
 from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.entry import Listed, Meta, Usage
-from agent_memory.domain.entry_reads import reads_of
+from agent_memory.domain.entry import Listed, Meta, Usage, reads_of
 from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.section import SectionBudget
-from agent_memory.domain.tidying.twins import merged_meta
-from agent_memory.domain.tiering.section_room import Place, SectionRoom, whole_chars
-from agent_memory.domain.tiering.tier_columns import tier_columns
-from agent_memory.domain.tiering.vouched import BY_A_PERSON
+from agent_memory.domain.tiering.resolve import Place, SectionRoom, whole_chars
+from agent_memory.domain.tiering.score import tier_columns
+from agent_memory.domain.tiering.standing import BY_A_PERSON
 from agent_memory.domain.tiers import Tier, TierList
-from agent_memory.domain.vocabulary import Importance, Kind, Origin
+from agent_memory.domain.vocabulary import Importance, Kind, Origin, highest, least_trusted
 
 Value = TypeVar("Value")
 
@@ -134,6 +132,23 @@ def _as_one(twins: Sequence[_Staying], now_ms: int) -> _Staying:
     instants = [each.usage.last_at_ms for each in twins if each.usage.last_at_ms is not None]
     meta = merged_meta([each.listed.meta for each in twins], now_ms)
     return _Staying(evolve(twins[0].listed, meta=meta), Usage(reads, max(instants, default=None)))
+
+
+def merged_meta(metas: Sequence[Meta], now_ms: int = 0) -> Meta:
+    """The first of the entries as it stands once the others are merged into it (design §3.2), as far as tiers depend on it.
+
+    What is external loses a person's promotion.
+    """
+    origin = least_trusted(each.origin for each in metas)
+    return evolve(
+        metas[0],
+        origin=origin,
+        promoted_by=None if origin is Origin.EXTERNAL else metas[0].promoted_by,
+        importance=highest(each.importance for each in metas),
+        created_at_ms=max(each.created_at_ms for each in metas),
+        updated_at_ms=max(now_ms, *(each.updated_at_ms for each in metas)),
+        sources=tuple(dict.fromkeys(source for each in metas for source in each.sources)),
+    )
 
 
 def _holds(meta: Meta, now_ms: int) -> bool:

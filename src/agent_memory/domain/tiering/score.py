@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
-from agent_memory.domain.entry import Meta, Usage
+from agent_memory.domain.entry import Listed, Meta, Usage, reads_of
 from agent_memory.domain.findings import Profile
 from agent_memory.domain.instants import has_passed
-from agent_memory.domain.tiering.vouched import best_tier, is_vouched_for
+from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Importance, Kind, Origin
 
@@ -110,3 +110,21 @@ def tier_facts(meta: Meta, profile: Profile, usage: Usage, now_ms: int) -> TierF
 def best_now(meta: Meta, *, has_expired: bool) -> Tier:
     """The nearest tier that a live entry may have. What has expired is cold, unless a person pinned it."""
     return Tier.COLD if has_expired and not meta.pinned else best_tier(meta)
+
+
+@frozen
+class TierColumns:
+    """Of each entry, in their order, what `score.tier_facts` says of it."""
+
+    best: Sequence[Tier]
+    scores: Sequence[float]
+    reads: Sequence[int]
+
+
+def tier_columns(entries: Sequence[Listed], usage: Mapping[str, Usage], now_ms: int) -> TierColumns:
+    """The columns of these entries."""
+    metas = [each.meta for each in entries]
+    reads = [reads_of(meta, usage) for meta in metas]
+    best = [best_now(meta, has_expired=has_passed(meta.expires_at_ms, now_ms)) for meta in metas]
+    scores = [score(meta, each, now_ms) for meta, each in zip(metas, reads, strict=True)]
+    return TierColumns(best, scores, [each.count for each in reads])

@@ -1,13 +1,35 @@
-"""The tier list as it holds between two tierings: with what a person has vouched for since."""
+"""How near an entry may come by whose word it is (P19), and the tier list as it holds between two tierings. Apart from the
+rules by which tiers are decided, so that listing is fast."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from agent_memory.domain.entry import Listed, Meta
-from agent_memory.domain.tiering.vouched import is_vouched_for
-from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.domain.tiers import Tier, TierList
+from agent_memory.domain.vocabulary import Origin, Sensitivity
+
+BY_A_PERSON = "person"
+"""`promotedBy` of an entry that a person vouches for."""
+
+
+def is_vouched_for(meta: Meta) -> bool:
+    """Whether a person ran `memory promote` or `memory pin` on the entry. A `pinned: true` alone, which an import can
+    bring along, is nobody's word."""
+    return meta.promoted_by == BY_A_PERSON and meta.sensitivity is not Sensitivity.SECRET
+
+
+def best_tier(meta: Meta) -> Tier:
+    """The nearest tier that an entry may have, whoever proposes another.
+
+    Secret: cold, whatever else holds. What the person said or vouches for: hot, and nothing else is. What an agent
+    concluded: warm. What a foreign source said: cold.
+    """
+    if meta.sensitivity is Sensitivity.SECRET:
+        return Tier.COLD
+    if is_vouched_for(meta) or meta.origin is Origin.USER:
+        return Tier.HOT
+    return Tier.COLD if meta.origin is Origin.EXTERNAL else Tier.WARM
 
 
 def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
