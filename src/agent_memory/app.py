@@ -21,7 +21,15 @@ from agent_memory.adapters.surroundings.system_clock import SystemClock
 from agent_memory.config import Config
 from agent_memory.domain.command.presets import BUILTIN
 from agent_memory.domain.note_draft import Caller
-from agent_memory.errors import ActRefused, AgentMemoryError, Error, UsageInvalid
+from agent_memory.errors import (
+    ActRefused,
+    AgentMemoryError,
+    Error,
+    StateInvalid,
+    StateNotFound,
+    SyncRefused,
+    UsageInvalid,
+)
 from agent_memory.results import as_result, unwrap
 from agent_memory.wording import describe
 
@@ -32,7 +40,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.database.note_index import NoteIndex
     from agent_memory.adapters.disk.locks import KernelLocks
     from agent_memory.adapters.doctor.doctor import Doctor
-    from agent_memory.adapters.forgetting.forgetter import Found
+    from agent_memory.adapters.forgetting.forgetter import Forgetter, Found
     from agent_memory.adapters.forgetting.forgetting_files import TombstoneFiles
     from agent_memory.adapters.git.git_process import GitProcess
     from agent_memory.adapters.git.git_recorder import GitRecorder, RetryingRecorder
@@ -713,15 +721,16 @@ class Memory:
     def _finish_sync(self) -> None:
         """What a merge brought is nobody's hand edit."""
         if unwrap(is_there(f"{self.root}/runs/syncing.json")):
-            from agent_memory.bootstrap.syncing import finish_merge
+            from agent_memory.adapters.syncing.commits import Commits
+            from agent_memory.adapters.syncing.disk_merge import DiskMerge
 
-            finish_merge(self)
+            with self.locks.write() as held:
+                unwrap(held)
+                DiskMerge(self.root, Commits(self.git_process), self.clock).finish()
 
     def _finish_forgetting(self) -> None:
         if unwrap(is_there(f"{self.root}/runs/forgetting.json")):
-            from agent_memory.bootstrap.forgetting import forgetter
-
-            forgetter(self).resume()
+            self._forgetter().resume()
 
     def tolerate(self, done: Result[object, Error]) -> None:
         """Only warn the person of a failure: git and managed sections can be brought up to date later (P4)."""
@@ -1060,32 +1069,85 @@ class Memory:
             progress=progress,
         )
 
-    def look_at_forgetting(self, target: ForgetTarget) -> Result[Found, Error]:
+    # -- forgetting and sync -------------------------------------------------------------------------------------------
+
+    @as_result
+    def look_at_forgetting(self, target: ForgetTarget) -> Found:
         """All that `forget` would do: nothing is changed. Refused where an agent is calling, as forgetting itself is."""
-        from agent_memory.bootstrap import forgetting
+        self.only_a_person("forget")
+        return self._forgetter().look(target)
 
-        return forgetting.look_at_forgetting(self, target)
-
-    def forget(self, seen: Found) -> Result[Forgetting, Error]:
+    @as_result
+    def forget(self, seen: Found) -> Forgetting:
         """Forget what was looked at; EntryChanged where there is more by now than what was seen. `Busy` when a run is at
         work. For a person alone."""
-        from agent_memory.bootstrap import forgetting
+        self.only_a_person("forget")
+        with self.alone():
+            self.finish_all()
+            return self._forgetter().forget_what_was_seen(seen)
 
-        return forgetting.forget(self, seen)
-
-    def purge_state(self, key: str) -> Result[None, Error]:
+    @as_result
+    def purge_state(self, key: str) -> None:
         """Delete what is kept under a key, and rewrite the git history without it. StateNotFound where neither holds anything
         of it; `Busy` when a run is at work. For a person alone."""
-        from agent_memory.bootstrap import forgetting
+        from agent_memory.adapters.git.git_history import is_in_history
+        from agent_memory.adapters.records.bookkeeping_files import path_of
+        from agent_memory.domain.state_value import key_problem
 
-        return forgetting.purge_state(self, key)
+        path = path_of(key)
+        self.only_a_person("state delete --purge")
+        if (problem := key_problem(key)) is not None:
+            raise StateInvalid((problem,))
+        with self.alone():
+            self.finish_all()
+            if not (unwrap(is_there(f"{self.real_root}/{path}")) or is_in_history(self.git_process, path)):
+                raise StateNotFound(key)
+            self._forgetter().purge_state(path)
 
-    def sync(self, request: SyncRequest, progress: Progress = _silent) -> Result[Synced, Error]:
+    def _forgetter(self) -> Forgetter:
+        from agent_memory.adapters.forgetting.forgetter import Forgetter
+        from agent_memory.adapters.git.history_purge import purge_history
+
+        rewriter = ("agent_memory.adapters.forgetting.purging", str(self.root))
+        return Forgetter(
+            root=self.root,
+            histories=self.kept_histories,
+            recorder=self.recorder,
+            locks=self.locks,
+            clock=self.clock,
+            purge=lambda: purge_history(self.root, self.environ, rewriter),
+            publish=lambda: self.tolerate(self.publish()),
+            tell=lambda error: self.warn(describe(error)),
+        )
+
+    @as_result
+    def sync(self, request: SyncRequest, progress: Progress = _silent) -> Synced:
         """Merge with the store's git remote, both ways. `Busy` when a run is at work. To name a remote, and to confirm a
         purge, is for a person."""
-        from agent_memory.bootstrap import syncing
+        from agent_memory.adapters.setup.detection import memory_program
+        from agent_memory.adapters.syncing.remote import whole_address
+        from agent_memory.adapters.syncing.synchroniser import Synchroniser
 
-        return syncing.sync(self, request, progress)
+        if request.after_purge or request.remote is not None:
+            self.only_a_person("sync --after-purge" if request.after_purge else "sync --remote")
+        if not self.config.storage.auto_commit:
+            because = "storage.autoCommit is off, and what is not committed cannot be synced"
+            raise SyncRefused(because, "Set it to true.")
+        synchroniser = Synchroniser(
+            root=self.root,
+            git=self.git_process,
+            recorder=self.recorder,
+            locks=self.locks,
+            clock=self.clock,
+            forgetter=self._forgetter(),
+            program=memory_program(self.environ),
+            tell=progress,
+            warn=self.warn,
+        )
+        with self.alone():
+            if not request.dry_run:
+                self.finish_all()
+            return synchroniser.sync(evolve(request, remote=whole_address(request.remote, self.cwd)))
 
     def installation(self) -> Result[Installation, Error]:
         """For `memory setup` and `memory uninstall`."""

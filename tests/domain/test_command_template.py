@@ -7,12 +7,11 @@ from hypothesis import given, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.config import StorageConfig
-from agent_memory.domain.recording.command_template import (
+from agent_memory.domain.recording.commit_message import (
     CommandTemplate,
     filled,
     one_word,
     parse_command_template,
-    trailers_alone,
 )
 
 
@@ -72,17 +71,3 @@ def test_p21_whatever_the_thread_id_it_stays_one_argument_of_one_line(thread_id:
 def test_every_template_is_either_parsed_or_refused_in_words(text: str) -> None:
     parsed = parse_command_template(text)
     assert isinstance(parsed, Success) or parsed.failure()
-
-
-@pytest.mark.parametrize(
-    ("text", "trailers"),
-    [
-        ("git commit", ()),
-        ("git commit --trailer 'A: b' --trailer=C=d -q --no-verify", ("A: b", "C=d")),
-        ("git commit --trailer 'A: b' --signoff", None),
-        ("git commit --author 'Ana <ana@acme.io>'", None),
-        ("git commit --author='Ana <ana@acme.io>' --trailer 'A: b'", None),
-    ],
-)
-def test_trailers_are_told_from_what_else_a_template_asks_for(text: str, trailers: tuple[str, ...] | None) -> None:
-    assert trailers_alone(filled(_parsed(text), {})) == trailers

@@ -25,7 +25,7 @@ from agent_memory.formats.bookkeeping_json import parse_state_value
 from agent_memory.formats.frontmatter import has_conflict
 from agent_memory.formats.merge_sides import ARCHIVE, TOPICS, Contents, Forgotten, Place, is_note
 from agent_memory.formats.merged_bookkeeping import merged_bookkeeping
-from agent_memory.formats.merged_note import MergedNote, merged_note
+from agent_memory.formats.merged_note import merged_note
 from agent_memory.formats.note import render_note
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 
@@ -34,134 +34,113 @@ def merged_tree(base: Tree | None, ours: Tree, theirs: Tree, contents: Mapping[s
     """The tree of both. `base` is None where the two have no common history; `contents` holds at least what
     `wanted_contents` names."""
     known = Contents(contents)
-    before, mine, other = (_admitted(each) for each in (base or EMPTY, ours, theirs))
-    outcome = Outcome(ours, theirs, known, known.forgotten(mine, other))
-    sides = [known.side(each) for each in (before, mine, other)]
-    merge = _Merge(outcome, known, base is not None, known.successors(*sides[1:]))
-    for id in dict.fromkeys((*sides[1].notes, *sides[2].notes)):
-        merge.note(id, sides[0].notes.get(id), sides[1].notes.get(id), sides[2].notes.get(id))
-    for path in sorted({*sides[1].others, *sides[2].others}):
-        merge.file(path, sides[0].others.get(path), sides[1].others.get(path), sides[2].others.get(path))
-    _settle_tiers(outcome)
-    outcome.files[IGNORE_FILE] = _ignore_file(outcome, base or EMPTY)
-    outside = {path: leaf for path, leaf in _outside(outcome, base or EMPTY).items() if path not in outcome.files}
-    return MergedTree(
-        files={**outside, **outcome.files},
-        outside=frozenset(outside),
-        conflicts=tuple(outcome.conflicts),
-        remarks=tuple(outcome.remarks),
-        forgotten=outcome.forgotten_count,
+    admitted = [_admitted(each) for each in (base or EMPTY, ours, theirs)]
+    before, mine, other = map(known.side, admitted)
+    merge = _Merge(
+        base=base or EMPTY,
+        has_base=base is not None,
+        ours=ours,
+        theirs=theirs,
+        contents=known,
+        forgotten=known.forgotten(*admitted[1:]),
+        successors=known.successors(mine, other),
     )
-
-
-def _ignore_file(outcome: Outcome, base: Tree) -> Held:
-    """The lines of both, those that a store needs among them."""
-    one, other = (tree.get(IGNORE_FILE) for tree in (outcome.ours, outcome.theirs))
-    before = base.get(IGNORE_FILE)
-    if one is not None and other in (one, before):
-        return one
-    texts = [outcome.contents.of(leaf) for leaf in (one, other) if leaf is not None and leaf.mode in PLAIN_MODES]
-    if one == before and other is not None and texts:
-        texts = texts[-1:]
-    lines = [line for text in texts for line in (text or b"").decode("utf-8", "replace").splitlines()]
-    lines += [line for line in IGNORED if line not in lines]
-    return "".join(f"{line}\n" for line in dict.fromkeys(lines)).encode()
+    for id in dict.fromkeys((*mine.notes, *other.notes)):
+        merge.note(id, before.notes.get(id), mine.notes.get(id), other.notes.get(id))
+    for path in sorted({*mine.others, *other.others}):
+        merge.file(path, before.others.get(path), mine.others.get(path), other.others.get(path))
+    merge.settle_tiers()
+    merge.files[IGNORE_FILE] = merge.ignore_file()
+    outside = {path: leaf for path, leaf in merge.outside().items() if path not in merge.files}
+    return MergedTree(
+        files={**outside, **merge.files},
+        outside=frozenset(outside),
+        conflicts=tuple(merge.conflicts),
+        remarks=tuple(merge.remarks),
+        forgotten=merge.forgotten_count,
+    )
 
 
 def _admitted(tree: Tree) -> Tree:
     return {path: leaf for path, leaf in tree.items() if path != IGNORE_FILE and why_outside(path, leaf) is None}
 
 
-def _outside(outcome: Outcome, base: Tree) -> Tree:
-    """What is never written to disk goes on in git as git has it; what is new of it is remarked on."""
-    found: dict[str, Leaf] = {}
-    for path in sorted({*outcome.ours, *outcome.theirs} - {IGNORE_FILE}):
-        before, one, other = (tree.get(path) for tree in (base, outcome.ours, outcome.theirs))
-        reason = next((why for leaf in (other, one) if leaf is not None and (why := why_outside(path, leaf))), None)
-        if reason is None:
-            continue
-        kept = chosen(before, one, other, lambda mine, theirs: mine or theirs, has_base=True)
-        if kept is not None:
-            found[path] = kept
-        if other is not None and other not in (before, one):
-            outcome.remark(path, f"stays in git and was not written here: {reason}")
-    return found
-
-
-@frozen
+@define
 class _Merge:
-    outcome: Outcome
-    contents: Contents
+    """What is decided so far, and how."""
+
+    base: Tree
     has_base: bool
+    ours: Tree
+    theirs: Tree
+    contents: Contents
+    forgotten: Forgotten
     successors: Mapping[str, str]
+    files: dict[str, Held] = field(factory=dict[str, Held])
+    conflicts: list[Remark] = field(factory=list[Remark])
+    remarks: list[Remark] = field(factory=list[Remark])
+    forgotten_count: int = 0
+    _taken: set[str] = field(factory=set[str])
 
     # -- notes --------------------------------------------------------------------------------------------------------
 
     def note(self, id: str, base: Place | None, ours: Place | None, theirs: Place | None) -> None:
         """One note, which at least one side has."""
         if ours == theirs or (self.has_base and theirs == base):
-            self.outcome.keep(id, ours)
+            self.keep(id, ours)
         elif self.has_base and ours == base:
-            self.outcome.keep(id, theirs, is_new=base is None)
+            self.keep(id, theirs, is_new=base is None)
         elif ours is None or theirs is None:
             if base is not None:
-                self.outcome.remark(id, "was removed on one machine and changed on the other: it stays")
-            self.outcome.keep(id, ours or theirs, is_new=base is None)
+                self.remark(id, "was removed on one machine and changed on the other: it stays")
+            self.keep(id, ours or theirs, is_new=base is None)
         elif ours.live != theirs.live:
-            self._shelves(id, ours if ours.live else theirs, theirs if ours.live else ours)
+            self._archived(id, ours if ours.live else theirs, theirs if ours.live else ours)
         else:
             self._versions(id, base, ours, theirs)
 
-    def _shelves(self, id: str, live: Place, retired: Place) -> None:
+    def _archived(self, id: str, live: Place, retired: Place) -> None:
         """Archived on one machine, changed on the other: the change wins, unless another note has taken its place."""
         successor = self.successors.get(id)
         if successor is None:
-            self.outcome.remark(id, "was archived on one machine and changed on the other: it stays live")
-            self.outcome.keep(id, live)
+            self.remark(id, "was archived on one machine and changed on the other: it stays live")
+            self.keep(id, live)
             return
         became = f"went into {successor} on one machine and was changed on the other: the change is in the archive"
-        self.outcome.remark(id, became)
-        self.outcome.keep(id, retired)
-        self.outcome.keep_version(id, live)
+        self.remark(id, became)
+        self.keep(id, retired)
+        self.keep_version(id, live)
 
     def _versions(self, id: str, base: Place | None, ours: Place, theirs: Place) -> None:
         """Both live, or both retired, and not the same."""
-        merged = self._merged(id, base, ours, theirs)
+        one, other = self.contents.of(ours.leaf), self.contents.of(theirs.leaf)
+        before = None if base is None else self.contents.of(base.leaf)
+        merged = None if one is None or other is None else merged_note(before, one, other, f"{id}.md")
         if merged is None:
-            self.outcome.keep(id, ours)
-            self.outcome.keep_beside(theirs.path, theirs.leaf)
+            self.keep(id, ours)
+            self.keep_beside(theirs.path, theirs.leaf)
             return
-        left = self.outcome.forgotten.left_of(merged.entry, is_new=False)
+        left = self.forgotten.left_of(merged.entry, is_new=False)
         if left is None:
-            self.outcome.forgotten_count += 1
+            self.forgotten_count += 1
             return
         data = merged.text.encode()
         if left is not merged.entry:
-            data = self.outcome.rendered(left, data)
-        self.outcome.put(_path_of(base, ours, theirs, left), data)
+            data = self.rendered(left, data)
+        self.put(_path_of(base, ours, theirs, left), data)
         for side in (ours, theirs):
             if self.contents.of(side.leaf) != data:
-                self.outcome.keep_version(id, side)
+                self.keep_version(id, side)
         if merged.conflicted:
             title = "a secret note" if left.meta.sensitivity is Sensitivity.SECRET else left.meta.title
-            self.outcome.conflicts.append(Remark(id, title))
-
-    def _merged(self, id: str, base: Place | None, ours: Place, theirs: Place) -> MergedNote | None:
-        one, other = self.contents.of(ours.leaf), self.contents.of(theirs.leaf)
-        if one is None or other is None:
-            return None
-        return merged_note(None if base is None else self.contents.of(base.leaf), one, other, f"{id}.md")
+            self.conflicts.append(Remark(id, title))
 
     # -- other files --------------------------------------------------------------------------------------------------
 
     def file(self, path: str, base: Leaf | None, ours: Leaf | None, theirs: Leaf | None) -> None:
         """One file that is no note, or a version of one; at least one side has it."""
-        if ours != theirs and self._was_purged(path, ours):
-            ours = None
-            self.outcome.forgotten_count += 1
-        if ours != theirs and self._was_purged(path, theirs):
-            theirs = None
-            self.outcome.forgotten_count += 1
+        if ours != theirs:
+            ours, theirs = (self._unless_purged(path, leaf) for leaf in (ours, theirs))
         if ours == theirs or (self.has_base and theirs == base):
             kept = ours
         elif self.has_base and ours == base:
@@ -173,77 +152,77 @@ class _Merge:
             return
         if kept is None:
             return
-        if path.startswith((TOPICS, ARCHIVE)) and self.outcome.ours.get(path) != kept:
+        if path.startswith((TOPICS, ARCHIVE)) and self.ours.get(path) != kept:
             owner = path.split("/")[1]
-            self.outcome.admit(path, owner if is_id(owner) else id_in_name(owner), kept)
+            self.admit(path, owner if is_id(owner) else id_in_name(owner), kept)
         else:
-            self.outcome.put(path, kept)
+            self.put(path, kept)
 
-    def _was_purged(self, path: str, leaf: Leaf | None) -> bool:
-        """Whether it is a state value from before it was purged (P28)."""
-        purged_at_ms = self.outcome.forgotten.states.get(path)
+    def _unless_purged(self, path: str, leaf: Leaf | None) -> Leaf | None:
+        """None for a state value from before it was purged (P28)."""
+        purged_at_ms = self.forgotten.states.get(path)
         data = self.contents.of(leaf)
         if purged_at_ms is None or data is None:
-            return False
+            return leaf
         value = parse_state_value(data, path, "").value_or(None)
-        return value is None or (value.updated_at_ms or 0) <= purged_at_ms
+        if value is not None and (value.updated_at_ms or 0) > purged_at_ms:
+            return leaf
+        self.forgotten_count += 1
+        return None
 
     def _contents(self, path: str, base: Leaf | None, ours: Leaf, theirs: Leaf) -> None:
         one, other = self.contents.of(ours), self.contents.of(theirs)
         merged = None
         if one is not None and other is not None:
             merged = merged_bookkeeping(path, self.contents.of(base), one, other)
-        self.outcome.put(path, ours if merged is None else merged)
+        self.put(path, ours if merged is None else merged)
         if merged is not None:
             return
         if path.startswith(("state/", "usage/")):
-            self.outcome.remark(path, "could not be merged, so this machine's stays")
+            self.remark(path, "could not be merged, so this machine's stays")
         elif path.startswith(ARCHIVE) and path.count("/") > 1:
-            self.outcome.keep_version(path.split("/")[1], Place(path, theirs))
+            self.keep_version(path.split("/")[1], Place(path, theirs))
         else:
-            self.outcome.keep_beside(path, theirs)
+            self.keep_beside(path, theirs)
 
+    def ignore_file(self) -> Held:
+        """The lines of both, those that a store needs among them."""
+        one, other, before = (tree.get(IGNORE_FILE) for tree in (self.ours, self.theirs, self.base))
+        if one is not None and other in (one, before):
+            return one
+        texts = [self.contents.of(leaf) for leaf in (one, other) if leaf is not None and leaf.mode in PLAIN_MODES]
+        if one == before and other is not None:
+            texts = texts[-1:]
+        lines = [line for text in texts for line in (text or b"").decode("utf-8", "replace").splitlines()]
+        lines += [line for line in IGNORED if line not in lines]
+        return "".join(f"{line}\n" for line in dict.fromkeys(lines)).encode()
 
-def _path_of(base: Place | None, ours: Place, theirs: Place, entry: MemoryEntry) -> str:
-    """The name of the side that changed it; where both did, that of the merged title and tags."""
-    if ours.path == theirs.path or (base is not None and theirs.path == base.path):
-        return ours.path
-    if base is not None and ours.path == base.path:
-        return theirs.path
-    return f"{TOPICS if ours.live else ARCHIVE}{file_name_of(entry.meta)}"
+    def outside(self) -> Tree:
+        """What is never written to disk goes on in git as git has it; what is new of it is remarked on."""
+        found: dict[str, Leaf] = {}
+        for path in sorted({*self.ours, *self.theirs} - {IGNORE_FILE}):
+            before, one, other = (tree.get(path) for tree in (self.base, self.ours, self.theirs))
+            reason = next((why for leaf in (other, one) if leaf is not None and (why := why_outside(path, leaf))), None)
+            if reason is None:
+                continue
+            kept = chosen(before, one, other, lambda mine, theirs: mine or theirs, has_base=True)
+            if kept is not None:
+                found[path] = kept
+            if other is not None and other not in (before, one):
+                self.remark(path, f"stays in git and was not written here: {reason}")
+        return found
 
+    def settle_tiers(self) -> None:
+        """Of the merged tiers only what is still live."""
+        data = self.contents.of(self.files.get(TIERS_FILE))
+        tiers = None if data is None else parse_tiers(data, TIERS_FILE).value_or(None)
+        if tiers is not None:
+            gone = _live_ids(self.ours, self.theirs) - _live_ids(self.files)
+            hot, warm = (tuple(id for id in tier if id not in gone) for tier in (tiers.hot, tiers.warm))
+            if (hot, warm) != (tiers.hot, tiers.warm):
+                self.files[TIERS_FILE] = render_tiers(TierList(hot, warm))
 
-def _settle_tiers(outcome: Outcome) -> None:
-    """Of the merged tiers only what is still live."""
-    data = outcome.contents.of(outcome.files.get(TIERS_FILE))
-    tiers = None if data is None else parse_tiers(data, TIERS_FILE).value_or(None)
-    if tiers is not None:
-        gone = _live_ids(outcome.ours, outcome.theirs) - _live_ids(outcome.files)
-        kept = TierList(
-            tuple(id for id in tiers.hot if id not in gone), tuple(id for id in tiers.warm if id not in gone)
-        )
-        if kept != tiers:
-            outcome.files[TIERS_FILE] = render_tiers(kept)
-
-
-def _live_ids(*trees: Mapping[str, object]) -> set[str]:
-    live = (path for tree in trees for path in tree if path.startswith(TOPICS))
-    return {id for path in live if (id := id_in_name(path.rpartition("/")[2])) is not None}
-
-
-@define
-class Outcome:
-    """What is decided so far."""
-
-    ours: Tree
-    theirs: Tree
-    contents: Contents
-    forgotten: Forgotten
-    files: dict[str, Held] = field(factory=dict[str, Held])
-    conflicts: list[Remark] = field(factory=list[Remark])
-    remarks: list[Remark] = field(factory=list[Remark])
-    forgotten_count: int = 0
-    _taken: set[str] = field(factory=set[str])
+    # -- what stays ---------------------------------------------------------------------------------------------------
 
     def remark(self, subject: str, what: str) -> None:
         self.remarks.append(Remark(subject, what))
@@ -300,6 +279,20 @@ class Outcome:
         """What lies at a path, in the result or on one of the sides."""
         there = (self.files.get(path), self.ours.get(path), self.theirs.get(path))
         return tuple(self.contents.of(held) for held in there if held is not None)
+
+
+def _path_of(base: Place | None, ours: Place, theirs: Place, entry: MemoryEntry) -> str:
+    """The name of the side that changed it; where both did, that of the merged title and tags."""
+    if ours.path == theirs.path or (base is not None and theirs.path == base.path):
+        return ours.path
+    if base is not None and ours.path == base.path:
+        return theirs.path
+    return f"{TOPICS if ours.live else ARCHIVE}{file_name_of(entry.meta)}"
+
+
+def _live_ids(*trees: Mapping[str, object]) -> set[str]:
+    live = (path for tree in trees for path in tree if path.startswith(TOPICS))
+    return {id for path in live if (id := id_in_name(path.rpartition("/")[2])) is not None}
 
 
 def _beside(path: str, what: str) -> str:

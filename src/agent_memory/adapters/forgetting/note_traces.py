@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import FileImage, directory_inside, read_file, those_there
@@ -122,34 +122,17 @@ def _names(root: str, directory: str) -> list[str]:
 
 
 def _traces(root: str, share: Callable[[NoteFile], str], session: SessionKey | None, ids: set[str]) -> NoteTraces:
-    removed: list[NoteFile] = []
-    shared: list[NoteFile] = []
-    kept: set[str] = set()
-    for file in note_files(root):
-        whose = share(file)
-        if whose == "all":
-            removed.append(file)
-            continue
-        if whose == "some":
-            shared.append(file)
-        if file.id is not None:
-            kept.add(file.id)
-    gone = ids | {file.id for file in removed if file.id is not None and file.id not in kept}
-    traces = NoteTraces(tuple(removed), tuple(shared), kept_ids=frozenset(kept))
-    return _with_other_notes(root, gone, traces, session)
-
-
-def _with_other_notes(root: str, gone: set[str], traces: NoteTraces, session: SessionKey | None) -> NoteTraces:
-    """A second look, now that it is known what goes: other notes may come before it in order."""
-    removed = {file.path for file in traces.removed}
-    shared = {file.path for file in traces.shared}
-    changes = [FileChange(file.path, file.state, None) for file in traces.removed]
+    files = [(file, share(file)) for file in note_files(root)]
+    removed = tuple(file for file, whose in files if whose == "all")
+    kept_ids = frozenset(file.id for file, whose in files if whose != "all" and file.id is not None)
+    gone = ids | {file.id for file in removed if file.id is not None and file.id not in kept_ids}
+    changes = [FileChange(file.path, file.state, None) for file in removed]
     linked: dict[str, None] = {}
-    for file in note_files(root):
-        if file.path in removed or file.stored is None:
+    for file, whose in files:
+        if whose == "all" or file.stored is None:
             continue
         entry = file.stored.entry
-        if session is not None and file.path in shared:
+        if whose == "some" and session is not None:
             entry = MemoryEntry(without_session(entry.meta, session), entry.body)
         if file.live:
             freed = unlinked(entry, gone)
@@ -159,7 +142,8 @@ def _with_other_notes(root: str, gone: set[str], traces: NoteTraces, session: Se
             text = render_note(entry, file.image.data.decode("utf-8"))
             after = FileState(text.encode("utf-8"), file.image.mtime_ns)
             changes.append(FileChange(file.path, file.state, after))
-    return evolve(traces, changes=tuple(changes), linked=tuple(linked))
+    shared = tuple(file for file, whose in files if whose == "some")
+    return NoteTraces(removed, shared, tuple(changes), tuple(linked), kept_ids)
 
 
 # -- the inbox --------------------------------------------------------------------------------------------------------

@@ -22,8 +22,6 @@ from agent_memory.formats.bookkeeping_json import ForgettingAtWork
 from agent_memory.formats.note import render_note
 from agent_memory.results import unwrap
 
-MODULE = "agent_memory.adapters.forgetting.purging"
-
 
 def purge_rules(work: ForgettingAtWork, gone: frozenset[str]) -> PurgeRules:
     """The rules for a forgetting whose notes are gone by now: the files at these paths are."""

@@ -29,8 +29,7 @@ from agent_memory.adapters.git.git_repository import GitRepository
 from agent_memory.adapters.surroundings.system_clock import SystemClock
 from agent_memory.config import StorageConfig
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.recording.command_template import filled, parse_command_template
-from agent_memory.domain.recording.commit_message import commit_message
+from agent_memory.domain.recording.commit_message import commit_message, filled, parse_command_template
 from agent_memory.domain.recording.recorded_paths import (
     BOOKKEEPING,
     IGNORE_FILE,
@@ -91,7 +90,7 @@ class GitRecorder:
         paths = self._without_secrets([path for path in wanted if not self._is_ours(path)])
         if paths:
             subject, body = hand_edit_words(paths)
-            self._commit(paths, commit_message(subject, body), (), person(self._environ))
+            self._commit(paths, commit_message(subject, body), (), _person(self._git, self._environ))
         return len(paths)
 
     @as_result
@@ -316,44 +315,22 @@ _OPTIONAL = ("thread_id", "harness")
 
 # -- who --------------------------------------------------------------------------------------------------------------
 
-_TIMEOUT_SECONDS = 5.0
 _REFUSED = re.compile(r"[\x00-\x1f\x7f<>]")
 
 
-def person(environ: Mapping[str, str]) -> Identity:
+def _person(git: GitProcess, environ: Mapping[str, str]) -> Identity:
     """Name and address of the person's global git configuration; else the login name, at localhost."""
-    login = _login(environ)
-    name = _configured("user.name", environ) or login
-    return Identity(name, _configured("user.email", environ) or f"{login}@localhost")
-
-
-def _login(environ: Mapping[str, str]) -> str:
-    for variable in ("USER", "LOGNAME"):
-        if name := _clean(environ.get(variable, "")):
-            return name
-    try:
-        return _clean(getpass.getuser()) or "person"
-    except (OSError, KeyError):
-        return "person"
-
-
-def _configured(key: str, environ: Mapping[str, str]) -> str:
-    program = shutil.which("git", path=environ.get("PATH", os.defpath))
-    if program is None:
-        return ""
-    try:
-        asked = subprocess.run(
-            [program, "config", "--global", "--includes", "--get", key],
-            env={name: value for name, value in environ.items() if not name.startswith("GIT_")},
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_TIMEOUT_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return _clean(asked.stdout.decode("utf-8", "replace")) if asked.returncode == 0 else ""
+    name, email = (
+        git.reach("config", "--global", "--includes", "--get", key).stdout.decode("utf-8", "replace")
+        for key in ("user.name", "user.email")
+    )
+    login = next(filter(None, (_clean(environ.get(name, "")) for name in ("USER", "LOGNAME"))), "")
+    if not login:
+        try:
+            login = _clean(getpass.getuser()) or "person"
+        except (OSError, KeyError):
+            login = "person"
+    return Identity(_clean(name) or login, _clean(email) or f"{login}@localhost")
 
 
 def _clean(value: str) -> str:

@@ -162,6 +162,14 @@ def _names(git: GitProcess) -> tuple[str, ...]:
     return tuple(os.fsdecode(git.must("remote")).splitlines())
 
 
+def whole_address(address: str | None, cwd: str | None) -> str | None:
+    """The address; of a directory that is there the whole path."""
+    if not address or "://" in address:
+        return address
+    there = os.path.join(cwd or "/", os.path.expanduser(address))
+    return os.path.abspath(there) if os.path.isdir(there) else address
+
+
 def _shown(address: str) -> str:
     """An address without credentials and secrets."""
     return one_line(redact(_CREDENTIALS.sub("", address)).text, _SAID_CHARS)

@@ -8,13 +8,14 @@ After a failure anywhere everything on this machine is whole, and the next sync 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from attrs import evolve, frozen
 
 from agent_memory.adapters.disk.paths import inside, is_there, read_file, real_root
 from agent_memory.adapters.disk.root_files import put_file
+from agent_memory.adapters.forgetting.forgetter import Forgetter
 from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
 from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.git.git_process import GitProcess
@@ -23,10 +24,14 @@ from agent_memory.adapters.syncing.commits import AGREED, INCOMING, Commits
 from agent_memory.adapters.syncing.disk_merge import DiskMerge
 from agent_memory.adapters.syncing.meeting import Decided, Meeting, decide, meet, refuse, told_of
 from agent_memory.adapters.syncing.remote import Remote, chosen_remote, keep_remote
+from agent_memory.domain.forgetting.forgetting import ForgetTarget
+from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
+from agent_memory.domain.forgetting.traces import SessionKey
 from agent_memory.domain.merging.synced import Synced, SyncRequest, together
-from agent_memory.domain.merging.tree import Leaf, Tree
-from agent_memory.errors import SyncRefused
-from agent_memory.formats.bookkeeping_json import SyncAtWork, parse_synced, render_synced
+from agent_memory.domain.merging.tree import Leaf
+from agent_memory.domain.tiers import TIERS_FILE
+from agent_memory.errors import EntryNotFound, StateCorrupt, SyncRefused
+from agent_memory.formats.bookkeeping_json import SyncAtWork, parse_synced, parse_tombstone, render_synced
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.ports import Clock, Locks, Recorder
 from agent_memory.results import as_result, unwrap
@@ -73,13 +78,10 @@ class Synchroniser:
     recorder: Recorder
     locks: Locks
     clock: Clock
+    forgetter: Forgetter
+    """Forgets here what other machines have forgotten, and brings the managed sections up to date."""
     program: str | None
     """Of `memory`, for git to call; None where it is not known."""
-    forget: Callable[[Sequence[bytes]], bool]
-    """Forgets here what tombstones of other machines name, while its notes are still there to be followed; whether anything
-    went."""
-    after_merge: Callable[[Tree, Mapping[str, object]], None]
-    """Is told which files became which on this machine: what follows from it is recorded before anything is sent."""
     tell: Callable[[str], None]
     """Is told how it goes."""
     warn: Callable[[str], None]
@@ -159,8 +161,8 @@ class Synchroniser:
             return _Round(synced, True)
         if not is_applied:  # the two are to be looked at anew
             return _Round(Synced(remote.shown, branch.name), False)
-        if merge.commit != meeting.ours:
-            self.after_merge(meeting.our_tree, merge.files)
+        if merge.commit != meeting.ours and _shown(meeting.our_tree) != _shown(merge.files):
+            self.forgetter.publish()
         return _Round(synced, self._send(remote, branch, meeting), meeting.theirs)
 
     # -- here ---------------------------------------------------------------------------------------------------------
@@ -183,13 +185,23 @@ class Synchroniser:
             return False
 
     def _forget_here(self, meeting: Meeting, merge: Decided) -> bool:
-        """Whether something went that another machine has forgotten."""
+        """Whether something went that another machine has forgotten: notes, kept histories, runs and inbox entries (P28).
+        Their notes are still there to be followed."""
         news = {
             held.object_id
             for path, held in merge.files.items()
             if path.startswith(FORGOTTEN) and path not in meeting.our_tree and isinstance(held, Leaf)
         }
-        return bool(news) and self.forget(tuple(contents_of(self.git, news).values()))
+        gone = False
+        for target in filter(None, map(_target_of, contents_of(self.git, news).values())):
+            try:
+                found = self.forgetter.look(target)
+            except EntryNotFound:
+                continue
+            if found.told.is_known:
+                self.forgetter.forget(found)
+                gone = True
+        return gone
 
     # -- there --------------------------------------------------------------------------------------------------------
 
@@ -226,3 +238,24 @@ class Synchroniser:
     @property
     def _disk(self) -> DiskMerge:
         return DiskMerge(self.root, self._commits, self.clock)
+
+
+def _shown(tree: Mapping[str, object]) -> dict[str, object]:
+    """What managed sections are made of."""
+    return {path: held for path, held in tree.items() if path.startswith("topics/") or path == TIERS_FILE}
+
+
+def _target_of(data: bytes) -> ForgetTarget | None:
+    """What a tombstone says is to be forgotten. None for a state value, which the merge leaves out, and for a damaged one, of
+    which `memory doctor` tells."""
+    try:
+        tombstone = parse_tombstone(data, FORGOTTEN)
+    except StateCorrupt:
+        return None
+    match tombstone:
+        case EntryTombstone(id, _, _):
+            return ForgetTarget(id)
+        case SessionTombstone(session_id, harness, _):
+            return ForgetTarget(session=SessionKey(session_id, harness))
+        case _:
+            return None

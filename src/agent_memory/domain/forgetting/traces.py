@@ -11,7 +11,7 @@ from attrs import evolve, field, frozen
 from agent_memory.domain.defragging.information import Line
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.forgetting.tombstone import holds_some
-from agent_memory.domain.recording.command_template import one_word
+from agent_memory.domain.recording.commit_message import one_word
 from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
 from agent_memory.domain.vocabulary import Harness
 

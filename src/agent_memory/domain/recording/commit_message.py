@@ -1,8 +1,14 @@
-"""The text of a commit: readable, bounded, free of secrets, and unable to forge a trailer."""
+"""What `git commit` is given: a message that is readable, bounded, free of secrets and unable to forge a trailer, and the options of
+`storage.commitHook`. No shell ever sees them (P21)."""
 
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Mapping
+
+from attrs import frozen
+from returns.result import Failure, Result, Success
 
 from agent_memory.domain.redaction import redact
 
@@ -38,3 +44,76 @@ def commit_message(subject: str, body: str = "") -> str:
     if len(lines) > len(shown):
         shown.append(f"… and {len(lines) - len(shown)} lines more")
     return "\n\n".join(filter(None, (first, _GAP.sub("\n\n", "\n".join(shown)).strip("\n")))) + "\n"
+
+
+# -- the template -----------------------------------------------------------------------------------------------------
+
+PLACEHOLDERS = ("threadId", "harness")
+"""What a template may name, as `{threadId}`."""
+
+_PLACEHOLDER = re.compile(r"\{(\w*)\}")
+_NOT_ALLOWED = re.compile(r"[^A-Za-z0-9._:/@+~=-]+")
+_LONGEST_VALUE_CHARS = 200
+
+_WITH_VALUE = frozenset({"--trailer", "--author"})
+_ALONE = frozenset({"--signoff", "-s", "--no-signoff", "--no-verify", "-n", "--quiet", "-q"})
+
+
+@frozen
+class CommandTemplate:
+    """A checked template: the options after `git commit`, each with its value if it has one."""
+
+    options: tuple[tuple[str, ...], ...]
+
+
+def parse_command_template(text: str) -> Result[CommandTemplate, str]:
+    """The template, or what is wrong with it as a phrase.
+
+    It must begin with `git commit`; after that only options that describe the commit are let through: the ones that
+    choose what is committed, rewrite history, run an editor or ask for a key are ours to decide.
+    """
+    try:
+        elements = shlex.split(text)
+    except ValueError as error:
+        return Failure(f"cannot be split into arguments: {error}")
+    if elements[:2] != ["git", "commit"]:
+        return Failure("must begin with `git commit`")
+    unknown = sorted({name for name in _PLACEHOLDER.findall(text) if name not in PLACEHOLDERS})
+    if unknown:
+        known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+        return Failure(f"names {{{unknown[0]}}}, which is not one of {known}")
+    return _options_of(elements[2:])
+
+
+def _options_of(elements: list[str]) -> Result[CommandTemplate, str]:
+    options: list[tuple[str, ...]] = []
+    rest = iter(elements)
+    for element in rest:
+        name, equals, _ = element.partition("=")
+        if name in _WITH_VALUE and equals:
+            options.append((element,))
+        elif element in _WITH_VALUE:
+            value = next(rest, None)
+            if value is None:
+                return Failure(f"{element} needs a value")
+            options.append((element, value))
+        elif element in _ALONE:
+            options.append((element,))
+        else:
+            return Failure(f"{element} is not one of {', '.join(sorted(_WITH_VALUE | _ALONE))}")
+    return Success(CommandTemplate(tuple(options)))
+
+
+def one_word(value: str) -> str:
+    """`value` as one line of letters, digits and `._:/@+~=-`, at most 200 characters; anything else becomes `_`."""
+    return _NOT_ALLOWED.sub("_", value.strip())[:_LONGEST_VALUE_CHARS]
+
+
+def filled(template: CommandTemplate, values: Mapping[str, str | None]) -> tuple[str, ...]:
+    """The options with every `{name}` replaced by its cleaned value. An option that names what has no value is left out."""
+    known = {name: word for name, value in values.items() if value is not None and (word := one_word(value))}
+    filled_in: list[str] = []
+    for option in template.options:
+        if all(name in known for element in option for name in _PLACEHOLDER.findall(element)):
+            filled_in += (_PLACEHOLDER.sub(lambda found: known[found[1]], element) for element in option)
+    return tuple(filled_in)
