@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.recording.commit_message import commit_message
 from agent_memory.domain.recording.recorded_paths import (
-    Recorded,
     hand_edit_words,
     holds_secret,
     is_bookkeeping,
@@ -20,6 +20,16 @@ from agent_memory.errors import Error, PathRefused
 
 OURSELVES = "agent-memory"
 PERSON = "person"
+
+
+@frozen
+class Recorded:
+    """One commit, as the recorder in memory keeps it."""
+
+    author: str
+    paths: tuple[str, ...]
+    message: str
+    thread_id: str | None = None
 
 
 class DictRecorder:

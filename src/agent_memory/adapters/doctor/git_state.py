@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -73,7 +72,7 @@ def read_git(root: Path, environ: Mapping[str, str], owed: int) -> GitFacts:
 @as_result
 def git_directory(root: Path, environ: Mapping[str, str]) -> Path:
     """Where git keeps the repository of a root."""
-    return GitRepository(GitProcess(root, environ), time.time, lambda _: None).directory()
+    return GitRepository(GitProcess(root, environ)).directory()
 
 
 def _asked(git: GitProcess) -> Result[None, Error]:

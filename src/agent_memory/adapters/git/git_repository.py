@@ -40,7 +40,12 @@ _LOOSE_SIZE = re.compile(rb"^size: ([0-9]{1,15})$", re.MULTILINE)
 class GitRepository:
     """`<root>/.git`, fit for use after `ready`."""
 
-    def __init__(self, git: GitProcess, now_seconds: Callable[[], float], warn: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        git: GitProcess,
+        now_seconds: Callable[[], float] = time.time,
+        warn: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self._git = git
         self._now_seconds = now_seconds
         self._warn = warn

@@ -94,8 +94,7 @@ class DiskMerge:
 
     def _tell_git(self, work: SyncAtWork) -> None:
         """The branch leads to the merge, the index is as it says, the journal is gone. Doing any of it twice is harmless."""
-        now_seconds = self.clock.now_ms() / 1000
-        GitRepository(self.commits.git, lambda: now_seconds, lambda _: None).ready()
+        GitRepository(self.commits.git).ready()
         head = self.commits.named(work.branch)
         if head == work.from_commit:
             self.commits.move(work.branch, work.to_commit, head)

@@ -154,7 +154,7 @@ def keep_remote(git: GitProcess, address: str, branch: str, program: str | None)
     if program is not None:
         git.must("config", f"merge.{_DRIVER}.name", "agent-memory: notes field by field")
         git.must("config", f"merge.{_DRIVER}.driver", f"{shlex.quote(program)} merge-driver %O %A %B %P")
-        directory = GitRepository(git, lambda: 0.0, lambda _: None).directory()
+        directory = GitRepository(git).directory()
         _add_attributes(str(directory / "info"))
 
 

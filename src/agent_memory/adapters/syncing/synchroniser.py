@@ -103,8 +103,7 @@ class Synchroniser:
     def _make_ready(self) -> None:
         with self.locks.write() as held:
             unwrap(held)
-            now_seconds = self.clock.now_ms() / 1000
-            GitRepository(self.git, lambda: now_seconds, self.warn).ready()
+            GitRepository(self.git, warn=self.warn).ready()
             if self._commits.named("MERGE_HEAD") is not None:
                 raise _BEGUN
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from attrs import frozen
-
 from agent_memory.domain.redaction import redact
 
 IGNORED = ("inbox/", "histories/", "runs/", ".cache/", ".transaction/", ".tmp-*", ".git.broken-*")
@@ -21,16 +19,6 @@ BOOKKEEPING = ("state", "usage")
 
 _IGNORED_DIRECTORIES = tuple(line.rstrip("/") for line in IGNORED if line.endswith("/"))
 _IGNORED_PREFIXES = tuple(line.rstrip("*") for line in IGNORED if line.endswith("*"))
-
-
-@frozen
-class Recorded:
-    """One commit, as the recorder in memory keeps it."""
-
-    author: str
-    paths: tuple[str, ...]
-    message: str
-    thread_id: str | None = None
 
 
 def path_problem(path: str) -> str | None:
