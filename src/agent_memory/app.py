@@ -1124,7 +1124,7 @@ class Memory:
     def sync(self, request: SyncRequest, progress: Progress = _silent) -> Synced:
         """Merge with the store's git remote, both ways. `Busy` when a run is at work. To name a remote, and to confirm a
         purge, is for a person."""
-        from agent_memory.adapters.setup.detection import memory_program
+        from agent_memory.adapters.surroundings.shipped_files import memory_program
         from agent_memory.adapters.syncing.remote import whole_address
         from agent_memory.adapters.syncing.synchroniser import Synchroniser
 
