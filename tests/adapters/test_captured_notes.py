@@ -1,19 +1,22 @@
-"""Snapshots of files as histories."""
+"""Snapshots of files, and notes in the entry itself, as histories."""
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from returns.result import Failure
 
-from agent_memory.adapters.harness.captured_notes import FileSnapshots
+from agent_memory.adapters.harness.captured_notes import FileSnapshots, InlineNotes
 from agent_memory.domain.history import History, Role
-from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry
+from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry, InlineNote
 from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, SECTION_END, SECTION_START
 from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS, document_turns, first_heading
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, HistoryUnreadable
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable
+from faults import failing_at
 
 PATH = "inbox/snapshots/notes.md"
 
@@ -98,3 +101,32 @@ def test_a_long_document_is_cut_at_its_headings() -> None:
     assert [turn.text.splitlines()[0] for turn in document_turns(text, "file")] == [
         f"# Part {number}" for number in range(6)
     ]
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EMFILE])
+def test_a_failing_disk_does_not_ruin_a_snapshot(tmp_path: Path, number: int) -> None:
+    """P5, P6"""
+    (tmp_path / "inbox" / "snapshots").mkdir(parents=True)
+    (tmp_path / "inbox" / "snapshots" / "notes.md").write_text("# Ports")
+    source = FileSnapshots(tmp_path)
+    entry = InboxEntry(0, Harness.MANUAL, FileSnapshot("inbox/snapshots/notes.md"))
+    failures = []
+    for k in range(1, 40):
+        with failing_at(k, number, once=True) as counter:
+            found = source.fetch(entry, None)
+        if not counter.struck:
+            break
+        if isinstance(found, Failure):
+            failures.append(type(found.failure()))
+    assert failures
+    assert set(failures) == {HistoryUnavailable}
+
+
+def test_an_inline_note_is_the_persons_at_a_terminal_and_the_agents_elsewhere() -> None:
+    note = InlineNote("Ports", "The dev server listens on 9191.", thread_id="T-1")
+    source = InlineNotes()
+    for harness, role in ((Harness.MANUAL, Role.USER), (Harness.CLAUDE_CODE, Role.AGENT)):
+        found = source.fetch(InboxEntry(5, harness, note), None).unwrap()
+        assert [(turn.role, turn.text) for turn in found.turns] == [(role, "Ports\n\nThe dev server listens on 9191.")]
+        assert (found.title, found.ended_at_ms) == ("Ports", 5)
+        assert found.session_id != "T-1"
