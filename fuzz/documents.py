@@ -8,8 +8,9 @@ from typing import Any
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_lite import json_object, scan_json
+from agent_memory.adapters.scheduling.schedule_state import INSTALLED, RECORD
 from agent_memory.adapters.surroundings.config_files import parse_config, set_keys
-from agent_memory.adapters.surroundings.trust import parse_trust, render_trust
+from agent_memory.adapters.surroundings.trust import TRUSTED
 from agent_memory.domain.injecting.deliveries import delivery_of
 from agent_memory.errors import AgentMemoryError
 from agent_memory.formats import (
@@ -19,7 +20,6 @@ from agent_memory.formats import (
     ledger_lines,
     receipt_json,
     run_json,
-    schedule_json,
     tiers_json,
 )
 from fuzz.target import Target
@@ -75,10 +75,10 @@ DOCUMENTS: Mapping[str, tuple[Parse, Render | None]] = {
         lambda data: bookkeeping_json.parse_state_value(data, PATH, "team/key"),
         bookkeeping_json.render_state_value,
     ),
-    "schedule": (_bytes(schedule_json.parse_installed), schedule_json.render_installed),
-    "schedule-record": (_bytes(schedule_json.parse_record), schedule_json.render_record),
+    "schedule": (_bytes(INSTALLED.parse), INSTALLED.render),
+    "schedule-record": (_bytes(RECORD.parse), RECORD.render),
     "receipt": (_bytes(receipt_json.parse_receipt), receipt_json.render_receipt),
-    "trust": (_bytes(parse_trust), render_trust),
+    "trust": (_bytes(TRUSTED.parse), TRUSTED.render),
     "undone": (_bytes(bookkeeping_json.UNDONE.parse), bookkeeping_json.UNDONE.render),
     "undoing": (_bytes(bookkeeping_json.UNDOING.parse), bookkeeping_json.UNDOING.render),
     "tombstone": (_bytes(bookkeeping_json.parse_tombstone), bookkeeping_json.render_tombstone),

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 from returns.result import Failure, Success
 
+from agent_memory.adapters.scheduling.schedule_state import INSTALLED, RECORD
 from agent_memory.domain.scheduling import (
     InstalledJob,
     InstalledSchedule,
@@ -22,7 +23,6 @@ from agent_memory.domain.scheduling import (
     cadence_of,
 )
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.schedule_json import parse_installed, parse_record, render_installed, render_record
 from agent_memory.formats.schedulers import (
     cron_line,
     parse_schedule_source,
@@ -154,20 +154,27 @@ def test_ambiguous_marks_are_refused(crontab: bytes) -> None:
     assert isinstance(with_cron_lines(crontab, ()), Failure)
 
 
-INSTALLED = InstalledSchedule(
+SCHEDULE = InstalledSchedule(
     "systemd", "/bin/memory", "/root", {"PATH": "/bin"}, 5, (InstalledJob("defrag", 60),), {"/x": "ab"}
 )
-RECORD = JobRecord((ScheduledRun(1, 2, 40, "ü"), ScheduledRun(3)), 1)
+RUNS = JobRecord((ScheduledRun(1, 2, 40, "ü"), ScheduledRun(3)), 1)
 
 
 def test_receipt_and_record_come_back_as_they_were() -> None:
-    assert parse_installed(render_installed(INSTALLED), "x") == INSTALLED
-    assert parse_record(render_record(RECORD), "x") == RECORD
+    assert INSTALLED.parse(INSTALLED.render(SCHEDULE).encode(), "x") == SCHEDULE
+    assert RECORD.parse(RECORD.render(RUNS).encode(), "x") == RUNS
+
+
+def test_those_of_an_earlier_version_are_read() -> None:
+    written = (
+        b'{"version": 1, "failures": 0, "runs": [{"startedAt": 1, "endedAt": null, "exitCode": null, "message": ""}]}'
+    )
+    assert RECORD.parse(written, "x") == JobRecord((ScheduledRun(1),), 0)
 
 
 @given(st.binary(max_size=60) | st.sampled_from([b'{"version": 1}', b'{"version": 2}', b"[1]", b'"x"', b"null"]))
 def test_what_is_no_receipt_is_never_taken_for_none(data: bytes) -> None:
     """P6"""
-    for parse in (parse_installed, parse_record):
+    for parse in (INSTALLED.parse, RECORD.parse):
         with pytest.raises(StateCorrupt):
             parse(data, "x")

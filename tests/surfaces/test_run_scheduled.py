@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState
-from agent_memory.domain.scheduling import InstalledSchedule, JobRecord, ScheduledRun
+from agent_memory.domain.scheduling import NO_RUNS, InstalledSchedule, ScheduledRun
 from agent_memory.errors import StoreIo
 from agent_memory.surfaces.cli.main import main
 from faults import failing_on
@@ -29,7 +29,7 @@ def test_no_other_store_is_worked_on_where_the_receipt_of_a_crontab_cannot_be_re
     whole = receipt.read_bytes()
     receipt.write_bytes(whole[:-9])
     assert main(["run-scheduled", "consolidate"]) == 20
-    assert state.record("consolidate") == JobRecord()
+    assert state.record("consolidate") == NO_RUNS
     receipt.write_bytes(whole)
     assert main(["run-scheduled", "consolidate"]) == 0
     assert state.record("consolidate").runs

@@ -26,7 +26,7 @@ from agent_memory.adapters.disk.durable import (
     write_new_file,
 )
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import is_directory, read_file
+from agent_memory.adapters.disk.paths import is_directory, read_file, read_image
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree, work_tree_above
 from agent_memory.adapters.surroundings.root import local_state_directory
 from agent_memory.domain.section import Target
@@ -231,7 +231,7 @@ def _digests_in(path: str) -> set[str]:
 
 def _bytes_of(path: str, real: str) -> bytes | None:
     try:
-        image = unwrap(read_file(real, MAX_TARGET_BYTES))
+        image = read_image(real, MAX_TARGET_BYTES)
     except PathRefused as error:
         raise TargetRefused(path, error.reason) from None
     return None if image is None else image.data

@@ -163,8 +163,8 @@ BUSY_CODE = 75
 class ScheduledRun:
     """One run. Instants are epoch ms."""
 
-    started_at_ms: int = field(metadata={"key": "startedAt"})
-    ended_at_ms: int | None = field(default=None, metadata={"key": "endedAt"})
+    started_at_ms: int
+    ended_at_ms: int | None = None
     """None: at work, or ended by force."""
     exit_code: int | None = None
     message: str = ""
@@ -180,12 +180,15 @@ class ScheduledRun:
 class JobRecord:
     """The runs of one job on this machine, oldest first, and how often it has failed since one went well."""
 
-    runs: tuple[ScheduledRun, ...] = ()
-    failures: int = 0
+    runs: tuple[ScheduledRun, ...]
+    failures: int
 
     @property
     def last(self) -> ScheduledRun | None:
         return self.runs[-1] if self.runs else None
+
+
+NO_RUNS = JobRecord((), 0)
 
 
 @frozen
@@ -204,7 +207,7 @@ class InstalledSchedule:
     program: str
     root: str
     environment: dict[str, str]
-    installed_at_ms: int = field(metadata={"key": "installedAt"})
+    installed_at_ms: int
     jobs: tuple[InstalledJob, ...]
     files: dict[str, str] = field(factory=dict[str, str])
     """Path and SHA-256 of each file as we wrote it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.scheduling import JobHealth, JobRecord, ScheduledRun, is_due, recorded
+from agent_memory.domain.scheduling import NO_RUNS, JobHealth, JobRecord, ScheduledRun, is_due, recorded
 
 WELL = ScheduledRun(1_000, 2_000, 0)
 BUSY = ScheduledRun(3_000, 3_001, 75)
@@ -12,7 +12,7 @@ FAILED = ScheduledRun(5_000, 6_000, 40, "claude wants you to log in")
 
 
 def health(*runs: ScheduledRun, installed_at_ms: int = 0) -> JobHealth:
-    record = JobRecord()
+    record = NO_RUNS
     for run in runs:
         record = recorded(record, run, 50)
     return JobHealth("consolidate", "cron", 7_200, record, installed_at_ms, 0)
@@ -26,12 +26,12 @@ def test_failures_are_counted_until_one_goes_well() -> None:
 
 def test_a_run_that_ends_takes_the_place_of_its_beginning() -> None:
     begun = ScheduledRun(1_000)
-    assert recorded(JobRecord((begun,)), WELL, 50) == JobRecord((WELL,))
-    assert recorded(JobRecord((BUSY,)), begun, 50) == JobRecord((BUSY, begun))
+    assert recorded(JobRecord((begun,), 0), WELL, 50) == JobRecord((WELL,), 0)
+    assert recorded(JobRecord((BUSY,), 0), begun, 50) == JobRecord((BUSY, begun), 0)
 
 
 def test_only_the_last_runs_are_kept() -> None:
-    record = JobRecord()
+    record = NO_RUNS
     for start in range(10):
         record = recorded(record, ScheduledRun(start, start, 0), 3)
     assert [run.started_at_ms for run in record.runs] == [7, 8, 9]
@@ -63,5 +63,5 @@ def test_a_job_that_does_not_run_any_more_is_seen() -> None:
 )
 def test_a_tick_does_nothing_before_the_job_is_due(now_ms: int, due: bool) -> None:
     """A tick may come seconds early, and P24: a clock that was set back keeps no job from running."""
-    assert is_due(JobRecord((WELL,)), now_ms, 3_600) is due
-    assert is_due(JobRecord(), now_ms, 3_600)
+    assert is_due(JobRecord((WELL,), 0), now_ms, 3_600) is due
+    assert is_due(NO_RUNS, now_ms, 3_600)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import FILE_MODE, make_directories
-from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.io_errors import as_store_io, store_io
 from agent_memory.adapters.disk.paths import close_quietly, real_root
 from agent_memory.adapters.surroundings.root import home_of, local_state_directory
 from agent_memory.errors import Busy, Error, HomeUnknown
@@ -111,27 +111,20 @@ def lock_within(descriptor: int, kind: int, limit_seconds: float) -> bool:
 
 
 @contextmanager
-def file_lock(path: str, limit_seconds: float) -> Generator[Result[None, Error], None, None]:
+def file_lock(path: str, limit_seconds: float) -> Generator[None, None, None]:
     """The exclusive lock of a file that is made for it; Busy where another has it for longer than that. It dies with its
     holder."""
-    try:
+    with as_store_io("open the lock", path):
         make_directories(os.path.dirname(path))
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
-    except OSError as error:
-        yield Failure(store_io(error, "open the lock", path))
-        return
     try:
-        yield _locked(descriptor, path, limit_seconds)
+        with as_store_io("lock", path):
+            held = lock_within(descriptor, fcntl.LOCK_EX, limit_seconds)
+        if not held:
+            raise Busy(path)
+        yield
     finally:
         release(descriptor)
-
-
-def _locked(descriptor: int, path: str, limit_seconds: float) -> Result[None, Error]:
-    try:
-        held = lock_within(descriptor, fcntl.LOCK_EX, limit_seconds)
-    except OSError as error:
-        return Failure(store_io(error, "lock", path))
-    return Success(None) if held else Failure(Busy(path))
 
 
 def release(descriptor: int) -> None:

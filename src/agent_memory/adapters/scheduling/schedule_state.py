@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 
-from agent_memory.adapters.disk.durable import make_directories, replace_file
-from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.durable import make_directories
+from agent_memory.adapters.disk.io_errors import as_store_io
 from agent_memory.adapters.disk.locks import file_lock
-from agent_memory.adapters.disk.paths import read_file
+from agent_memory.adapters.disk.root_files import JsonFile, write_text
 from agent_memory.adapters.scheduling.notices import COMMAND, SESSION, Notice, notice_path, schedule_directory
 from agent_memory.config import ScheduleConfig
 from agent_memory.domain.scheduling import (
+    NO_RUNS,
     Cadence,
     InstalledSchedule,
     JobHealth,
@@ -30,12 +30,12 @@ from agent_memory.domain.scheduling import (
     recorded,
 )
 from agent_memory.errors import StateCorrupt, UsageInvalid
-from agent_memory.formats.schedule_json import parse_installed, parse_record, render_installed, render_record
-from agent_memory.results import T, unwrap
+from agent_memory.formats.json_codec import Format
+
+INSTALLED, RECORD = Format(InstalledSchedule), Format(JobRecord)
 
 RUNS_KEPT = 50
 MAX_LOG_BYTES = 1 << 20
-_MAX_STATE_BYTES = 1 << 20
 _LOCK_SECONDS = 5.0
 
 
@@ -45,33 +45,26 @@ class ScheduleState:
     def __init__(self, home: str) -> None:
         self.home = home
         self.directory = schedule_directory(home)
-        self._receipt_path = f"{self.directory}/installed.json"
+        self._receipt = JsonFile(self.directory, "installed.json", INSTALLED)
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> AbstractContextManager[None]:
         """One at a time changes what is here; Busy where another does for seconds. The lock dies with its holder."""
-        with file_lock(f"{self.directory}.lock", _LOCK_SECONDS) as held:
-            unwrap(held)
-            yield
+        return file_lock(f"{self.directory}.lock", _LOCK_SECONDS)
 
     def installed(self) -> InstalledSchedule | None:
         """The receipt; None where nothing is installed. A damaged one is an error, never nothing (P6)."""
-        return _read(self._receipt_path, parse_installed)
+        return self._receipt.read()
 
     def put_installed(self, installed: InstalledSchedule | None) -> None:
         """Replace the receipt, durably; None removes it."""
-        if installed is not None:
-            self._write(self._receipt_path, render_installed(installed))
-            return
-        try:
-            with suppress(FileNotFoundError):
-                os.unlink(self._receipt_path)
-        except OSError as error:
-            raise store_io(error, "remove", self._receipt_path) from None
+        if installed is None:
+            self._receipt.remove()
+        else:
+            self._receipt.write(installed)
 
     def record(self, job: str) -> JobRecord:
         """The runs of a job."""
-        return _read(self._record_path(job), parse_record) or JobRecord()
+        return self._record(job).read() or NO_RUNS
 
     def put_run(self, job: str, run: ScheduledRun) -> None:
         """Write down that a run began or ended. What was recorded before is left out where it cannot be understood: it is
@@ -80,8 +73,8 @@ class ScheduleState:
             try:
                 before = self.record(job)
             except StateCorrupt:
-                before = JobRecord()
-            self._write(self._record_path(job), render_record(recorded(before, run, RUNS_KEPT)))
+                before = NO_RUNS
+            self._record(job).write(recorded(before, run, RUNS_KEPT))
 
     def put_notice(self, notice: Notice | None) -> None:
         """What the next command and the next session are to be told, or nothing any more."""
@@ -89,7 +82,7 @@ class ScheduleState:
         for kind, sentence in told.items():
             path = notice_path(self.home, kind)
             if sentence is not None:
-                self._write(path, sentence.encode())
+                write_text(self.directory, os.path.basename(path), sentence)
             else:
                 with suppress(OSError):
                     os.unlink(path)
@@ -103,25 +96,11 @@ class ScheduleState:
 
     def make_directory(self) -> None:
         """A scheduler opens the log before we run, and makes no directory for it."""
-        try:
+        with as_store_io("make", self.directory):
             make_directories(self.directory)
-        except OSError as error:
-            raise store_io(error, "make", self.directory) from None
 
-    def _record_path(self, job: str) -> str:
-        return f"{self.directory}/{job}.json"
-
-    def _write(self, path: str, data: bytes) -> None:
-        try:
-            make_directories(self.directory)
-            replace_file(path, data)
-        except OSError as error:
-            raise store_io(error, "write", path) from None
-
-
-def _read(path: str, parse: Callable[[bytes, str], T]) -> T | None:
-    image = unwrap(read_file(path, _MAX_STATE_BYTES))
-    return None if image is None else parse(image.data, path)
+    def _record(self, job: str) -> JsonFile[JobRecord]:
+        return JsonFile(self.directory, f"{job}.json", RECORD)
 
 
 def interval_hours(schedule: ScheduleConfig) -> dict[str, float]:

@@ -15,7 +15,7 @@ from attrs import evolve, frozen
 from returns.result import Result
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories
-from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.io_errors import as_store_io, store_io
 from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.targets import TargetFiles
 from agent_memory.domain.installing.plan import SettingsFile
@@ -60,10 +60,8 @@ class SettingsFiles:
         """Replace its bytes, or make it with mode 0600 and its directories with 0700; see `Targets.write`. Refused where it is
         no longer what was read."""
         file = settings.file
-        try:
+        with as_store_io("make the directory of", file.path):
             make_directories(os.path.dirname(file.path))
-        except OSError as error:
-            raise store_io(error, "make the directory of", file.path) from None
         if settings.missing_directories:
             file = evolve(_of_settings(self.targets.read(file.path)), data=None)
         return _of_settings(self.targets.write(file, data))

@@ -11,18 +11,16 @@ the person's, the receipt knows of it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
-from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.io_errors import as_store_io
 from agent_memory.adapters.disk.locks import file_lock
-from agent_memory.adapters.disk.paths import read_file
+from agent_memory.adapters.disk.paths import read_image
 from agent_memory.adapters.surroundings.root import is_directory, local_state_directory
 from agent_memory.domain.installing.receipt import Receipt, sha256_of
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.receipt_json import parse_receipt, render_receipt
-from agent_memory.results import unwrap
 
 MAX_RECEIPT_BYTES = 16 << 20
 MAX_BACKUP_BYTES = 8 << 20
@@ -36,21 +34,18 @@ class SetupState:
         self.receipt_path = f"{self.directory}/receipt.json"
         self._backups = f"{self.directory}/backups"
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> AbstractContextManager[None]:
         """One setup or uninstall at a time; Busy at once while another is at work. The lock dies with its holder."""
-        with file_lock(f"{self.directory}.lock", 0) as held:
-            unwrap(held)
-            yield
+        return file_lock(f"{self.directory}.lock", 0)
 
     def receipt(self) -> Receipt:
         """What is installed; empty where nothing is. A damaged receipt is an error, never empty (P6)."""
-        image = unwrap(read_file(self.receipt_path, MAX_RECEIPT_BYTES))
+        image = read_image(self.receipt_path, MAX_RECEIPT_BYTES)
         return Receipt() if image is None else parse_receipt(image.data, self.receipt_path)
 
     def put_receipt(self, receipt: Receipt) -> None:
         """Replace the receipt, durably; an empty one is no file. Backups that it does not name are removed after it."""
-        try:
+        with as_store_io("write", self.receipt_path):
             if receipt != Receipt():
                 make_directories(self.directory)
                 replace_file(self.receipt_path, render_receipt(receipt))
@@ -59,8 +54,6 @@ class SetupState:
                     os.unlink(self.receipt_path)
                     fsync_directory(self.directory)
             self._prune(receipt)
-        except OSError as error:
-            raise store_io(error, "write", self.receipt_path) from None
 
     def keep_backup(self, data: bytes) -> str:
         """Make a backup durable; its name."""
@@ -73,7 +66,7 @@ class SetupState:
         if name is None:
             return None
         path = f"{self._backups}/{name}"
-        image = unwrap(read_file(path, MAX_BACKUP_BYTES))
+        image = read_image(path, MAX_BACKUP_BYTES)
         if image is None or sha256_of(image.data) != name:
             raise StateCorrupt(path, ("the backup is missing, or is not what was put there",))
         return image.data
@@ -84,11 +77,9 @@ class SetupState:
 
     def _keep(self, directory: str, name: str, data: bytes) -> str:
         path = f"{directory}/{name}"
-        try:
+        with as_store_io("write", path):
             make_directories(directory)
             replace_file(path, data)
-        except OSError as error:
-            raise store_io(error, "write", path) from None
         return path
 
     def _prune(self, receipt: Receipt) -> None:

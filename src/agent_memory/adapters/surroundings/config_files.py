@@ -14,9 +14,8 @@ from attrs import evolve, field, frozen
 from returns.result import Failure
 
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import read_file
+from agent_memory.adapters.disk.paths import read_image
 from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path, home_of, storage_root
-from agent_memory.adapters.surroundings.trust import TrustFile
 from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.plain_text import one_line
@@ -24,7 +23,7 @@ from agent_memory.errors import ConfigInvalid, ConfigUnreadable, HomeUnknown, Pa
 from agent_memory.formats.described_attributes import attributes_of
 from agent_memory.formats.strict_json import parse_strict_document
 from agent_memory.formats.strict_values import value_of
-from agent_memory.results import as_result, unwrap
+from agent_memory.results import as_result
 from agent_memory.wording import describe
 
 Document: TypeAlias = Mapping[str, Any]
@@ -94,7 +93,7 @@ def load_config(environ: Mapping[str, str], cwd: str | None) -> Effective:
 def read_config(path: str) -> bytes | None:
     """The bytes of a config file, through links; None where there is none. Never waits, never reads a special file."""
     try:
-        image = unwrap(read_file(os.path.realpath(path), MAX_CONFIG_BYTES))
+        image = read_image(os.path.realpath(path), MAX_CONFIG_BYTES)
     except (StoreIo, PathRefused) as error:
         if isinstance(error, StoreIo) and error.errno_name == "ENOTDIR":
             return None
@@ -168,6 +167,10 @@ def _local_layer(path: str, home: str | None) -> _Layer:
     is_trusted = False
     warnings: tuple[str, ...] = ()
     if home is not None:
+        from agent_memory.adapters.surroundings.trust import (
+            TrustFile,  # loads cattrs, and few directories have a config
+        )
+
         trusts = as_result(TrustFile(home).vouches_for)(os.path.realpath(path), content)
         is_trusted = trusts.value_or(False)
         warnings = (describe(trusts.failure()),) if isinstance(trusts, Failure) else ()

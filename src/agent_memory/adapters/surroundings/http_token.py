@@ -9,11 +9,11 @@ import secrets
 from attrs import field, frozen
 
 from agent_memory.adapters.disk.durable import FILE_MODE, create_file, make_directories, replace_file
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import read_file
+from agent_memory.adapters.disk.io_errors import as_store_io
+from agent_memory.adapters.disk.paths import read_image
 from agent_memory.adapters.surroundings.root import local_state_directory
-from agent_memory.errors import StateCorrupt
-from agent_memory.results import as_result, unwrap
+from agent_memory.errors import StateCorrupt, StoreIo
+from agent_memory.results import as_result
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{32,256}", re.ASCII)
 _RANDOM_BYTES = 32
@@ -33,19 +33,20 @@ class HttpToken:
 def http_token(home: str, *, renew: bool = False) -> HttpToken:
     """The token of this home; made where there is none yet, and anew where that is asked for."""
     path = f"{local_state_directory(home)}/mcp-token"
-    image = unwrap(read_file(path, _MAX_BYTES))
+    image = read_image(path, _MAX_BYTES)
     if image is not None and not renew:
         return _kept(path, image.data)
     value = secrets.token_urlsafe(_RANDOM_BYTES)
     write = create_file if image is None else replace_file
     try:
-        make_directories(os.path.dirname(path))
-        write(path, f"{value}\n".encode())
-    except FileExistsError:  # another server has just made one
-        image = unwrap(read_file(path, _MAX_BYTES))
-        return _kept(path, b"" if image is None else image.data)
-    except OSError as error:
-        raise store_io(error, "write", path) from None
+        with as_store_io("write", path):
+            make_directories(os.path.dirname(path))
+            write(path, f"{value}\n".encode())
+    except StoreIo as error:
+        image = read_image(path, _MAX_BYTES) if error.errno_name == "EEXIST" else None
+        if image is None:
+            raise
+        return _kept(path, image.data)  # another server has just made one
     return HttpToken(value, path, is_new=True)
 
 
@@ -53,8 +54,6 @@ def _kept(path: str, data: bytes) -> HttpToken:
     value = data.decode("ascii", "replace").strip()
     if not _TOKEN.fullmatch(value):
         raise StateCorrupt(path, ("it holds no token of 32 letters and digits or more",))
-    try:
+    with as_store_io("protect", path):
         os.chmod(path, FILE_MODE)
-    except OSError as error:
-        raise store_io(error, "protect", path) from None
     return HttpToken(value, path)

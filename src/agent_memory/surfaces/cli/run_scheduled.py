@@ -18,7 +18,7 @@ from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.scheduling import BUSY_CODE, InstalledSchedule, JobRecord, ScheduledRun, is_due
+from agent_memory.domain.scheduling import BUSY_CODE, NO_RUNS, InstalledSchedule, ScheduledRun, is_due
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import AgentMemoryError, HomeUnknown
 from agent_memory.results import as_result
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     try:
         record = state.record(job)
     except AgentMemoryError:
-        record = JobRecord()
+        record = NO_RUNS
     started_ms = time.time_ns() // 1_000_000
     if arguments.every is not None and not is_due(record, started_ms, arguments.every):
         console.document({"job": job, "ran": False, "exitCode": 0})
