@@ -86,7 +86,7 @@ def test_a_disk_that_takes_no_write_is_an_error_and_changes_nothing_p5(
     def refuse(*_: object) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    monkeypatch.setattr("agent_memory.adapters.surroundings.trust.replace_file", refuse)
+    monkeypatch.setattr("agent_memory.adapters.disk.root_files.replace_file", refuse)
     with pytest.raises(StoreIo) as error:
         trust.add("/b", b"b", AT_MS)
     assert error.value.errno_name == "EROFS"

@@ -35,7 +35,8 @@ def read_bytes(root: str, relative: str, max_bytes: int) -> bytes | None:
 def write_text(root: str, relative: str, text: str) -> None:
     """Make the file hold `text` (UTF-8), durably, with the directories it needs. Half a surrogate pair, which has no
     bytes, becomes its own JSON escape."""
-    directory = directory_in(root, os.path.dirname(relative))
+    parent = os.path.dirname(relative)
+    directory = directory_in(root, parent) if parent else root
     with as_store_io("write", f"{root}/{relative}"):
         make_directories(directory)
         replace_file(f"{root}/{relative}", text.encode("utf-8", "backslashreplace"))
