@@ -12,8 +12,8 @@ from pathlib import Path
 from attrs import frozen
 from returns.result import Failure, Result
 
-from agent_memory.adapters.disk.paths import is_there, real_root, those_there
-from agent_memory.adapters.disk.root_files import drop_file, listed_names
+from agent_memory.adapters.disk.paths import exists, real_root, those_there
+from agent_memory.adapters.disk.root_files import names_in, remove_file
 from agent_memory.adapters.forgetting.forgetting_files import FORGOTTEN, ForgettingFiles, TombstoneFiles
 from agent_memory.adapters.forgetting.note_traces import (
     InboxTraces,
@@ -115,7 +115,7 @@ class Forgetter:
         return begun is not None and id in begun.words.ids
 
     def _was_forgotten(self, id: str) -> bool:
-        return is_id(id) and unwrap(is_there(f"{self._real}/{FORGOTTEN}/{id}.json"))
+        return is_id(id) and exists(f"{self._real}/{FORGOTTEN}/{id}.json")
 
     def _look_at_session(self, target: ForgetTarget, session: SessionKey) -> Found:
         inbox = inbox_of_session(self._real, session)
@@ -157,7 +157,7 @@ class Forgetter:
             runs=runs,
             histories=histories,
             marks=marks,
-            has_history=unwrap(is_there(f"{self._real}/.git")),
+            has_history=exists(f"{self._real}/.git"),
         )
         work = ForgettingAtWork(
             at_ms=told.at_ms,
@@ -288,7 +288,7 @@ class Forgetter:
         """All that comes after the notes; doing any of it twice is harmless."""
         journal = ForgettingFiles(self.root)
         for path in (*work.inbox, *work.marks):
-            unwrap(drop_file(self._real, path))
+            remove_file(self._real, path)
         for harness, session_id in work.histories:
             unwrap(self.histories.forget(harness, session_id))
         if work.purge:
@@ -304,7 +304,7 @@ class Forgetter:
             with self.locks.write() as held:
                 unwrap(held)
                 self.purge()
-                for name in unwrap(listed_names(self._real, lambda name: name.startswith(_OLD_GIT))):
+                for name in names_in(self._real, lambda name: name.startswith(_OLD_GIT)):
                     remove_directory_below(self._real, name)
         journal.end()
 

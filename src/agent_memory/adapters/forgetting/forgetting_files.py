@@ -11,8 +11,8 @@ from pathlib import Path
 
 from attrs import frozen
 
-from agent_memory.adapters.disk.paths import inside, read_file, real_root
-from agent_memory.adapters.disk.root_files import drop_file, listed_names, put_file
+from agent_memory.adapters.disk.paths import real_root
+from agent_memory.adapters.disk.root_files import names_in, read_bytes, remove_file, write_text
 from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
 from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.vocabulary import Harness
@@ -27,7 +27,7 @@ from agent_memory.formats.bookkeeping_json import (
     render_purge,
     render_tombstone,
 )
-from agent_memory.results import as_result, unwrap
+from agent_memory.results import as_result
 
 FORGOTTEN = "state/forgotten"
 ANY_HARNESS = "any"
@@ -35,12 +35,6 @@ JOURNAL = "runs/forgetting.json"
 PURGE_MARK = "state/purge.json"
 _MAX_TOMBSTONE_BYTES = 4 << 20
 _MAX_BYTES = 64 << 20
-
-
-def read_bytes(root: str, path: str, max_bytes: int = _MAX_BYTES) -> bytes | None:
-    """What a file below a real root holds; None where there is none."""
-    image = unwrap(read_file(unwrap(inside(root, path)), max_bytes))
-    return None if image is None else image.data
 
 
 @frozen
@@ -69,14 +63,14 @@ class TombstoneFiles:
     def of_entries(self) -> tuple[EntryTombstone, ...]:
         """See the port; by id."""
         directory = f"{real_root(self.root)}/{FORGOTTEN}"
-        names = unwrap(listed_names(directory, lambda name: name.startswith("id__") and name.endswith(".json")))
+        names = names_in(directory, lambda name: name.startswith("id__") and name.endswith(".json"))
         found = (self._read(f"{FORGOTTEN}/{name}") for name in names)
         return tuple(each for each in found if isinstance(each, EntryTombstone))
 
     @as_result
     def put(self, tombstone: Tombstone) -> None:
         """See the port."""
-        unwrap(put_file(real_root(self.root), path_of(tombstone), render_tombstone(tombstone)))
+        write_text(real_root(self.root), path_of(tombstone), render_tombstone(tombstone))
 
     def _read(self, path: str) -> Tombstone | None:
         real = real_root(self.root)
@@ -107,23 +101,23 @@ class ForgettingFiles:
     def at_work(self) -> ForgettingAtWork | None:
         """The forgetting that was begun and not finished. StateCorrupt for a damaged journal."""
         real = real_root(self.root)
-        data = read_bytes(real, JOURNAL)
+        data = read_bytes(real, JOURNAL, _MAX_BYTES)
         return None if data is None else parse_forgetting(data, f"{real}/{JOURNAL}")
 
     def begin(self, work: ForgettingAtWork) -> None:
         """Make durable what is about to be done."""
-        unwrap(put_file(real_root(self.root), JOURNAL, render_forgetting(work)))
+        write_text(real_root(self.root), JOURNAL, render_forgetting(work))
 
     def end(self) -> None:
         """All of it is done."""
-        unwrap(drop_file(real_root(self.root), JOURNAL))
+        remove_file(real_root(self.root), JOURNAL)
 
     def purged_at_ms(self) -> int | None:
         """When the git history was last rewritten and no clone was told yet: until then nothing is to be pushed or pulled."""
         real = real_root(self.root)
-        data = read_bytes(real, PURGE_MARK)
+        data = read_bytes(real, PURGE_MARK, _MAX_TOMBSTONE_BYTES)
         return None if data is None else parse_purge(data, f"{real}/{PURGE_MARK}")
 
     def mark_purge(self, at_ms: int) -> None:
         """Note that the history is about to be rewritten."""
-        unwrap(put_file(real_root(self.root), PURGE_MARK, render_purge(at_ms)))
+        write_text(real_root(self.root), PURGE_MARK, render_purge(at_ms))

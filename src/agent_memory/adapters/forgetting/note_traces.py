@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 
 from attrs import field, frozen
 
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import FileImage, directory_inside, read_file, those_there
-from agent_memory.adapters.disk.root_files import names_inside
+from agent_memory.adapters.disk.io_errors import as_store_io
+from agent_memory.adapters.disk.paths import FileImage, directory_in, those_there
+from agent_memory.adapters.disk.root_files import names_below, read_bytes
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_reading import FAILED, MAX_RETIRED_BYTES, PROCESSED, REASON_ENDING
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand
@@ -112,13 +112,12 @@ def _read_note(root: str, path: str) -> Iterator[NoteFile]:
 
 
 def _names(root: str, directory: str) -> list[str]:
-    path = unwrap(directory_inside(root, directory))
-    try:
-        return sorted(os.listdir(path))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise store_io(error, "list", path) from error
+    path = directory_in(root, directory)
+    with as_store_io("list", path):
+        try:
+            return sorted(os.listdir(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
 
 
 def _traces(root: str, share: Callable[[NoteFile], str], session: SessionKey | None, ids: set[str]) -> NoteTraces:
@@ -205,20 +204,20 @@ def _inbox_traces(root: str, is_meant: Callable[[_InboxFile], bool]) -> InboxTra
 
 def _inbox_files(root: str) -> Iterator[_InboxFile]:
     for place in (INBOX, PROCESSED, FAILED):
-        for name in unwrap(names_inside(root, place, _may_be_entry)):
+        for name in names_below(root, place, _may_be_entry):
             try:
-                image = unwrap(read_file(f"{root}/{place}/{name}", MAX_RETIRED_BYTES))
+                data = read_bytes(root, f"{place}/{name}", MAX_RETIRED_BYTES)
             except PathRefused:
                 continue  # a link, a directory, something huge: no entry of ours, and nothing of it was ever read
-            if image is not None:
-                text = image.data.decode("utf-8", "replace")
+            if data is not None:
+                text = data.decode("utf-8", "replace")
                 entry: InboxEntry | None = None
                 outcome: Outcome | None = None
                 if place == INBOX:
                     entry = parse_inbox_entry(text).value_or(None)
                 else:
                     entry, outcome = parse_retired_entry(text).value_or((None, None))
-                yield _InboxFile(f"{place}/{name}", image.data, entry, outcome)
+                yield _InboxFile(f"{place}/{name}", data, entry, outcome)
 
 
 def _may_be_entry(name: str) -> bool:

@@ -17,10 +17,9 @@ from attrs import evolve, frozen
 from returns.result import Failure
 
 from agent_memory.adapters.disk.durable import fsync_directory
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import directory_inside, real_root
-from agent_memory.adapters.disk.root_files import directories_in, drop_file, files_below, put_file
-from agent_memory.adapters.forgetting.forgetting_files import read_bytes
+from agent_memory.adapters.disk.io_errors import as_store_io
+from agent_memory.adapters.disk.paths import directory_in, real_root
+from agent_memory.adapters.disk.root_files import files_below, read_bytes, remove_file, subdirectories, write_text
 from agent_memory.adapters.forgetting.note_traces import id_at
 from agent_memory.adapters.records.run_log_files import FORGOTTEN_MARK, RUNS, RunLogFiles
 from agent_memory.adapters.store.reverted_files import files_together, without
@@ -78,7 +77,7 @@ class RunTraces:
     # -- looking ------------------------------------------------------------------------------------------------------
 
     def _names(self) -> list[str]:
-        found = unwrap(directories_in(f"{self._real}/{RUNS}"))
+        found = subdirectories(f"{self._real}/{RUNS}")
         return [name for name in found if name != "purge" and not name.startswith(".")]
 
     def _holds_trace(self, run: str) -> bool:
@@ -116,11 +115,11 @@ class RunTraces:
 
     def _remove_details(self, run: str, at_ms: int) -> None:
         mark = json.dumps({"version": 1, "at": iso_of(at_ms)}) + "\n"
-        unwrap(put_file(self._real, f"{RUNS}/{run}/{FORGOTTEN_MARK}", mark))
+        write_text(self._real, f"{RUNS}/{run}/{FORGOTTEN_MARK}", mark)
         kept = self._of_others(run)
         first = f"{RUNS}/{run}/footprint-1.json"
         if kept:
-            unwrap(put_file(self._real, first, render_footprint(Footprint(kept)).decode("ascii")))
+            write_text(self._real, first, render_footprint(Footprint(kept)).decode("ascii"))
         stay = (f"{RUNS}/{run}/{_REPORT}", f"{RUNS}/{run}/{FORGOTTEN_MARK}", *([first] if kept else []))
         for path in self._files(f"{RUNS}/{run}"):
             if path not in stay:
@@ -207,16 +206,16 @@ class RunTraces:
                 self._drop(path)
             return
         if new != data:
-            unwrap(put_file(self._real, path, new.decode("utf-8", "replace")))
+            write_text(self._real, path, new.decode("utf-8", "replace"))
 
     def _drop(self, path: str) -> None:
-        unwrap(drop_file(self._real, path))
+        remove_file(self._real, path)
 
 
 def remove_directory_below(root: str, relative: str) -> None:
     """Remove a directory of derived files with all that is in it; no link is followed. One that is not there is gone."""
-    directory = unwrap(directory_inside(root, relative))
-    try:
+    directory = directory_in(root, relative)
+    with as_store_io("remove", directory), suppress(FileNotFoundError):
         for parent, directories, names in os.walk(directory, topdown=False, followlinks=False):
             for name in (*names, *directories):
                 path = f"{parent}/{name}"
@@ -224,7 +223,3 @@ def remove_directory_below(root: str, relative: str) -> None:
                     os.rmdir(path) if name in directories and not os.path.islink(path) else os.unlink(path)
         os.rmdir(directory)
         fsync_directory(os.path.dirname(directory))
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise store_io(error, "remove", directory) from error

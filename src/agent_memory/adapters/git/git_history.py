@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
-from agent_memory.adapters.disk.paths import is_there
+from agent_memory.adapters.disk.paths import exists
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess
 from agent_memory.adapters.surroundings.repository import work_tree_above
 from agent_memory.domain.explaining.entry_story import Revision
@@ -15,7 +15,7 @@ from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import AgentMemoryError
-from agent_memory.results import as_result, unwrap
+from agent_memory.results import as_result
 
 Tracking = Literal["tracked", "ignored", "new"]
 
@@ -32,7 +32,7 @@ def revisions_of(git: GitProcess, path: str, most: int) -> tuple[Revision, ...]:
     None where there is no repository, or git knows nothing of the file. What other programs wrote into a commit is
     shown on one clean line without secrets.
     """
-    if not unwrap(is_there(str(git.root / ".git"))):
+    if not exists(str(git.root / ".git")):
         return ()
     output = git.run("log", "--follow", "--name-only", f"--max-count={most}", f"--format={_FORMAT}", "-z", "--", path)
     return tuple(_revisions(output, _id_in(path))) if output.ok else ()

@@ -21,9 +21,9 @@ from unicodedata import normalize
 from returns.result import Failure
 
 from agent_memory.adapters.disk.durable import FILE_MODE, make_directories, replace_file
-from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.io_errors import as_store_io, store_io
 from agent_memory.adapters.disk.paths import is_directory
-from agent_memory.adapters.disk.root_files import listed_names
+from agent_memory.adapters.disk.root_files import names_in
 from agent_memory.adapters.git.git_process import OURSELVES, GitProcess, Identity, failed
 from agent_memory.adapters.git.git_repository import GitRepository
 from agent_memory.adapters.surroundings.system_clock import SystemClock
@@ -121,7 +121,7 @@ class GitRecorder:
 
     def _has_anything(self) -> bool:
         """False for a store where nobody has written a note yet: no repository is made for it."""
-        names = unwrap(listed_names(str(self._root), lambda name: not is_ignored(name) and not is_bookkeeping(name)))
+        names = names_in(str(self._root), lambda name: not is_ignored(name) and not is_bookkeeping(name))
         return bool(names) or self._repository.exists()
 
     def _changed(self, among: Sequence[str] | None) -> tuple[str, ...]:
@@ -299,15 +299,13 @@ class RetryingRecorder:
         return [each for each in document if is_object(each)] if is_list(document) else []
 
     def _put(self, pending: Sequence[Mapping[str, object]]) -> None:
-        try:
+        with as_store_io("write", str(self._path)):
             if not pending:
                 self._path.unlink(missing_ok=True)
                 return
             make_directories(str(self._path.parent))
             text = json.dumps(pending, ensure_ascii=False, indent=1)
             replace_file(str(self._path), text.encode("utf-8", "replace"))
-        except OSError as error:
-            raise store_io(error, "write", str(self._path)) from error
 
 
 _OPTIONAL = ("thread_id", "harness")

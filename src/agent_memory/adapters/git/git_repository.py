@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agent_memory.adapters.disk.durable import create_file, make_directories, move_file
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import is_directory, is_there
+from agent_memory.adapters.disk.io_errors import as_store_io
+from agent_memory.adapters.disk.paths import exists, is_directory
 from agent_memory.adapters.git.git_process import GitProcess, failed
 from agent_memory.adapters.git.history_purge import finish_swap
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORE_TEXT
@@ -53,7 +53,7 @@ class GitRepository:
 
     def exists(self) -> bool:
         """Whether there is one. That nobody can look is an error: else a second one would be begun (P6)."""
-        return unwrap(is_there(str(self._directory)))
+        return exists(str(self._directory))
 
     def directory(self) -> Path:
         """Where git keeps the repository: elsewhere when `.git` is the file of a submodule or linked work tree."""
@@ -77,10 +77,8 @@ class GitRepository:
     def _came_back(self) -> bool:
         """Whether it was only away: a purge was cut short between its two renames. Where that cannot be told, or finished,
         it is an error: a repository that was begun meanwhile would keep it away for ever (P6)."""
-        try:
+        with as_store_io("finish the exchange of", str(self._directory)):
             return finish_swap(self._git.root)
-        except OSError as error:
-            raise store_io(error, "finish the exchange of", str(self._directory)) from error
 
     def _begin(self) -> None:
         outer = next((parent for parent in self._git.root.parents if os.path.lexists(parent / ".git")), None)
@@ -89,13 +87,11 @@ class GitRepository:
                 f"The memories in {self._git.root} lie inside the repository {outer}; they are recorded in a repository of "
                 "their own. Add that directory to the outer repository's .gitignore."
             )
-        try:
+        with as_store_io("create", str(self._directory)):
             make_directories(str(self._git.root))
             path = self._git.root / IGNORE_FILE
             if not os.path.lexists(path):
                 create_file(str(path), IGNORE_TEXT.encode())
-        except OSError as error:
-            raise store_io(error, "create", str(self._directory)) from error
         self._git.init()
 
     # -- mending: nothing, `git init` (restores HEAD and config), a new index, a new repository --------------------------
@@ -108,7 +104,7 @@ class GitRepository:
         if not known.ok:
             return known.stderr.strip() or "not a repository"
         branch = self._git.run("symbolic-ref", "--quiet", "HEAD")
-        if branch.ok and branch.text and not unwrap(is_there(str(self._directory / branch.text))):
+        if branch.ok and branch.text and not exists(str(self._directory / branch.text)):
             refs = self._git.run("for-each-ref", branch.text)
             if refs.ok and not refs.stdout:
                 return None
@@ -128,7 +124,7 @@ class GitRepository:
         if read.ok:
             return
         index = self._directory / "index"
-        if not unwrap(is_there(str(index))):
+        if not exists(str(index)):
             raise failed(("ls-files",), read)
         self._move_aside(index, self._directory / f"index.broken-{self._stamp()}")
         if self._git.run("rev-parse", "--quiet", "--verify", "HEAD").ok:
@@ -143,10 +139,8 @@ class GitRepository:
         self._begin()
 
     def _move_aside(self, source: Path, target: Path) -> None:
-        try:
+        with as_store_io("move aside", str(source)):
             move_file(str(source), str(target))
-        except OSError as error:
-            raise store_io(error, "move aside", str(source)) from error
 
     def _stamp(self) -> str:
         return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self._now_seconds())) + f"-{os.urandom(3).hex()}"
@@ -156,11 +150,9 @@ class GitRepository:
         if not unwrap(is_directory(str(self._directory))):
             return
         ends_at = time.monotonic() + _LOCK_WAIT_SECONDS
-        try:
+        with as_store_io("unlock", str(self._directory)):
             while not remove_stale_locks(self._git.root, self._directory) and time.monotonic() < ends_at:
                 time.sleep(_LOCK_POLL_SECONDS)
-        except OSError as error:
-            raise store_io(error, "unlock", str(self._directory)) from error
 
 
 # -- locks ------------------------------------------------------------------------------------------------------------

@@ -16,11 +16,10 @@ from pathlib import Path
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import is_there, lies_there
+from agent_memory.adapters.disk.paths import exists, lies_there
 from agent_memory.adapters.git.git_process import GitProcess, failed
 from agent_memory.adapters.surroundings.root import is_directory
 from agent_memory.errors import PathRefused, RecorderFailed
-from agent_memory.results import unwrap
 
 PURGE = "runs/purge"
 _COPIED = (
@@ -49,7 +48,7 @@ def purge_history(root: Path, environ: Mapping[str, str], rewriter: Sequence[str
     old, new = GitProcess(root, environ), GitProcess(root, environ, new_repository(root))
     try:
         finish_swap(root)
-        if not unwrap(is_there(str(root / ".git"))):  # that nobody may look does not mean that nothing is there (P28)
+        if not exists(str(root / ".git")):  # that nobody may look does not mean that nothing is there (P28)
             return
         if not stat.S_ISDIR(os.lstat(root / ".git").st_mode):
             elsewhere = "it leads to a repository elsewhere, which is to be purged there"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from attrs import frozen
 
-from agent_memory.adapters.disk.paths import inside, read_file, real_root, those_there
-from agent_memory.adapters.disk.root_files import drop_file
+from agent_memory.adapters.disk.paths import path_in, read_image, real_root, those_there
+from agent_memory.adapters.disk.root_files import MAX_STATE_BYTES, read_bytes, remove_file
 from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.git.git_repository import GitRepository
 from agent_memory.adapters.store.transaction import Transactions
@@ -25,7 +25,6 @@ from agent_memory.ports import Clock
 from agent_memory.results import unwrap
 
 AT_WORK = "runs/syncing.json"
-_JOURNAL_BYTES = 1 << 16
 
 
 @frozen
@@ -53,10 +52,10 @@ class DiskMerge:
         real = real_root(self.root)
         # A transaction that was not finished is undone first, and its journal with it.
         unwrap(Transactions(real).recover())
-        image = unwrap(read_file(unwrap(inside(real, AT_WORK)), _JOURNAL_BYTES))
-        if image is None:
+        data = read_bytes(real, AT_WORK, MAX_STATE_BYTES)
+        if data is None:
             return False
-        self._tell_git(parse_at_work(image.data, f"{real}/{AT_WORK}"))
+        self._tell_git(parse_at_work(data, f"{real}/{AT_WORK}"))
         return True
 
     # -- the disk -----------------------------------------------------------------------------------------------------
@@ -74,7 +73,7 @@ class DiskMerge:
         unrecorded: list[str] = []
         for path in touched:
             known, wanted = (data.get(tree[path].object_id) if path in tree else None for tree in (before, after))
-            image = unwrap(read_file(unwrap(inside(real_root(self.root), path)), MAX_FILE_BYTES))
+            image = read_image(path_in(real_root(self.root), path), MAX_FILE_BYTES)
             if (None if image is None else image.data) not in (known, wanted):
                 unrecorded.append(path)
             state = None if image is None else FileState(image.data, image.mtime_ns)
@@ -101,7 +100,7 @@ class DiskMerge:
         elif head != work.to_commit:
             self._move_upon(work, head or work.to_commit)
         self._fill_index()
-        unwrap(drop_file(real_root(self.root), AT_WORK))
+        remove_file(real_root(self.root), AT_WORK)
 
     def _move_upon(self, work: SyncAtWork, head: str) -> None:
         """Somebody has recorded something between a crash and now: the merge with that upon it."""

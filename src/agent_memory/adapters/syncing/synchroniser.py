@@ -13,8 +13,8 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from agent_memory.adapters.disk.paths import inside, is_there, read_file, real_root
-from agent_memory.adapters.disk.root_files import put_file
+from agent_memory.adapters.disk.paths import exists, real_root
+from agent_memory.adapters.disk.root_files import MAX_STATE_BYTES, read_bytes, write_text
 from agent_memory.adapters.forgetting.forgetter import Forgetter
 from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
 from agent_memory.adapters.git.git_history import contents_of
@@ -37,7 +37,6 @@ from agent_memory.ports import Clock, Locks, Recorder
 from agent_memory.results import as_result, unwrap
 
 SYNCED_FILE = "runs/synced.json"
-_MAX_BYTES = 1 << 16
 _ATTEMPTS = 8
 """How often another machine may push, or somebody here write, at the wrong moment."""
 _BOOKKEEPING = ("state", "usage")
@@ -88,7 +87,7 @@ class Synchroniser:
 
     def sync(self, request: SyncRequest) -> Synced:
         """See the module. SyncRefused, and nothing changed, where the two are not to be merged."""
-        if request.dry_run and not unwrap(is_there(str(self.root / ".git"))):
+        if request.dry_run and not exists(str(self.root / ".git")):
             raise _NO_HISTORY
         self._make_ready()
         remote = chosen_remote(self.git, request.remote)
@@ -221,14 +220,14 @@ class Synchroniser:
             with self.locks.write() as held:
                 unwrap(held)
                 self._commits.forget_remote_history()
-                unwrap(put_file(real_root(self.root), SYNCED_FILE, render_synced(purged_at_ms)))
+                write_text(real_root(self.root), SYNCED_FILE, render_synced(purged_at_ms))
         return True
 
     def _purge_handled_ms(self) -> int | None:
         """The purge that this machine has dealt with (epoch ms); None for none yet. StateCorrupt for a damaged mark."""
         real = real_root(self.root)
-        image = unwrap(read_file(unwrap(inside(real, SYNCED_FILE)), _MAX_BYTES))
-        return None if image is None else parse_synced(image.data, f"{real}/{SYNCED_FILE}")
+        data = read_bytes(real, SYNCED_FILE, MAX_STATE_BYTES)
+        return None if data is None else parse_synced(data, f"{real}/{SYNCED_FILE}")
 
     @property
     def _commits(self) -> Commits:
