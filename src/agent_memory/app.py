@@ -917,7 +917,7 @@ class Memory:
             lambda path, most: revisions_of(self.git_process, path, most),
         )
         story = unwrap(stories.story(id))
-        return evolve(story, told=unwrap(told_where(self, story.stored.listed)))
+        return evolve(story, told=told_where(self, story.stored.listed))
 
     def why_session(self, session_id: str) -> Result[FoundSessions, Error]:
         """For `memory why --session`: changes nothing."""

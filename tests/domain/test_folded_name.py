@@ -6,9 +6,9 @@ import unicodedata
 
 import pytest
 from hypothesis import given
-from hypothesis.strategies import characters, lists, text
+from hypothesis.strategies import text
 
-from agent_memory.domain.text.folded_name import TakenNames, folded_name
+from agent_memory.domain.text.file_name import folded_name
 
 
 @pytest.mark.parametrize(
@@ -28,12 +28,3 @@ def test_folding_goes_by_nfc_and_casefold_p15(name: str) -> None:
     composed = unicodedata.normalize("NFC", name)
     assert folded_name(name) == unicodedata.normalize("NFC", composed.casefold())
     assert folded_name(folded_name(name)) == folded_name(name)
-
-
-_names = text(characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=6)
-_likely = text("aAbKß\u212ae\u0301\u0327\n", min_size=1, max_size=3)
-
-
-@given(lists(_likely | _names), _likely | _names)
-def test_a_name_is_taken_where_one_of_them_folds_to_the_same_p15(taken: list[str], name: str) -> None:
-    assert (name in TakenNames(taken)) == (folded_name(name) in set(map(folded_name, taken)))

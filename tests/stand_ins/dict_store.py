@@ -22,7 +22,7 @@ from agent_memory.domain.entry import Listed, Listing, Listings, MemoryEntry, St
 from agent_memory.domain.footprint import Footprint
 from agent_memory.domain.footprint_fold import fold_files
 from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash, hash_of
-from agent_memory.domain.text.folded_name import folded_name
+from agent_memory.domain.text.file_name import folded_name
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.tier_reversal import reverse_tiers
 from agent_memory.domain.tiers import TIERS_FILE, TierList

@@ -10,8 +10,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, understand
 from agent_memory.domain.change import Applied, Change, Create, Replace, Restore, Retire
 from agent_memory.domain.entry import MemoryEntry
-from agent_memory.domain.text.file_name import file_name_of
-from agent_memory.domain.text.folded_name import folded_name
+from agent_memory.domain.text.file_name import file_name_of, folded_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import EntryChanged, EntryExists, EntryInvalid, EntryNotFound, EntryUnreadable, Error
 from agent_memory.formats.note import render_note

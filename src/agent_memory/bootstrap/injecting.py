@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.paths import is_there
 from agent_memory.adapters.injecting.delivery_files import DeliveryLog
@@ -30,12 +30,11 @@ from agent_memory.domain.injecting.assembling import (
 from agent_memory.domain.injecting.candidates import InjectRequest, Place, may_be_injected
 from agent_memory.domain.injecting.deliveries import COMMAND, Delivery, known_ids
 from agent_memory.domain.injecting.relevance import is_relevant
-from agent_memory.domain.searching.search import FoundEntries, Mode, SearchRequest
-from agent_memory.domain.section import Published
+from agent_memory.domain.searching.search import Mode, SearchRequest
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
-from agent_memory.errors import Error, StoreIo, UsageInvalid
-from agent_memory.results import sealed
+from agent_memory.errors import AgentMemoryError, StoreIo, UsageInvalid
+from agent_memory.results import as_result, sealed, unwrap
 
 if TYPE_CHECKING:
     from agent_memory.app import Memory
@@ -48,37 +47,31 @@ _MOST_FOUND = 12
 """So many of them are made ready: more than a profile shows, since a session may know some already."""
 
 
-def inject(memory: Memory, request: InjectRequest) -> Result[Injection, Error]:
+@as_result
+def inject(memory: Memory, request: InjectRequest) -> Injection:
     """As `Memory.inject` has it."""
     profile = _profile(memory, request)
-    if isinstance(profile, Failure):
-        return profile
     asked = (request.query or "").strip()
     passages: list[Passage] = []
     more = 0
     if asked:
-        found = find_passages(memory, asked, Mode.HYBRID)
-        if isinstance(found, Failure):
-            return found
-        passages += found.unwrap()
-    if set(profile.unwrap().shares) - {"notes"}:
-        shelf = prepare(memory)
-        if isinstance(shelf, Failure):
-            return shelf
-        passages += shelf.unwrap().passages
-        more = shelf.unwrap().more
-    return Success(_delivered(memory, request, profile.unwrap(), passages, more))
+        passages += find_passages(memory, asked, Mode.HYBRID)
+    if set(profile.shares) - {"notes"}:
+        shelf = unwrap(prepare(memory))
+        passages += shelf.passages
+        more = shelf.more
+    return _delivered(memory, request, profile, passages, more)
 
 
-def _profile(memory: Memory, request: InjectRequest) -> Result[Profile, Error]:
+def _profile(memory: Memory, request: InjectRequest) -> Profile:
     config = memory.config.inject
     name = request.profile or (QUERY if request.query else SESSION_START)
     budget = config.token_budget if request.budget is None else request.budget
     profile = profile_named(name, config.profiles, budget)
     if profile is None:
         known = ", ".join(sorted({*BUILT_IN, *config.profiles}))
-        return Failure(UsageInvalid(f"There is no profile {name!r}", f"Known are {known}."))
-    return Success(with_notes(profile, budget) if request.query else profile)
+        raise UsageInvalid(f"There is no profile {name!r}", f"Known are {known}.")
+    return with_notes(profile, budget) if request.query else profile
 
 
 def _delivered(
@@ -101,95 +94,84 @@ def _delivered(
         return assemble(passages, profile, more=more)
 
 
-def prepare(memory: Memory, around: Place | None = None) -> Result[Shelf, Error]:
+@as_result
+def prepare(memory: Memory, around: Place | None = None) -> Shelf:
     """The passages for sessions in the working directory, or around another place, the best first, and the settings."""
     from agent_memory.domain.injecting.candidates import candidates, good_until_ms
     from agent_memory.domain.tiering.standing import lifted, standing_tiers
     from agent_memory.formats.shown_note import passage_of
 
     around = around or place_of(memory)
+    live, tiers = Listing(()), TierList()
+    if unwrap(is_there(memory.real_root)):
+        live = unwrap(memory.store.list())
+        try:
+            tiers = unwrap(memory.store.tiers())
+        except StoreIo:
+            raise
+        except AgentMemoryError:
+            pass  # a damaged tier list hinders nobody from being told the notes; doctor tells of it
+    is_all_read = all(each.io_error is None for each in live.unreadable)
+
+    def read(listed: Listed) -> StoredEntry | None:
+        nonlocal is_all_read
+        match sealed(memory.store.read_again(listed)):
+            case Success(stored):
+                return stored
+            case Failure(error):
+                is_all_read = is_all_read and not isinstance(error, StoreIo)
+                return None
+
+    hot = standing_tiers(tiers, (each.meta for each in lifted(live.entries))).hot
+    found = candidates(live.entries, read, around, hot)
+    passages = tuple(passage for passage in map(passage_of, found.shown) if passage is not None)
+    # What could not be read just now is not to stay away until another note changes (P6).
+    until_ms = good_until_ms(live.entries, around) if is_all_read else 0
     config = memory.config.inject
-
-    def shelf(live: Listing, tiers: TierList) -> Shelf:
-        unread = [each.io_error for each in live.unreadable if each.io_error is not None]
-
-        def read(listed: Listed) -> StoredEntry | None:
-            match sealed(memory.store.read_again(listed)):
-                case Success(stored):
-                    return stored
-                case Failure(error):
-                    unread.extend([error] if isinstance(error, StoreIo) else [])
-                    return None
-
-        hot = standing_tiers(tiers, (each.meta for each in lifted(live.entries))).hot
-        found = candidates(live.entries, read, around, hot)
-        passages = tuple(passage for passage in map(passage_of, found.shown) if passage is not None)
-        until_ms = good_until_ms(live.entries, around)
-        # What could not be read just now is not to stay away until another note changes (P6).
-        return Shelf(passages, config.token_budget, config.profiles, 0 if unread else until_ms, found.more)
-
-    def of_store() -> Result[Shelf, Error]:
-        # A damaged tier list hinders nobody from being told the notes; doctor tells of it.
-        tiers: Result[TierList, Error] = memory.store.tiers().lash(
-            lambda error: Failure(error) if isinstance(error, StoreIo) else Success(TierList())
-        )
-        return memory.store.list().bind(lambda live: tiers.map(lambda tiers: shelf(live, tiers)))
-
-    found = is_there(memory.real_root)
-    return found.bind(lambda is_found: of_store() if is_found else Success(shelf(Listing(()), TierList())))
+    return Shelf(passages, config.token_budget, config.profiles, until_ms, found.more)
 
 
-def told_where(memory: Memory, listed: Listed) -> Result[tuple[str, ...], Error]:
+def told_where(memory: Memory, listed: Listed) -> tuple[str, ...]:
     """What is told of a note, in sentences: by the files with a managed section, and to a session that starts in its place,
     both as if they were made now."""
     if listed.archived:
-        return Success(("No session is told it: it is archived.",))
+        return ("No session is told it: it is archived.",)
     meta = listed.meta
     scope = memory.scope_here() if meta.scope == GLOBAL_SCOPE else meta.scope
-    around = Place(scope, scope != GLOBAL_SCOPE, memory.clock.now_ms())
-
-    def sentences(shelf: Shelf, published: Published) -> tuple[str, ...]:
-        profile = profile_named(SESSION_START, shelf.profiles, shelf.budget)
-        injection = NOTHING if profile is None else assemble(shelf.passages, profile, more=shelf.more)
-        passage = next((each for each in shelf.passages if each.id == meta.id), None)
-        shown = [(each.path, each.rendered) for each in published.targets if each.rendered is not None]
-        files = [f"{path} shows all of it." for path, rendered in shown if meta.id in rendered.hot]
-        files += [f"{path} shows one line of it." for path, rendered in shown if meta.id in rendered.warm]
-        if passage is None:
-            return (*files, "No hook tells a session of it unasked.")
-        if meta.id not in injection.ids:
-            start = "has no room for it at its start; it is told with a prompt that it fits"
-        else:
-            how_much = "all" if passage.whole and passage.whole in injection.text else "one line"
-            start = f"is told {how_much} of it at its start, where the harness has our hook"
-        return (*files, f"A session in {'any place' if meta.scope == GLOBAL_SCOPE else scope} {start}.")
-
-    return prepare(memory, around=around).bind(
-        lambda shelf: memory.publish(None, dry_run=True).map(lambda published: sentences(shelf, published))
-    )
+    shelf = unwrap(prepare(memory, Place(scope, scope != GLOBAL_SCOPE, memory.clock.now_ms())))
+    published = unwrap(memory.publish(None, dry_run=True))
+    profile = profile_named(SESSION_START, shelf.profiles, shelf.budget)
+    injection = NOTHING if profile is None else assemble(shelf.passages, profile, more=shelf.more)
+    passage = next((each for each in shelf.passages if each.id == meta.id), None)
+    shown = [(each.path, each.rendered) for each in published.targets if each.rendered is not None]
+    files = [f"{path} shows all of it." for path, rendered in shown if meta.id in rendered.hot]
+    files += [f"{path} shows one line of it." for path, rendered in shown if meta.id in rendered.warm]
+    if passage is None:
+        return (*files, "No hook tells a session of it unasked.")
+    if meta.id not in injection.ids:
+        start = "has no room for it at its start; it is told with a prompt that it fits"
+    else:
+        how_much = "all" if passage.whole and passage.whole in injection.text else "one line"
+        start = f"is told {how_much} of it at its start, where the harness has our hook"
+    return (*files, f"A session in {'any place' if meta.scope == GLOBAL_SCOPE else scope} {start}.")
 
 
-def find_passages(
-    memory: Memory, query: str, mode: Mode, least_score: float = _FITS
-) -> Result[tuple[Passage, ...], Error]:
+def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _FITS) -> tuple[Passage, ...]:
     """The notes that have to do with a query and that may be shown, the best first: by enough words in common with it, or by
     such a score. Where none is left, the caller is warned of what could not be read or searched (P6)."""
     around = place_of(memory)
-
-    def passages(found: FoundEntries) -> tuple[Passage, ...]:
-        ready = _passages(
-            each.stored
-            for each in found.entries
-            if each.superseded_by is None
-            and may_be_injected(each.stored.listed, around)
-            and (each.score >= least_score or is_relevant(query, each.stored))
-        )
-        for notice in () if ready else found.notices:
-            memory.warn(notice)
-        return ready
-
     request = SearchRequest(query, limit=_MOST_HITS, mode=mode, here=around.scope, scopes=around.scopes)
-    return find(memory, request).map(passages)
+    found = unwrap(find(memory, request))
+    ready = _passages(
+        each.stored
+        for each in found.entries
+        if each.superseded_by is None
+        and may_be_injected(each.stored.listed, around)
+        and (each.score >= least_score or is_relevant(query, each.stored))
+    )
+    for notice in () if ready else found.notices:
+        memory.warn(notice)
+    return ready
 
 
 def _passages(notes: Iterable[StoredEntry]) -> tuple[Passage, ...]:
@@ -205,7 +187,8 @@ def _passages(notes: Iterable[StoredEntry]) -> tuple[Passage, ...]:
     return tuple(islice((passage for passage in ready if passage is not None), _MOST_FOUND))
 
 
-def find_relevant(memory: Memory, prompt: str) -> Result[tuple[Passage, ...], Error]:
+@as_result
+def find_relevant(memory: Memory, prompt: str) -> tuple[Passage, ...]:
     """The notes that have enough to do with what a person just asked. By words alone: a hook has no time to load a model, and a
     prompt says more than what it is about, so no score tells."""
     return find_passages(memory, prompt, Mode.BM25, least_score=math.inf)

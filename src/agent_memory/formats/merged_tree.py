@@ -16,8 +16,7 @@ from agent_memory.domain.merging.synced import Remark
 from agent_memory.domain.merging.three_way import chosen
 from agent_memory.domain.merging.tree import EMPTY, PLAIN_MODES, Held, Leaf, MergedTree, Tree, why_outside
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORED
-from agent_memory.domain.text.file_name import file_name_of, id_in_name
-from agent_memory.domain.text.folded_name import folded_name
+from agent_memory.domain.text.file_name import file_name_of, folded_name, id_in_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.vocabulary import Sensitivity

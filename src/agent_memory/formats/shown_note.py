@@ -9,7 +9,7 @@ from agent_memory.domain.entry import Meta, StoredEntry
 from agent_memory.domain.injecting.assembling import Passage
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.text.check_boxes import CheckBoxes, check_boxes
+from agent_memory.domain.text.code_spans import CheckBoxes, check_boxes
 from agent_memory.domain.text.derive import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
 from agent_memory.domain.vocabulary import Kind, Origin
 from agent_memory.formats.neutral_markdown import neutral_body, neutral_line

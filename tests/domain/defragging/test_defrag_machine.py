@@ -34,8 +34,7 @@ from agent_memory.domain.plan import max_changes
 from agent_memory.domain.planning.linking import taken_ids
 from agent_memory.domain.planning.salience import salient_tokens
 from agent_memory.domain.text.derive import derive_description
-from agent_memory.domain.text.file_name import MAX_NAME_BYTES
-from agent_memory.domain.text.folded_name import folded_name
+from agent_memory.domain.text.file_name import MAX_NAME_BYTES, folded_name
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.vocabulary import Origin, Status

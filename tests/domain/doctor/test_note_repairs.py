@@ -12,8 +12,7 @@ from agent_memory.domain.doctor.note_checks import NoteFile
 from agent_memory.domain.doctor.note_repairs import Rewrite, Shelve, plan_repairs
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.text.derive import body_hash
-from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of
-from agent_memory.domain.text.folded_name import folded_name
+from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, folded_name
 from agent_memory.domain.text.ids import is_id, mint_id
 from agent_memory.domain.vocabulary import Sensitivity
 

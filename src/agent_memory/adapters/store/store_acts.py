@@ -14,8 +14,7 @@ from agent_memory.adapters.store.store_draft import Act, Draft, Write
 from agent_memory.domain.change import Applied, Change, Create, Replace, Restore, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
 from agent_memory.domain.recording.file_change import FileState, content_hash
-from agent_memory.domain.text.file_name import file_name_of
-from agent_memory.domain.text.folded_name import folded_name
+from agent_memory.domain.text.file_name import file_name_of, folded_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import EntryChanged, EntryExists, EntryInvalid, EntryNotFound, EntryUnreadable, Error
 from agent_memory.formats.note import render_note

@@ -16,8 +16,7 @@ from agent_memory.domain.change import Applied
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile
 from agent_memory.domain.entry_lookup import folded_ids, ids_in
 from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash, hash_of
-from agent_memory.domain.text.file_name import id_in_name
-from agent_memory.domain.text.folded_name import TakenNames, folded_name
+from agent_memory.domain.text.file_name import folded_name, id_in_name
 from agent_memory.errors import EntryNotFound, EntryUnreadable, Error
 
 Write = tuple[str, FileState | None]
@@ -52,7 +51,7 @@ class Draft:
         self._unreadable = live.unreadable
         self._before: dict[str, FileState | None] = {}
         self._after: dict[str, FileState | None] = {}
-        self._names: dict[str, TakenNames] = {}
+        self._names: dict[str, frozenset[str]] = {}
         """Of each shelf on disk."""
         self._names_after: dict[tuple[str, str], bool] = {}
         """Which of these, and of others, are taken by now."""
@@ -214,8 +213,8 @@ class Draft:
             listed = self._shelves.names(shelf)
             if isinstance(listed, Failure):
                 return listed
-            self._names[shelf] = TakenNames(listed.unwrap())
-        return Success(name not in self._names[shelf])
+            self._names[shelf] = frozenset(map(folded_name, listed.unwrap()))
+        return Success(folded_name(name) not in self._names[shelf])
 
     def _archived_ids(self) -> Result[None, Error]:
         """Know what is in the archive."""

@@ -10,8 +10,7 @@ from itertools import chain
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.text.ascii_words import words_of_letters
-from agent_memory.domain.text.terms import content_terms, term_of, words_of
+from agent_memory.domain.text.terms import content_terms, term_of, words_of, words_of_letters
 
 # -- things of which a project chooses one --------------------------------------------------------------------------
 

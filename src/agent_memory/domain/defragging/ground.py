@@ -15,7 +15,7 @@ from agent_memory.domain.entry import Listed, Meta, StoredEntry, Usage, reads_of
 from agent_memory.domain.planning.drafts import stored_subject
 from agent_memory.domain.planning.linking import TakenBesides, Targets
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.text.folded_name import folded_name
+from agent_memory.domain.text.file_name import folded_name
 from agent_memory.domain.vocabulary import Sensitivity
 
 

@@ -14,8 +14,7 @@ from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.tagging.tag_survey import TagUse, alike, survey_tags, tag_counts
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, Standing, TagVocabulary
-from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, is_safe_name
-from agent_memory.domain.text.folded_name import folded_names
+from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, folded_name, is_safe_name
 from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.text.tags import normal_tag, normal_tags
 from agent_memory.domain.vocabulary import Sensitivity
@@ -191,7 +190,8 @@ def examine_copies(copies: Iterable[NoteFile]) -> Iterator[Finding]:
 def examine_clashes(paths: Sequence[str]) -> Iterator[Finding]:
     """Live files whose names many disks would not keep apart."""
     first: dict[str, str] = {}
-    for path, name in zip(paths, folded_names(paths), strict=True):
+    for path in paths:
+        name = folded_name(path)
         if first.setdefault(name, path) != path:
             yield of.NAME_CLASH.found(
                 path, f"On many disks its name is the same as that of {first[name]}, and one would be lost"

@@ -8,8 +8,7 @@ from attrs import evolve, frozen
 
 from agent_memory.domain.doctor.note_checks import NoteFile
 from agent_memory.domain.entry import Listed, Meta
-from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, is_safe_name
-from agent_memory.domain.text.folded_name import folded_name
+from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, folded_name, is_safe_name
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.tags import normal_tag
 

@@ -1,4 +1,5 @@
-"""File names of entries: `descriptive title -- topic__x topic__y id__XXXXXX.md`. The id alone is identity (P15, P21)."""
+"""File names of entries: `descriptive title -- topic__x topic__y id__XXXXXX.md`. The id alone is identity (P15, P21).
+And when two names are one: on the file systems of macOS, and wherever a store may be copied to (P15)."""
 
 from __future__ import annotations
 
@@ -112,3 +113,10 @@ def _tags_part(tags: tuple[str, ...], room_bytes: int) -> str:
             break
         part += f" {tag}"
     return part
+
+
+def folded_name(name: str) -> str:
+    """The same for names that a file system which ignores case or normalises would not keep apart."""
+    if name.isascii():
+        return name.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
