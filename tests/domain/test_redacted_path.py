@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.queueing.plain_name import is_plain_name
+from agent_memory.domain.queueing.inbox_rules import is_plain_name
 from agent_memory.domain.redacted_path import redact_path, redact_with_paths
 from agent_memory.domain.redaction import redact
 from fixtures.secret_samples import SAMPLES, Sample, base62

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.queueing.session_path import keeper_of, root_session
+from agent_memory.domain.queueing.session_event import keeper_of, root_session
 
 HOME = "/home/ada"
 KEPT = {

@@ -6,7 +6,7 @@ import attrs
 from attrs import field, frozen
 
 from agent_memory.config import Config
-from agent_memory.formats.described_attributes import attributes_of, camel_case, options_of
+from agent_memory.formats.strict_values import attributes_of, camel_case, options_of
 
 
 @frozen

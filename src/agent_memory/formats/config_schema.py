@@ -8,8 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from attrs import has
 
-from agent_memory.formats.described_attributes import Attribute, attributes_of, options_of
-from agent_memory.formats.strict_values import document_of
+from agent_memory.formats.strict_values import Attribute, attributes_of, document_of, options_of
 
 _NAMES: Mapping[Any, str] = {str: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null"}
 _BOUNDS = {"least": "minimum", "above": "exclusiveMinimum", "most": "maximum"}

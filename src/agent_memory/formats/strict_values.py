@@ -1,24 +1,64 @@
-"""From JSON to values and back with nothing guessed: no unknown key, no converted type, every problem with its path.
+"""From the JSON of a config to values and back with nothing guessed: no unknown key, no converted type, every problem with its path.
 
 The keys are the camelCase of the attributes. An attribute's metadata may hold bounds and checks (`agent_memory.config` says
-which) and another `key`. Not by cattrs, which stops at the first problem of each class, makes `'[]'` of `[]`, True of `"no"` and a tuple
-of letters of a string; what is left to do once the problems are found is a few lines, and every command does it with the configuration.
+which) and another `key`. Not by `json_codec`, which needs cattrs: every command reads the configuration, and importing cattrs takes as
+long as starting Python twice.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from types import NoneType
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from attrs import has
+from attrs import NOTHING, fields, frozen, has
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.json_shape import is_list, is_object, is_row
-from agent_memory.formats.described_attributes import attributes_of, options_of
 
 T = TypeVar("T")
+
+
+@frozen
+class Attribute:
+    """One attribute of a class."""
+
+    name: str
+    type: Any
+    """With the names in it resolved."""
+    facts: Mapping[str, Any]
+    """Its metadata: meaning, bounds and checks (`agent_memory.config` says which)."""
+    is_required: bool
+    default: Any
+    """What an absent key stands for; None for a key that must be there."""
+
+
+@cache
+def attributes_of(cls: type) -> Mapping[str, Attribute]:
+    """The attributes of a class of values by their JSON keys: `key` in the metadata, else the camelCase of the name."""
+    types = get_type_hints(cls)
+    attributes: dict[str, Attribute] = {}
+    for each in fields(cls):
+        facts: Mapping[str, Any] = each.metadata
+        is_required = each.default is NOTHING
+        default = each.default.factory() if hasattr(each.default, "factory") else None if is_required else each.default
+        attributes[facts.get("key", camel_case(each.name))] = Attribute(
+            each.name, types[each.name], facts, is_required, default
+        )
+    return attributes
+
+
+def camel_case(name: str) -> str:
+    """`maxCallsPerDay` of `max_calls_per_day`."""
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
+def options_of(type_: Any) -> tuple[Any, ...]:
+    """The members of a union, `NoneType` among them; of any other type that type alone."""
+    return get_args(type_) if get_origin(type_) in (Union, UnionType) else (type_,)
 
 
 def value_of(document: object, cls: type[T]) -> Result[T, tuple[str, ...]]:

@@ -14,7 +14,7 @@ from agent_memory.adapters.surroundings.configured_root import root_and_doubt
 from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.adapters.surroundings.root import home_of
-from agent_memory.domain.queueing.plain_name import is_plain_name
+from agent_memory.domain.queueing.inbox_rules import is_plain_name
 from agent_memory.domain.queueing.session_event import SessionEvent, session_event
 from agent_memory.surfaces.hook_call import (
     HookProblem,

@@ -12,17 +12,16 @@ import os
 import time
 from _thread import RLock  # which `threading` hands on, and takes longer to load than all else here
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import FILE_MODE, make_directories
-from agent_memory.adapters.disk.io_errors import as_store_io, store_io
+from agent_memory.adapters.disk.io_errors import as_store_io
 from agent_memory.adapters.disk.paths import close_quietly, real_root
 from agent_memory.adapters.surroundings.root import home_of, local_state_directory
-from agent_memory.errors import Busy, Error, HomeUnknown
-from agent_memory.results import sealed
+from agent_memory.errors import Busy, Error, HomeUnknown, StoreIo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +57,7 @@ class KernelLocks:
     def write(self) -> Generator[Result[None, Error], None, None]:
         """See the port. Waits up to `write_limit_seconds`, for other threads as for other processes."""
         if not self._turn.acquire(timeout=self._limit_seconds):
-            yield self._path("write").bind(lambda path: Failure(Busy(path)))
+            yield Failure(Busy(self._path("write")))
             return
         try:
             if self._writing:
@@ -75,23 +74,22 @@ class KernelLocks:
 
     @contextmanager
     def _held(self, name: str, limit_seconds: float) -> Generator[Result[None, Error], None, None]:
-        match sealed(self._path(name).bind(lambda path: _opened(path, limit_seconds))):
-            case Failure(error):
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(file_lock(self._path(name), limit_seconds))
+            except (Busy, StoreIo, HomeUnknown) as error:
                 yield Failure(error)
-            case Success(descriptor):
-                try:
-                    yield Success(None)
-                finally:
-                    release(descriptor)
+                return
+            yield Success(None)
 
-    def _path(self, name: str) -> Result[str, Error]:
+    def _path(self, name: str) -> str:
         home = home_of(self._environ)
         if home is None:
-            return Failure(HomeUnknown())
+            raise HomeUnknown()
         from hashlib import sha256  # reading takes no lock
 
         key = sha256(os.fsencode(self._root)).hexdigest()[:24]
-        return Success(f"{local_state_directory(home)}/{key}.{name}.lock")
+        return f"{local_state_directory(home)}/{key}.{name}.lock"
 
 
 def lock_within(descriptor: int, kind: int, limit_seconds: float) -> bool:
@@ -119,6 +117,9 @@ def file_lock(path: str, limit_seconds: float) -> Generator[None, None, None]:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
     try:
         with as_store_io("lock", path):
+            os.fchmod(
+                descriptor, FILE_MODE
+            )  # a umask that hides files from their owner would hide the lock from the next
             held = lock_within(descriptor, fcntl.LOCK_EX, limit_seconds)
         if not held:
             raise Busy(path)
@@ -132,20 +133,3 @@ def release(descriptor: int) -> None:
     with suppress(OSError):  # closing unlocks as well
         fcntl.flock(descriptor, fcntl.LOCK_UN)
     close_quietly(descriptor)
-
-
-def _opened(path: str, limit_seconds: float) -> Result[int, Error]:
-    try:
-        make_directories(os.path.dirname(path))
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
-    except OSError as error:
-        return Failure(store_io(error, "open the lock", path))
-    try:
-        os.fchmod(descriptor, FILE_MODE)  # a umask that hides files from their owner would hide the lock from the next
-        if lock_within(descriptor, fcntl.LOCK_EX, limit_seconds):
-            return Success(descriptor)
-    except OSError as error:
-        close_quietly(descriptor)
-        return Failure(store_io(error, "lock", path))
-    close_quietly(descriptor)
-    return Failure(Busy(path))

@@ -5,8 +5,7 @@ hook runs before every answer of every agent.
 """
 
 from agent_memory.domain.json_shape import is_object
-from agent_memory.domain.queueing.hook_events import plain_name
-from agent_memory.domain.queueing.session_event import SessionEvent, located_event, own_session_id
+from agent_memory.domain.queueing.session_event import SessionEvent, located_event, own_session_id, plain_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

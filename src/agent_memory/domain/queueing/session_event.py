@@ -1,16 +1,19 @@
 """A hook's payload, reduced to what locates the session.
 
 Payloads name the same things differently in each harness; `SHAPES` has one entry a harness. Pure and free of imports
-but the value rules, since capture uses it inside every turn of every agent. Which events record is in `hook_events`.
+but the value rules, since capture uses it inside every turn of every agent.
+
+An entry is only a hint that a session has content, several fold into one, and end events get lost on every harness. So every
+event of a session counts (the turn's end, which is the checkpoint; the session's end; compaction, a failed turn, a prompt, an
+event that we have never heard of), except those that can say nothing new: the ones in the midst of a turn, whose end follows,
+and the start of a session that is still empty.
 
 What happens in a sub-agent belongs to the session that started it, by the payload's own word or by where its transcript is.
 Whether a person took part is not decided here: the transcript tells it better (`History.automated`).
 """
 
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.queueing.hook_events import says_nothing_new
 from agent_memory.domain.queueing.inbox_rules import id_problem, path_problem, shown, version_problem, word_problem
-from agent_memory.domain.queueing.session_path import keeper_of, root_session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -248,3 +251,82 @@ def _at(payload: "dict[str, object]", key: str) -> object:
 
 def _valid(value: object, problem_of: "Callable[[object], str | None]") -> str | None:
     return value if isinstance(value, str) and problem_of(value) is None else None
+
+
+# -- which events record ----------------------------------------------------------------------------------------------
+
+MID_TURN_EVENTS = frozenset(
+    (
+        # Claude Code, Codex, Copilot, Goose
+        *("pretooluse", "posttooluse", "posttoolusefailure", "posttoolbatch", "tooluse"),
+        *("permissionrequest", "permissiondenied", "notification", "subagentstart", "cwdchanged", "filechanged"),
+        *("configchange", "instructionsloaded", "taskcreated", "elicitation", "elicitationresult"),
+        *("worktreecreate", "worktreeremove"),
+        # Gemini
+        *("beforetool", "aftertool", "beforetoolselection", "beforemodel", "aftermodel"),
+        # Cursor
+        *("beforeshellexecution", "aftershellexecution", "beforemcpexecution", "aftermcpexecution", "beforereadfile"),
+        *("afterfileedit", "beforetabfileread", "aftertabfileedit", "afteragentthought", "afteragentresponse"),
+        # Amp, opencode, Pi
+        *("toolcall", "toolresult", "toolexecutebefore", "toolexecuteafter", "toolexecutionstart", "toolexecutionend"),
+        *("messageupdated", "messageremoved", "messagepartupdated", "messagepartremoved", "messagepartdelta"),
+        *("messagestart", "messageupdate", "messageend", "turnstart", "context", "modelselect"),
+        *("sessioncreated", "sessionupdated", "sessionstatus", "sessiondiff", "sessiondeleted", "fileedited"),
+        *("todoupdated", "permissionasked", "permissionupdated", "permissionreplied", "filewatcherupdated"),
+    )
+)
+"""Plain names, as the harnesses' documents list their events. Among them those that make, describe or delete a session."""
+
+STARTS_WITH_CONTENT = frozenset(("resume", "compact"))
+"""The `source` of session starts that go on with a session; `startup`, `clear`, `new` and `fork` begin an empty one."""
+
+
+def plain_name(event: str) -> str:
+    """One spelling of an event's name: `session_start`, `session.start` and `SessionStart` are `sessionstart`."""
+    return event.casefold().replace(".", "").replace("_", "").replace("-", "")
+
+
+def says_nothing_new(event: str, source: object, agent_type: object) -> bool:
+    """Whether an event needs no entry. `agent_type` is "" for the helper that writes a compaction's summary, which is no
+    sub-agent of the person's."""
+    name = plain_name(event)
+    if name == "sessionstart":
+        return not (isinstance(source, str) and source in STARTS_WITH_CONTENT)
+    if name == "subagentstop":
+        return agent_type == ""
+    return name in MID_TURN_EVENTS
+
+
+# -- what the path of a transcript says: only its last parts count, since every harness can be told to keep its files elsewhere
+
+
+def keeper_of(path: str) -> str | None:
+    """The harness that names its transcripts in this way; None for a path that says nothing."""
+    *above, name = path.split("/")[-4:]
+    if "agent-transcripts" in above:
+        return "cursor"
+    if name.startswith("rollout-"):
+        return "codex"
+    if "chats" in above[-2:] and name.endswith((".json", ".jsonl")):
+        return "gemini"
+    if "session-state" in above[-2:]:
+        return "copilot"
+    return "claude-code" if above[-2:-1] == ["projects"] and name.endswith(".jsonl") else None
+
+
+def root_session(path: str) -> tuple[str, str | None] | None:
+    """The id of the session that started the sub-agent whose transcript this is, and its own transcript where the path
+    tells it; None for a root's.
+
+    `<session>/subagents/<sub-agent>.jsonl` (Claude Code, whose workflows are one level deeper, and Cursor), and
+    `chats/<session>/<sub-agent>.jsonl` (Gemini).
+    """
+    parts = path.split("/")
+    for at in (-2, -3):
+        if len(parts) > 1 - at and parts[at] == "subagents":
+            session, around = parts[at - 1], "/".join(parts[: at - 1])
+            inside = parts[at - 2] == "agent-transcripts"
+            return session, f"{around}/{session}/{session}.jsonl" if inside else f"{around}/{session}.jsonl"
+    if len(parts) > 3 and parts[-3] == "chats":
+        return parts[-2], None
+    return None

@@ -15,7 +15,7 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.tags import normal_tag, split_tags
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
 from agent_memory.errors import Error, UsageInvalid
-from agent_memory.formats.search_json import search_document
+from agent_memory.formats.entry_json import search_document
 from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import add_choice, with_memory
 from agent_memory.surfaces.console import Console
