@@ -117,9 +117,8 @@ def file_lock(path: str, limit_seconds: float) -> Generator[None, None, None]:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
     try:
         with as_store_io("lock", path):
-            os.fchmod(
-                descriptor, FILE_MODE
-            )  # a umask that hides files from their owner would hide the lock from the next
+            # A umask that hides files from their owner would hide the lock from the next.
+            os.fchmod(descriptor, FILE_MODE)
             held = lock_within(descriptor, fcntl.LOCK_EX, limit_seconds)
         if not held:
             raise Busy(path)

@@ -20,9 +20,8 @@ from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ConfigInvalid, ConfigUnreadable, HomeUnknown, PathRefused, StoreIo
-from agent_memory.formats.described_attributes import attributes_of
 from agent_memory.formats.strict_json import parse_strict_document
-from agent_memory.formats.strict_values import value_of
+from agent_memory.formats.strict_values import attributes_of, value_of
 from agent_memory.results import as_result
 from agent_memory.wording import describe
 
