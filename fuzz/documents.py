@@ -9,6 +9,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_lite import json_object, scan_json
 from agent_memory.adapters.scheduling.schedule_state import INSTALLED, RECORD
+from agent_memory.adapters.setup.setup_state import RECEIPT
 from agent_memory.adapters.surroundings.config_files import parse_config, set_keys
 from agent_memory.adapters.surroundings.trust import TRUSTED
 from agent_memory.domain.injecting.deliveries import delivery_of
@@ -18,7 +19,6 @@ from agent_memory.formats import (
     footprint_json,
     inbox_json,
     ledger_lines,
-    receipt_json,
     run_json,
     tiers_json,
 )
@@ -77,7 +77,7 @@ DOCUMENTS: Mapping[str, tuple[Parse, Render | None]] = {
     ),
     "schedule": (_bytes(INSTALLED.parse), INSTALLED.render),
     "schedule-record": (_bytes(RECORD.parse), RECORD.render),
-    "receipt": (_bytes(receipt_json.parse_receipt), receipt_json.render_receipt),
+    "receipt": (_bytes(RECEIPT.parse), RECEIPT.render),
     "trust": (_bytes(TRUSTED.parse), TRUSTED.render),
     "undone": (_bytes(bookkeeping_json.UNDONE.parse), bookkeeping_json.UNDONE.render),
     "undoing": (_bytes(bookkeeping_json.UNDOING.parse), bookkeeping_json.UNDOING.render),

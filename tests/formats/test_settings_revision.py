@@ -8,28 +8,28 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from agent_memory.domain.installing.receipt import FileRecord, Placed, sha256_of
-from agent_memory.domain.installing.wanted import Element, Member, Part, Syntax, Whole
+from agent_memory.domain.installing.receipt import FileRecord, sha256_of
+from agent_memory.domain.installing.wanted import Element, Entry, Member, Part, Syntax, Whole
 from agent_memory.formats.entry_values import EditRefused
 from agent_memory.formats.settings_revision import Revision, with_placed, without_placed
 
 PATH = "/home/ada/.claude/settings.json"
 
 
-def hook(program: str = "/usr/bin/memory", timeout: int = 10) -> Placed:
+def hook(program: str = "/usr/bin/memory", timeout: int = 10) -> Entry:
     command = f"{program} capture --harness claude-code --hook"
     group: dict[str, Any] = {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
     mark = "capture --harness claude-code --hook"
-    return Placed(Element(("hooks", "Stop"), group, command, mark), Part.HOOKS, ("claude-code",))
+    return Element(("hooks", "Stop"), group, command, mark, Part.HOOKS, ("claude-code",))
 
 
-def server(program: str = "/usr/bin/memory", harness: str = "claude-code") -> Placed:
+def server(program: str = "/usr/bin/memory", harness: str = "claude-code") -> Entry:
     value = {"command": program, "args": ["mcp"]}
-    return Placed(Member(("mcpServers", "agent-memory"), value, program), Part.MCP, (harness,))
+    return Member(("mcpServers", "agent-memory"), value, program, part=Part.MCP, harnesses=(harness,))
 
 
-def target(path: str, harness: str) -> Placed:
-    return Placed(Element(("agentsMd", "targets"), path), None, (harness,))
+def target(path: str, harness: str) -> Entry:
+    return Element(("agentsMd", "targets"), path, harnesses=(harness,))
 
 
 def record_of(revision: Revision, syntax: Syntax = "jsonc") -> FileRecord:
@@ -37,7 +37,7 @@ def record_of(revision: Revision, syntax: Syntax = "jsonc") -> FileRecord:
     return FileRecord(PATH, syntax, before, sha256_of(revision.after or b""), revision.placed)
 
 
-def installed(current: bytes | None, *wanted: Placed) -> Revision:
+def installed(current: bytes | None, *wanted: Entry) -> Revision:
     return with_placed(current, "jsonc", None, None, wanted)
 
 
@@ -94,7 +94,7 @@ def test_a_file_that_somebody_removed_stays_removed() -> None:
 
 
 def test_the_version_that_came_with_ours_stays_for_hooks_of_somebody_elses() -> None:
-    version = Placed(Member(("version",), 1, optional=True, stays=True), Part.HOOKS, ("cursor",))
+    version = Member(("version",), 1, optional=True, stays=True, part=Part.HOOKS, harnesses=("cursor",))
     revision = installed(None, version, hook())
     document = json.loads(revision.after or b"")
     document["hooks"]["stop"] = [{"command": "say done"}]
@@ -105,7 +105,7 @@ def test_the_version_that_came_with_ours_stays_for_hooks_of_somebody_elses() -> 
 
 
 class TestWhole:
-    OURS = Placed(Whole("// ours\n"), Part.HOOKS, ("amp",))
+    OURS = Whole("// ours\n", Part.HOOKS, ("amp",))
 
     def test_made_and_removed(self) -> None:
         made = with_placed(None, "whole", None, None, (self.OURS,))
@@ -115,7 +115,7 @@ class TestWhole:
 
     def test_brought_up_to_date(self) -> None:
         made = with_placed(None, "whole", None, None, (self.OURS,))
-        newer = Placed(Whole("// newer\n"), Part.HOOKS, ("amp",))
+        newer = Whole("// newer\n", Part.HOOKS, ("amp",))
         new = with_placed(made.after, "whole", record_of(made, "whole"), None, (newer,))
         assert (new.after, new.set_aside) == (b"// newer\n", False)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.installing.receipt import FileRecord, Placed, sha256_of
-from agent_memory.domain.installing.wanted import Element, Member, Syntax, Whole
+from agent_memory.domain.installing.receipt import FileRecord, sha256_of
+from agent_memory.domain.installing.wanted import Element, Entry, Member, Syntax, Whole
 from agent_memory.formats.entry_values import EditRefused, Spot, has, holds, is_occupied
 from agent_memory.formats.jsonc_edit import cut_json, is_bare_json, parse_jsonc, put_json
 from agent_memory.formats.toml_edit import cut_toml, parse_toml, put_toml
@@ -25,7 +25,7 @@ class Revision:
 
     after: bytes | None
     baseline: bytes | None
-    placed: tuple[Placed, ...]
+    placed: tuple[Entry, ...]
     set_aside: bool = False
     """A file of ours that somebody has edited is replaced or removed: its bytes are to be kept."""
 
@@ -35,7 +35,7 @@ def with_placed(
     syntax: Syntax,
     record: FileRecord | None,
     backup: bytes | None,
-    wanted: Iterable[Placed],
+    wanted: Iterable[Entry],
 ) -> Revision:
     """The file with what is wanted in it, besides what is there. `backup` is the backup of the record. What was put in before
     stays where it stands while it is as it is wanted."""
@@ -54,8 +54,8 @@ def without_placed(
     current: bytes | None, record: FileRecord, backup: bytes | None, harnesses: frozenset[str]
 ) -> Revision:
     """The file without what is there for these harnesses alone."""
-    kept: list[Placed] = []
-    gone: list[Placed] = []
+    kept: list[Entry] = []
+    gone: list[Entry] = []
     for each in record.placed:
         others = tuple(harness for harness in each.harnesses if harness not in harnesses)
         (kept if others else gone).append(evolve(each, harnesses=others or each.harnesses))
@@ -82,18 +82,18 @@ def _baseline(current: bytes | None, syntax: Syntax, record: FileRecord | None, 
     return None if backup is None and is_bare(text, syntax) else text.encode()
 
 
-def _cut_all(text: str, placed: Iterable[Placed], syntax: Syntax, original: str | None) -> str:
+def _cut_all(text: str, placed: Iterable[Entry], syntax: Syntax, original: str | None) -> str:
     for each in sorted(placed, key=_may_stay):
-        if isinstance(each.entry, Whole):
+        if isinstance(each, Whole):
             continue
-        shorter = cut(text, each.entry, syntax, original)
+        shorter = cut(text, each, syntax, original)
         if not _may_stay(each) or _is_as_before(shorter, syntax, original):
             text = shorter  # else what somebody has added may need it
     return text
 
 
-def _may_stay(placed: Placed) -> bool:
-    return isinstance(placed.entry, Member) and placed.entry.stays
+def _may_stay(placed: Entry) -> bool:
+    return isinstance(placed, Member) and placed.stays
 
 
 def _is_as_before(text: str, syntax: Syntax, original: str | None) -> bool:
@@ -107,29 +107,28 @@ def _is_as_before(text: str, syntax: Syntax, original: str | None) -> bool:
     return bool(parse_settings(text, syntax) == before)
 
 
-def _with_one(text: str, wanted: Placed, syntax: Syntax, placed: list[Placed], original: str | None) -> str:
+def _with_one(text: str, wanted: Entry, syntax: Syntax, placed: list[Entry], original: str | None) -> str:
     """The text with one entry in it, which then is among `placed`; the same where somebody else has put it there."""
-    spot = wanted.entry
-    assert not isinstance(spot, Whole)  # the caller takes care of these
+    assert not isinstance(wanted, Whole)  # the caller takes care of these
     number = next((number for number, each in enumerate(placed) if _same_spot(each, wanted)), None)
     value = parse_settings(text, syntax)
     if number is None:
-        if holds(value, spot):
+        if holds(value, wanted):
             return text
-        if is_occupied(value, spot):
-            raise EditRefused(f"something else is set up there as {'.'.join(spot.keys)}; remove or rename that first")
+        if is_occupied(value, wanted):
+            raise EditRefused(f"something else is set up there as {'.'.join(wanted.keys)}; remove or rename that first")
         placed.append(wanted)
-        return put(text, spot, syntax)
+        return put(text, wanted, syntax)
     mine = placed[number]
     placed[number] = _united(mine, wanted)
-    if has(value, spot):
+    if has(value, wanted):
         return text
-    return put(_cut_all(text, [mine], syntax, original), spot, syntax)
+    return put(_cut_all(text, [mine], syntax, original), wanted, syntax)
 
 
-def _same_spot(placed: Placed, wanted: Placed) -> bool:
+def _same_spot(placed: Entry, wanted: Entry) -> bool:
     """Whether an entry that was put in earlier is the earlier form of what is wanted."""
-    match placed.entry, wanted.entry:
+    match placed, wanted:
         case Element() as old, Element() as new:
             return old.keys == new.keys and (old.mark == new.mark if new.mark else old.value == new.value)
         case Member() as old, Member() as new:
@@ -138,18 +137,18 @@ def _same_spot(placed: Placed, wanted: Placed) -> bool:
             return isinstance(old, Whole) and isinstance(new, Whole)
 
 
-def _united(old: Placed, new: Placed) -> Placed:
+def _united(old: Entry, new: Entry) -> Entry:
     return evolve(new, harnesses=tuple(sorted({*old.harnesses, *new.harnesses})))
 
 
 def _whole(
-    current: bytes | None, record: FileRecord | None, backup: bytes | None, wanted: tuple[Placed, ...]
+    current: bytes | None, record: FileRecord | None, backup: bytes | None, wanted: tuple[Entry, ...]
 ) -> Revision:
     """A file of ours: made, or brought up to date. What somebody else has made there is left alone."""
     placed = wanted[0]
     for each in (*wanted[1:], *(() if record is None else record.placed)):
         placed = _united(each, placed)
-    text = placed.entry.text.encode() if isinstance(placed.entry, Whole) else b""
+    text = placed.text.encode() if isinstance(placed, Whole) else b""
     if record is None:
         if current == text:
             return Revision(current, current, ())

@@ -33,14 +33,13 @@ from agent_memory.domain.installing.plan import (
 )
 from agent_memory.domain.installing.receipt import (
     FileRecord,
-    Placed,
     Receipt,
     Record,
     SectionRecord,
     repository_name,
     sha256_of,
 )
-from agent_memory.domain.installing.wanted import Element, HarnessSetup, Member, Part, Switch, Syntax
+from agent_memory.domain.installing.wanted import Element, Entry, HarnessSetup, Member, Part, Switch, Syntax
 from agent_memory.errors import AgentMemoryError, MarkersAmbiguous, SettingsRefused
 from agent_memory.formats.entry_values import EditRefused, value_at
 from agent_memory.formats.rule_heads import with_section
@@ -125,33 +124,33 @@ class Installation:
 
     def _wanted(
         self, request: SetupRequest, setups: Mapping[str, HarnessSetup]
-    ) -> dict[tuple[str, Syntax], tuple[Placed, ...]]:
+    ) -> dict[tuple[str, Syntax], tuple[Entry, ...]]:
         """Everything that is wanted, by file."""
-        wanted: dict[tuple[str, Syntax], tuple[Placed, ...]] = {}
+        wanted: dict[tuple[str, Syntax], tuple[Entry, ...]] = {}
         for name, setup in setups.items():
             for each in setup.files:
                 if each.part in request.parts:
-                    placed = tuple(Placed(entry, each.part, (name,)) for entry in each.entries)
+                    placed = tuple(evolve(entry, part=each.part, harnesses=(name,)) for entry in each.entries)
                     wanted[(each.path, each.syntax)] = (*wanted.get((each.path, each.syntax), ()), *placed)
         return wanted
 
-    def _for_config(self, request: SetupRequest, sections: Iterable[PlannedFile | Refused]) -> tuple[Placed, ...]:
+    def _for_config(self, request: SetupRequest, sections: Iterable[PlannedFile | Refused]) -> tuple[Entry, ...]:
         """What our own config is to say, so that a scheduled run sees what this shell saw."""
         home = self.context.home
         everyone = tuple(sorted(request.harnesses))
         root = told_path(self.config.storage.root or "", home)
-        placed = [Placed(Member(_ROOT_KEYS, root, optional=True), None, everyone)]
+        placed: list[Entry] = [Member(_ROOT_KEYS, root, optional=True, harnesses=everyone)]
         for path in recorded_transcript_roots(home, self.environ):
             if path not in self.config.capture.transcript_roots:
-                placed.append(Placed(Element(("capture", "transcriptRoots"), told_path(path, home)), None, everyone))
+                placed.append(Element(("capture", "transcriptRoots"), told_path(path, home), harnesses=everyone))
         for section in sections:
             if isinstance(section, PlannedFile) and section.record is not None:
-                entry = Element(("agentsMd", "targets"), told_path(section.path, home))
-                placed.append(Placed(entry, None, section.record.harnesses))
+                whose = section.record.harnesses
+                placed.append(Element(("agentsMd", "targets"), told_path(section.path, home), harnesses=whose))
         return tuple(placed)
 
     def _file(
-        self, path: str, syntax: Syntax, wanted: tuple[Placed, ...], receipt: Receipt
+        self, path: str, syntax: Syntax, wanted: tuple[Entry, ...], receipt: Receipt
     ) -> PlannedFile | Refused | None:
         record = receipt.file(path)
         backup = self.state.backup(None if record is None else record.before)
@@ -226,7 +225,7 @@ class Installation:
         here = self.config.storage.root
         record = receipt.file(self.config_path)
         ours = () if record is None else record.placed
-        if any(isinstance(each.entry, Member) and each.entry.keys == _ROOT_KEYS for each in ours):
+        if any(isinstance(each, Member) and each.keys == _ROOT_KEYS for each in ours):
             return ()
         if self.config_root is None or here is None or os.path.realpath(self.config_root) == os.path.realpath(here):
             return ()

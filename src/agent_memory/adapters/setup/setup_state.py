@@ -11,17 +11,21 @@ the person's, the receipt knows of it.
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
 from agent_memory.adapters.disk.io_errors import as_store_io
 from agent_memory.adapters.disk.locks import file_lock
 from agent_memory.adapters.disk.paths import read_image
+from agent_memory.adapters.disk.root_files import JsonFile
 from agent_memory.adapters.surroundings.root import is_directory, local_state_directory
 from agent_memory.domain.installing.receipt import Receipt, sha256_of
+from agent_memory.domain.installing.wanted import Element, Entry, Member, Whole
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.receipt_json import parse_receipt, render_receipt
+from agent_memory.formats.json_codec import Format, tagged_union
 
+tagged_union(Entry, "kind", {"element": Element, "member": Member, "whole": Whole})
+RECEIPT = Format(Receipt)
 MAX_RECEIPT_BYTES = 16 << 20
 MAX_BACKUP_BYTES = 8 << 20
 
@@ -31,7 +35,7 @@ class SetupState:
 
     def __init__(self, home: str) -> None:
         self.directory = f"{local_state_directory(home)}/setup"
-        self.receipt_path = f"{self.directory}/receipt.json"
+        self._receipt = JsonFile(self.directory, "receipt.json", RECEIPT, MAX_RECEIPT_BYTES)
         self._backups = f"{self.directory}/backups"
 
     def locked(self) -> AbstractContextManager[None]:
@@ -40,19 +44,15 @@ class SetupState:
 
     def receipt(self) -> Receipt:
         """What is installed; empty where nothing is. A damaged receipt is an error, never empty (P6)."""
-        image = read_image(self.receipt_path, MAX_RECEIPT_BYTES)
-        return Receipt() if image is None else parse_receipt(image.data, self.receipt_path)
+        return self._receipt.read() or Receipt()
 
     def put_receipt(self, receipt: Receipt) -> None:
         """Replace the receipt, durably; an empty one is no file. Backups that it does not name are removed after it."""
-        with as_store_io("write", self.receipt_path):
-            if receipt != Receipt():
-                make_directories(self.directory)
-                replace_file(self.receipt_path, render_receipt(receipt))
-            else:
-                with suppress(FileNotFoundError):
-                    os.unlink(self.receipt_path)
-                    fsync_directory(self.directory)
+        if receipt == Receipt():
+            self._receipt.remove()
+        else:
+            self._receipt.write(receipt)
+        with as_store_io("tidy up", self._backups):
             self._prune(receipt)
 
     def keep_backup(self, data: bytes) -> str:

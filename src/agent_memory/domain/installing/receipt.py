@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Annotated
 
 from attrs import frozen
 
-from agent_memory.domain.installing.wanted import Entry, Part, Syntax
+from agent_memory.domain.installing.wanted import Entry, Syntax
+
+_DIGITS = frozenset("0123456789abcdef")
 
 
-@frozen
-class Placed:
-    """An entry of ours in a file, and for whom it is there."""
+def _digest_problem(text: str) -> str | None:
+    return None if len(text) == 64 and set(text) <= _DIGITS else "is no SHA-256"
 
-    entry: Entry
-    part: Part | None
-    """None for what is in our own config."""
-    harnesses: tuple[str, ...]
+
+def _path_problem(text: str) -> str | None:
+    return None if text.startswith("/") else "is no absolute path"
+
+
+Digest = Annotated[str, _digest_problem]
+FilePath = Annotated[str, _path_problem]
 
 
 @frozen
 class FileRecord:
     """A file with entries of ours."""
 
-    path: str
+    path: FilePath
     syntax: Syntax
-    before: str | None
+    before: Digest | None
     """SHA-256 of the file without ours, under which its backup is kept; None where there was no file."""
-    after: str
+    after: Digest
     """SHA-256 of the file as we left it: while it is that, nobody has touched it since."""
-    placed: tuple[Placed, ...]
+    placed: tuple[Entry, ...]
 
     @property
     def harnesses(self) -> tuple[str, ...]:
@@ -40,8 +45,8 @@ class FileRecord:
 class SectionRecord:
     """An instruction file that was made a target."""
 
-    path: str
-    before: str | None
+    path: FilePath
+    before: Digest | None
     """SHA-256 of the file before, under which its backup is kept; None where there was no file."""
     harnesses: tuple[str, ...]
 
@@ -55,7 +60,7 @@ class Receipt:
 
     files: tuple[FileRecord, ...] = ()
     sections: tuple[SectionRecord, ...] = ()
-    made_directories: tuple[str, ...] = ()
+    made_directories: tuple[FilePath, ...] = ()
     """Directories that were made for them."""
 
     @property

@@ -38,6 +38,9 @@ class Element:
     command: str | None = None
     mark: str = ""
     """Text by which an element that does the same, whoever put it there, is known; empty: only `value` itself is."""
+    part: Part | None = None
+    harnesses: tuple[str, ...] = ()
+    kind: Literal["element"] = "element"
 
 
 @frozen
@@ -51,6 +54,9 @@ class Member:
     """Whatever somebody else has put there will do."""
     stays: bool = False
     """It is taken out only where nothing else has come into the document that may need it."""
+    part: Part | None = None
+    harnesses: tuple[str, ...] = ()
+    kind: Literal["member"] = "member"
 
 
 @frozen
@@ -58,9 +64,13 @@ class Whole:
     """A file of ours from its first byte to its last."""
 
     text: str
+    part: Part | None = None
+    harnesses: tuple[str, ...] = ()
+    kind: Literal["whole"] = "whole"
 
 
 Entry = Element | Member | Whole
+"""An entry of ours in a file. One that is placed there names its part (None: what is in our own config) and for whom it is."""
 
 
 @frozen
