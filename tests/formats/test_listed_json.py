@@ -43,5 +43,5 @@ def test_what_was_rendered_is_read_back(listed: Listed) -> None:
 
 @pytest.mark.parametrize("text", ["", "[]", "[[]]", "{}", "3", '[["a"], "b"]', '[[1,2,3,4,5,"no kind"]]'])
 def test_what_was_not_rendered_is_an_error(text: str) -> None:
-    with pytest.raises((ValueError, TypeError, IndexError)):
+    with pytest.raises((ValueError, TypeError, LookupError)):
         parse_listed(text)

@@ -17,9 +17,17 @@ _SOURCE = tuple(each.name for each in fields(Source))
 LISTED_LAYOUT = repr((_META, _LISTED, _SOURCE))
 """Changes with the fields: a row of another layout must not be read."""
 
-_KIND, _STATUS, _ORIGIN, _IMPORTANCE, _SENSITIVITY = (
-    _META.index(name) for name in ("kind", "status", "origin", "importance", "sensitivity")
+_ENUMS = tuple(
+    (_META.index(name), {member.value: member for member in members})
+    for name, members in (
+        ("kind", Kind),
+        ("status", Status),
+        ("origin", Origin),
+        ("importance", Importance),
+        ("sensitivity", Sensitivity),
+    )
 )
+_HARNESSES = {member.value: member for member in Harness}
 _TAGS, _ALIASES, _SUPERSEDES, _SOURCES = (_META.index(name) for name in ("tags", "aliases", "supersedes", "sources"))
 
 _render = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -36,17 +44,14 @@ def render_listed(listed: Listed) -> str:
 
 
 def parse_listed(text: str) -> Listed:
-    """What was rendered. ValueError, TypeError or IndexError for what was not, or is damaged."""
+    """What was rendered. ValueError, TypeError or LookupError for what was not, or is damaged."""
     meta, *others = json.loads(text)
-    meta[_KIND] = Kind(meta[_KIND])
-    meta[_STATUS] = Status(meta[_STATUS])
-    meta[_ORIGIN] = Origin(meta[_ORIGIN])
-    meta[_IMPORTANCE] = Importance(meta[_IMPORTANCE])
-    meta[_SENSITIVITY] = Sensitivity(meta[_SENSITIVITY])
+    for at, members in _ENUMS:
+        meta[at] = members[meta[at]]
     for at in (_TAGS, _ALIASES, _SUPERSEDES):
         meta[at] = tuple(meta[at])
     meta[_SOURCES] = tuple(
-        Source(Harness(harness), thread_id, repo, cwd, agent, tuple(turns))
+        Source(_HARNESSES[harness], thread_id, repo, cwd, agent, tuple(turns))
         for harness, thread_id, repo, cwd, agent, turns in meta[_SOURCES]
     )
     return Listed(Meta(*meta), *others)

@@ -528,7 +528,7 @@ def _hit(memory: Memory, hit: SearchHit, here: str) -> str:
     remarks = [f"replaced by `{hit.superseded_by}`"] if hit.superseded_by else []
     remarks += ["archived"] if hit.listed.archived else []
     head = f"### [score: {hit.score:.2f}] {stored_line(meta.title)}\n{_facts(meta, here, remarks)}"
-    match sealed(memory.store.read(meta.id, archived=hit.listed.archived)):
+    match sealed(memory.store.read_again(hit.listed)):  # the note alone: to read by id looks at the directory
         case Success(stored) if len(text := stored_body(stored.body)) <= _WHOLE_CHARS:
             return f"{head}\n\n{text}"
         case _:  # it is long, or went away since it was found
