@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from agent_memory.adapters.git.rewriting import PurgeRules, rewrite
+from agent_memory.adapters.forgetting.purging import PurgeRules, rewrite
 
 GONE = "topics/gone.md"
 RULES = PurgeRules(

@@ -17,9 +17,8 @@ from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.vocabulary import Harness, Sensitivity
 from agent_memory.formats.bookkeeping_json import render_tombstone
-from agent_memory.formats.merge_sides import wanted_contents
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
-from agent_memory.formats.merged_tree import merged_tree
+from agent_memory.formats.merged_tree import merged_tree, wanted_contents
 from agent_memory.formats.note import parse_note, render_note
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 

@@ -6,21 +6,46 @@ is started (`adapters.git.history_purge`), by the journal of the forgetting at w
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from attrs import evolve
+import git_filter_repo as filter_repo
+from attrs import define, evolve, field, frozen
 
 from agent_memory.adapters.disk.paths import real_root, those_there
 from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
 from agent_memory.adapters.forgetting.note_traces import id_at
-from agent_memory.adapters.git.rewriting import PurgeRules, rewrite
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, understand
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.forgetting.traces import forgetful_message, share_of, without_session
 from agent_memory.formats.bookkeeping_json import ForgettingAtWork
 from agent_memory.formats.note import render_note
 from agent_memory.results import unwrap
+
+_WORDS = (
+    *("--force", "--quiet"),
+    "--partial",  # which leaves remotes and refs alone; the caller expires the reflog and collects the garbage
+    *("--prune-empty", "never", "--prune-degenerate", "never"),
+    *("--replace-refs", "delete-no-add"),
+    "--preserve-commit-encoding",
+)
+_SUBMODULE = b"160000"
+
+
+@frozen
+class PurgeRules:
+    """What goes, decided from the path alone or from what a file held."""
+
+    drops_path: Callable[[str], bool]
+    looks_at: Callable[[str], bool]
+    """Paths whose versions are to be read."""
+    version: Callable[[str, bytes], bytes | None]
+    """What a version that was read holds from now on; None: it goes. The very bytes: it stays."""
+    message: Callable[[str, bool], str]
+    """A message from now on; with whether its commit touched anything that goes."""
 
 
 def purge_rules(work: ForgettingAtWork, gone: frozenset[str]) -> PurgeRules:
@@ -58,6 +83,84 @@ def purge_rules(work: ForgettingAtWork, gone: frozenset[str]) -> PurgeRules:
 
 def _is_note(path: str) -> bool:
     return path.startswith((f"{TOPICS}/", f"{ARCHIVE}/"))
+
+
+# -- rewriting, by git-filter-repo: each version of each file is looked at where a commit brings it -----------------------
+
+
+def rewrite(rules: PurgeRules, gone: Path) -> None:
+    """Rewrite every commit and tag of the repository of this process. `gone` becomes a list of the objects that are not to
+    be there any more: those that stay nowhere, at no path."""
+    arguments = filter_repo.FilteringOptions.parse_args(_WORDS)
+    with subprocess.Popen(["git", "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+        rewriting = _Rewriting(rules, reader)
+        filtering = filter_repo.RepoFilter(
+            arguments,
+            commit_callback=lambda commit, _: rewriting.commit(commit, filtering),
+            tag_callback=lambda tag, _: rewriting.tag(tag),
+        )
+        filtering.run()
+    gone.write_bytes(b"".join(b"%s\n" % id for id in sorted(rewriting.dropped - rewriting.kept)))
+
+
+@define
+class _Rewriting:
+    rules: PurgeRules
+    reader: subprocess.Popen[bytes]
+    kept: set[bytes] = field(factory=set[bytes])
+    dropped: set[bytes] = field(factory=set[bytes])
+    decided: dict[tuple[str, bytes], bytes | int | None] = field(factory=dict[tuple[str, bytes], bytes | int | None])
+    """What a file, by its path and object, is from now on: the same object, a new one, or nothing."""
+
+    def commit(self, commit: filter_repo.Commit, filtering: filter_repo.RepoFilter) -> None:
+        # All of a commit's files come before its message: what they were called is known by then.
+        touched = [self._change(change, filtering) for change in commit.file_changes]
+        commit.message = self._message(commit.message, touched=any(touched))
+
+    def tag(self, tag: filter_repo.Tag) -> None:
+        tag.message = self._message(tag.message, touched=True)
+
+    def _message(self, message: bytes, *, touched: bool) -> bytes:
+        text = message.decode("utf-8", "surrogateescape")
+        return self.rules.message(text, touched).encode("utf-8", "surrogateescape")
+
+    def _change(self, change: filter_repo.FileChange, filtering: filter_repo.RepoFilter) -> bool:
+        """Whether it goes, or is another one now."""
+        path = os.fsdecode(change.filename)
+        id = change.blob_id
+        if not isinstance(id, bytes) or change.mode == _SUBMODULE:
+            return self.rules.drops_path(path)
+        if (path, id) not in self.decided:
+            self.decided[path, id] = self._decided(path, id, filtering)
+        instead = self.decided[path, id]
+        if instead == id:
+            self.kept.add(id)
+            return False
+        self.dropped.add(id)
+        if instead is None:
+            change.type, change.blob_id, change.mode = b"D", None, None
+        else:
+            change.blob_id = instead
+        return True
+
+    def _decided(self, path: str, id: bytes, filtering: filter_repo.RepoFilter) -> bytes | int | None:
+        held = self._contents(id) if self.rules.looks_at(path) else b""
+        instead = self.rules.version(path, held) if self.rules.looks_at(path) else held
+        if instead is None or self.rules.drops_path(path):
+            return None
+        if instead == held:
+            return id
+        blob = filter_repo.Blob(instead)
+        filtering.insert(blob)
+        return blob.id
+
+    def _contents(self, id: bytes) -> bytes:
+        assert self.reader.stdin is not None
+        assert self.reader.stdout is not None
+        self.reader.stdin.write(id + b"\n")
+        self.reader.stdin.flush()
+        size = int(self.reader.stdout.readline().split()[2])
+        return self.reader.stdout.read(size + 1)[:-1]
 
 
 def main() -> None:

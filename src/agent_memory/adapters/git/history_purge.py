@@ -1,6 +1,6 @@
 """The git history of a store, written anew without some of its files (P28).
 
-A copy of the repository is rewritten by git-filter-repo, in a process of its own (`rewriting`), and verified; then the two
+A copy of the repository is rewritten by git-filter-repo, in a process of its own (`forgetting.purging`), and verified; then the two
 change places, and the old one goes with all its objects. `runs/purge/new.git` is the copy, `runs/purge/old.git` is what was
 there. As long as both are there the exchange is half done, and whoever comes next to `.git` finishes it. The caller holds both
 locks: a commit that came between would be lost.
@@ -43,7 +43,7 @@ def old_repository(root: Path) -> Path:
 def purge_history(root: Path, environ: Mapping[str, str], rewriter: Sequence[str]) -> None:
     """Rewrite every reachable commit; nothing where there is no repository. On a failure the old one is in its place.
 
-    `rewriter` is the module that calls `rewriting.rewrite` with its rules, and its arguments; `_GONE` comes last.
+    `rewriter` is the module that calls `forgetting.purging.rewrite` with its rules, and its arguments; `_GONE` comes last.
     """
     old, new = GitProcess(root, environ), GitProcess(root, environ, new_repository(root))
     try:

@@ -16,8 +16,7 @@ from agent_memory.domain.recording.commit_message import commit_message
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, holds_secret
 from agent_memory.errors import SyncRefused
 from agent_memory.formats.bookkeeping_json import parse_purge
-from agent_memory.formats.merge_sides import wanted_contents
-from agent_memory.formats.merged_tree import merged_tree
+from agent_memory.formats.merged_tree import merged_tree, wanted_contents
 
 _OURS = ("topics/", "archive/", "state/", "usage/")
 _NOTHING = SyncRefused(

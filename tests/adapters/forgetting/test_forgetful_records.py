@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from agent_memory.adapters.forgetting.run_traces import forgetful_commits, forgetful_report
 from agent_memory.domain.forgetting.traces import FORGOTTEN, TraceWords
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.forgetful_json import forgetful_commits, forgetful_report
 
 WORDS = TraceWords(frozenset(("id__abc123",)), "session-1", frozenset(), ())
 REPORT = {
