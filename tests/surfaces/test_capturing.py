@@ -19,9 +19,15 @@ from agent_memory.domain.inbox_entry import (
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import ActRefused, Error, InboxEntryInvalid, UsageInvalid
-from agent_memory.surfaces.cli.capture import Captor, Note, capture_file, capture_inline, capture_session
+from agent_memory.results import as_result
+from agent_memory.surfaces.cli import capture
+from agent_memory.surfaces.cli.capture import Captor, Note
 from inbox_entries import AT_MS
 from stand_ins.dict_inbox import DictInbox
+
+capture_file = as_result(capture.capture_file)
+capture_inline = as_result(capture.capture_inline)
+capture_session = as_result(capture.capture_session)
 
 PERSON = Caller()
 AGENT = Caller(Harness.CLAUDE_CODE, "CLAUDE_CODE_CHILD_SESSION")

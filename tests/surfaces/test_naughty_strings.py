@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -82,12 +83,9 @@ def captured_and_consolidated(memory: Memory, texts: list[str]) -> None:
     accepted = 0
     for number, text in enumerate(texts):
         note = Note(text or "t", f"Body {number}: {text}", text, thread_id=None)
-        result = capture_inline(captor, note, Harness.MANUAL)
-        match result:
-            case Success(_):
-                accepted += 1
-            case Failure(error):
-                assert isinstance(error, UsageInvalid | InboxEntryInvalid), (text, error)
+        with suppress(UsageInvalid, InboxEntryInvalid):
+            capture_inline(captor, note, Harness.MANUAL)
+            accepted += 1
     assert accepted > len(texts) / 3
     run = open_.consolidate().unwrap()
     assert {each.outcome.verdict for each in run.settled} <= {"written", "skipped"}

@@ -37,6 +37,8 @@ class Console:
     json: bool = False
     line: ProgressLine = field(factory=ProgressLine, repr=False)
     held: Held | None = None
+    closing: list[Callable[[], Iterable[str]]] = field(factory=list[Callable[[], Iterable[str]]], repr=False)
+    """Asked, when the console is closed, for what is left to say on stderr."""
 
     def out(self, text: str) -> None:
         """Print for people; with `--json` nothing but the document goes to stdout."""
@@ -93,7 +95,11 @@ class Console:
         return error.exit_code
 
     def close(self) -> None:
-        """Say what was held: one document where the call failed, else the remarks as lines."""
+        """Say what is left to say: where remarks were held and the call failed, all of it as one document."""
+        for remarks_of in self.closing:
+            for remark in remarks_of():
+                self.err(f"memory: {remark}")
+        self.closing.clear()
         if self.held is None:
             return
         failure, remarks = self.held.failure, self.held.remarks

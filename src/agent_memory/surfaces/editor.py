@@ -9,28 +9,29 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from returns.result import Failure, Result, Success
+from returns.result import Failure
 
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
-from agent_memory.errors import EntryInvalid, Error, UsageInvalid
+from agent_memory.errors import ERRORS, EntryInvalid, UsageInvalid
 from agent_memory.formats.note import parse_note, render_note
-from agent_memory.results import sealed
 
-Store = Callable[[MemoryEntry], Result[StoredEntry, Error]]
+Store = Callable[[MemoryEntry], StoredEntry]
 Tell = Callable[[str], None]
 
 
-def editor_of(environ: Mapping[str, str]) -> Result[tuple[str, ...], str]:
-    """The command in VISUAL or EDITOR, split like a shell would; what is wrong where there is none."""
+def editor_of(environ: Mapping[str, str], hint: str) -> tuple[str, ...]:
+    """The command in VISUAL or EDITOR, split like a shell would; UsageInvalid where there is none."""
     command = environ.get("VISUAL") or environ.get("EDITOR") or ""
     try:
         words = shlex.split(command)
     except ValueError as error:
-        return Failure(f"The editor {command!r} is no command: {error}")
-    return Success(tuple(words)) if words else Failure("There is no editor to open the note in: EDITOR is not set")
+        raise UsageInvalid(f"The editor {command!r} is no command: {error}", hint) from None
+    if not words:
+        raise UsageInvalid("There is no editor to open the note in: EDITOR is not set", hint)
+    return tuple(words)
 
 
-def edited_in(editor: Sequence[str], stored: StoredEntry, store: Store, tell: Tell) -> Result[StoredEntry, Error]:
+def edited_in(editor: Sequence[str], stored: StoredEntry, store: Store, tell: Tell) -> StoredEntry:
     """What `store` makes of the note as the person leaves it; the note as it is when they changed nothing. `tell` hears
     where the file is if it stays."""
     directory = Path(tempfile.mkdtemp(prefix="agent-memory-"))
@@ -40,16 +41,15 @@ def edited_in(editor: Sequence[str], stored: StoredEntry, store: Store, tell: Te
     problem = _problem_of_editing(editor, path)
     if problem is not None:
         shutil.rmtree(directory, ignore_errors=True)
-        return Failure(UsageInvalid(problem, "Nothing was changed."))
+        raise UsageInvalid(problem, "Nothing was changed.")
     text = path.read_bytes()
-    changed = Success(stored) if text == before.encode() else _parsed(text, stored).bind(store)
-    match sealed(changed):
-        case Failure(error):
-            tell(f"What you wrote is kept in {path}.")
-            return Failure(error)
-        case Success(_):
-            shutil.rmtree(directory, ignore_errors=True)
-            return changed
+    try:
+        changed = stored if text == before.encode() else store(_parsed(text, stored))
+    except ERRORS:
+        tell(f"What you wrote is kept in {path}.")
+        raise
+    shutil.rmtree(directory, ignore_errors=True)
+    return changed
 
 
 def _problem_of_editing(editor: Sequence[str], path: Path) -> str | None:
@@ -62,9 +62,8 @@ def _problem_of_editing(editor: Sequence[str], path: Path) -> str | None:
     return None if path.is_file() else f"The editor left no file {path}"
 
 
-def _parsed(text: bytes, stored: StoredEntry) -> Result[MemoryEntry, Error]:
-    match sealed(parse_note(text, stored.meta.id, stored.meta.updated_at_ms)):
-        case Failure(unreadable):
-            return Failure(EntryInvalid(unreadable.problems))
-        case Success(parsed):
-            return Success(MemoryEntry(parsed.meta, parsed.body))
+def _parsed(text: bytes, stored: StoredEntry) -> MemoryEntry:
+    parsed = parse_note(text, stored.meta.id, stored.meta.updated_at_ms)
+    if isinstance(parsed, Failure):
+        raise EntryInvalid(parsed.failure().problems)
+    return MemoryEntry(parsed.unwrap().meta, parsed.unwrap().body)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from returns.result import Failure, Result, Success
-
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, ms_of
 from agent_memory.domain.note_draft import Expiry
 from agent_memory.errors import UsageInvalid
@@ -29,24 +27,24 @@ _LATEST_MS = 253_402_300_799_999
 """The last instant of the year 9999, beyond which no date can be written."""
 
 
-def since_ms_of(text: str, now_ms: int) -> Result[int, UsageInvalid]:
+def since_ms_of(text: str, now_ms: int) -> int:
     """The instant that `30d` (also `m h w y`) or `2026-02-13` (UTC) means."""
     found = _PERIOD.fullmatch(text.strip())
     if found:
-        return Success(now_ms - _period_ms(found))
+        return now_ms - _period_ms(found)
     at_ms = ms_of(f"{text.strip()}T00:00") if len(text.strip()) == 10 else ms_of(text)
     if at_ms is None:
         problem = f"--since is {text!r}, expected a period such as 30d (m h d w y) or a date such as 2026-02-13"
-        return Failure(UsageInvalid(problem))
-    return Success(at_ms)
+        raise UsageInvalid(problem)
+    return at_ms
 
 
-def expiry_of(text: str, now_ms: int) -> Result[Expiry, UsageInvalid]:
+def expiry_of(text: str, now_ms: int) -> Expiry:
     """The end that `30d` from now (also `m h w y`), the end of the day `2026-12-31` (UTC), an instant, or `never` means;
     refused where that is past."""
     word = text.strip()
     if word == NEVER:
-        return Success(Expiry(None))
+        return Expiry(None)
     period = _PERIOD.fullmatch(word)
     if period:
         at_ms: int | None = now_ms + _period_ms(period)
@@ -59,12 +57,10 @@ def expiry_of(text: str, now_ms: int) -> Result[Expiry, UsageInvalid]:
         problem = (
             f"--expires is {text!r}, expected a period such as 30d (m h d w y), a date such as 2026-12-31, or never"
         )
-        return Failure(UsageInvalid(problem))
+        raise UsageInvalid(problem)
     if at_ms <= now_ms:
-        return Failure(
-            UsageInvalid(f"--expires is {text!r}, which is past", "`memory archive` puts a note away at once.")
-        )
-    return Success(Expiry(at_ms))
+        raise UsageInvalid(f"--expires is {text!r}, which is past", "`memory archive` puts a note away at once.")
+    return Expiry(at_ms)
 
 
 def age_of(at_ms: int, now_ms: int) -> str:

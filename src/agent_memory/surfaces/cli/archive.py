@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from returns.result import Failure, Success
-
-from agent_memory.app import Memory
 from agent_memory.domain.entry import Usage
 from agent_memory.formats.entry_json import entry_document
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import add_id, with_memory
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import add_id, open_here
 from agent_memory.surfaces.console import Console
 
 
@@ -20,14 +17,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    def archive(memory: Memory) -> int:
-        match sealed(memory.service.archive(arguments.id)):
-            case Failure(error):
-                return console.fail(error)
-            case Success(listed):
-                console.out(f"Archived {listed.meta.id}  {listed.meta.title}")
-                usage = Usage(listed.meta.used, listed.meta.last_used_at_ms)
-                console.document({**entry_document(listed, usage), "archived": True})
-                return 0
-
-    return with_memory(console, archive)
+    memory = open_here(console)
+    listed = unwrap(memory.service.archive(arguments.id))
+    console.out(f"Archived {listed.meta.id}  {listed.meta.title}")
+    usage = Usage(listed.meta.used, listed.meta.last_used_at_ms)
+    console.document({**entry_document(listed, usage), "archived": True})
+    return 0

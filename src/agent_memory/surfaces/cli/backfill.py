@@ -6,16 +6,13 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from returns.result import Failure, Result, Success
-
-from agent_memory.app import Memory
 from agent_memory.domain.backfill import SIGHTS, Backfill, Sight, Sighted, by_harness, counted, limited, sentence_of
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, UsageInvalid
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.errors import UsageInvalid
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.periods import since_ms_of
 
@@ -53,51 +50,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.limit is not None and arguments.limit < 1:
-        return console.fail(UsageInvalid(f"--limit is {arguments.limit}, expected a number from 1"))
-    match sealed(harnesses_of(arguments.harness)):
-        case Failure(invalid):
-            return console.fail(invalid)
-        case Success(harnesses):
-            return with_memory(console, lambda memory: _backfill(memory, console, harnesses, arguments))
+        raise UsageInvalid(f"--limit is {arguments.limit}, expected a number from 1")
+    harnesses = harnesses_of(arguments.harness)
+    memory = open_here(console)
+    since_ms = None if arguments.since is None else since_ms_of(arguments.since, memory.clock.now_ms())
+    plan = limited(unwrap(memory.plan_backfill(harnesses, since_ms, console.progress)), arguments.limit)
+    # Said before anything is done about it.
+    console.out(f"{sentence_of(plan, memory.config.llm.max_calls_per_day)}.")
+    _print_harnesses(console, plan)
+    done = plan if arguments.dry_run else unwrap(memory.put_backfill(plan))
+    _print_end(console, done, dry_run=arguments.dry_run)
+    console.document(_document(done, dry_run=arguments.dry_run))
+    return 0
 
 
-def harnesses_of(words: Sequence[str]) -> Result[tuple[Harness, ...], UsageInvalid]:
+def harnesses_of(words: Sequence[str]) -> tuple[Harness, ...]:
     """The harnesses that these words name."""
     unknown = next((word for word in words if word not in tuple(Harness)), None)
     if unknown is not None:
         known = ", ".join(each.value for each in Harness if each is not Harness.MANUAL)
-        return Failure(UsageInvalid(f"There is no harness {unknown!r}", f"Known are {known}."))
-    return Success(tuple(Harness(word) for word in words))
-
-
-def _backfill(memory: Memory, console: Console, harnesses: Sequence[Harness], arguments: argparse.Namespace) -> int:
-    def planned(since_ms: int | None) -> Result[Backfill, Error]:
-        found = memory.plan_backfill(harnesses, since_ms, console.progress)
-        return found.map(lambda backfill: limited(backfill, arguments.limit))
-
-    def put(plan: Backfill) -> Result[Backfill, Error]:
-        # Said before anything is done about it.
-        console.out(f"{sentence_of(plan, memory.config.llm.max_calls_per_day)}.")
-        _print_harnesses(console, plan)
-        return Success(plan) if arguments.dry_run else memory.put_backfill(plan)
-
-    match sealed(_since(arguments.since, memory.clock.now_ms()).bind(planned).bind(put)):
-        case Failure(error):
-            return console.fail(error)
-        case Success(done):
-            _print_end(console, done, dry_run=arguments.dry_run)
-            console.document(_document(done, dry_run=arguments.dry_run))
-            return 0
-
-
-def _since(text: str | None, now_ms: int) -> Result[int | None, Error]:
-    if text is None:
-        return Success(None)
-    match sealed(since_ms_of(text, now_ms)):
-        case Failure(invalid):
-            return Failure(invalid)
-        case Success(at_ms):
-            return Success(at_ms)
+        raise UsageInvalid(f"There is no harness {unknown!r}", f"Known are {known}.")
+    return tuple(Harness(word) for word in words)
 
 
 def _print_harnesses(console: Console, backfill: Backfill) -> None:

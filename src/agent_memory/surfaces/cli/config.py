@@ -9,8 +9,6 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from returns.result import Failure, Success
-
 from agent_memory.adapters.agent.chosen_command import REDACTED, is_secret_name, shown_command, shown_words
 from agent_memory.adapters.surroundings.config_files import Effective, load_config
 from agent_memory.adapters.surroundings.root import config_path, home_of
@@ -19,7 +17,7 @@ from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import HomeUnknown
 from agent_memory.formats.strict_values import document_of
-from agent_memory.results import sealed
+from agent_memory.results import unwrap
 from agent_memory.surfaces.cli.opening import current_directory
 from agent_memory.surfaces.config_page import config_page, config_schema_text
 from agent_memory.surfaces.console import Console
@@ -46,14 +44,11 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         return 0
     if arguments.path:
         return _show_path(console)
-    match sealed(load_config(os.environ, current_directory())):
-        case Failure(error):
-            return console.fail(error)
-        case Success(effective):
-            for warning in effective.warnings:
-                console.err(f"memory: {warning}")
-            _show(effective, console)
-            return 0
+    effective = unwrap(load_config(os.environ, current_directory()))
+    for warning in effective.warnings:
+        console.err(f"memory: {warning}")
+    _show(effective, console)
+    return 0
 
 
 def _show_path(console: Console) -> int:

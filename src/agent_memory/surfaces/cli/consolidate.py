@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from returns.result import Failure, Success
+from returns.result import Success
 
 from agent_memory.app import Memory
 from agent_memory.domain.entry import MemoryEntry
@@ -17,8 +17,8 @@ from agent_memory.errors import UsageInvalid
 from agent_memory.formats.plan_diff import render_plan_diff, replaced_ids
 from agent_memory.formats.run_json import outcome_document, plan_document
 from agent_memory.pipelines.upgrading import Upgrades
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe
 
@@ -42,32 +42,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.limit is not None and arguments.limit < 1:
-        return console.fail(UsageInvalid(f"--limit is {arguments.limit}, expected a number from 1"))
+        raise UsageInvalid(f"--limit is {arguments.limit}, expected a number from 1")
 
-    def consolidate(memory: Memory) -> int:
-        if arguments.upgrade:
-            match sealed(memory.upgrades()):
-                case Failure(error):
-                    return console.fail(error)
-                case Success(upgrades):
-                    _tell_upgrades(console, upgrades)
-                    if arguments.dry_run:
-                        console.document({"upgrades": len(upgrades.entries), "waiting": upgrades.waiting})
-                        return 0
-        ended = memory.consolidate(
-            limit=arguments.limit,
-            dry_run=arguments.dry_run,
-            retry_failed=arguments.retry_failed,
-            upgrade=arguments.upgrade,
-            progress=console.progress,
-        )
-        match sealed(ended):
-            case Failure(error):
-                return console.fail(error)
-            case Success(run):
-                return _report(memory, console, run)
-
-    return with_memory(console, consolidate)
+    memory = open_here(console)
+    if arguments.upgrade:
+        upgrades = unwrap(memory.upgrades())
+        _tell_upgrades(console, upgrades)
+        if arguments.dry_run:
+            console.document({"upgrades": len(upgrades.entries), "waiting": upgrades.waiting})
+            return 0
+    ended = memory.consolidate(
+        limit=arguments.limit,
+        dry_run=arguments.dry_run,
+        retry_failed=arguments.retry_failed,
+        upgrade=arguments.upgrade,
+        progress=console.progress,
+    )
+    run = unwrap(ended)
+    return _report(memory, console, run)
 
 
 def _tell_upgrades(console: Console, upgrades: Upgrades) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from returns.result import Failure, Success
+from returns.result import Success
 
 from agent_memory.app import Memory
 from agent_memory.domain.actions import ids_of, kind_of
@@ -15,8 +15,8 @@ from agent_memory.domain.defrag_summary import exit_code_of, retiered, sentence_
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.plan import Plan
 from agent_memory.formats.plan_diff import render_plan_diff, replaced_ids
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 
 
@@ -35,15 +35,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    def defrag(memory: Memory) -> int:
-        ended = memory.defrag(dry_run=arguments.dry_run, force=arguments.force, progress=console.progress)
-        match sealed(ended):
-            case Failure(error):
-                return console.fail(error)
-            case Success(run):
-                return _report(memory, console, run)
-
-    return with_memory(console, defrag)
+    memory = open_here(console)
+    ended = memory.defrag(dry_run=arguments.dry_run, force=arguments.force, progress=console.progress)
+    run = unwrap(ended)
+    return _report(memory, console, run)
 
 
 def _report(memory: Memory, console: Console, run: DefragRun) -> int:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from returns.result import Failure, Success
-
-from agent_memory.app import Memory
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.undo_run import called
 from agent_memory.formats.footprint_diff import render_diff
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 
 _SUMMARY_CHARS = 500
@@ -25,30 +22,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    def show(memory: Memory) -> int:
-        match sealed(memory.run_diff(arguments.run)):
-            case Failure(error):
-                return console.fail(error)
-            case Success((logged, parts)):
-                console.out(f"# {called(logged)}: {one_line(logged.summary, _SUMMARY_CHARS)}".rstrip(": "))
-                if parts:
-                    console.out(render_diff(parts))
-                console.document(
-                    {
-                        "run": logged.run_id,
-                        "machine": logged.machine,
-                        "summary": logged.summary,
-                        "changes": [
-                            {
-                                "subject": each.subject,
-                                "act": each.act,
-                                "words": each.words,
-                                "diff": "\n".join(each.lines),
-                            }
-                            for each in parts
-                        ],
-                    }
-                )
-                return 0
-
-    return with_memory(console, show)
+    memory = open_here(console)
+    logged, parts = unwrap(memory.run_diff(arguments.run))
+    console.out(f"# {called(logged)}: {one_line(logged.summary, _SUMMARY_CHARS)}".rstrip(": "))
+    if parts:
+        console.out(render_diff(parts))
+    console.document(
+        {
+            "run": logged.run_id,
+            "machine": logged.machine,
+            "summary": logged.summary,
+            "changes": [
+                {
+                    "subject": each.subject,
+                    "act": each.act,
+                    "words": each.words,
+                    "diff": "\n".join(each.lines),
+                }
+                for each in parts
+            ],
+        }
+    )
+    return 0

@@ -7,12 +7,9 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from returns.result import Failure, Success
-
-from agent_memory.app import Memory
 from agent_memory.domain.doctor.catalogue import DoctorReport, Finding, Repair, Severity
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.cli.secret_report import report_secrets
 from agent_memory.surfaces.console import Console
 
@@ -35,21 +32,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    def examine(memory: Memory) -> int:
-        if arguments.secrets:
-            return report_secrets(memory.search_secrets(console.progress), console)
-        if not arguments.fix:
-            found = memory.examine(console.progress)
-            console.document(_document(found))
-            console.out(_text(found, console))
-            return _exit_code(found)
-        match sealed(memory.repair(console.progress)):
-            case Failure(error):
-                return console.fail(error)
-            case Success(repair):
-                return _report(repair, console)
-
-    return with_memory(console, examine)
+    memory = open_here(console)
+    if arguments.secrets:
+        return report_secrets(memory.search_secrets(console.progress), console)
+    if not arguments.fix:
+        found = memory.examine(console.progress)
+        console.document(_document(found))
+        console.out(_text(found, console))
+        return _exit_code(found)
+    repair = unwrap(memory.repair(console.progress))
+    return _report(repair, console)
 
 
 def _report(repair: Repair, console: Console) -> int:

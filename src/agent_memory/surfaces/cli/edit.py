@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from attrs import evolve
-from returns.result import Failure, Result, Success
-
 from agent_memory.app import Memory
-from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.note_draft import Expiry, MetaPatch
+from agent_memory.domain.entry import MemoryEntry, StoredEntry
+from agent_memory.domain.note_draft import MetaPatch
 from agent_memory.domain.vocabulary import Importance, Kind, Sensitivity
-from agent_memory.errors import Error, UsageInvalid
-from agent_memory.surfaces.cli.opening import add_choice, add_id, report_change, with_memory
+from agent_memory.errors import UsageInvalid
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import add_choice, add_id, open_here, report_change
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.periods import expiry_of
 from agent_memory.surfaces.texts import scope_of, tags_of, text_of
@@ -35,69 +33,39 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    def edit(memory: Memory) -> int:
-        before = memory.store.read(arguments.id).map(lambda stored: stored.listed.content_hash).value_or(None)
-        edited = _edited(memory, arguments, console)
-        stays = edited.map(lambda stored: stored.listed.content_hash).value_or("") == before
-        return report_change(memory, console, "Nothing changed in" if stays else "Edited", edited)
-
-    return with_memory(console, edit)
+    memory = open_here(console)
+    before = memory.store.read(arguments.id).map(lambda stored: stored.listed.content_hash).value_or(None)
+    edited = _edited(memory, arguments, console)
+    done = "Nothing changed in" if edited.listed.content_hash == before else "Edited"
+    return report_change(memory, console, done, edited)
 
 
-def _edited(memory: Memory, arguments: argparse.Namespace, console: Console) -> Result[StoredEntry, Error]:
+def _edited(memory: Memory, arguments: argparse.Namespace, console: Console) -> StoredEntry:
     patch = MetaPatch(
         title=arguments.title,
         description=arguments.description,
         kind=Kind(arguments.kind) if arguments.kind else None,
         importance=Importance(arguments.importance) if arguments.importance else None,
         sensitivity=Sensitivity(arguments.sensitivity) if arguments.sensitivity else None,
+        tags=None if arguments.tags is None else tags_of(arguments.tags),
+        expiry=None if arguments.expires is None else expiry_of(arguments.expires, memory.clock.now_ms()),
+        scope=None if arguments.scope is None else scope_of(arguments.scope, memory.scope_here()),
     )
-    others = (arguments.body, arguments.tags, arguments.expires, arguments.scope)
-    if patch == MetaPatch() and all(given is None for given in others):
+    if patch == MetaPatch() and arguments.body is None:
         return _in_editor(memory, arguments.id, console)
-    changed = _tags(arguments.tags).bind(
-        lambda tags: _expiry(arguments.expires, memory).bind(
-            lambda expiry: _scope(arguments.scope, memory).map(
-                lambda scope: evolve(patch, tags=tags, expiry=expiry, scope=scope)
-            )
-        )
-    )
-    return changed.bind(
-        lambda whole: _body(arguments.body).bind(lambda body: memory.service.edit(arguments.id, whole, body))
-    )
+    body = None if arguments.body is None else text_of(arguments.body)
+    return unwrap(memory.service.edit(arguments.id, patch, body))
 
 
-def _tags(given: str | None) -> Result[tuple[str, ...] | None, Error]:
-    return Success(None) if given is None else tags_of(given).map(lambda tags: tags)
-
-
-def _expiry(given: str | None, memory: Memory) -> Result[Expiry | None, Error]:
-    if given is None:
-        return Success(None)
-    return expiry_of(given, memory.clock.now_ms()).map(lambda expiry: expiry).alt(lambda error: error)
-
-
-def _scope(given: str | None, memory: Memory) -> Result[str | None, Error]:
-    return Success(None) if given is None else scope_of(given, memory.scope_here()).map(lambda scope: scope)
-
-
-def _body(given: str | None) -> Result[str | None, Error]:
-    return Success(None) if given is None else text_of(given).map(lambda text: text)
-
-
-def _in_editor(memory: Memory, id: str, console: Console) -> Result[StoredEntry, Error]:
+def _in_editor(memory: Memory, id: str, console: Console) -> StoredEntry:
     from agent_memory.surfaces.editor import edited_in, editor_of
 
     if memory.caller.is_agent:
-        return Failure(UsageInvalid("An agent has no editor", _HINT))
-    editor = editor_of(memory.environ)
-    if isinstance(editor, Failure):
-        return editor.alt(lambda problem: UsageInvalid(problem, _HINT))
-    return memory.store.read(id).bind(
-        lambda stored: edited_in(
-            editor.unwrap(),
-            stored,
-            lambda entry: memory.service.replace(id, entry, stored.listed.content_hash),
-            lambda remark: console.err(f"memory: {remark}"),
-        )
-    )
+        raise UsageInvalid("An agent has no editor", _HINT)
+    editor = editor_of(memory.environ, _HINT)
+    stored = unwrap(memory.store.read(id))
+
+    def store(entry: MemoryEntry) -> StoredEntry:
+        return unwrap(memory.service.replace(id, entry, stored.listed.content_hash))
+
+    return edited_in(editor, stored, store, lambda remark: console.err(f"memory: {remark}"))

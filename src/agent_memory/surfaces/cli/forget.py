@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from returns.result import Failure, Result, Success
-
 from agent_memory.app import Memory
 from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting, lines_of, sentence_of, what_stays
 from agent_memory.domain.forgetting.traces import SessionKey
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, UsageInvalid
-from agent_memory.results import as_result, sealed
-from agent_memory.surfaces.cli.opening import add_choice, entry_id, with_memory
+from agent_memory.errors import UsageInvalid
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import add_choice, entry_id, open_here
 from agent_memory.surfaces.cli.setup import is_agreed, require_terminal
 from agent_memory.surfaces.console import Console
 
@@ -36,57 +34,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    def forget(memory: Memory) -> int:
-        match sealed(_target(memory, arguments).bind(memory.look_at_forgetting)):
-            case Failure(error):
-                return console.fail(error)
-            case Success(seen):
-                if arguments.dry_run:
-                    _show(console, seen.told)
-                    return _end(console, seen.told, done=False)
-                agreed = _agreed(console, seen.told, arguments)
-                if isinstance(agreed, Failure):
-                    return console.fail(agreed.failure())
-                if not agreed.unwrap():
-                    console.err("memory: Nothing was changed.")
-                    return 1
-                match sealed(memory.forget(seen)):
-                    case Failure(error):
-                        return console.fail(error)
-                    case Success(forgetting):
-                        return _end(console, forgetting, done=True)
-
-    return with_memory(console, forget)
+    memory = open_here(console)
+    seen = unwrap(memory.look_at_forgetting(_target(memory, arguments)))
+    _show(console, seen.told)
+    if arguments.dry_run:
+        return _end(console, seen.told, done=False)
+    if not arguments.yes:
+        require_terminal(console, "memory forget")
+        if not is_agreed(console, f"{sentence_of(seen.told, done=False)} Go on?"):
+            console.err("memory: Nothing was changed.")
+            return 1
+    return _end(console, unwrap(memory.forget(seen)), done=True)
 
 
-def _target(memory: Memory, arguments: argparse.Namespace) -> Result[ForgetTarget, Error]:
+def _target(memory: Memory, arguments: argparse.Namespace) -> ForgetTarget:
     if arguments.session is None:
         if arguments.harness is not None:
-            return Failure(UsageInvalid("--harness belongs to --session"))
-        return Success(ForgetTarget(arguments.id, purge=arguments.purge))
+            raise UsageInvalid("--harness belongs to --session")
+        return ForgetTarget(arguments.id, purge=arguments.purge)
     named = None if arguments.harness is None else Harness(arguments.harness)
     wanted: str = arguments.session
     if not wanted.strip():
-        return Failure(UsageInvalid("--session needs an id"))
-
-    def chosen(known: tuple[SessionKey, ...]) -> Result[ForgetTarget, Error]:
-        found = next((each.session_id for each in known), wanted)
-        if found != wanted and arguments.yes:
-            return Failure(UsageInvalid(f"{wanted!r} only begins the id {found}", "With --yes, give all of it."))
-        return Success(ForgetTarget(session=SessionKey(found, named), purge=arguments.purge))
-
-    return memory.find_session(wanted).bind(chosen)
-
-
-def _agreed(console: Console, forgetting: Forgetting, arguments: argparse.Namespace) -> Result[bool, Error]:
-    """Whether the person wants it, having seen all of it."""
-    _show(console, forgetting)
-    if arguments.yes:
-        return Success(True)
-    asked = as_result(require_terminal)(console, "memory forget")
-    if isinstance(asked, Failure):
-        return asked
-    return Success(is_agreed(console, f"{sentence_of(forgetting, done=False)} Go on?"))
+        raise UsageInvalid("--session needs an id")
+    found = next((each.session_id for each in unwrap(memory.find_session(wanted))), wanted)
+    if found != wanted and arguments.yes:
+        raise UsageInvalid(f"{wanted!r} only begins the id {found}", "With --yes, give all of it.")
+    return ForgetTarget(session=SessionKey(found, named), purge=arguments.purge)
 
 
 def _show(console: Console, forgetting: Forgetting) -> None:

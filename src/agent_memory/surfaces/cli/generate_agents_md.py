@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from returns.result import Failure, Success
-
 from agent_memory.app import Memory
 from agent_memory.domain.section import Published, PublishedTarget, RenderedSection
 from agent_memory.errors import TargetRefused, UsageInvalid
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe
 
@@ -41,32 +39,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     paths: list[str] = arguments.target or []
     if STDOUT in paths and len(paths) > 1:
-        return console.fail(UsageInvalid("--target - prints the section, and no other target can be given with it"))
+        raise UsageInvalid("--target - prints the section, and no other target can be given with it")
     if "" in paths:
-        return console.fail(UsageInvalid("--target needs the path of a file"))
+        raise UsageInvalid("--target needs the path of a file")
 
-    def generate(memory: Memory) -> int:
-        if STDOUT in paths:
-            return _print_section(memory, console)
-        match sealed(memory.publish(paths or None, dry_run=arguments.dry_run)):
-            case Failure(error):
-                return console.fail(error)
-            case Success(published):
-                return _report(console, published, dry_run=arguments.dry_run)
-
-    return with_memory(console, generate)
+    memory = open_here(console)
+    if STDOUT in paths:
+        return _print_section(memory, console)
+    published = unwrap(memory.publish(paths or None, dry_run=arguments.dry_run))
+    return _report(console, published, dry_run=arguments.dry_run)
 
 
 def _print_section(memory: Memory, console: Console) -> int:
-    match sealed(memory.section_here()):
-        case Failure(error):
-            return console.fail(error)
-        case Success(rendered):
-            console.out(rendered.text)
-            console.document({"section": rendered.text, **_counts(rendered)})
-            for warning in rendered.warnings:
-                console.err(f"memory: {warning}")
-            return 0
+    rendered = unwrap(memory.section_here())
+    console.out(rendered.text)
+    console.document({"section": rendered.text, **_counts(rendered)})
+    for warning in rendered.warnings:
+        console.err(f"memory: {warning}")
+    return 0
 
 
 def _report(console: Console, published: Published, *, dry_run: bool) -> int:

@@ -12,8 +12,8 @@ from agent_memory.domain.handing_over.words import handover_text
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.pipelines.handing_over import Kept, Taken
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import add_choice, with_memory
+from agent_memory.results import sealed, unwrap
+from agent_memory.surfaces.cli.opening import add_choice, open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe
 
@@ -34,15 +34,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    def hand_over(memory: Memory) -> int:
-        harness = None if arguments.harness is None else Harness(arguments.harness)
-        match sealed(memory.take_over(_whole(memory, arguments.session), harness)):
-            case Failure(error):
-                return console.fail(error)
-            case Success(taken):
-                return _report(memory, console, taken, arguments)
-
-    return with_memory(console, hand_over)
+    memory = open_here(console)
+    harness = None if arguments.harness is None else Harness(arguments.harness)
+    taken = unwrap(memory.take_over(_whole(memory, arguments.session), harness))
+    return _report(memory, console, taken, arguments)
 
 
 def _whole(memory: Memory, session_id: str | None) -> str | None:

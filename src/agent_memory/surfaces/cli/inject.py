@@ -5,16 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from returns.result import Failure, Success
-
 from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE, is_marked, is_own_call
-from agent_memory.app import Memory
 from agent_memory.domain.injecting.assembling import BUILT_IN, Injection
 from agent_memory.domain.injecting.candidates import InjectRequest
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import ActRefused, UsageInvalid
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import add_choice, current_directory, with_memory
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import add_choice, current_directory, open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.inject_hook import run_inject_hook
 
@@ -50,22 +47,17 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.hook:
         run_inject_hook(["--harness", arguments.harness or "", "--hook"])
     if arguments.budget is not None and not 0 <= arguments.budget <= _MOST_TOKENS:
-        return console.fail(UsageInvalid(f"--budget takes 0 to {_MOST_TOKENS:,} tokens"))
+        raise UsageInvalid(f"--budget takes 0 to {_MOST_TOKENS:,} tokens")
 
-    def injected(memory: Memory) -> int:
-        here = current_directory()
-        if is_own_call(memory.environ) or (here is not None and is_marked(here)):
-            return console.fail(ActRefused("inject", DEPTH_VARIABLE))
-        match sealed(memory.inject(_request(arguments))):
-            case Failure(error):
-                return console.fail(error)
-            case Success(injection):
-                if injection.text:
-                    console.out(injection.text)
-                console.document(_document(injection))
-                return 0
-
-    return with_memory(console, injected)
+    memory = open_here(console)
+    here = current_directory()
+    if is_own_call(memory.environ) or (here is not None and is_marked(here)):
+        raise ActRefused("inject", DEPTH_VARIABLE)
+    injection = unwrap(memory.inject(_request(arguments)))
+    if injection.text:
+        console.out(injection.text)
+    console.document(_document(injection))
+    return 0
 
 
 def _request(arguments: argparse.Namespace) -> InjectRequest:

@@ -13,7 +13,7 @@ from agent_memory.app import Memory
 from agent_memory.bootstrap.installing import scheduling, unscheduled_variables
 from agent_memory.domain.scheduling import Scheduler, in_words
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.cli.setup import is_agreed, require_terminal, show_diffs
 from agent_memory.surfaces.console import Console
 
@@ -54,14 +54,12 @@ def run_scheduling(
     if not arguments.dry_run:
         unwrap(only_for_a_person(act, os.environ))
 
-    def locked(memory: Memory) -> int:
-        found = scheduling(memory)
-        if arguments.dry_run:
-            return run(memory, found)
-        with found.state.locked():
-            return run(memory, found)
-
-    return with_memory(console, locked)
+    memory = open_here(console)
+    found = scheduling(memory)
+    if arguments.dry_run:
+        return run(memory, found)
+    with found.state.locked():
+        return run(memory, found)
 
 
 def _carry_on(

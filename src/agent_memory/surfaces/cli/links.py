@@ -6,8 +6,6 @@ import argparse
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from returns.result import Failure, Success
-
 from agent_memory.app import Memory
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.link_graph import (
@@ -22,9 +20,8 @@ from agent_memory.domain.link_graph import (
 )
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.ending import told
-from agent_memory.surfaces.cli.opening import entry_id, with_memory
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import entry_id, open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.unreadable_notes import tell_unreadable, unreadable_documents
 
@@ -51,41 +48,36 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.id is None:
-        return with_memory(console, lambda memory: _show_all(memory, arguments, console))
+        memory = open_here(console)
+        return _show_all(memory, arguments, console)
     if arguments.dot or arguments.private:
-        return console.fail(UsageInvalid("--dot and --private go with all links: leave the ID out"))
+        raise UsageInvalid("--dot and --private go with all links: leave the ID out")
 
-    def show(memory: Memory) -> int:
-        match sealed(memory.reading.links(arguments.id)):
-            case Failure(error):
-                return console.fail(error)
-            case Success((stored, sheet)):
-                console.document(_document(stored, sheet))
-                console.out(_text(stored, sheet))
-                tell_unreadable(console, sheet.unreadable)
-                return 0
-
-    return with_memory(console, show)
+    memory = open_here(console)
+    stored, sheet = unwrap(memory.reading.links(arguments.id))
+    console.document(_document(stored, sheet))
+    console.out(_text(stored, sheet))
+    tell_unreadable(console, sheet.unreadable)
+    return 0
 
 
 def _show_all(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
-    def shown(graph: LinkGraph) -> None:
-        console.document(_graph_document(graph))
-        titles = {each.meta.id: _title(each.meta.title) for each in graph.entries}
-        if arguments.dot:
-            from agent_memory.formats.link_dot import render_link_dot
+    graph = unwrap(memory.reading.link_graph(private=arguments.private))
+    console.document(_graph_document(graph))
+    titles = {each.meta.id: _title(each.meta.title) for each in graph.entries}
+    if arguments.dot:
+        from agent_memory.formats.link_dot import render_link_dot
 
-            console.out(render_link_dot(graph))
-        elif not console.is_terminal:
-            for edge in graph.edges:
-                console.out("\t".join(_cells(edge, titles)))
-        elif graph.edges:
-            console.out("\n".join(_line(edge, titles) for edge in graph.edges))
-        else:
-            console.out("No note links to another.")
-        tell_unreadable(console, graph.unreadable)
-
-    return told(memory.reading.link_graph(private=arguments.private), console, shown)
+        console.out(render_link_dot(graph))
+    elif not console.is_terminal:
+        for edge in graph.edges:
+            console.out("\t".join(_cells(edge, titles)))
+    elif graph.edges:
+        console.out("\n".join(_line(edge, titles) for edge in graph.edges))
+    else:
+        console.out("No note links to another.")
+    tell_unreadable(console, graph.unreadable)
+    return 0
 
 
 def _cells(edge: Edge, titles: Mapping[str, str]) -> tuple[str, ...]:

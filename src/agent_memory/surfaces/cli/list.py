@@ -7,17 +7,14 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from returns.result import Failure, Success
-
-from agent_memory.app import Memory
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Kind, Origin, Status
 from agent_memory.formats.entry_json import entry_document
 from agent_memory.reading import ListedEntries, ListFilter, ShownEntry, status_shown
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import add_choice, with_memory
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import add_choice, open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.periods import short_age
 from agent_memory.surfaces.unreadable_notes import tell_unreadable, unreadable_documents
@@ -46,27 +43,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    def show(memory: Memory) -> int:
-        wanted = ListFilter(
-            status=Status(arguments.status) if arguments.status else None,
-            kind=Kind(arguments.kind) if arguments.kind else None,
-            origin=Origin(arguments.origin) if arguments.origin else None,
-            tier=Tier(arguments.tier) if arguments.tier else None,
-            tag=arguments.tag,
-            scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
-            query=arguments.query,
-            session=arguments.session,
-            is_open=arguments.open,
-            expired_by_ms=memory.clock.now_ms() if arguments.expired else None,
-        )
-        match sealed(memory.reading.list(wanted, archived=arguments.archived)):
-            case Failure(error):
-                return console.fail(error)
-            case Success(found):
-                _print(console, found, wanted, memory.clock.now_ms())
-                return 0
-
-    return with_memory(console, show)
+    memory = open_here(console)
+    wanted = ListFilter(
+        status=Status(arguments.status) if arguments.status else None,
+        kind=Kind(arguments.kind) if arguments.kind else None,
+        origin=Origin(arguments.origin) if arguments.origin else None,
+        tier=Tier(arguments.tier) if arguments.tier else None,
+        tag=arguments.tag,
+        scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
+        query=arguments.query,
+        session=arguments.session,
+        is_open=arguments.open,
+        expired_by_ms=memory.clock.now_ms() if arguments.expired else None,
+    )
+    found = unwrap(memory.reading.list(wanted, archived=arguments.archived))
+    _print(console, found, wanted, memory.clock.now_ms())
+    return 0
 
 
 def _print(console: Console, found: ListedEntries, wanted: ListFilter, now_ms: int) -> None:

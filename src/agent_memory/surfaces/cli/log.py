@@ -6,15 +6,12 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from returns.result import Failure, Success
-
-from agent_memory.app import Memory
 from agent_memory.domain.instants import iso_of, ms_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, short_id
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.periods import short_age
 from agent_memory.surfaces.table import table_lines
@@ -34,22 +31,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.n is not None and arguments.n < 1:
-        return console.fail(UsageInvalid(f"-n is {arguments.n}, expected a number from 1"))
+        raise UsageInvalid(f"-n is {arguments.n}, expected a number from 1")
     day: str | None = arguments.day
     if day is not None and (len(day) != 10 or ms_of(f"{day}T00:00") is None):
-        return console.fail(UsageInvalid(f"--day is {day!r}, expected a date such as 2026-02-13"))
+        raise UsageInvalid(f"--day is {day!r}, expected a date such as 2026-02-13")
 
-    def show(memory: Memory) -> int:
-        limit = arguments.n if arguments.n is not None or day is not None else DEFAULT_RUNS
-        match sealed(memory.log.runs(limit, day or "")):
-            case Failure(error):
-                return console.fail(error)
-            case Success(runs):
-                _print(console, runs, memory.clock.now_ms(), in_full=day is not None)
-                console.document({"runs": [run_document(each) for each in runs]})
-                return 0
-
-    return with_memory(console, show)
+    memory = open_here(console)
+    limit = arguments.n if arguments.n is not None or day is not None else DEFAULT_RUNS
+    runs = unwrap(memory.log.runs(limit, day or ""))
+    _print(console, runs, memory.clock.now_ms(), in_full=day is not None)
+    console.document({"runs": [run_document(each) for each in runs]})
+    return 0
 
 
 def _print(console: Console, runs: tuple[LoggedRun, ...], now_ms: int, *, in_full: bool) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from importlib.util import find_spec
 
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Result
 
 from agent_memory.adapters.surroundings.http_token import HttpToken, http_token
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.app import Memory
 from agent_memory.errors import Error, HomeUnknown, UsageInvalid
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 
 DEFAULT_PORT = 8737
@@ -38,10 +38,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     problem = _usage_problem(arguments)
     if problem is not None:
-        return console.fail(problem)
-    return with_memory(
-        console, lambda memory: _over_http(memory, arguments, console) if arguments.http else _over_stdio(memory)
-    )
+        raise problem
+    memory = open_here(console)
+    return _over_http(memory, arguments, console) if arguments.http else _over_stdio(memory)
 
 
 def _usage_problem(arguments: argparse.Namespace) -> UsageInvalid | None:
@@ -69,13 +68,10 @@ def _over_http(memory: Memory, arguments: argparse.Namespace, console: Console) 
 
     opened = listening_socket(DEFAULT_PORT if arguments.port is None else arguments.port)
     ready = opened.bind(lambda listening: _token(memory, arguments).map(lambda token: (listening, token)))
-    match sealed(ready):
-        case Failure(error):
-            return console.fail(error)
-        case Success((listening, token)):
-            address = "http://{}:{}/mcp".format(*listening.getsockname())
-            serve_http(MemoryServer(memory), listening, token.value, lambda: _tell_started(console, address, token))
-            return 0
+    listening, token = unwrap(ready)
+    address = "http://{}:{}/mcp".format(*listening.getsockname())
+    serve_http(MemoryServer(memory), listening, token.value, lambda: _tell_started(console, address, token))
+    return 0
 
 
 def _token(memory: Memory, arguments: argparse.Namespace) -> Result[HttpToken, Error]:

@@ -5,41 +5,23 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable
 from enum import StrEnum
-from typing import cast
-
-from returns.result import Failure, Result, Success
 
 from agent_memory.app import Memory, open_memory
 from agent_memory.domain.entry import StoredEntry, Usage
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.errors import AgentMemoryError, Error
 from agent_memory.formats.entry_json import entry_document
-from agent_memory.results import sealed
+from agent_memory.results import unwrap
 from agent_memory.surfaces.console import Console
 
 _ID = re.compile(r"(?:\A(?:id__)?|id__)([1-9A-HJ-NP-Za-km-z]{6})(?:\.md)?\Z")
 
 
-_opened: list[Memory] = []
-"""Kept until the process ends, which then does not take apart what was read of fifty thousand notes (see `entry.run`)."""
-
-
-def with_memory(console: Console, act: Callable[[Memory], int]) -> int:
-    """Run `act` on the memory of this environment; the exit code."""
-    match sealed(open_memory(os.environ, current_directory(), lambda text: console.err(f"memory: {text}"))):
-        case Success(memory):
-            _opened.append(memory)
-            try:
-                code = act(memory)
-            except AgentMemoryError as error:
-                code = console.fail(cast("Error", error))
-            for warning in memory.warnings():
-                console.err(f"memory: {warning}")
-            return code
-        case Failure(error):
-            return console.fail(error)
+def open_here(console: Console) -> Memory:
+    """The memory of this environment. What it has to say of what was done through it is said when the console is closed."""
+    memory = unwrap(open_memory(os.environ, current_directory(), lambda text: console.err(f"memory: {text}")))
+    console.closing.append(memory.warnings)
+    return memory
 
 
 def current_directory() -> str | None:
@@ -74,15 +56,11 @@ def entry_id(text: str) -> str:
     return f"id__{found[1]}" if found else text
 
 
-def report_change(memory: Memory, console: Console, done: str, changed: Result[StoredEntry, Error]) -> int:
-    """Say in one line what was done to an entry, or why not; the exit code."""
-    match sealed(changed):
-        case Failure(error):
-            return console.fail(error)
-        case Success(stored):
-            meta = stored.meta
-            console.out(f"{done} {meta.id}  {meta.title}")
-            body = stored.body if meta.sensitivity is not Sensitivity.SECRET else None
-            usage, tier = Usage(meta.used, meta.last_used_at_ms), memory.reading.tier_of(stored.listed)
-            console.document(entry_document(stored.listed, usage, body, tier=tier))
-            return 0
+def report_change(memory: Memory, console: Console, done: str, stored: StoredEntry) -> int:
+    """Say in one line what was done to a note; the exit code."""
+    meta = stored.meta
+    console.out(f"{done} {meta.id}  {meta.title}")
+    body = stored.body if meta.sensitivity is not Sensitivity.SECRET else None
+    usage, tier = Usage(meta.used, meta.last_used_at_ms), memory.reading.tier_of(stored.listed)
+    console.document(entry_document(stored.listed, usage, body, tier=tier))
+    return 0

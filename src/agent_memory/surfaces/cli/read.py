@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from returns.result import Failure, Success
-
-from agent_memory.app import Memory
 from agent_memory.domain.instants import iso_of
 from agent_memory.formats.entry_json import entry_document
 from agent_memory.reading import ReadEntry, status_shown
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import add_id, with_memory
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import add_id, open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe
 
@@ -23,18 +20,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    def read(memory: Memory) -> int:
-        match sealed(memory.reading.read(arguments.id, archived=arguments.archived, secret=arguments.secret)):
-            case Failure(error):
-                return console.fail(error)
-            case Success(entry):
-                console.document(entry_document(entry.stored.listed, entry.usage, entry.stored.body, tier=entry.tier))
-                console.out(_text(entry))
-                if entry.uncounted is not None:
-                    console.err(f"memory: This read is not counted. {describe(entry.uncounted)}")
-                return 0
-
-    return with_memory(console, read)
+    memory = open_here(console)
+    entry = unwrap(memory.reading.read(arguments.id, archived=arguments.archived, secret=arguments.secret))
+    console.document(entry_document(entry.stored.listed, entry.usage, entry.stored.body, tier=entry.tier))
+    console.out(_text(entry))
+    if entry.uncounted is not None:
+        console.err(f"memory: This read is not counted. {describe(entry.uncounted)}")
+    return 0
 
 
 def _text(entry: ReadEntry) -> str:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from returns.result import Failure, Result, Success
-
 from agent_memory.app import Memory
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.note_draft import Expiry, NoteDraft
 from agent_memory.domain.vocabulary import Importance, Kind, Sensitivity
-from agent_memory.errors import Error
 from agent_memory.formats.entry_json import entry_document
-from agent_memory.results import sealed
+from agent_memory.results import unwrap
 from agent_memory.service import Remembered
-from agent_memory.surfaces.cli.opening import add_choice, with_memory
+from agent_memory.surfaces.cli.opening import add_choice, open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.periods import expiry_of
 from agent_memory.surfaces.texts import scope_of, tags_of, text_of
@@ -46,45 +43,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    def remember(memory: Memory) -> int:
-        remembered = _draft(memory, arguments).bind(memory.service.remember)
-        match sealed(remembered):
-            case Failure(error):
-                return console.fail(error)
-            case Success(stored):
-                _print(memory, console, stored)
-                return 0
-
-    return with_memory(console, remember)
-
-
-def _draft(memory: Memory, arguments: argparse.Namespace) -> Result[NoteDraft, Error]:
-    def drafted(text: str, tags: tuple[str, ...], expiry: Expiry, scope: str) -> NoteDraft:
-        return NoteDraft(
-            body=text,
-            title=arguments.title,
-            description=arguments.description,
-            tags=tags,
-            kind=Kind(arguments.kind),
-            scope=scope,
-            importance=Importance(arguments.importance),
-            sensitivity=Sensitivity(arguments.sensitivity),
-            cwd=memory.cwd,
-            expiry=expiry,
-            supersedes=tuple(arguments.supersedes),
-            here=memory.scope_here(),
-        )
-
-    end: Result[Expiry, Error] = Success(Expiry(None))
-    if arguments.expires is not None:
-        end = expiry_of(arguments.expires, memory.clock.now_ms()).alt(lambda error: error)
-    return tags_of(arguments.tags).bind(
-        lambda tags: end.bind(
-            lambda expiry: scope_of(arguments.scope or "repo", memory.scope_here()).bind(
-                lambda scope: text_of(arguments.text).map(lambda text: drafted(text, tags, expiry, scope))
-            )
-        )
+    memory = open_here(console)
+    draft = NoteDraft(
+        tags=tags_of(arguments.tags),
+        expiry=Expiry(None) if arguments.expires is None else expiry_of(arguments.expires, memory.clock.now_ms()),
+        scope=scope_of(arguments.scope or "repo", memory.scope_here()),
+        body=text_of(arguments.text),
+        title=arguments.title,
+        description=arguments.description,
+        kind=Kind(arguments.kind),
+        importance=Importance(arguments.importance),
+        sensitivity=Sensitivity(arguments.sensitivity),
+        cwd=memory.cwd,
+        supersedes=tuple(arguments.supersedes),
+        here=memory.scope_here(),
     )
+    _print(memory, console, unwrap(memory.service.remember(draft)))
+    return 0
 
 
 def _print(memory: Memory, console: Console, remembered: Remembered) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from agent_memory.surfaces.cli.opening import add_id, report_change, with_memory
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import add_id, open_here, report_change
 from agent_memory.surfaces.console import Console
 
 
@@ -14,6 +15,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    return with_memory(
-        console, lambda memory: report_change(memory, console, "Restored", memory.service.restore(arguments.id))
-    )
+    memory = open_here(console)
+    return report_change(memory, console, "Restored", unwrap(memory.service.restore(arguments.id)))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from agent_memory.app import Memory
 from agent_memory.domain.queueing.scope import stated_scope
 from agent_memory.domain.run_log import short_id
 from agent_memory.domain.scope_use import ScopeUse
 from agent_memory.errors import UsageInvalid
-from agent_memory.results import as_result, unwrap
+from agent_memory.results import unwrap
 from agent_memory.scope_keeping import Moved
-from agent_memory.surfaces.cli.ending import told
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 
 
@@ -38,21 +36,19 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             return console.fail(
                 UsageInvalid("`memory scope list` takes no scopes", "`memory list --scope SCOPE` does.")
             )
-        return with_memory(
-            console, lambda memory: told(memory.scopes.list(), console, lambda uses: _show(uses, console))
-        )
+        memory = open_here(console)
+        _show(unwrap(memory.scopes.list()), console)
+        return 0
     scopes = [stated_scope(each) for each in given]
     if len(scopes) != 2 or None in scopes:
         hint = f"The call is `memory scope {arguments.act} OLD NEW`; `memory scope list` shows what there is."
-        return console.fail(UsageInvalid(f"`memory scope {arguments.act}` takes two scopes", hint))
+        raise UsageInvalid(f"`memory scope {arguments.act}` takes two scopes", hint)
     old, new = (each or "" for each in scopes)
 
-    @as_result
-    def moved(memory: Memory) -> Moved:
-        memory.only_a_person(f"scope {arguments.act}")
-        return unwrap(memory.scopes.rename(old, new, merge=arguments.act == "merge"))
-
-    return with_memory(console, lambda memory: told(moved(memory), console, lambda done: _tell(old, done, console)))
+    memory = open_here(console)
+    memory.only_a_person(f"scope {arguments.act}")
+    _tell(old, unwrap(memory.scopes.rename(old, new, merge=arguments.act == "merge")), console)
+    return 0
 
 
 def _show(uses: tuple[ScopeUse, ...], console: Console) -> None:

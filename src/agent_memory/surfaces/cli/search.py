@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from returns.result import Failure, Result, Success
-
 from agent_memory.app import Memory
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.instants import iso_of
@@ -14,16 +12,16 @@ from agent_memory.domain.searching.search import MAX_HITS, Mode, ScorePart, Sear
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.tags import normal_tag, split_tags
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
-from agent_memory.errors import Error, UsageInvalid
+from agent_memory.errors import UsageInvalid
 from agent_memory.formats.entry_json import search_document
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import add_choice, with_memory
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import add_choice, open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.marked_text import marked_lines
 from agent_memory.surfaces.periods import age_of, since_ms_of
 from agent_memory.surfaces.terminal_columns import terminal_columns
 from agent_memory.surfaces.texts import text_of
-from agent_memory.wording import describe
+from agent_memory.wording import warning_of
 
 DEFAULT_HITS = 10
 _QUERY_CHARS = 60
@@ -56,49 +54,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    def search(memory: Memory) -> int:
-        if console.is_terminal:  # a person rather waits than searches half of the notes
-            memory.index_all(console.progress, by_meaning=arguments.mode != Mode.BM25)
-        match sealed(_request(arguments, memory).bind(lambda asked: _answered(memory, asked))):
-            case Failure(error):
-                return console.fail(error)
-            case Success((request, answer)):
-                _print(memory, console, request, answer, explain=arguments.explain)
-                return 0
-
-    return with_memory(console, search)
+    memory = open_here(console)
+    if console.is_terminal:  # a person rather waits than searches half of the notes
+        memory.index_all(console.progress, by_meaning=arguments.mode != Mode.BM25)
+    request = _request(arguments, memory)
+    _print(memory, console, request, unwrap(memory.search(request)), explain=arguments.explain)
+    return 0
 
 
-def _answered(memory: Memory, request: SearchRequest) -> Result[tuple[SearchRequest, SearchAnswer], Error]:
-    return memory.search(request).map(lambda answer: (request, answer))
-
-
-def _request(arguments: argparse.Namespace, memory: Memory) -> Result[SearchRequest, Error]:
+def _request(arguments: argparse.Namespace, memory: Memory) -> SearchRequest:
     if problem := _problem(arguments):
-        return Failure(UsageInvalid(problem))
+        raise UsageInvalid(problem)
     tags = tuple(dict.fromkeys(word for each in arguments.tag for word in split_tags(each)))
     if wrong := [tag for tag in tags if normal_tag(tag) is None]:
-        return Failure(UsageInvalid(f"Nothing of {wrong[0]!r} in --tag can be a tag"))
-    since: Result[int | None, Error] = Success(None)
-    if arguments.since is not None:
-        since = since_ms_of(arguments.since, memory.clock.now_ms()).map(lambda at_ms: at_ms).alt(lambda error: error)
-
-    def asked(query: str, since_ms: int | None) -> SearchRequest:
-        return SearchRequest(
-            query=query,
-            limit=arguments.limit,
-            mode=Mode(arguments.mode),
-            kind=Kind(arguments.kind) if arguments.kind else None,
-            tags=tags,
-            scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
-            since_ms=since_ms,
-            session=arguments.session,
-            min_score=arguments.min_score,
-            archived=arguments.archived,
-            here=memory.scope_here(),
-        )
-
-    return text_of(" ".join(arguments.query)).bind(lambda query: since.map(lambda since_ms: asked(query, since_ms)))
+        raise UsageInvalid(f"Nothing of {wrong[0]!r} in --tag can be a tag")
+    return SearchRequest(
+        query=text_of(" ".join(arguments.query)),
+        limit=arguments.limit,
+        mode=Mode(arguments.mode),
+        kind=Kind(arguments.kind) if arguments.kind else None,
+        tags=tags,
+        scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
+        since_ms=None if arguments.since is None else since_ms_of(arguments.since, memory.clock.now_ms()),
+        session=arguments.session,
+        min_score=arguments.min_score,
+        archived=arguments.archived,
+        here=memory.scope_here(),
+    )
 
 
 def _problem(arguments: argparse.Namespace) -> str | None:
@@ -137,12 +119,10 @@ def _print(memory: Memory, console: Console, request: SearchRequest, answer: Sea
 
 def _usage(memory: Memory, console: Console) -> dict[str, Usage]:
     """Reads of every note by the ledgers; without them the frontmatter's copies count."""
-    match sealed(memory.ledger.totals()):
-        case Failure(error):
-            console.err(f"memory: {describe(error)}")
-            return {}
-        case Success(totals):
-            return dict(totals)
+    totals = memory.ledger.totals()
+    for warning in warning_of(totals):
+        console.err(f"memory: {warning}")
+    return dict(totals.value_or({}))
 
 
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"

@@ -19,7 +19,7 @@ from agent_memory.domain.installing.plan import FileEdit, FileOutcome, InstallPl
 from agent_memory.domain.installing.wanted import Part
 from agent_memory.errors import AgentMemoryError, UsageInvalid
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe
 
@@ -150,12 +150,10 @@ def run_installation(
     if not arguments.dry_run:
         unwrap(only_for_a_person(act, os.environ))
 
-    def locked(memory: Memory) -> int:
-        installation = unwrap(memory.installation())
-        with installation.locked():
-            return run(memory, installation)
-
-    return with_memory(console, locked)
+    memory = open_here(console)
+    installation = unwrap(memory.installation())
+    with installation.locked():
+        return run(memory, installation)
 
 
 def repository_here(memory: Memory) -> str:

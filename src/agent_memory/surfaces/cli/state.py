@@ -6,15 +6,13 @@ import argparse
 import json
 from typing import Any
 
-from returns.result import Failure, Result, Success
-
 from agent_memory.app import Memory
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.state_value import StateValue
 from agent_memory.domain.text.plain_text import clean_text, one_line
-from agent_memory.errors import Error, StateNotFound, UsageInvalid
-from agent_memory.surfaces.cli.ending import told
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.errors import StateNotFound, UsageInvalid
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.texts import text_of
 from agent_memory.wording import describe
@@ -46,9 +44,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     problem = _usage_problem(arguments)
     if problem is not None:
-        return console.fail(problem)
+        raise problem
     acts = {"get": _get, "set": _set, "list": _list, "delete": _delete}
-    return with_memory(console, lambda memory: acts[arguments.act](memory, arguments, console))
+    memory = open_here(console)
+    return acts[arguments.act](memory, arguments, console)
 
 
 def _usage_problem(arguments: argparse.Namespace) -> UsageInvalid | None:
@@ -64,39 +63,31 @@ def _usage_problem(arguments: argparse.Namespace) -> UsageInvalid | None:
 
 
 def _get(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
-    found = memory.state.get(arguments.key)
-    wanted: Result[StateValue, Error] = found.bind(
-        lambda value: Failure(StateNotFound(arguments.key)) if value is None else Success(value)
-    )
-
-    def show(value: StateValue) -> None:
-        console.document(_document(value))
-        console.out(_shown(value))
-
-    return told(wanted, console, show)
+    value = unwrap(memory.state.get(arguments.key))
+    if value is None:
+        raise StateNotFound(arguments.key)
+    console.document(_document(value))
+    console.out(_shown(value))
+    return 0
 
 
 def _set(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
-    def show(value: StateValue) -> None:
-        console.document(_document(value))
-        console.out(f"Set {value.key}")
-
-    text = text_of(arguments.value)
-    return told(text.bind(lambda text: memory.state.set(arguments.key, _value(text, arguments))), console, show)
+    value = unwrap(memory.state.set(arguments.key, _value(text_of(arguments.value), arguments)))
+    console.document(_document(value))
+    console.out(f"Set {value.key}")
+    return 0
 
 
 def _delete(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
-    def show(value: StateValue) -> None:
-        console.document(_document(value))
-        console.out(f"Deleted {value.key}; git keeps what it held")
-
-    def show_purged(_: None) -> None:
+    if arguments.purge:
+        unwrap(memory.purge_state(arguments.key))
         console.document({"key": arguments.key, "purged": True})
         console.out(f"Deleted {arguments.key}, and rewrote the git history without it")
-
-    if arguments.purge:
-        return told(memory.purge_state(arguments.key), console, show_purged)
-    return told(memory.state.delete(arguments.key), console, show)
+        return 0
+    value = unwrap(memory.state.delete(arguments.key))
+    console.document(_document(value))
+    console.out(f"Deleted {value.key}; git keeps what it held")
+    return 0
 
 
 def _list(memory: Memory, _arguments: argparse.Namespace, console: Console) -> int:

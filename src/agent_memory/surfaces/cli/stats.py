@@ -5,17 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from returns.result import Failure, Success
-
-from agent_memory.app import Memory
 from agent_memory.domain.statistics.period import LARGEST_DAYS
 from agent_memory.domain.statistics.statistics import Counts, Days, Statistics
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
 from agent_memory.formats.statistics_json import statistics_document
-from agent_memory.results import sealed
+from agent_memory.results import unwrap
 from agent_memory.surfaces.cells import cells_of, cut, padded
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.terminal_columns import terminal_columns
 
@@ -43,22 +40,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     days: int = arguments.days
     if not 1 <= days <= LARGEST_DAYS:
-        return console.fail(UsageInvalid(f"--days is {days}, expected a number from 1 to {LARGEST_DAYS:,}"))
+        raise UsageInvalid(f"--days is {days}, expected a number from 1 to {LARGEST_DAYS:,}")
 
-    def show(memory: Memory) -> int:
-        match sealed(memory.statistics(days)):
-            case Failure(error):
-                return console.fail(error)
-            case Success(found):
-                if console.json:
-                    console.document(statistics_document(found))
-                elif console.is_terminal:
-                    console.out("\n".join(statistics_lines(found, terminal_columns(), colour=console.colour)))
-                else:
-                    console.out("\n".join(plain_lines(found)))
-                return 0
-
-    return with_memory(console, show)
+    memory = open_here(console)
+    found = unwrap(memory.statistics(days))
+    if console.json:
+        console.document(statistics_document(found))
+    elif console.is_terminal:
+        console.out("\n".join(statistics_lines(found, terminal_columns(), colour=console.colour)))
+    else:
+        console.out("\n".join(plain_lines(found)))
+    return 0
 
 
 def statistics_lines(found: Statistics, width_cells: int, *, colour: bool = False) -> list[str]:

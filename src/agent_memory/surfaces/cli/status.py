@@ -6,15 +6,12 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from returns.result import Failure, Success
-
-from agent_memory.app import Memory
 from agent_memory.domain.health import Health
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.scheduling import JobHealth, in_words
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.marked_text import marked_lines
 from agent_memory.surfaces.periods import short_age, time_until
@@ -29,17 +26,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    def show(memory: Memory) -> int:
-        match sealed(memory.health()):
-            case Failure(error):
-                return console.fail(error)
-            case Success(health):
-                console.document(_document(health))
-                width = terminal_columns() if console.is_terminal else None
-                console.out("\n".join(health_lines(health, width, colour=console.colour)))
-                return 1 if health.problems else 0
-
-    return with_memory(console, show)
+    memory = open_here(console)
+    health = unwrap(memory.health())
+    console.document(_document(health))
+    width = terminal_columns() if console.is_terminal else None
+    console.out("\n".join(health_lines(health, width, colour=console.colour)))
+    return 1 if health.problems else 0
 
 
 def _job_document(job: JobHealth) -> dict[str, Any]:

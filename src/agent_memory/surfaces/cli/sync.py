@@ -5,13 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from returns.result import Failure, Success
-
-from agent_memory.app import Memory
 from agent_memory.domain.merging.synced import NoteCounts, Remark, Synced, SyncRequest, sentence_of
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 
 _SHOWN = 20
@@ -40,15 +37,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     request = SyncRequest(arguments.remote, arguments.dry_run, arguments.after_purge)
 
-    def sync(memory: Memory) -> int:
-        match sealed(memory.sync(request, console.progress)):
-            case Failure(error):
-                return console.fail(error)
-            case Success(synced):
-                _report(console, synced)
-                return 0
-
-    return with_memory(console, sync)
+    memory = open_here(console)
+    synced = unwrap(memory.sync(request, console.progress))
+    _report(console, synced)
+    return 0
 
 
 def _report(console: Console, synced: Synced) -> None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any, TypeVar
 
-from returns.result import Result, Success
-
 from agent_memory.app import Memory
 from agent_memory.domain.tagging.tag_survey import TagUse
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
-from agent_memory.errors import Error, UsageInvalid
-from agent_memory.surfaces.cli.ending import told
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.errors import UsageInvalid
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.unreadable_notes import tell_unreadable, unreadable_documents
 from agent_memory.tag_keeping import Retagged, Tags
@@ -38,9 +36,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     if problem := _usage_problem(arguments):
-        return console.fail(problem)
+        raise problem
     acts = {"list": _list, "accept": _accept, "rename": _rename}
-    return with_memory(console, lambda memory: acts[arguments.act](memory, arguments, console))
+    memory = open_here(console)
+    return acts[arguments.act](memory, arguments, console)
 
 
 def _usage_problem(arguments: argparse.Namespace) -> UsageInvalid | None:
@@ -78,7 +77,8 @@ def _list(memory: Memory, _arguments: argparse.Namespace, console: Console) -> i
             console.out("No tags yet. `memory remember TEXT --tags a,b` gives a note some.")
         tell_unreadable(console, tags.unreadable)
 
-    return told(memory.tags.list(), console, show)
+    show(unwrap(memory.tags.list()))
+    return 0
 
 
 def _accept(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
@@ -93,8 +93,9 @@ def _accept(memory: Memory, arguments: argparse.Namespace, console: Console) -> 
         tell_unreadable(console, tags.unreadable)
         return [each.tag for each in tags.uses if each.notes]
 
-    wanted: Result[list[str], Error] = memory.tags.list().map(in_use) if arguments.all else Success(arguments.tags)
-    return told(wanted.bind(memory.tags.accept), console, show)
+    wanted: list[str] = in_use(unwrap(memory.tags.list())) if arguments.all else arguments.tags
+    show(unwrap(memory.tags.accept(wanted)))
+    return 0
 
 
 def _rename(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
@@ -112,7 +113,8 @@ def _rename(memory: Memory, arguments: argparse.Namespace, console: Console) -> 
         for each in done.left:
             console.err(f"memory: {each.subject} was left as it is: {'; '.join(each.reasons)}.")
 
-    return told(memory.tags.rename(*arguments.tags), console, show)
+    show(unwrap(memory.tags.rename(*arguments.tags)))
+    return 0
 
 
 def _cells(use: TagUse) -> tuple[str, ...]:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from returns.result import Failure, Success
-
 from agent_memory.app import Memory
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.undo_run import Undone, sentence_of
 from agent_memory.formats.footprint_diff import render_diff
-from agent_memory.results import sealed
+from agent_memory.results import unwrap
 from agent_memory.surfaces.cli.log import action_document
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 
 _TITLE_CHARS = 120
@@ -30,14 +28,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    def undo(memory: Memory) -> int:
-        match sealed(memory.undo(arguments.run, dry_run=arguments.dry_run)):
-            case Failure(error):
-                return console.fail(error)
-            case Success(undone):
-                return _report(memory, console, undone)
-
-    return with_memory(console, undo)
+    memory = open_here(console)
+    undone = unwrap(memory.undo(arguments.run, dry_run=arguments.dry_run))
+    return _report(memory, console, undone)
 
 
 def _report(memory: Memory, console: Console, undone: Undone) -> int:

@@ -10,17 +10,15 @@ from contextlib import contextmanager
 from threading import Event
 from types import FrameType
 
-from returns.result import Failure, Success
-
 from agent_memory.app import Memory
 from agent_memory.domain.backfill import counted
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.domain.watching import Rest
 from agent_memory.errors import UsageInvalid
-from agent_memory.results import sealed
+from agent_memory.results import unwrap
 from agent_memory.surfaces.cli.backfill import harnesses_of
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 
 DEFAULT = Rest()
@@ -59,19 +57,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     for option, seconds in (("--debounce", arguments.debounce), ("--idle-timeout", arguments.idle_timeout)):
         if not (math.isfinite(seconds) and 0 <= seconds <= MOST_SECONDS):
-            return console.fail(UsageInvalid(f"{option} is {seconds:g}, expected seconds from 0 to {MOST_SECONDS:g}"))
+            raise UsageInvalid(f"{option} is {seconds:g}, expected seconds from 0 to {MOST_SECONDS:g}")
     idle_ms = round(arguments.idle_timeout * 1000) or None
     rest = Rest(round(arguments.debounce * 1000), idle_ms)
-    match sealed(harnesses_of(arguments.harness)):
-        case Failure(invalid):
-            return console.fail(invalid)
-        case Success(harnesses):
-            return with_memory(
-                console,
-                lambda memory: _watch(
-                    memory, console, harnesses, rest, wait_for_transcripts=arguments.wait_for_transcripts
-                ),
-            )
+    harnesses = harnesses_of(arguments.harness)
+    memory = open_here(console)
+    return _watch(memory, console, harnesses, rest, wait_for_transcripts=arguments.wait_for_transcripts)
 
 
 def _watch(
@@ -86,17 +77,12 @@ def _watch(
 
     with _ended_by_signals() as stop:
         ended = memory.watch(harnesses, rest, stop, tell, warn, wait_for_transcripts=wait_for_transcripts)
-    match sealed(ended):
-        case Failure(error):
-            return console.fail(error)
-        case Success(done):
-            console.progress(
-                f"Captured {counted(done.captured, 'session')}, handed over {counted(done.handed_over, 'session')}."
-            )
-            console.document(
-                {"captured": done.captured, "handedOver": done.handed_over, "problems": list(done.problems)}
-            )
-            return 0
+    done = unwrap(ended)
+    console.progress(
+        f"Captured {counted(done.captured, 'session')}, handed over {counted(done.handed_over, 'session')}."
+    )
+    console.document({"captured": done.captured, "handedOver": done.handed_over, "problems": list(done.problems)})
+    return 0
 
 
 @contextmanager

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 
-from returns.result import Failure, Success
-
 from agent_memory.app import Memory
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.explaining.entry_story import EntryStory, chapter_in_words
@@ -24,8 +22,8 @@ from agent_memory.domain.explaining.tier_reason import score_in_words, tier_reas
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
 from agent_memory.formats.story_json import reopening_of, sessions_document, story_document
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import entry_id, with_memory
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import entry_id, open_here
 from agent_memory.surfaces.console import Console
 
 MOST_SHOWN = 20
@@ -48,30 +46,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     if (arguments.id is None) == (arguments.session is None):
-        return console.fail(UsageInvalid("Give either an entry's id or --session", "See `memory why --help`."))
+        raise UsageInvalid("Give either an entry's id or --session", "See `memory why --help`.")
     if arguments.session is not None:
         session_id: str = arguments.session.strip()
         if not session_id:
             return console.fail(
                 UsageInvalid("--session needs the id of a session", "`memory why --help` has an example.")
             )
-        return with_memory(console, lambda memory: _show_session(console, memory, session_id))
-    return with_memory(console, lambda memory: _show_entry(console, memory, arguments.id))
+        memory = open_here(console)
+        return _show_session(console, memory, session_id)
+    memory = open_here(console)
+    return _show_entry(console, memory, arguments.id)
 
 
 # -- an entry ---------------------------------------------------------------------------------------------------------
 
 
 def _show_entry(console: Console, memory: Memory, id: str) -> int:
-    match sealed(memory.why_entry(id)):
-        case Failure(error):
-            return console.fail(error)
-        case Success(story):
-            console.document(story_document(story))
-            console.out("\n".join(_entry_lines(story)))
-            for words in story.unread:
-                console.err(f"memory: {words}")
-            return 0
+    story = unwrap(memory.why_entry(id))
+    console.document(story_document(story))
+    console.out("\n".join(_entry_lines(story)))
+    for words in story.unread:
+        console.err(f"memory: {words}")
+    return 0
 
 
 def _entry_lines(story: EntryStory) -> list[str]:
@@ -134,15 +131,12 @@ def _entry(listed: Listed) -> str:
 
 
 def _show_session(console: Console, memory: Memory, session_id: str) -> int:
-    match sealed(memory.why_session(session_id)):
-        case Failure(error):
-            return console.fail(error)
-        case Success(found):
-            console.document(sessions_document(session_id, found))
-            console.out("\n".join(_found_lines(session_id, found)))
-            for words in found.unread:
-                console.err(f"memory: {words}")
-            return 0
+    found = unwrap(memory.why_session(session_id))
+    console.document(sessions_document(session_id, found))
+    console.out("\n".join(_found_lines(session_id, found)))
+    for words in found.unread:
+        console.err(f"memory: {words}")
+    return 0
 
 
 def _found_lines(session_id: str, found: FoundSessions) -> list[str]:
