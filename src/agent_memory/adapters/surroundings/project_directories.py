@@ -9,7 +9,6 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listing
 from agent_memory.errors import Error
-from agent_memory.results import sealed
 
 MAX_DIRECTORIES = 1_000
 
@@ -22,20 +21,17 @@ def project_directories(
     known: set[str] = set()
 
     def is_new(found: Result[str, Error]) -> bool:
-        if isinstance(found, Failure):
-            return True
-        directory = found.unwrap()
+        directory = found.value_or("")
         is_another = directory.startswith("/") and directory not in known
         known.add(directory)
-        return is_another
+        return is_another or isinstance(found, Failure)
 
     return islice(filter(is_new, chain(of_sessions, _of_entries(listing))), most)
 
 
 def _of_entries(listing: Result[Listing, Error]) -> Iterator[Result[str, Error]]:
-    match sealed(listing):
-        case Failure() as failure:
-            yield failure
-        case Success(there):
-            for each in sorted(there.entries, key=lambda listed: listed.meta.updated_at_ms, reverse=True):
-                yield from (Success(source.cwd) for source in each.meta.sources if source.cwd is not None)
+    if isinstance(listing, Failure):
+        yield listing
+        return
+    for each in sorted(listing.unwrap().entries, key=lambda listed: listed.meta.updated_at_ms, reverse=True):
+        yield from (Success(source.cwd) for source in each.meta.sources if source.cwd is not None)
