@@ -593,6 +593,16 @@ def test_p4_a_merge_that_a_person_is_at_is_not_ended_by_a_note(store: Path) -> N
     assert _git(store, "log", "-1", "--format=%p").count(" ") == 1
 
 
+def test_p4_a_lost_object_of_another_note_hinders_no_record(store: Path) -> None:
+    _record(store)
+    _record(store, "topics/b.md", "another note")
+    lost = _git(store, "rev-parse", "HEAD:topics/b.md").strip()
+    (store / f".git/objects/{lost[:2]}/{lost[2:]}").unlink()
+    _record(store, "topics/c.md", "a third")
+    assert _git(store, "show", "--format=", "--name-only").split() == ["topics/c.md"]
+    assert _git(store, "show", "HEAD:topics/b.md") == "another note"
+
+
 def test_what_only_looks_changed_makes_no_commit(store: Path) -> None:
     """Staged as it is in HEAD, since git's attributes make the same of both."""
     _write(store, ".gitattributes", "*.md text eol=lf\n")

@@ -202,6 +202,8 @@ class GitRecorder:
                 self._git.must("reset", "--quiet", *only)
                 self._git.must("add", "--all", *only)
             committed = self._git.run(*words, input=said, author=author)
+            if not committed.ok and self._restore_lost_objects():
+                committed = self._git.run(*words, input=said, author=author)
             # Else they only looked changed: git's attributes make the same of both.
             if not committed.ok and not self._git.run("diff", "--cached", "--quiet", "HEAD").ok:
                 raise failed(words, committed)
@@ -211,6 +213,18 @@ class GitRecorder:
             with suppress(OSError):  # the next commit overwrites it
                 listed.unlink()
         self._flush()
+
+    def _restore_lost_objects(self) -> bool:
+        """Whether objects of files that are still as git knows them were lost, and made anew: without them git commits no
+        other file either."""
+        entries = [each for each in os.fsdecode(self._git.must("ls-files", "--stage", "-z")).split("\0") if each]
+        known = {path: head.split()[1] for head, _, path in (each.partition("\t") for each in entries)}
+        asked = self._git.must("cat-file", "--batch-check", input="".join(f"{id}\n" for id in known.values()).encode())
+        answers = zip(known, asked.splitlines(), strict=True)
+        lost = self._without_secrets([path for path, answer in answers if answer.endswith(b" missing")])
+        for path in lost:
+            self._git.run("hash-object", "-w", "--", path)
+        return bool(lost)
 
     def _flush(self) -> None:
         """Ask the system to make the commit durable; `core.fsync` alone leaves the names of new files open."""
