@@ -8,10 +8,9 @@ import pytest
 from attrs import evolve
 
 from agent_memory.adapters.harness.seen_sessions_files import CACHE_NAME, SeenSessionsFiles
-from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.found_session import FoundSession, SeenSession
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.inbox_entry import SessionFile
-from agent_memory.domain.seen_session import SeenSession
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.ports import SeenSessions
 from stand_ins.dict_seen_sessions import DictSeenSessions

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.footprint_fold import fold_files
+from agent_memory.domain.footprint import fold_files
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.undone import UndoneMark, churning, undone_by, undone_fingerprints
 

@@ -12,8 +12,7 @@ from returns.result import Failure, Result
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.history import Role, SessionMark
 from agent_memory.domain.inbox_entry import SessionFile
-from agent_memory.domain.run import Run
-from agent_memory.domain.run_summary import exit_code_of, sentence_of
+from agent_memory.domain.run import Run, exit_code_of, sentence_of
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
 from agent_memory.errors import (
     AgentMissing,

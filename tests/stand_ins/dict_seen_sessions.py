@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from attrs import define, field
 
-from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.found_session import FoundSession, SeenSession
 from agent_memory.domain.history import SessionMark
-from agent_memory.domain.seen_session import SeenSession
 
 
 @define

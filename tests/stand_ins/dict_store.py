@@ -19,8 +19,7 @@ from agent_memory.adapters.store.reverted_files import (
 )
 from agent_memory.domain.change import Applied, Change, Create, Dropped, Receipt, Replace, Retire, Together, subject_of
 from agent_memory.domain.entry import Listed, Listing, Listings, MemoryEntry, StoredEntry, UnreadableFile
-from agent_memory.domain.footprint import Footprint
-from agent_memory.domain.footprint_fold import fold_files
+from agent_memory.domain.footprint import Footprint, fold_files
 from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash, hash_of
 from agent_memory.domain.text.file_name import folded_name
 from agent_memory.domain.text.links import find_links

@@ -1,10 +1,13 @@
-"""What a run changed on disk, with what was there before: all that undo and diff need."""
+"""What a run changed on disk, with what was there before: all that undo and diff need. Folded, it is one change for each file, from
+what was there before the run to what it left."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attrs import frozen
 
-from agent_memory.domain.recording.file_change import FileChange
+from agent_memory.domain.recording.file_change import FileChange, hash_of
 
 
 @frozen
@@ -28,3 +31,26 @@ class Footprint:
 
     files: tuple[FileChange, ...] = ()
     sections: tuple[SectionChange, ...] = ()
+
+
+@frozen
+class Folded:
+    """What a run came to."""
+
+    files: tuple[FileChange, ...]
+    """One for each path, in the order of the last change of each; none for a file that is as it was before."""
+    interrupted: tuple[str, ...] = ()
+    """Paths that somebody else changed between two changes of the run: the first `before` does not hold their work."""
+
+
+def fold_files(changes: Sequence[FileChange]) -> Folded:
+    """The changes, as if each file had been changed once."""
+    whole: dict[str, FileChange] = {}
+    interrupted: dict[str, None] = {}
+    for change in changes:
+        earlier = whole.pop(change.path, None)
+        if earlier is not None and hash_of(earlier.after) != hash_of(change.before):
+            interrupted[change.path] = None
+        whole[change.path] = change if earlier is None else FileChange(change.path, earlier.before, change.after)
+    files = tuple(each for each in whole.values() if hash_of(each.before) != hash_of(each.after))
+    return Folded(files, tuple(interrupted))

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.footprint import Footprint, SectionChange
-from agent_memory.domain.footprint_fold import fold_files
+from agent_memory.domain.footprint import Footprint, SectionChange, fold_files
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import TIERS_FILE

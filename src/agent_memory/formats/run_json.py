@@ -28,9 +28,8 @@ from agent_memory.domain.instants import Instant, iso_of
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import Outcome
-from agent_memory.domain.run import KeptReply, Run, Settled, Work
+from agent_memory.domain.run import KeptReply, Run, Settled, Work, sentence_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, LoggedSession, Machine, logged_actions
-from agent_memory.domain.run_summary import sentence_of
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.json_codec import Format, written

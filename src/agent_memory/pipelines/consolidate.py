@@ -19,8 +19,7 @@ from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id
 from agent_memory.domain.plan import Plan, admit, planned_entries
 from agent_memory.domain.queue import Pending
 from agent_memory.domain.redacted_path import redact_path
-from agent_memory.domain.run import Run, Settled, Work
-from agent_memory.domain.run_summary import sentence_of
+from agent_memory.domain.run import Run, Settled, Work, sentence_of
 from agent_memory.domain.transcripts.redacted_history import redact_history
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
 from agent_memory.errors import ERRORS, Defect, Error, HistoryUnavailable, StoreIo

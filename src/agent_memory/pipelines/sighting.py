@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from attrs import evolve, field, frozen
 
 from agent_memory.domain.backfill import Sight, Sighted
-from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.found_session import FoundSession, SeenSession, after_of
 from agent_memory.domain.history import COPY, History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import Context, InboxEntry
 from agent_memory.domain.queue import KnownSessions
 from agent_memory.domain.queueing.fold import queue_key, session_key
 from agent_memory.domain.queueing.redacted_entry import as_consumed
-from agent_memory.domain.seen_session import SeenSession, after_of
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.transcripts.windows import turn_chars
 from agent_memory.domain.vocabulary import Harness

@@ -13,8 +13,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Receipt
 from agent_memory.domain.findings import store_fingerprint
-from agent_memory.domain.footprint import Footprint, SectionChange
-from agent_memory.domain.footprint_fold import fold_files
+from agent_memory.domain.footprint import Footprint, SectionChange, fold_files
 from agent_memory.domain.recording.file_change import FileChange, hash_of
 from agent_memory.domain.run_log import LoggedRun, short_id
 from agent_memory.domain.tiers import TIERS_FILE

@@ -9,11 +9,10 @@ if TYPE_CHECKING:
 
     from returns.result import Result
 
-    from agent_memory.domain.found_session import FoundSession
+    from agent_memory.domain.found_session import FoundSession, SeenSession
     from agent_memory.domain.history import History, SessionMark
     from agent_memory.domain.inbox_entry import InboxEntry
     from agent_memory.domain.kept_history import KeptSession
-    from agent_memory.domain.seen_session import SeenSession
     from agent_memory.domain.vocabulary import Harness
     from agent_memory.errors import Error
 

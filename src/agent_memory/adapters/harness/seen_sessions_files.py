@@ -8,9 +8,8 @@ from pathlib import Path
 from attrs import define, field
 
 from agent_memory.adapters.disk.root_files import read_derived, write_derived
-from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.found_session import FoundSession, SeenSession
 from agent_memory.domain.history import SessionMark
-from agent_memory.domain.seen_session import SeenSession
 from agent_memory.formats.bookkeeping_json import parse_seen, render_seen
 
 CACHE_NAME = "past-sessions.json"

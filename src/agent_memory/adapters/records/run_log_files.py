@@ -19,8 +19,7 @@ from agent_memory.adapters.disk.durable import fsync_directory, replace_file
 from agent_memory.adapters.disk.io_errors import as_store_io
 from agent_memory.adapters.disk.paths import directory_in, exists, is_plain_name, real_root
 from agent_memory.adapters.disk.root_files import JsonFile, read_bytes, subdirectories, write_text
-from agent_memory.domain.footprint import Footprint, SectionChange
-from agent_memory.domain.footprint_fold import fold_files
+from agent_memory.domain.footprint import Footprint, SectionChange, fold_files
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.retention import KEEP_DAYS, KEEP_RUNS, KeptRun, prune_runs
 from agent_memory.domain.run_log import LoggedRun, changed_entries, is_named

@@ -18,7 +18,7 @@ from agent_memory.domain.actions import Deferred
 from agent_memory.domain.change import Change
 from agent_memory.domain.defrag_report import is_worth_a_report, leaves_something_half_done as is_half_done, logged
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
-from agent_memory.domain.footprint_fold import fold_files
+from agent_memory.domain.footprint import fold_files
 from agent_memory.domain.run import KeptReply, Run, leaves_something_half_done
 from agent_memory.domain.run_log import LoggedAction
 from agent_memory.errors import Error, StateCorrupt

@@ -12,7 +12,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, understand
 from agent_memory.domain.change import Applied
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.footprint_fold import fold_files
+from agent_memory.domain.footprint import fold_files
 from agent_memory.domain.recording.file_change import FileChange, FileState, hash_of
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.ids import ID_PATTERN

@@ -27,8 +27,7 @@ from agent_memory.adapters.store.tier_file import put_tiers, tiers_in
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.change import Applied, Change, Dropped, Receipt, Together, subject_of
 from agent_memory.domain.entry import Listings
-from agent_memory.domain.footprint import Footprint
-from agent_memory.domain.footprint_fold import fold_files
+from agent_memory.domain.footprint import Footprint, fold_files
 from agent_memory.domain.recording.file_change import FileChange, FileState, hash_of
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.tier_reversal import reverse_tiers

@@ -11,8 +11,7 @@ from agent_memory.app import Memory
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.inbox_entry import FileSnapshot
 from agent_memory.domain.plan import Plan
-from agent_memory.domain.run import Run
-from agent_memory.domain.run_summary import exit_code_of, sentence_of, summary_of
+from agent_memory.domain.run import Run, exit_code_of, sentence_of, summary_of
 from agent_memory.errors import UsageInvalid
 from agent_memory.formats.plan_diff import render_plan_diff, replaced_ids
 from agent_memory.formats.run_json import outcome_document, plan_document
