@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from returns.result import Success
-
 from agent_memory.adapters.harness.aider import CHAT_FILE, INPUT_FILE, AiderChats
-from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error
+from harness_surroundings import SessionReading
 
 AIDER_STARTED = "2026-02-13 14:30:05"
 
@@ -55,18 +51,5 @@ class AiderChat:
         return path
 
 
-def aider_entry(path: Path | None, session_id: str = "all") -> InboxEntry:
-    return InboxEntry(0, Harness.AIDER, SessionFile("aider-session", session_id, str(path) if path else None))
-
-
-def aider_history(path: Path, mark: SessionMark | None = None, session_id: str = "all") -> History:
-    match AiderChats(str(path.parent)).fetch(aider_entry(path, session_id), mark):
-        case Success(History() as history):
-            return history
-        case other:
-            raise AssertionError(f"no history: {other}")
-
-
-def aider_failure(path: Path, session_id: str = "all") -> Error:
-    error: Error = AiderChats(str(path.parent)).fetch(aider_entry(path, session_id), None).failure()
-    return error
+_READING = SessionReading(Harness.AIDER, "aider-session", lambda roots: AiderChats(roots.roots[0]), "all")
+aider_entry, aider_history, aider_failure = _READING.entry, _READING.history, _READING.failure

@@ -6,15 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from returns.result import Success
-
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
-from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error
+from harness_surroundings import SessionReading
 
 SESSION = "5f0c1a52-7f7b-4c55-9d3c-0d5e6a1b2c3d"
 STARTED_MS = 1_770_000_000_000
@@ -81,24 +77,8 @@ def calls(id: str, name: str, **arguments: object) -> Json:
     return {"type": "tool_use", "id": id, "name": name, "input": arguments}
 
 
-def entry_for(path: Path | None, session_id: str = SESSION) -> InboxEntry:
-    retrieval = SessionFile("claude-code-session", session_id, str(path) if path else None)
-    return InboxEntry(STARTED_MS, Harness.CLAUDE_CODE, retrieval)
-
-
-def history_at(path: Path, mark: SessionMark | None = None, session_id: str = SESSION) -> History:
-    source = ClaudeCodeSessions(TranscriptRoots((str(path.parent),)))
-    match source.fetch(entry_for(path, session_id), mark):
-        case Success(History() as history):
-            return history
-        case other:
-            raise AssertionError(f"no history: {other}")
-
-
-def failure_at(path: Path, session_id: str = SESSION) -> Error:
-    source = ClaudeCodeSessions(TranscriptRoots((str(path.parent),)))
-    error: Error = source.fetch(entry_for(path, session_id), None).failure()
-    return error
+_READING = SessionReading(Harness.CLAUDE_CODE, "claude-code-session", ClaudeCodeSessions, SESSION, STARTED_MS)
+entry_for, history_at, failure_at = _READING.entry, _READING.history, _READING.failure
 
 
 def told(history: History) -> list[str]:

@@ -5,15 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from returns.result import Success
-
 from agent_memory.adapters.harness.codex import CodexSessions
-from agent_memory.adapters.harness.transcripts import TranscriptRoots
-from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error
+from harness_surroundings import SessionReading
 
 THREAD = "019c5a00-1111-7222-8333-444455556666"
 STARTED_MS = 0x019C5A001111
@@ -81,18 +76,5 @@ class Rollout:
         return path
 
 
-def thread_entry(path: Path | None, thread_id: str = THREAD) -> InboxEntry:
-    return InboxEntry(STARTED_MS, Harness.CODEX, SessionFile("codex-session", thread_id, str(path) if path else None))
-
-
-def thread_at(path: Path, mark: SessionMark | None = None, thread_id: str = THREAD) -> History:
-    match CodexSessions(TranscriptRoots((str(path.parent),))).fetch(thread_entry(path, thread_id), mark):
-        case Success(History() as history):
-            return history
-        case other:
-            raise AssertionError(f"no history: {other}")
-
-
-def thread_failure(path: Path) -> Error:
-    error: Error = CodexSessions(TranscriptRoots((str(path.parent),))).fetch(thread_entry(path), None).failure()
-    return error
+_READING = SessionReading(Harness.CODEX, "codex-session", CodexSessions, THREAD, STARTED_MS)
+thread_entry, thread_at, thread_failure = _READING.entry, _READING.history, _READING.failure

@@ -5,15 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from returns.result import Success
-
 from agent_memory.adapters.harness.copilot import CopilotSessions
-from agent_memory.adapters.harness.transcripts import TranscriptRoots
-from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error
+from harness_surroundings import SessionReading
 
 COPILOT_SESSION = "c0ffee00-1111-4222-8333-444455556666"
 COPILOT_STARTED_MS = 1_770_000_000_000
@@ -80,20 +75,5 @@ class CopilotEvents:
         return path
 
 
-def copilot_entry(path: Path | None, session_id: str = COPILOT_SESSION) -> InboxEntry:
-    retrieval = SessionFile("copilot-session", session_id, str(path) if path else None)
-    return InboxEntry(COPILOT_STARTED_MS, Harness.COPILOT, retrieval)
-
-
-def copilot_history(path: Path, mark: SessionMark | None = None, session_id: str = COPILOT_SESSION) -> History:
-    source = CopilotSessions(TranscriptRoots((str(path.parent),)))
-    match source.fetch(copilot_entry(path, session_id), mark):
-        case Success(History() as history):
-            return history
-        case other:
-            raise AssertionError(f"no history: {other}")
-
-
-def copilot_failure(path: Path) -> Error:
-    error: Error = CopilotSessions(TranscriptRoots((str(path.parent),))).fetch(copilot_entry(path), None).failure()
-    return error
+_READING = SessionReading(Harness.COPILOT, "copilot-session", CopilotSessions, COPILOT_SESSION, COPILOT_STARTED_MS)
+copilot_entry, copilot_history, copilot_failure = _READING.entry, _READING.history, _READING.failure

@@ -5,15 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from returns.result import Success
-
 from agent_memory.adapters.harness.gemini import GeminiSessions
-from agent_memory.adapters.harness.transcripts import TranscriptRoots
-from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error
+from harness_surroundings import SessionReading
 
 CHAT = "7c1e52d0-9f6b-4f0e-8a53-2f7d1b0c9e11"
 STARTED_MS = 1_770_000_000_000
@@ -81,20 +76,5 @@ def tool(id: str, name: str, output: str | None = None, status: str = "success",
     return call
 
 
-def chat_entry(path: Path | None, session_id: str = CHAT) -> InboxEntry:
-    return InboxEntry(
-        STARTED_MS, Harness.GEMINI, SessionFile("gemini-session", session_id, str(path) if path else None)
-    )
-
-
-def chat_at(path: Path, mark: SessionMark | None = None, session_id: str = CHAT) -> History:
-    match GeminiSessions(TranscriptRoots((str(path.parent),))).fetch(chat_entry(path, session_id), mark):
-        case Success(History() as history):
-            return history
-        case other:
-            raise AssertionError(f"no history: {other}")
-
-
-def chat_failure(path: Path) -> Error:
-    error: Error = GeminiSessions(TranscriptRoots((str(path.parent),))).fetch(chat_entry(path), None).failure()
-    return error
+_READING = SessionReading(Harness.GEMINI, "gemini-session", GeminiSessions, CHAT, STARTED_MS)
+chat_entry, chat_at, chat_failure = _READING.entry, _READING.history, _READING.failure

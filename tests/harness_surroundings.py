@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from returns.result import Result
+
 from agent_memory.adapters.agent.child_process import Finished
 from agent_memory.adapters.harness import Surroundings
-from agent_memory.errors import StoreIo
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, SessionMethod
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import Error, StoreIo
+from agent_memory.ports import HistorySource
 
 NOT_FOUND = StoreIo("program", "start", "ENOENT", "No such file or directory")
 
@@ -40,4 +47,34 @@ class ScriptedCommand:
         return outcome
 
 
-Runs = Callable[[Sequence[str], str], Finished]
+class SessionReading:
+    """How the tests of one harness read a transcript: `source` is made from the roots that the transcript is in."""
+
+    def __init__(
+        self,
+        harness: Harness,
+        method: SessionMethod,
+        source: Callable[[TranscriptRoots], HistorySource],
+        session_id: str,
+        at_ms: int = 0,
+    ) -> None:
+        self._harness = harness
+        self._method: SessionMethod = method
+        self._source = source
+        self._session_id = session_id
+        self._at_ms = at_ms
+
+    def entry(self, path: Path | None, session_id: str = "") -> InboxEntry:
+        retrieval = SessionFile(self._method, session_id or self._session_id, str(path) if path else None)
+        return InboxEntry(self._at_ms, self._harness, retrieval)
+
+    def history(self, path: Path, mark: SessionMark | None = None, session_id: str = "") -> History:
+        history: History = self._fetch(path, mark, session_id).unwrap()
+        return history
+
+    def failure(self, path: Path, session_id: str = "") -> Error:
+        error: Error = self._fetch(path, None, session_id).failure()
+        return error
+
+    def _fetch(self, path: Path, mark: SessionMark | None, session_id: str) -> Result[History, Error]:
+        return self._source(TranscriptRoots((str(path.parent),))).fetch(self.entry(path, session_id), mark)

@@ -5,15 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from returns.result import Success
-
 from agent_memory.adapters.harness.pi import PiSessions
-from agent_memory.adapters.harness.transcripts import TranscriptRoots
-from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error
+from harness_surroundings import SessionReading
 
 PI = "019f8532-2173-78ef-aefd-882d27cd95ac"
 STARTED_MS = 1_780_000_000_000
@@ -73,18 +68,5 @@ def tool_call(id: str, name: str, **arguments: object) -> Json:
     return {"type": "toolCall", "id": id, "name": name, "arguments": arguments}
 
 
-def pi_entry(path: Path | None, session_id: str = PI) -> InboxEntry:
-    return InboxEntry(STARTED_MS, Harness.PI, SessionFile("pi-session", session_id, str(path) if path else None))
-
-
-def pi_at(path: Path, mark: SessionMark | None = None, session_id: str = PI) -> History:
-    match PiSessions(TranscriptRoots((str(path.parent),))).fetch(pi_entry(path, session_id), mark):
-        case Success(History() as history):
-            return history
-        case other:
-            raise AssertionError(f"no history: {other}")
-
-
-def pi_failure(path: Path) -> Error:
-    error: Error = PiSessions(TranscriptRoots((str(path.parent),))).fetch(pi_entry(path), None).failure()
-    return error
+_READING = SessionReading(Harness.PI, "pi-session", PiSessions, PI, STARTED_MS)
+pi_entry, pi_at, pi_failure = _READING.entry, _READING.history, _READING.failure

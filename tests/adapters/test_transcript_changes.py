@@ -8,20 +8,20 @@ from threading import Event, Timer
 import pytest
 
 from agent_memory.adapters.harness import transcript_changes as module
-from agent_memory.adapters.harness.transcript_changes import NotifiedChanges, PolledChanges, transcript_changes
+from agent_memory.adapters.harness.transcript_changes import NotifiedChanges, poll, transcript_changes
 
 LONG = 60.0
 
 
 def test_without_the_library_the_directories_are_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_LIBRARY", "a_library_that_nobody_has")
-    assert isinstance(transcript_changes(Event(), ["/t"]), PolledChanges)
+    assert not isinstance(transcript_changes(Event(), ["/t"]), NotifiedChanges)
 
 
 def test_waiting_ends_when_the_watch_ends() -> None:
     stop = Event()
     Timer(0.05, stop.set).start()
-    PolledChanges(stop)(LONG)
+    poll(stop, LONG)
     assert stop.is_set()
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from threading import Event
 from time import monotonic
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 POLL_SECONDS = 2.0
 _LIBRARY = "watchfiles"
@@ -18,15 +19,9 @@ _TURN_MS = 500
 """How long it is waited for a change before the time is looked at again."""
 
 
-@frozen
-class PolledChanges:
-    """Looks at no file: whoever waits looks every `POLL_SECONDS`."""
-
-    stop: Event
-
-    def __call__(self, seconds: float) -> None:
-        """Returns after at most so many seconds, or once the event is set."""
-        self.stop.wait(min(seconds, POLL_SECONDS))
+def poll(stop: Event, seconds: float) -> None:
+    """Returns after at most so many seconds, or once the event is set: whoever waits looks every `POLL_SECONDS`."""
+    stop.wait(min(seconds, POLL_SECONDS))
 
 
 @define
@@ -47,12 +42,10 @@ class NotifiedChanges:
         there = tuple(directory for directory in self.directories if os.path.isdir(directory))
         if there != self._watched:
             self._watched, self._changes = there, self._watch(there)
-            next(
-                self._changes, None
-            )  # it watches from here on; what changed before is seen by the look that comes next
+            next(self._changes, None)  # it watches from here on: what changed before is for the look that comes next
             return
         if not there:
-            PolledChanges(self.stop)(seconds)
+            poll(self.stop, seconds)
             return
         ends_at = monotonic() + seconds
         while not self.stop.is_set() and monotonic() < ends_at:
@@ -83,5 +76,5 @@ def transcript_changes(stop: Event, directories: Sequence[str]) -> Callable[[flo
     try:
         library = import_module(_LIBRARY)
     except ImportError:
-        return PolledChanges(stop)
+        return partial(poll, stop)
     return NotifiedChanges(stop, directories, library)
