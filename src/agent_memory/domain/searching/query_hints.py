@@ -27,17 +27,6 @@ _KIND_CUES = {
     r"|(?:is|was) (?:still )?left to do|still (?:needs|need|has|have) to be done",
     Kind.HANDOFF: r"hand-?(?:off|over)s?|where (?:did (?:we|i) (?:stop|leave off)|were we)|pick up where|left off",
 }
-_KIND_TELLS = {
-    Kind.DECISION: ("deci", "cho", "pick", "settle", "why"),
-    Kind.LESSON: ("lesson", "pitfall", "gotcha", "lecci"),
-    Kind.PREFERENCE: ("prefer",),
-    Kind.CONVENTION: ("conven", "style guide"),
-    Kind.TASK: ("task", "todo", "to-do", "work", "tarefa", "tarea", "left to do", "to be done"),
-    Kind.HANDOFF: ("hand", "where", "pick up", "left off"),
-}
-"""What is in any text in ASCII that asks for the kind: without it, the longer look is not taken."""
-
-_NEWEST_TELLS = ("latest", "newest", "recent", "current", "date", "days", "now", "last time", "tual", "ltim")
 _NEWEST = (
     r"(?<!\w)(?:latest|newest|most recent(?:ly)?|recent(?:ly)?|current(?:ly)?|up[- ]to[- ]date|these days|nowadays|as of now|right now"
     r"|last time|mais recentes?|recentes?|recentemente|atual(?:mente)?|últim[oa]s?|más recientes?|recientes?|actual(?:mente)?)(?!\w)"
@@ -94,9 +83,6 @@ _RELATIVE = {
     "ayer": (1, 1),
 }
 _RELATIVE_TIME = rf"\b(?:{'|'.join(_RELATIVE)})\b"
-_LETTERS_OR_DIGIT = re.compile(r"[a-z]+|\d")
-_TIME_TELLS = frozenset({*_MONTHS, "today", "yesterday", "week", "month", "hoje", "ontem", "hoy", "ayer"})
-
 _ID = re.compile(rf"(?<!\w){ID_PATTERN}(?!\w)")
 _MOST_IDS = 20
 
@@ -130,31 +116,17 @@ def hints_of(query: str, now_ms: int) -> QueryHints:
     without a year is the last one that is not in the future."""
     asked = query[:_LOOKED_AT_CHARS]
     return QueryHints(
-        frozenset(
-            kind
-            for kind, cues in _KIND_CUES.items()
-            if _may_say(asked, _KIND_TELLS[kind]) and _compiled(rf"(?<!\w)(?:{cues})").search(asked)
-        ),
-        _may_say(asked, _NEWEST_TELLS) and _compiled(_NEWEST).search(asked) is not None,
-        _periods(asked, now_ms) if _may_say_when(asked) else (),
+        frozenset(kind for kind, cues in _KIND_CUES.items() if _compiled(rf"(?<!\w)(?:{cues})").search(asked)),
+        _compiled(_NEWEST).search(asked) is not None,
+        _periods(asked, now_ms),
         tuple(dict.fromkeys(_ID.findall(query)))[:_MOST_IDS],
     )
 
 
 @cache
 def _compiled(expression: str, flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
-    """Compiled once a query may match it: all of them together take longer than most searches."""
+    """Compiled when the first query is looked at, not when the module is loaded."""
     return re.compile(expression, flags)
-
-
-def _may_say(asked: str, tells: tuple[str, ...]) -> bool:
-    # Outside ASCII there are other spellings of these letters that match: `ſ` is an `s`, `K` a `k`.
-    return not asked.isascii() or any(map(asked.lower().__contains__, tells))
-
-
-def _may_say_when(asked: str) -> bool:
-    said = _LETTERS_OR_DIGIT.findall(asked.lower())
-    return not asked.isascii() or any(each.isdigit() or each in _TIME_TELLS for each in said)
 
 
 def _periods(asked: str, now_ms: int) -> tuple[Period, ...]:
