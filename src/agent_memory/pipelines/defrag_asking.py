@@ -23,7 +23,7 @@ from agent_memory.domain.planning.shown import choose_shown, most_urgent_ids
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run import KeptReply
 from agent_memory.domain.tidying.tidied import ids_to_open, ids_without_room
-from agent_memory.domain.tiering.score import tier_columns
+from agent_memory.domain.tiering.score import best_now
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import ERRORS, ReplyRefused
@@ -182,9 +182,7 @@ def _prompt_facts(io: DefragIo, run: DefragRun, request: DefragRequest, budget: 
 
 def _best_tiers(request: DefragRequest) -> dict[str, Tier]:
     profiles = request.analysis.profiles
-    known = [each for each in request.live if each.meta.id in profiles]
-    best = tier_columns(known, request.usage, request.now_ms).best
-    return {each.meta.id: tier for each, tier in zip(known, best, strict=True)}
+    return {each.meta.id: best_now(each.meta, request.now_ms) for each in request.live if each.meta.id in profiles}
 
 
 def _found(io: DefragIo, ids: tuple[str, ...], scan: Scan) -> tuple[StoredEntry, ...]:

@@ -8,7 +8,7 @@ from itertools import chain
 from agent_memory.domain.actions import Action, Archive, DefragProposal, Due, Merge, fingerprint_of, ids_of
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.defragging.information import lost_content, said_by
-from agent_memory.domain.entry import Listed, StoredEntry, Usage
+from agent_memory.domain.entry import Listed, StoredEntry, Usage, reads_of
 from agent_memory.domain.findings import Analysis, Finding, FindingKind, Profile
 from agent_memory.domain.instants import has_passed, iso_of
 from agent_memory.domain.plan import max_changes
@@ -16,7 +16,7 @@ from agent_memory.domain.planning.drafts import MAX_BODY_CHARS
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
 from agent_memory.domain.tidying.tier_choice import chosen_tiers, is_lasting_word, merged_meta
-from agent_memory.domain.tiering.score import tier_columns
+from agent_memory.domain.tiering.score import score
 from agent_memory.domain.tiering.standing import best_tier
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity
@@ -56,7 +56,7 @@ def surplus(
     if not _is_over(count, max_entries) and not _is_over(chars, max_chars):
         return ()
     going: list[Finding] = []
-    for score, id in _least_valuable_first(live, tier_columns(live, usage, now_ms).scores):
+    for worth_of, id in _least_valuable_first(live, usage, now_ms):
         if len(going) == max_changes(len(live)):
             break
         if max_entries is not None and count > max_entries:
@@ -65,7 +65,7 @@ def surplus(
             why = f"limits.maxChars is {max_chars:,} and the live notes had more characters than that"
         else:
             break
-        worth = f"it is among those that matter least by importance, use and age (score {score:.2f})"
+        worth = f"it is among those that matter least by importance, use and age (score {worth_of:.2f})"
         going.append(Finding(FindingKind.SURPLUS, (id,), f"{why}; {worth}"))
         count -= 1
         chars -= sizes[id]
@@ -76,20 +76,15 @@ def _is_over(size: int, limit: int | None) -> bool:
     return limit is not None and size > limit
 
 
-def _least_valuable_first(live: Sequence[Listed], scores: Sequence[float]) -> list[tuple[float, str]]:
+def _least_valuable_first(live: Sequence[Listed], usage: Mapping[str, Usage], now_ms: int) -> list[tuple[float, str]]:
     """The scores and ids of those that may go: however old, what a person said that lasts goes after all that only an agent
     noted."""
-    ranked = sorted(
-        (
-            is_lasting_word(each.meta.origin, each.meta.kind, each.meta.importance),
-            score,
-            each.meta.updated_at_ms,
-            each.meta.id,
-        )
-        for each, score in zip(live, scores, strict=True)
-        if _may_go(each)
-    )
-    return [(score, id) for _, score, _, id in ranked]
+    metas = [each.meta for each in live if _may_go(each)]
+    scored = [
+        (is_lasting_word(meta), score(meta, reads_of(meta, usage), now_ms), meta.updated_at_ms, meta.id)
+        for meta in metas
+    ]
+    return [(worth, id) for _, worth, _, id in sorted(scored)]
 
 
 def _may_go(each: Listed) -> bool:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import compress, repeat
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.actions import Action, Archive, Merge, ids_of
+from agent_memory.domain.actions import Action, Archive, Merge
 from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.entry import Listed, Meta, Usage, reads_of
+from agent_memory.domain.entry import Meta, Usage, reads_of
 from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.instants import has_passed
-from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tiering.resolve import Place, SectionRoom, whole_chars
-from agent_memory.domain.tiering.score import tier_columns
+from agent_memory.domain.tiering.score import best_now, score
 from agent_memory.domain.tiering.standing import BY_A_PERSON
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Importance, Kind, Origin, highest, least_trusted
-
-Value = TypeVar("Value")
 
 _LASTING = (Kind.PREFERENCE, Kind.CONVENTION, Kind.DECISION, Kind.LESSON, Kind.PROJECT)
 """What a session should know before it begins, where a person said it. A fact is looked up, and an agent's conclusion is
@@ -38,22 +33,16 @@ _MOST_LISTED = 5_000
 
 
 @frozen
-class _Staying:
-    listed: Listed
-    usage: Usage
+class _Candidate:
+    """An entry that stays and may be shown."""
 
-
-@frozen
-class _Candidates:
-    """What stays and may be shown, as columns: pinned entries first, then by score, then the newest."""
-
-    ids: Sequence[str]
-    scopes: Sequence[str]
-    sizes: Sequence[int]
-    """Characters that each takes where it is shown whole."""
-    pinned: Sequence[bool]
-    best: Sequence[Tier]
-    earns_hot: Sequence[bool]
+    meta: Meta
+    size: int
+    """Characters that it takes where it is shown whole."""
+    pinned: bool
+    best: Tier
+    score: float
+    is_read_often: bool
 
 
 def chosen_tiers(request: DefragRequest, actions: Iterable[Action]) -> TierList:
@@ -65,73 +54,52 @@ def chosen_tiers(request: DefragRequest, actions: Iterable[Action]) -> TierList:
     score only: what is shown to every session needs no opening.
     """
     candidates = _ranked(request, actions)
-    hot = _filled(candidates, _beaten(request, candidates), request.budget)
-    return TierList(hot, _listed(candidates, frozenset(hot), request.budget))
-
-
-def _ranked(request: DefragRequest, actions: Iterable[Action]) -> _Candidates:
-    entries, usage = _staying(request, actions)
-    profiles = request.analysis.profiles
-    facts = tier_columns(entries, usage, request.now_ms)
-    ids = [each.meta.id for each in entries]
-    pinned = [
-        is_pinned and best is Tier.HOT
-        for is_pinned, best in zip([each.meta.pinned for each in entries], facts.best, strict=True)
-    ]
-    scopes, created_at_ms = [each.meta.scope for each in entries], [each.meta.created_at_ms for each in entries]
-    title_chars = map(len, [each.meta.title for each in entries])
-    body_chars = [profiles[id].body_chars if id in profiles else 0 for id in ids]
-    sizes = list(map(whole_chars, title_chars, body_chars))
-    earns_hot = [
-        _earns_hot(best, is_pinned, each.meta, reads >= _READ_OFTEN)
-        for best, is_pinned, each, reads in zip(facts.best, pinned, entries, facts.reads, strict=True)
-    ]
-    order = list(compress(range(len(ids)), [best is not Tier.COLD for best in facts.best]))
-    order.sort(key=ids.__getitem__)
-    for column in (created_at_ms, facts.scores, pinned):  # what counts most comes last
-        order.sort(key=column.__getitem__, reverse=True)
-    return _Candidates(
-        _at(order, ids),
-        _at(order, scopes),
-        _at(order, sizes),
-        _at(order, pinned),
-        _at(order, facts.best),
-        _at(order, earns_hot),
+    beaten = _beaten(request, candidates)
+    budget = request.budget
+    may_be_hot = (
+        each
+        for each in candidates
+        if _earns_hot(each)
+        and (each.pinned or (each.size * _LARGEST_SHARE <= budget.hot_chars and each.meta.id not in beaten))
     )
+    hot = _fitting(((each, each.size) for each in may_be_hot), budget.hot_chars)
+    rest = ((each, 1) for each in candidates if each.meta.id not in hot)
+    return TierList(hot, _fitting(rest, budget.warm_lines)[:_MOST_LISTED])
 
 
-def _at(rows: Iterable[int], column: Sequence[Value]) -> list[Value]:
-    """What stands in these rows of a column, in their order."""
-    return list(map(column.__getitem__, rows))
+def _ranked(request: DefragRequest, actions: Iterable[Action]) -> list[_Candidate]:
+    """What stays and may be shown: pinned entries first, then by score, then the newest."""
+    profiles = request.analysis.profiles
+    candidates: list[_Candidate] = []
+    for meta, usage in _staying(request, actions):
+        best = best_now(meta, request.now_ms)
+        if best is Tier.COLD:
+            continue
+        body_chars = profiles[meta.id].body_chars if meta.id in profiles else 0
+        size = whole_chars(len(meta.title), body_chars)
+        worth = score(meta, usage, request.now_ms)
+        pinned = meta.pinned and best is Tier.HOT
+        candidates.append(_Candidate(meta, size, pinned, best, worth, usage.count >= _READ_OFTEN))
+    return sorted(candidates, key=lambda each: (not each.pinned, -each.score, -each.meta.created_at_ms, each.meta.id))
 
 
-def _staying(request: DefragRequest, actions: Iterable[Action]) -> tuple[Sequence[Listed], Mapping[str, Usage]]:
+def _staying(request: DefragRequest, actions: Iterable[Action]) -> list[tuple[Meta, Usage]]:
     """The entries as they are once the actions are done, without what has expired or ceased to be true, and their reads."""
-    done = [each for each in actions if isinstance(each, Archive | Merge)]  # others leave an entry where it is
-    touched = frozenset(id for action in done for id in ids_of(action))
-    staying = {
-        each.meta.id: _Staying(each, reads_of(each.meta, request.usage))
-        for each in request.live
-        if each.meta.id in touched
-    }
-    for action in done:
-        match action:
-            case Archive(id):
-                staying.pop(id, None)
-            case Merge(ids):
-                twins = [staying.pop(id) for id in ids]
-                staying[ids[0]] = _as_one(twins, request.now_ms)
-    entries = [each for each in request.live if each.meta.id not in touched]
-    entries += [each.listed for each in staying.values()]
-    usage = {**request.usage, **{id: each.usage for id, each in staying.items()}}
-    return [each for each in entries if _holds(each.meta, request.now_ms)], usage
+    staying = {each.meta.id: (each.meta, reads_of(each.meta, request.usage)) for each in request.live}
+    for action in actions:  # others leave an entry where it is
+        if isinstance(action, Archive):
+            staying.pop(action.id, None)
+        elif isinstance(action, Merge):
+            twins = [staying.pop(id) for id in action.ids]
+            staying[action.ids[0]] = _as_one(twins, request.now_ms)
+    return [each for each in staying.values() if _holds(each[0], request.now_ms)]
 
 
-def _as_one(twins: Sequence[_Staying], now_ms: int) -> _Staying:
-    reads = sum(each.usage.count for each in twins)
-    instants = [each.usage.last_at_ms for each in twins if each.usage.last_at_ms is not None]
-    meta = merged_meta([each.listed.meta for each in twins], now_ms)
-    return _Staying(evolve(twins[0].listed, meta=meta), Usage(reads, max(instants, default=None)))
+def _as_one(twins: Sequence[tuple[Meta, Usage]], now_ms: int) -> tuple[Meta, Usage]:
+    reads = [usage for _, usage in twins]
+    instants = [each.last_at_ms for each in reads if each.last_at_ms is not None]
+    usage = Usage(sum(each.count for each in reads), max(instants, default=None))
+    return merged_meta([meta for meta, _ in twins], now_ms), usage
 
 
 def merged_meta(metas: Sequence[Meta], now_ms: int = 0) -> Meta:
@@ -156,62 +124,39 @@ def _holds(meta: Meta, now_ms: int) -> bool:
     return meta.pinned or not (has_passed(meta.expires_at_ms, now_ms) or has_passed(meta.valid_until_ms, now_ms))
 
 
-def _beaten(request: DefragRequest, candidates: _Candidates) -> frozenset[str]:
+def _beaten(request: DefragRequest, candidates: Iterable[_Candidate]) -> frozenset[str]:
     """What says nearly the same as, or the contrary of, an entry that wins over it and may be hot itself."""
     kinds = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE)
-    findings = [finding for kind in kinds for finding in request.analysis.of_kind(kind)]
-    may_be_hot = frozenset(compress(candidates.ids, [best is Tier.HOT for best in candidates.best])) if findings else ()
+    may_be_hot = {each.meta.id for each in candidates if each.best is Tier.HOT}
+    findings = (finding for kind in kinds for finding in request.analysis.of_kind(kind))
     return frozenset(id for finding in findings if finding.ids[0] in may_be_hot for id in finding.ids[1:])
 
 
-def _earns_hot(best: Tier, is_pinned: bool, meta: Meta, is_read_often: bool) -> bool:
-    if best is not Tier.HOT:
-        return False
-    if is_pinned:
-        return True
+def _earns_hot(candidate: _Candidate) -> bool:
+    meta = candidate.meta
+    if candidate.pinned or candidate.best is not Tier.HOT:
+        return candidate.pinned
     if meta.kind in _PASSING:
         return False
-    if meta.promoted_by == BY_A_PERSON or is_read_often or meta.importance in (Importance.HIGH, Importance.CRITICAL):
-        return True
-    return is_lasting_word(meta.origin, meta.kind, meta.importance)
+    is_important = meta.importance in (Importance.HIGH, Importance.CRITICAL)
+    return meta.promoted_by == BY_A_PERSON or candidate.is_read_often or is_important or is_lasting_word(meta)
 
 
-def is_lasting_word(origin: Origin, kind: Kind, importance: Importance) -> bool:
+def is_lasting_word(meta: Meta) -> bool:
     """Whether a person said it, and it is what holds on."""
-    return origin is Origin.USER and kind in _LASTING and importance is not Importance.LOW
+    return meta.origin is Origin.USER and meta.kind in _LASTING and meta.importance is not Importance.LOW
 
 
-def _filled(candidates: _Candidates, beaten: frozenset[str], budget: SectionBudget) -> tuple[str, ...]:
-    rows = zip(candidates.ids, candidates.scopes, candidates.sizes, candidates.pinned, strict=True)
-    return _fitting(
-        (
-            row
-            for row in compress(rows, candidates.earns_hot)
-            if row[3] or (row[2] * _LARGEST_SHARE <= budget.hot_chars and row[0] not in beaten)
-        ),
-        budget.hot_chars,
-    )
-
-
-def _listed(candidates: _Candidates, elsewhere: frozenset[str], budget: SectionBudget) -> tuple[str, ...]:
-    rows = zip(candidates.ids, candidates.scopes, repeat(1), candidates.pinned)
-    left = [id not in elsewhere for id in candidates.ids]
-    return _fitting(compress(rows, left), budget.warm_lines)[:_MOST_LISTED]
-
-
-def _fitting(rows: Iterable[tuple[str, str, int, bool]], limit: int) -> tuple[str, ...]:
-    """The ids of those that fit, the first ones first; those that are pinned, which come before all others, fit in any case.
-    A row is an id, its scope, how much it takes and whether it is pinned."""
+def _fitting(wanted: Iterable[tuple[_Candidate, int]], limit: int) -> tuple[str, ...]:
+    """The ids of those that fit, each with how much it takes, the first ones first; those that are pinned, which come before
+    all others, fit in any case."""
     taken: dict[str, Place] = {}
     room = SectionRoom(limit, taken)
-    too_large: dict[str, int] = {}  # of each scope, since room only shrinks
-    for id, scope, size, is_pinned in rows:
-        if size >= too_large.get(scope, size + 1) and not is_pinned:
-            continue
-        taken[id] = Place(scope, size, is_pinned)
-        if is_pinned or room.fits(id):
+    for candidate, size in wanted:
+        id = candidate.meta.id
+        taken[id] = Place(candidate.meta.scope, size, candidate.pinned)
+        if candidate.pinned or room.fits(id):
             room.put(id)
         else:
             del taken[id]
-            too_large[scope] = size
     return tuple(taken)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from attrs import frozen
 
-from agent_memory.domain.entry import Listed, Meta, Usage, reads_of
+from agent_memory.domain.entry import Meta, Usage
 from agent_memory.domain.findings import Profile
-from agent_memory.domain.instants import has_passed
+from agent_memory.domain.instants import DAY_MS, has_passed
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Importance, Kind, Origin
@@ -17,7 +17,6 @@ CLEARLY_BETTER = 1.25
 """A challenger takes the place of another only with at least this many times its score."""
 
 _STEP_DAYS = 30
-_DAY_MS = 86_400_000
 _OF_IMPORTANCE: Mapping[Importance, float] = {
     Importance.LOW: 1.0,
     Importance.MEDIUM: 2.0,
@@ -70,11 +69,9 @@ def score(meta: Meta, usage: Usage, now_ms: int) -> float:
 
 def score_parts(meta: Meta, usage: Usage, now_ms: int) -> ScoreParts:
     """The factors of `score`."""
-    return parts_at(meta, doublings_of(usage.count), steps_since(meta.updated_at_ms, usage.last_at_ms, now_ms))
-
-
-def parts_at(meta: Meta, doublings: int, steps: int) -> ScoreParts:
-    """The same by `doublings_of` its reads, and `steps_since` its last read or change."""
+    doublings = min((max(usage.count, 0) + 1).bit_length() - 1, _MOST_DOUBLINGS)
+    changed_at_ms = max(meta.updated_at_ms, usage.last_at_ms or 0)
+    steps = min(max(now_ms - changed_at_ms, 0) // (_STEP_DAYS * DAY_MS), _OLDEST_STEP)
     return ScoreParts(
         importance=_OF_IMPORTANCE[meta.importance],
         use=1 + _A_DOUBLING * doublings,
@@ -90,41 +87,12 @@ def is_ageless(meta: Meta) -> bool:
     return meta.kind in (Kind.PREFERENCE, Kind.CONVENTION) and (meta.origin is Origin.USER or is_vouched_for(meta))
 
 
-def doublings_of(reads: int) -> int:
-    """How often 1 must be doubled for so many reads."""
-    return min((max(reads, 0) + 1).bit_length() - 1, _MOST_DOUBLINGS)
-
-
-def steps_since(updated_at_ms: int, last_at_ms: int | None, now_ms: int) -> int:
-    """Whole 30 days since the change or the last read, whichever is later."""
-    return min(max(now_ms - max(updated_at_ms, last_at_ms or 0), 0) // (_STEP_DAYS * _DAY_MS), _OLDEST_STEP)
-
-
 def tier_facts(meta: Meta, profile: Profile, usage: Usage, now_ms: int) -> TierFacts:
     """The facts of one live entry."""
-    has_expired = has_passed(meta.expires_at_ms, now_ms)
-    best = best_now(meta, has_expired=has_expired)
-    return TierFacts(meta, profile.body_chars, best, score(meta, usage, now_ms))
+    return TierFacts(meta, profile.body_chars, best_now(meta, now_ms), score(meta, usage, now_ms))
 
 
-def best_now(meta: Meta, *, has_expired: bool) -> Tier:
+def best_now(meta: Meta, now_ms: int) -> Tier:
     """The nearest tier that a live entry may have. What has expired is cold, unless a person pinned it."""
+    has_expired = has_passed(meta.expires_at_ms, now_ms)
     return Tier.COLD if has_expired and not meta.pinned else best_tier(meta)
-
-
-@frozen
-class TierColumns:
-    """Of each entry, in their order, what `score.tier_facts` says of it."""
-
-    best: Sequence[Tier]
-    scores: Sequence[float]
-    reads: Sequence[int]
-
-
-def tier_columns(entries: Sequence[Listed], usage: Mapping[str, Usage], now_ms: int) -> TierColumns:
-    """The columns of these entries."""
-    metas = [each.meta for each in entries]
-    reads = [reads_of(meta, usage) for meta in metas]
-    best = [best_now(meta, has_expired=has_passed(meta.expires_at_ms, now_ms)) for meta in metas]
-    scores = [score(meta, each, now_ms) for meta, each in zip(metas, reads, strict=True)]
-    return TierColumns(best, scores, [each.count for each in reads])
