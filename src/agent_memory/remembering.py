@@ -12,7 +12,7 @@ from agent_memory.domain.editing import edited_title
 from agent_memory.domain.entry import Listed, Listings, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.note_draft import Caller, NoteDraft
 from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_description, stored_tags
-from agent_memory.domain.planning.linking import TakenIds
+from agent_memory.domain.planning.linking import taken_ids
 from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.similarity.same_subject import Subject
 from agent_memory.domain.text.derive import body_hash, derive_description, derive_title
@@ -83,7 +83,7 @@ class Remembering:
         shown = (each for each in same if not (self.caller.is_agent and _is_secret(each)))
         twin = next(shown, None) or _linked_twin(subject.body, similar)
         replaced = {id: each for id, each in replaced.items() if twin is None or id != twin.meta.id}
-        taken = TakenIds(listed)
+        taken = taken_ids(listed.live, listed.archive)
         if twin is None:
             entry = MemoryEntry(self._meta(draft, subject, taken), linked)
         else:
@@ -116,7 +116,7 @@ class Remembering:
             raise EntryProtected(id, "superseding by an agent", "pinned")
         return found
 
-    def _meta(self, draft: NoteDraft, subject: Subject, taken: TakenIds) -> Meta:
+    def _meta(self, draft: NoteDraft, subject: Subject, taken: frozenset[str]) -> Meta:
         now = self.clock.now_ms()
         here = draft.here or draft.scope
         source = Source(

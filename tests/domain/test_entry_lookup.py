@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.entry import Listed, Listing, Listings, Meta
+from agent_memory.domain.entry import Listed, Listing, Meta
 from agent_memory.domain.entry_lookup import EntryLookup
-from agent_memory.domain.planning.linking import TakenIds, taken_ids
 
 IDS = ("id__aaaaaa", "id__AAAAAA", "id__bbbbbb", "id__cccccc", "id__dddddd")
 BODIES = ("one", "two")
@@ -50,15 +49,6 @@ def test_a_lookup_of_other_entries_is_not_believed(some: tuple[Listed, ...], oth
     first = Listing(some)
     _agrees(first)
     _agrees(Listing(others, lookup=first.lookup))
-
-
-@given(entries, entries)
-def test_p15_an_id_is_taken_by_whoever_bears_it_on_either_shelf(
-    live: tuple[Listed, ...], archived: tuple[Listed, ...]
-) -> None:
-    listings = Listings(Listing(live), Listing(archived))
-    taken = taken_ids(listings.live, listings.archive)
-    assert {id for id in map(str.casefold, IDS) if id in TakenIds(listings)} == taken
 
 
 class CountedId(str):

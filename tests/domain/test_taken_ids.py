@@ -1,8 +1,15 @@
 from __future__ import annotations
 
-from agent_memory.domain.entry import Listed, Listing, Listings, Meta
-from agent_memory.domain.planning.linking import TakenBesides, TakenIds, taken_ids
-from agent_memory.domain.planning.plan_window import SpelledIds
+from attrs import evolve
+
+from agent_memory.domain.entry import Listed, Listing, Meta
+from agent_memory.domain.history import History
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
+from agent_memory.domain.plan import Plan
+from agent_memory.domain.planning.linking import taken_ids
+from agent_memory.domain.planning.plan_window import link_targets
+from agent_memory.domain.vocabulary import Harness
+from plan_facts import facts_of
 
 
 def listing(*metas: Meta) -> Listing:
@@ -15,17 +22,7 @@ def test_no_id_is_free_that_is_live_archived_or_an_alias_however_it_is_spelled()
     archive = listing(Meta("id__cCcccc", "C", 0, 0, aliases=("id__dddddD", "id__eeeeee")))
     taken = {"id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd", "id__eeeeee"}
     assert taken_ids(live, archive) == taken
-    assert {id for id in (*taken, "id__ffffff") if id in TakenIds(Listings(live, archive))} == taken
-    assert "id__aaaaaa" not in TakenIds(Listings(listing(), listing()))
     assert taken_ids(listing(), listing()) == frozenset()
-
-
-def test_what_is_planned_is_taken_besides() -> None:
-    taken = TakenBesides(frozenset({"id__aaaaaa"}), ["id__Bbbbbb"])
-    assert "id__cccccc" not in taken
-    taken.add("id__cCcccc")
-    assert all(f"id__{letter * 6}" in taken for letter in "abc")
-    assert "id__dddddd" not in taken
 
 
 def test_an_id_is_found_as_it_is_spelled_and_goes_before_an_alias_p15() -> None:
@@ -34,12 +31,16 @@ def test_an_id_is_found_as_it_is_spelled_and_goes_before_an_alias_p15() -> None:
         Meta("id__bbbbbB", "B", 0, 0),
         Meta("id__cCcccc", "C", 0, 0, aliases=("id__dddddD",)),
     )
-    spelled = SpelledIds(live.found)
-    assert dict(spelled) == {
-        "id__aaaaaa": "id__AAAAAA",
-        "id__bbbbbb": "id__bbbbbB",
-        "id__cccccc": "id__cCcccc",
-        "id__dddddd": "id__dddddD",
-    }
-    assert len(spelled) == 4
-    assert spelled.get("id__eeeeee") is None
+    facts = facts_of(
+        InboxEntry(5, Harness.AMP, SessionFile("claude-code-session", "s")),
+        "s",
+        History(Harness.AMP, "s", ()),
+        "global",
+        (),
+    )
+    targets = link_targets({}, ["id__ffffFf"], evolve(facts, live=live.entries), Plan())
+    assert targets.id_of("id__aAAAAA") == "id__AAAAAA"
+    assert targets.id_of("id__bbbbbb") == "id__bbbbbB"
+    assert targets.id_of("id__DDDDDD") == "id__dddddD"
+    assert targets.id_of("id__ffffff") == "id__ffffFf"
+    assert targets.id_of("id__gggggg") is None

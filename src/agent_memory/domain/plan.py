@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from attrs import evolve, field, frozen
 
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Restore, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
-from agent_memory.domain.entry_lookup import EntryLookup, Found
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
@@ -83,7 +82,7 @@ class PlanFacts:
     """The session's scope key; `global` outside a repository."""
     live: Sequence[Listed]
     """Every live entry of the store."""
-    taken_ids: Container[str]
+    taken_ids: frozenset[str]
     """Every id that is not free, casefolded: live, aliases, archived."""
     shown: Mapping[str, StoredEntry]
     """The entries that were shown in full, by id."""
@@ -105,16 +104,9 @@ class PlanFacts:
         factory=dict[ProposedEntry, tuple[StoredEntry, ...]]
     )
     """The live notes about the same subject as a proposed entry, the likest first."""
-    lookup: EntryLookup = field(factory=EntryLookup, repr=False)
-    """For `found`: that of the listing that `live` comes from."""
     session: History | None = None
     """All turns of the session that are known, whole, where they are more than the window: whose word something is shows
     by comparing with all of them."""
-
-    @property
-    def found(self) -> Found:
-        """The live entries, by what they are asked for."""
-        return self.lookup.among(self.live)
 
 
 PLANNED_HASH = "planned"

@@ -10,13 +10,13 @@ from returns.result import Success
 
 from agent_memory.domain.agent_request import AgentReply, SessionRequest
 from agent_memory.domain.change import Create
-from agent_memory.domain.entry import Listed, Listing, Listings, Meta, StoredEntry
+from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry
 from agent_memory.domain.handing_over.own_note import is_handoff_of
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, live_when_applied, stored_when_applied
 from agent_memory.domain.planning.entry_updates import CHANGES_NOTHING
-from agent_memory.domain.planning.linking import TakenIds
+from agent_memory.domain.planning.linking import taken_ids
 from agent_memory.domain.planning.plan_window import plan_inline_fallback, plan_window, subject_of
 from agent_memory.domain.planning.shown import (
     Ranked,
@@ -296,7 +296,7 @@ def plan_facts(io: ConsolidateIo, run: Run, work: Work, request: SessionRequest,
         window=request.window,
         scope=work.scope,
         live=shelf.live.entries,
-        taken_ids=TakenIds(Listings(shelf.live, shelf.archive)),
+        taken_ids=taken_ids(shelf.live, shelf.archive),
         shown={each.meta.id: each for each in request.shown},
         status=io.agent.status,
         now_ms=io.clock.now_ms(),
@@ -305,7 +305,6 @@ def plan_facts(io: ConsolidateIo, run: Run, work: Work, request: SessionRequest,
         handoff_id=request.handoff_id,
         handoff_days=io.handoff_days,
         vocabulary=io.vocabulary(),
-        lookup=shelf.live.lookup,
         agent_writes=entry.harness is not Harness.MANUAL and isinstance(entry.retrieval, InlineNote),
         session=work.history,
     )

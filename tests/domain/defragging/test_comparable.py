@@ -48,3 +48,8 @@ def test_dates_have_one_spelling() -> None:
     assert (
         with_iso_dates("May 3rd, 2026; 3 de março de 2026; on 2026/05/03.") == "2026-05-03; 2026-03-03; on 2026-05-03."
     )
+
+
+@pytest.mark.parametrize("text", ["ſeptember 3, 2026", "3 aprİl 2026", "3 aprıl 2026"])
+def test_a_letter_that_only_folds_into_one_of_a_month_makes_no_date(text: str) -> None:
+    assert with_iso_dates(text) == text

@@ -28,9 +28,9 @@ from agent_memory.domain.doctor.note_checks import (
 )
 from agent_memory.domain.doctor.run_checks import INTERVALS_BEFORE_LATE
 from agent_memory.domain.doctor.store_checks import examine_aliases, examine_analysis, examine_caps, examine_links
-from agent_memory.domain.entry import Listed, Listing, Listings, StoredEntry, UnreadableFile, Usage
+from agent_memory.domain.entry import Listed, Listing, StoredEntry, UnreadableFile, Usage
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
-from agent_memory.domain.planning.linking import TakenIds
+from agent_memory.domain.planning.linking import taken_ids
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import EntryUnreadable, Error
@@ -123,7 +123,7 @@ class NoteChecks:
         usage: list[Finding] = []
         facts = AnalysisFacts(
             now_ms=self.now_ms,
-            taken_ids=TakenIds(Listings(live, archive)),
+            taken_ids=taken_ids(live, archive),
             usage=self._usage(usage),
             stale_days=self.config.limits.stale_days,
             # Neither what is hot, and so is read without a read being counted, nor what came into the store lately, from

@@ -13,7 +13,7 @@ from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
 from agent_memory.domain.defragging.fresh_text import Untrusted, untrusted_entries
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, Usage, reads_of
 from agent_memory.domain.planning.drafts import stored_subject
-from agent_memory.domain.planning.linking import TakenBesides, Targets
+from agent_memory.domain.planning.linking import Targets
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.file_name import folded_name
 from agent_memory.domain.vocabulary import Sensitivity
@@ -41,9 +41,9 @@ class Ground:
         return self.facts.taken_ids | self._spelled.keys()
 
     @property
-    def taken_ids(self) -> TakenBesides:
+    def taken_ids(self) -> set[str]:
         """Every id that is not free, casefolded; to be added to for one action."""
-        return TakenBesides(self._taken, self.minted)
+        return {*self._taken, *map(str.casefold, self.minted)}
 
     @cached_property
     def untrusted(self) -> tuple[Untrusted, ...]:

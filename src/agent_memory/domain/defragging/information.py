@@ -42,13 +42,14 @@ _SLASHED = re.compile(r"(?<![\w/.-])(\d{4})/(\d{2})/(\d{2})(?![\w/-])")
 
 def with_iso_dates(text: str) -> str:
     """The text with whole dates as `2026-02-13`: English and Portuguese months, and year, month and day with slashes."""
-    text = _DAY_FIRST.sub(lambda date: _iso(date[3], date[2], date[1]), text)
-    text = _MONTH_FIRST.sub(lambda date: _iso(date[3], date[1], date[2]), text)
+    text = _DAY_FIRST.sub(lambda date: _iso(date[3], date[2], date[1]) or date[0], text)
+    text = _MONTH_FIRST.sub(lambda date: _iso(date[3], date[1], date[2]) or date[0], text)
     return _SLASHED.sub(r"\1-\2-\3", text)
 
 
-def _iso(year: str, month: str, day: str) -> str:
-    return f"{year}-{_NUMBER_OF[month.lower()]:02}-{int(day):02}"
+def _iso(year: str, month: str, day: str) -> str | None:
+    number = _NUMBER_OF.get(month.lower())  # "ſeptember" is matched without case, and is no month
+    return None if number is None else f"{year}-{number:02}-{int(day):02}"
 
 
 _LIST_NUMBER = re.compile(r"(?m)^([ \t>]*)\d{1,3}[.)](?=[ \t])")

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from itertools import chain
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
 
 from agent_memory.domain.actions import Edit, Merge, Rename, Retag, Split, SplitPart
 from agent_memory.domain.change import Change, Create, Retire
@@ -18,6 +17,7 @@ from agent_memory.domain.editing import kept_description
 from agent_memory.domain.entry import MemoryEntry, Meta, Source, StoredEntry, Usage
 from agent_memory.domain.planning.drafts import (
     MAX_BODY_CHARS,
+    Refused,
     body_problems,
     stored_body,
     stored_description,
@@ -200,35 +200,35 @@ class _Part:
     tags: tuple[str, ...]
 
 
-def merged(action: Merge, sources: tuple[StoredEntry, ...], ground: Ground) -> Result[Outcome, Reasons]:
-    """The merge of these entries, which may be touched; or every reason why there is none."""
+def merged(action: Merge, sources: tuple[StoredEntry, ...], ground: Ground) -> Outcome:
+    """The merge of these entries, which may be touched. Raises `Refused` with every reason why there is none."""
     if len(sources) < 2:
-        return Failure(("a merge takes two or more different entries",))
+        raise Refused(("a merge takes two or more different entries",))
     if len({each.meta.scope for each in sources}) > 1:
-        return Failure(("its entries belong to different repositories, or to one and to all",))
+        raise Refused(("its entries belong to different repositories, or to one and to all",))
     part = _part(action)
     if problems := _text_problems((part,), sources):
-        return Failure(problems)
+        raise Refused(problems)
     entries = tuple(each.entry for each in sources)
     at_ms = max(each.meta.created_at_ms for each in sources)
     meta = united_meta(mint_id(part.title, at_ms, ground.taken_ids), part.title, entries, part.tags, ground)
     return _new_entries(((meta, part),), sources, action.drops, ground)
 
 
-def split(action: Split, source: StoredEntry, ground: Ground) -> Result[Outcome, Reasons]:
-    """The parts of this entry, which may be touched; or every reason why there are none."""
+def split(action: Split, source: StoredEntry, ground: Ground) -> Outcome:
+    """The parts of this entry, which may be touched. Raises `Refused` with every reason why there are none."""
     parts = tuple(map(_part, action.into))
     if len(parts) < 2:
-        return Failure(("a split makes two or more entries",))
+        raise Refused(("a split makes two or more entries",))
     if len({folded_name(part.title) for part in parts}) < len(parts):
-        return Failure(("two of its parts have the same title",))
+        raise Refused(("two of its parts have the same title",))
     if problems := _text_problems(parts, (source,)):
-        return Failure(problems)
+        raise Refused(problems)
     metas: list[Meta] = []
     taken = ground.taken_ids
     for part in parts:
         id = mint_id(part.title, source.meta.created_at_ms, taken)
-        taken.add(id)
+        taken.add(id.casefold())
         metas.append(part_meta(id, part.title, source.entry, part.tags, ground))
     metas[0] = evolve(metas[0], aliases=ids_and_aliases((source.meta,)))
     return _new_entries(tuple(zip(metas, parts, strict=True)), (source,), (), ground)
@@ -236,7 +236,7 @@ def split(action: Split, source: StoredEntry, ground: Ground) -> Result[Outcome,
 
 def _new_entries(
     drafts: tuple[tuple[Meta, _Part], ...], sources: tuple[StoredEntry, ...], drops: tuple[str, ...], ground: Ground
-) -> Result[Outcome, Reasons]:
+) -> Outcome:
     entries = tuple(each.entry for each in sources)
     bodies, unlinked = linked_bodies(
         {meta.id: part.body for meta, part in drafts}, entries, drafts[0][0].id, drops, ground
@@ -247,11 +247,11 @@ def _new_entries(
     )
     problems = information_problems(entries, results, drops) + _name_problems(results, ground)
     if problems:
-        return Failure(problems)
+        raise Refused(problems)
     before = "\n".join(map(said_by, entries))
     judged = tuple(_judged(each, before, ground) for each in results)
     retired = tuple(Retire(each.meta.id, each.listed.content_hash) for each in sources)
-    return Success(Outcome((*retired, *map(Create, judged)), tuple(each.meta.id for each in judged), unlinked))
+    return Outcome((*retired, *map(Create, judged)), tuple(each.meta.id for each in judged), unlinked)
 
 
 def _judged(entry: MemoryEntry, before: str, ground: Ground) -> MemoryEntry:
@@ -301,8 +301,8 @@ class Rewritten:
     unlinked: tuple[str, ...] = ()
 
 
-def rewritten(action: Rename | Retag | Edit, old: MemoryEntry, ground: Ground) -> Result[Rewritten, Reasons]:
-    """The entry as the action leaves it; or every reason why it does not. Kind, scope, status and trust never rise by it."""
+def rewritten(action: Rename | Retag | Edit, old: MemoryEntry, ground: Ground) -> Rewritten:
+    """The entry as the action leaves it. Raises `Refused` with every reason why it does not. Kind, scope, status and trust never rise by it."""
     match action:
         case Rename(_, title, drops):
             return _renamed(stored_title(title), drops, old, ground)
@@ -312,9 +312,9 @@ def rewritten(action: Rename | Retag | Edit, old: MemoryEntry, ground: Ground) -
             return _edited(action, old, ground)
 
 
-def _renamed(title: str, drops: tuple[str, ...], old: MemoryEntry, ground: Ground) -> Result[Rewritten, Reasons]:
+def _renamed(title: str, drops: tuple[str, ...], old: MemoryEntry, ground: Ground) -> Rewritten:
     if title == old.meta.title:
-        return Failure(("it changes nothing",))
+        raise Refused(("it changes nothing",))
     new = evolve(old, meta=evolve(old.meta, title=title))
     problems = title_problems(title) or loss_problems((old.meta.title,), said_by(new), drops)
     problems += _changed_by_title(title, drops, old)
@@ -323,7 +323,9 @@ def _renamed(title: str, drops: tuple[str, ...], old: MemoryEntry, ground: Groun
         problems += (f"{twin} has that title",)
     if folded_name(file_name_of(new.meta)) in ground.names - {folded_name(file_name_of(old.meta))}:
         problems += ("another file has the name that it would get",)
-    return Failure(problems) if problems else Success(_judged_version(new, old, ground))
+    if problems:
+        raise Refused(problems)
+    return _judged_version(new, old, ground)
 
 
 def _changed_by_title(title: str, drops: tuple[str, ...], old: MemoryEntry) -> Reasons:
@@ -335,33 +337,33 @@ def _changed_by_title(title: str, drops: tuple[str, ...], old: MemoryEntry) -> R
     return told + invented_words(said_by(old), title)
 
 
-def _retagged(tags: tuple[str, ...], old: MemoryEntry, ground: Ground) -> Result[Rewritten, Reasons]:
+def _retagged(tags: tuple[str, ...], old: MemoryEntry, ground: Ground) -> Rewritten:
     if not tags:
-        return Failure(("it leaves the entry without a tag",))
+        raise Refused(("it leaves the entry without a tag",))
     if tags == old.meta.tags:
-        return Failure(("it changes nothing",))
-    return Success(_judged_version(evolve(old, meta=evolve(old.meta, tags=tags)), old, ground))
+        raise Refused(("it changes nothing",))
+    return _judged_version(evolve(old, meta=evolve(old.meta, tags=tags)), old, ground)
 
 
-def _edited(action: Edit, old: MemoryEntry, ground: Ground) -> Result[Rewritten, Reasons]:
+def _edited(action: Edit, old: MemoryEntry, ground: Ground) -> Rewritten:
     shown, find = clean_text(old.body).text, clean_text(action.find).text
     at = shown.find(find)
     if not find.strip() or at < 0:
-        return Failure(("the passage to be replaced does not occur in it",))
+        raise Refused(("the passage to be replaced does not occur in it",))
     if shown.rfind(find) != at:
-        return Failure(("the passage to be replaced occurs more than once in it",))
+        raise Refused(("the passage to be replaced occurs more than once in it",))
     body = stored_body(shown[:at] + clean_text(action.replace).text + shown[at + len(find) :])
     if body == old.body:
-        return Failure(("it changes nothing",))
+        raise Refused(("it changes nothing",))
     draft = MemoryEntry(evolve(old.meta, description=_description(old, body)), body)
     new, linked = with_links(draft, old, ground.targets({}))
     problems = body_problems(new.body, old.body) or loss_problems((said_by(old),), _whole(new), action.drops)
     problems += invented_words(said_by(old), _whole(new))
     if problems:
-        return Failure(problems)
+        raise Refused(problems)
     status = furthest((old.meta.status, ground.facts.status))
     judged = _judged_version(evolve(new, meta=evolve(new.meta, status=status)), old, ground)
-    return Success(evolve(judged, unlinked=linked.unknown))
+    return evolve(judged, unlinked=linked.unknown)
 
 
 def _judged_version(new: MemoryEntry, old: MemoryEntry, ground: Ground) -> Rewritten:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from attrs import define, evolve, field
-from returns.result import Failure, Result, Success
 
 from agent_memory.domain.actions import (
     Action,
@@ -33,9 +32,8 @@ from agent_memory.domain.defragging.ground import Ground, protection, seen_hashe
 from agent_memory.domain.defragging.outcomes import Outcome, Reasons, merged, rewritten, split
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
 from agent_memory.domain.plan import max_changes
-from agent_memory.domain.planning.drafts import stored_line, stored_refusal
+from agent_memory.domain.planning.drafts import Refused, stored_line, stored_refusal
 from agent_memory.domain.planning.linking import unlinked
-from agent_memory.results import sealed
 
 _UNDONE = "a person has undone it, and nothing it is made from has changed since"
 _WAITS = "another change of it waits for the next run"
@@ -99,24 +97,26 @@ class _Planning:
     """What is done or put off for each entry."""
     _waiting: set[str] = field(factory=set[str])
     _changed: set[str] = field(factory=set[str])
-    _gone: int = 0
+    gone: int = 0
+    """How many live entries fewer there will be than before; negative for more."""
     _versions: dict[str, MemoryEntry] = field(factory=dict[str, MemoryEntry])
     """The new versions so far, by id."""
 
     def take(self, action: Action, seen: Mapping[str, str], prefix: str = "") -> None:
         """Plan the action, put it off, or say why not."""
         ids = frozenset(ids_of(action))
-        match sealed(self._permitted(action, seen).bind(lambda _: self._outcome(action))):
-            case Failure(reasons):
-                self.dropped.append(Dropped(subject_of(action), tuple(f"{prefix}{each}" for each in reasons)))
-            case Success(outcome):
-                if self._must_wait(ids):
-                    self.deferred.append(Deferred(action, {id: seen[id] for id in sorted(ids)}))
-                    self._waiting |= ids
-                else:
-                    self._accept(action, outcome, seen)
-                for id in ids:
-                    self._taken.setdefault(id, []).append(action)
+        try:
+            outcome = self._permitted(action, seen)
+        except Refused as refused:
+            self.dropped.append(Dropped(subject_of(action), tuple(f"{prefix}{each}" for each in refused.reasons)))
+            return
+        if self._must_wait(ids):
+            self.deferred.append(Deferred(action, {id: seen[id] for id in sorted(ids)}))
+            self._waiting |= ids
+        else:
+            self._accept(action, outcome, seen)
+        for id in ids:
+            self._taken.setdefault(id, []).append(action)
 
     def take_due(self, archive: Archive) -> None:
         """Plan it unless anything stands against it: every run looks anew at what is due, so nothing is told or put off."""
@@ -124,58 +124,53 @@ class _Planning:
         if listed is None or archive.id in self._taken or self._must_wait(frozenset((archive.id,))):
             return
         seen = {archive.id: listed.content_hash}
-        outcome = self._permitted(archive, seen).bind(lambda _: self._outcome(archive))
-        if isinstance(outcome, Success):
-            self._accept(archive, outcome.unwrap(), seen)
-            self._taken[archive.id] = [archive]
+        try:
+            outcome = self._permitted(archive, seen)
+        except Refused:
+            return
+        self._accept(archive, outcome, seen)
+        self._taken[archive.id] = [archive]
 
-    @property
-    def gone(self) -> int:
-        """How many live entries fewer there will be than before; negative for more."""
-        return self._gone
-
-    def _permitted(self, action: Action, seen: Mapping[str, str]) -> Result[None, Reasons]:
+    def _permitted(self, action: Action, seen: Mapping[str, str]) -> Outcome:
+        """What the action comes to, where nothing but the run's limit stands against it."""
         problems = protection(action, seen, self.ground) or self._clashes(action)
-        if not problems and fingerprint_of(action, seen) in self.ground.facts.undone:
+        if not problems and fingerprint_of(action, seen) in self._facts.undone:
             problems = (_UNDONE,)
-        if not problems and not self._facts.force and (excess := self._excess(action)):
-            problems = (excess,)
-        return Failure(problems) if problems else Success(None)
+        if not problems and not self._facts.force:
+            problems = self._excess(action)
+        if problems:
+            raise Refused(problems)
+        outcome = self._carried_out(action)
+        if self._left(outcome) < 1:
+            raise Refused((_LAST,))
+        return outcome
 
     def _clashes(self, action: Action) -> Reasons:
         clashing = (id for id in dict.fromkeys(ids_of(action)) if not _go_together(action, self._taken.get(id, ())))
         return tuple(dict.fromkeys(_WAITS if id in self._waiting else _ONCE for id in clashing))
 
-    def _excess(self, action: Action) -> str:
+    def _excess(self, action: Action) -> Reasons:
         """Why no run may ever take it, and waiting would not help."""
         count, limit = len(set(ids_of(action))), max_changes(self._facts.live_at_start)
-        return (
-            f"it changes {count} entries, and one run may change {limit} (`--force` lifts that)"
-            if count > limit
-            else ""
-        )
+        words = f"it changes {count} entries, and one run may change {limit} (`--force` lifts that)"
+        return (words,) if count > limit else ()
 
-    def _outcome(self, action: Action) -> Result[Outcome, Reasons]:
-        outcome = self._carried_out(action)
-        return outcome.bind(lambda found: Failure((_LAST,)) if self._left(found) < 1 else Success(found))
-
-    def _carried_out(self, action: Action) -> Result[Outcome, Reasons]:
+    def _carried_out(self, action: Action) -> Outcome:
         sources = tuple(text_of(id, self.ground) for id in dict.fromkeys(ids_of(action)))
+        if isinstance(action, Merge):
+            return merged(action, sources, self.ground)
+        stored = sources[0]
+        content_hash = stored.listed.content_hash
         match action:
-            case Merge():
-                return merged(action, sources, self.ground)
             case Split():
-                return split(action, sources[0], self.ground)
+                return split(action, stored, self.ground)
             case Archive(_, reason):
                 if not stored_line(reason):
-                    return Failure(("it gives no reason",))
-                return Success(Outcome((Retire(sources[0].meta.id, sources[0].listed.content_hash),)))
+                    raise Refused(("it gives no reason",))
+                return Outcome((Retire(stored.meta.id, content_hash),))
             case Rename() | Retag() | Edit():
-                stored = sources[0]
-                old = self._versions.get(stored.meta.id, stored.entry)
-                return rewritten(action, old, self.ground).map(
-                    lambda new: Outcome((Replace(new.entry, stored.listed.content_hash),), (), new.unlinked)
-                )
+                new = rewritten(action, self._versions.get(stored.meta.id, stored.entry), self.ground)
+                return Outcome((Replace(new.entry, content_hash),), (), new.unlinked)
 
     def _accept(self, action: Action, outcome: Outcome, seen: Mapping[str, str]) -> None:
         for change in outcome.changes:
@@ -184,7 +179,7 @@ class _Planning:
         self.actions.append(PlannedAction(action, outcome.changes, fingerprint_of(action, seen), outcome.new_ids))
         self.dropped += unlinked(subject_of(action), outcome.unlinked)
         self.ground.accept(outcome.changes)
-        self._gone = len(self._facts.live) - self._left(outcome)
+        self.gone = len(self._facts.live) - self._left(outcome)
         self._changed.update(ids_of(action))
 
     def _supersede(self, change: Replace) -> None:
@@ -206,7 +201,7 @@ class _Planning:
         """How many entries are live once this is done."""
         retired = sum(isinstance(change, Retire) for change in outcome.changes)
         created = sum(isinstance(change, Create) for change in outcome.changes)
-        return len(self._facts.live) - self._gone - retired + created
+        return len(self._facts.live) - self.gone - retired + created
 
     @property
     def _facts(self) -> DefragFacts:

@@ -98,6 +98,14 @@ _MAX_REASON_CHARS = 500
 _UNBOUNDED_CHARS = 1_000_000
 
 
+class Refused(Exception):
+    """A proposed text or action may not become part of the store, for these reasons, in words."""
+
+    def __init__(self, reasons: tuple[str, ...]) -> None:
+        super().__init__(reasons)
+        self.reasons = reasons
+
+
 def stored_line(text: str, max_chars: int = _UNBOUNDED_CHARS) -> str:
     """One clean line without secrets, at most `max_chars` characters."""
     return one_line(redact(one_line(text, _UNBOUNDED_CHARS)).text, max_chars)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from attrs import evolve
-from returns.result import Failure, Result, Success
 
 from agent_memory.domain.defragging.changed_claims import invented_words, sentences, swapped_words, turned_claims
 from agent_memory.domain.defragging.information import loss_problems, said_by
@@ -13,6 +12,7 @@ from agent_memory.domain.history import Role
 from agent_memory.domain.plan import PlanFacts, ProposedUpdate
 from agent_memory.domain.planning.directives import is_directive
 from agent_memory.domain.planning.drafts import (
+    Refused,
     body_problems,
     stored_body,
     stored_description,
@@ -35,16 +35,12 @@ from agent_memory.domain.text.derive import derive_description
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.vocabulary import Kind, Origin, furthest, least_trusted
 
-Reasons = tuple[str, ...]
-
 CHANGES_NOTHING = "it changes nothing"
 """Of an update that says what the entry says already."""
 
 
-def updated(
-    old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, freely: bool
-) -> Result[MemoryEntry, Reasons]:
-    """The new version of an entry, its links not yet resolved; or every reason why there is none.
+def updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, freely: bool) -> MemoryEntry:
+    """The new version of an entry, its links not yet resolved. Raises `Refused` with every reason why there is none.
 
     What the update leaves out stays. It must not lose, turn round or invent anything (`information`, `changed_claims`), except
     with `freely`: the session's own handoff says where things stand now. Status never goes back, the origin is the least
@@ -64,7 +60,7 @@ def updated(
         spoken = "\n".join(turn.text for turn in cited_turns(update.turns, facts) if turn.role is Role.USER)
         problems = loss_problems((before,), after, update.drops) + invented_words(before, after, spoken)
     if problems:
-        return Failure(problems)
+        raise Refused(problems)
     tags = old.meta.tags if update.tags is None else facts.vocabulary.current(stored_tags(update.tags))
     meta = evolve(old.meta, title=title, description=description, tags=tags)
     return _with_provenance(old, MemoryEntry(meta, body), update, facts)
@@ -78,15 +74,13 @@ def with_links(entry: MemoryEntry, before: MemoryEntry, targets: Targets) -> tup
     return evolve(entry, body=linked.body), linked
 
 
-def _with_provenance(
-    old: MemoryEntry, new: MemoryEntry, update: ProposedUpdate, facts: PlanFacts
-) -> Result[MemoryEntry, Reasons]:
+def _with_provenance(old: MemoryEntry, new: MemoryEntry, update: ProposedUpdate, facts: PlanFacts) -> MemoryEntry:
     cited = cited_turns(update.turns, facts)
     status = furthest((old.meta.status, facts.status))
     expires = handoff_expires_at_ms(facts) if old.meta.kind is Kind.HANDOFF else old.meta.expires_at_ms
     changed = evolve(new.meta, status=status, expires_at_ms=expires)
     if changed == old.meta and new.body == old.body:
-        return Failure((CHANGES_NOTHING,))
+        raise Refused((CHANGES_NOTHING,))
     before, after = _text(old.meta, old.body), _text(new.meta, new.body)
     fresh = [each for each in statements(after) if each not in statements(before)]
     # What only leaves text out adds no origin.
@@ -117,7 +111,7 @@ def _with_provenance(
             learnt_at_ms(cited, facts), old.meta.updated_at_ms
         ),  # when it was said, not when it is written
     )
-    return Success(MemoryEntry(meta, new.body))
+    return MemoryEntry(meta, new.body)
 
 
 def _text(meta: Meta, body: str) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from attrs import frozen
 
 from agent_memory.domain.change import Dropped
-from agent_memory.domain.entry import Listed, Listing, Listings
+from agent_memory.domain.entry import Listed, Listing
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.text.ids import ID_PATTERN
 from agent_memory.domain.text.links import append_see_also, find_links
@@ -84,36 +83,11 @@ def unlinked(subject: str, unknown: Iterable[str]) -> list[Dropped]:
 
 def taken_ids(live: Listing, archive: Listing) -> frozenset[str]:
     """Every id that is not free, casefolded: live, archived, and their aliases."""
-    return frozenset(map(str.casefold, chain(borne_ids(live.entries), borne_ids(archive.entries))))
+    return frozenset(map(str.casefold, borne_ids((*live.entries, *archive.entries))))
 
 
-def borne_ids(entries: Sequence[Listed]) -> Iterator[str]:
-    """The aliases of these entries, then their ids."""
-    return chain(
-        chain.from_iterable(filter(None, [each.meta.aliases for each in entries])), [each.meta.id for each in entries]
-    )
-
-
-@frozen
-class TakenIds:
-    """Asked with `in`, whether an id, casefolded, is not free on either shelf."""
-
-    listed: Listings
-
-    def __contains__(self, folded: object) -> bool:
-        return any(folded in listing.found.bearers for listing in (self.listed.live, self.listed.archive))
-
-
-class TakenBesides:
-    """Asked with `in`: what is taken already, and these, casefolded, without a set of all."""
-
-    def __init__(self, taken: Container[str], besides: Iterable[str]) -> None:
-        self._taken = taken
-        self._besides = set(map(str.casefold, besides))
-
-    def add(self, id: str) -> None:
-        """It is taken from now on."""
-        self._besides.add(id.casefold())
-
-    def __contains__(self, folded: object) -> bool:
-        return isinstance(folded, str) and (folded in self._besides or folded in self._taken)
+def borne_ids(entries: Iterable[Listed]) -> Iterator[str]:
+    """The ids of these entries and their aliases."""
+    for each in entries:
+        yield each.meta.id
+        yield from each.meta.aliases

@@ -5,16 +5,12 @@ Pure and deterministic: the same change set and facts give the same plan, to the
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Container, Iterable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Container, Iterable, Mapping
 
 from attrs import evolve, field, frozen
-from returns.result import Failure, Success
 
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Retire
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
-from agent_memory.domain.entry_lookup import Found, ids_in
 from agent_memory.domain.history import Role
 from agent_memory.domain.inbox_entry import InlineNote
 from agent_memory.domain.plan import (
@@ -29,6 +25,7 @@ from agent_memory.domain.plan import (
     planned_entries,
 )
 from agent_memory.domain.planning.drafts import (
+    Refused,
     body_problems,
     stored_body,
     stored_description,
@@ -40,7 +37,7 @@ from agent_memory.domain.planning.drafts import (
     title_problems,
 )
 from agent_memory.domain.planning.entry_updates import updated, with_links
-from agent_memory.domain.planning.linking import TakenBesides, Targets, link_body, unlinked
+from agent_memory.domain.planning.linking import Targets, link_body, unlinked
 from agent_memory.domain.planning.origin import (
     cited_turns,
     computed_origin,
@@ -59,20 +56,22 @@ from agent_memory.domain.text.links import without_see_also
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind, Origin, Sensitivity, Status
-from agent_memory.results import sealed
 
 
-def taken_ids(facts: PlanFacts, so_far: Plan) -> TakenBesides:
+def taken_ids(facts: PlanFacts, so_far: Plan) -> set[str]:
     """Every id that is not free, casefolded: of the store, and planned by earlier windows."""
-    return TakenBesides(facts.taken_ids, planned_entries(so_far))
+    return {*facts.taken_ids, *map(str.casefold, planned_entries(so_far))}
 
 
 def link_targets(by_ref: Mapping[str, str], new: Iterable[str], facts: PlanFacts, so_far: Plan) -> Targets:
-    """What a link may point at: refs of the reply, its `new` ids, earlier windows' entries and the store's."""
-    ids = (*planned_entries(so_far), *new)
-    planned = dict(zip(map(str.casefold, ids), ids, strict=True))
-    live = ChainMap(planned, SpelledIds(facts.found))  # type: ignore[arg-type]  # its types are those of maps to be written
-    return Targets(by_ref, live, taken_ids(facts, so_far))
+    """What a link may point at: refs of the reply, its `new` ids, earlier windows' entries and the store's.
+
+    An id goes before an alias, and of several entries the first.
+    """
+    metas = [each.meta for each in reversed(facts.live)]
+    aliases = (alias for meta in metas for alias in reversed(meta.aliases))
+    ids = (*aliases, *(meta.id for meta in metas), *planned_entries(so_far), *new)
+    return Targets(by_ref, {id.casefold(): id for id in ids}, taken_ids(facts, so_far))
 
 
 def id_with_body(body: str, facts: PlanFacts, so_far: Plan) -> str | None:
@@ -83,27 +82,6 @@ def id_with_body(body: str, facts: PlanFacts, so_far: Plan) -> str | None:
     same = [each for each in facts.live if each.body_hash == wanted]
     live = (each.meta.id for each in same if each.meta.id not in planned)
     return next((id for ids in (here, live) for id in ids), None)
-
-
-@frozen
-class SpelledIds(Mapping[str, str]):
-    """Asked of what a listing knows already: a reply has a few links, and a store 50,000 ids. An id goes before an alias."""
-
-    found: Found
-
-    def __getitem__(self, folded: str) -> str:
-        ids = ids_in(self.found.bearers, folded)
-        aliases = (alias for id in ids for alias in self.found.by_id[id].meta.aliases)
-        for spelled in chain(ids, aliases):
-            if spelled.casefold() == folded:
-                return spelled
-        raise KeyError(folded)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.found.bearers)
-
-    def __len__(self) -> int:
-        return len(self.found.bearers)
 
 
 def protection(id: str, facts: PlanFacts, so_far: Plan) -> tuple[str, ...]:
@@ -125,7 +103,7 @@ def protection(id: str, facts: PlanFacts, so_far: Plan) -> tuple[str, ...]:
 
 
 def _changed_since_shown(stored: StoredEntry, facts: PlanFacts) -> tuple[str, ...]:
-    now = facts.found.by_id.get(stored.meta.id)
+    now = {each.meta.id: each for each in facts.live}.get(stored.meta.id)
     if now is None:
         return ("it is no longer live",)
     return ("it was changed since it was shown",) if now.content_hash != stored.listed.content_hash else ()
@@ -268,14 +246,15 @@ def update_entries(
             dropped.append(Dropped(update.id, problems))
             continue
         old = _current(update.id, facts, so_far)
-        match sealed(updated(old, update, facts, freely=_is_own_handoff(old, facts, so_far))):
-            case Success(new):
-                entry, linked = with_links(new, old, targets)
-                changes.append(Replace(entry, facts.shown[update.id].listed.content_hash))
-                dropped += unlinked(update.id, linked.unknown)
-                done.add(update.id)
-            case Failure(reasons):
-                dropped.append(Dropped(update.id, reasons))
+        try:
+            new = updated(old, update, facts, freely=_is_own_handoff(old, facts, so_far))
+        except Refused as refused:
+            dropped.append(Dropped(update.id, refused.reasons))
+            continue
+        entry, linked = with_links(new, old, targets)
+        changes.append(Replace(entry, facts.shown[update.id].listed.content_hash))
+        dropped += unlinked(update.id, linked.unknown)
+        done.add(update.id)
     return Plan(tuple(changes), tuple(dropped))
 
 
@@ -363,7 +342,7 @@ def draft_entries(entries: Iterable[ProposedEntry], facts: PlanFacts, so_far: Pl
                 by_ref[proposed.ref] = handoff_id
         else:
             meta = entry_meta(proposed, title, body, facts, taken)
-            taken.add(meta.id)
+            taken.add(meta.id.casefold())
             drafts.append(Draft(proposed, meta, body))
             if proposed.ref:
                 by_ref[proposed.ref] = meta.id

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, count
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from attrs import frozen
 
@@ -14,6 +14,7 @@ from agent_memory.domain.entry import Listed, Meta, StoredEntry, newest_first, w
 from agent_memory.domain.findings import Analysis
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.redaction import redact
+from agent_memory.domain.tagging.tag_survey import tag_counts
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
 from agent_memory.domain.text.terms import content_sequence
 from agent_memory.domain.tiers import TierList
@@ -52,10 +53,10 @@ def rank_related(
     """
     known = visible(live, scope)
     scores = _likenesses(known, _words_of(window))
-    for place in _from_session(known, session_id):
-        scores[place] = scores.get(place, 0.0) + _SAME_SESSION
-    ids, updated_at_ms = [each.meta.id for each in known], [each.meta.updated_at_ms for each in known]
-    best_first = sorted((-score, -updated_at_ms[place], ids[place]) for place, score in scores.items())
+    for place, each in enumerate(known):
+        if session_id is not None and session_id in each.meta.thread_ids:
+            scores[place] = scores.get(place, 0.0) + _SAME_SESSION
+    best_first = sorted((-score, -known[at].meta.updated_at_ms, known[at].meta.id) for at, score in scores.items())
     return tuple(Ranked(id, -negated) for negated, _, id in best_first)
 
 
@@ -65,11 +66,11 @@ def visible(live: Sequence[Listed], scope: str) -> Sequence[Listed]:
 
 
 def catalog_of(related: Iterable[Ranked], live: Sequence[Listed], scope: str) -> Sequence[Listed]:
-    """All that are visible, as packed as they are: the related in their order, then the newest."""
+    """All that are visible: the related in their order, then the newest."""
     known = visible(live, scope)
-    place_of = dict(zip([each.meta.id for each in known], count()))
-    first = dict.fromkeys(place_of[each.id] for each in related)
-    return tuple(known[place] for place in (*first, *(place for place in newest_first(known) if place not in first)))
+    by_id = {each.meta.id: each for each in known}
+    ordered = dict.fromkeys((*(each.id for each in related), *(known[at].meta.id for at in newest_first(known))))
+    return tuple(by_id[id] for id in ordered)
 
 
 def ids_to_show(ranked: Iterable[Ranked]) -> tuple[str, ...]:
@@ -112,27 +113,14 @@ def tags_chars(tags: Sequence[str]) -> int:
 def tag_vocabulary(live: Sequence[Listed], vocabulary: TagVocabulary | None = None, most: int = 100) -> tuple[str, ...]:
     """The tags to choose from: those that a person has accepted, then others in use; the most used first, then by name."""
     known = vocabulary or TagVocabulary()
-    counts = Counter[str]()
-    for tags, times in Counter([each.meta.tags for each in live]).items():
-        counts.update(dict.fromkeys(known.current(tags), times))
-    for tag in known.accepted:
-        if "__" in tag:
-            counts.setdefault(tag, 0)
-    return tuple(sorted(counts, key=lambda tag: (known.standing(tag) is not Standing.ACCEPTED, -counts[tag], tag)))[
-        :most
-    ]
+    counts = tag_counts((known.current(each.meta.tags) for each in live), known)
+    best_first = sorted(counts, key=lambda tag: (known.standing(tag) is not Standing.ACCEPTED, -counts[tag], tag))
+    return tuple(best_first[:most])
 
 
 def _may_be_shown(stored: StoredEntry) -> bool:
     is_whole = redact(stored.body).text == stored.body
     return is_whole and stored.meta.sensitivity is not Sensitivity.SECRET and not stored.listed.conflicted
-
-
-def _from_session(entries: Sequence[Listed], session_id: str | None) -> Iterable[int]:
-    """The places of those that came from it."""
-    if session_id is None:
-        return ()
-    return [place for place, each in enumerate(entries) if session_id in each.meta.thread_ids]
 
 
 def _words_of(window: History) -> Counter[str]:
@@ -176,11 +164,25 @@ def most_urgent_ids(analysis: Analysis, live: Sequence[Listed], max_chars: int, 
     ]
     if sum(sizes.values()) <= max_chars:
         return tuple(dict.fromkeys((*chain(*urgent, *tiered), *sorted(sizes))))
-    room = _Room(sizes, max_chars)
-    room.take_whole(urgent)
-    room.take_parts(urgent)
-    room.take_whole(tiered)
-    return room.taken
+    taken: dict[str, None] = {}
+
+    def take(group: Sequence[str]) -> bool:
+        nonlocal max_chars
+        missing = [id for id in group if id not in taken]
+        needed = sum(sizes[id] for id in missing)
+        if needed > max_chars:
+            return False
+        taken.update(dict.fromkeys(missing))
+        max_chars -= needed
+        return True
+
+    for group in urgent:
+        take(group)
+    for group in urgent:
+        any(take(group[:size]) for size in range(len(group) - 1, _PAIR - 1, -1))
+    for group in tiered:
+        take(group)
+    return tuple(taken)
 
 
 def shown_chars(meta: Meta, analysis: Analysis) -> int:
@@ -188,36 +190,3 @@ def shown_chars(meta: Meta, analysis: Analysis) -> int:
     profile = analysis.profiles.get(meta.id)
     words = len(meta.title) + len(meta.description) + len(meta.scope) + tags_chars(meta.tags)
     return NOTE_OVERHEAD_CHARS + words + (0 if profile is None else profile.body_chars)
-
-
-class _Room:
-    """Ids taken while there is room for their entries."""
-
-    def __init__(self, sizes: Mapping[str, int], max_chars: int) -> None:
-        self._sizes = sizes
-        self._left = max_chars
-        self._taken: dict[str, None] = {}
-
-    @property
-    def taken(self) -> tuple[str, ...]:
-        return tuple(self._taken)
-
-    def take_whole(self, groups: Iterable[tuple[str, ...]]) -> None:
-        """Take each group if there is room for all of it."""
-        for group in groups:
-            self._take(group)
-
-    def take_parts(self, groups: Iterable[tuple[str, ...]]) -> None:
-        """Take as much of the beginning of each group as there is room for, two at least."""
-        for group in groups:
-            if len(group) > _PAIR:
-                any(self._take(group[:size]) for size in range(len(group) - 1, _PAIR - 1, -1))
-
-    def _take(self, group: tuple[str, ...]) -> bool:
-        missing = [id for id in group if id not in self._taken]
-        needed = sum(map(self._sizes.__getitem__, missing))
-        if needed > self._left:
-            return False
-        self._taken.update(dict.fromkeys(missing))
-        self._left -= needed
-        return True
