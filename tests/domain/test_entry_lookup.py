@@ -51,36 +51,6 @@ def test_a_lookup_of_other_entries_is_not_believed(some: tuple[Listed, ...], oth
     _agrees(Listing(others, lookup=first.lookup))
 
 
-class CountedId(str):
-    """An id that counts how often ids are compared."""
-
-    __slots__ = ()
-    compared = 0
-
-    def __eq__(self, other: object) -> bool:
-        CountedId.compared += 1
-        return str.__eq__(self, other)
-
-    def __ne__(self, other: object) -> bool:
-        CountedId.compared += 1
-        return str.__ne__(self, other)
-
-    __hash__ = str.__hash__
-
-
-def test_an_alias_that_many_entries_share_costs_each_of_them_the_same() -> None:
-    def compared(number: int) -> int:
-        some = tuple(
-            Listed(Meta(CountedId(f"id__{each:06}"), "T", 1, 1, aliases=("id__shared",)), f"topics/{each}.md", "0")
-            for each in range(number)
-        )
-        CountedId.compared = 0
-        assert len(Listing(some).bearers("id__shared")) == number
-        return CountedId.compared
-
-    assert compared(400) <= compared(100) * 4 + 4
-
-
 def test_listings_of_the_same_entries_are_equal_whatever_was_asked_of_them() -> None:
     some = (Listed(Meta("id__aaaaaa", "T", 1, 1), "topics/a.md", "0"),)
     asked = Listing(some)

@@ -80,6 +80,11 @@ class MemoryEntry:
         """All that a reader is told in words: title, description and body."""
         return self.meta.title, self.meta.description, self.body
 
+    @property
+    def whole(self) -> str:
+        """The same as one text."""
+        return "\n".join(self.texts)
+
 
 @frozen
 class Listed:

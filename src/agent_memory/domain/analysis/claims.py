@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
-from itertools import chain
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.text.terms import content_terms, term_of, words_of, words_of_letters
+from agent_memory.domain.text.terms import content_terms, term_of, words_of
 
 # -- things of which a project chooses one --------------------------------------------------------------------------
 
@@ -62,8 +60,6 @@ _GROUPS = (
 QUESTIONS: Mapping[str, Alternatives] = {group.question: group for group, _ in _GROUPS}
 """Every question by its words."""
 _BY_WORD = {word: (group, answer) for group, answers in _GROUPS for word, answer in answers.items()}
-_SPLIT = re.compile(r"[^a-zçã]+")
-_FIRST_WORDS = frozenset(_SPLIT.split(word)[0] for word in _BY_WORD)
 _WORD = rf"`?(?<![\w./-])(?:{'|'.join(map(re.escape, sorted(_BY_WORD, key=len, reverse=True)))})(?![\w/-]|\.\w)`?"
 _ANY = re.compile(_WORD, re.IGNORECASE)
 _LIST = rf"{_WORD}(?:\s*(?:,|or|nor|and|ou|nem|e)\s*{_WORD})*"
@@ -94,7 +90,7 @@ class Choice:
 
 def choice_in(sentence: str) -> Choice | None:
     """The one alternative that a sentence says is used; None where it names none, several, or only rejects."""
-    if _FIRST_WORDS.isdisjoint(words_of_letters(sentence) if sentence.isascii() else _SPLIT.split(sentence.lower())):
+    if not _ANY.search(sentence):
         return None
     kept = _REJECTED.sub(" ", sentence)
     named = tuple(_ANY.finditer(kept))
@@ -148,7 +144,6 @@ _WEAK = _DENYING_TERMS | content_terms(
     "agora atualmente padrão passou mudou alterado atual value valor usamos usa usam utiliza utilizamos prefer prefers standardised"
 )
 """Words that say nothing about which thing is meant."""
-_NOTHING = frozenset({""})
 _SPAN = re.compile(r"`([^`\n]{1,80})`")
 _CHANGE = re.compile(r"\b(?:from|de)\s+(`?v?[\d.,:]+ ?[a-z%]{0,8}`?)\s+(?=(?:to|para)\b)", re.IGNORECASE)
 _PLACED = re.compile(
@@ -202,19 +197,13 @@ class Sentence:
 
     text: str
     words: tuple[str, ...]
-    has_digits: bool
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether `words` are all the words there are: letters of ASCII."""
-        return self.text.isascii() and not self.has_digits and "'" not in self.text
 
 
 def looked_at(sentences: Iterable[str]) -> tuple[Sentence, ...]:
     """Those of the sentences that are short enough to claim one thing, as far as they are looked at."""
     first = tuple(sentences)[:_MOST_STATEMENTS]
     said = (_REASON.sub("", each) or each for each in first if len(each) <= _LONGEST_CHARS)
-    return tuple(Sentence(each, _words_in(each), has_digits(each)) for each in said)
+    return tuple(Sentence(each, _words_in(each)) for each in said)
 
 
 def claims_of(sentences: Iterable[Sentence]) -> tuple[Claim, ...]:
@@ -233,7 +222,7 @@ def assertions_of(sentences: Iterable[Sentence]) -> tuple[Assertion, ...]:
         if _is_conditional(sentence.words) or _is_beside_the_present(sentence.text):
             continue
         denied = _is_denying(sentence.words)
-        frame = tuple(sorted(_terms(sentence.text, sentence.words if sentence.is_plain else None)))
+        frame = tuple(sorted(_terms(sentence.text)))
         if _FEWEST_TERMS <= len(frame) <= _MOST_TERMS:
             by_frame[frame].append(Assertion(frame, denied, _snippet(sentence.text) if denied else ""))
     return tuple(same[0] for same in by_frame.values() if len({each.denied for each in same}) == 1)
@@ -253,7 +242,7 @@ def _claims_in(sentence: Sentence) -> Iterator[Claim]:
     text = sentence.text
     place = _PLACED.search(text) if "/" in text or "`" in text else None
     choice, named = choice_in(text), _NAMED.search(text)
-    if not (place or choice or named or sentence.has_digits) or _is_beside_the_present(text):
+    if not (place or choice or named or has_digits(text)) or _is_beside_the_present(text):
         return
     if _is_denying(_words_in(choice.rest) if choice else sentence.words):
         return
@@ -318,20 +307,13 @@ def _without(text: str, found: tuple[Quantity, ...]) -> str:
     return text
 
 
-def _terms(text: str, words: Iterable[str] | None = None) -> frozenset[str]:
-    """Content words, and each code span as a whole: `retry()` and `retry` name different things. `words` are those of the
-    text, where they are known."""
-    named = (f"`{span.strip().lower()}`" for span in _SPAN.findall(text)) if "`" in text else ()
-    return frozenset(chain(map(_telling, words_of(text) if words is None else words), named)) - _NOTHING
-
-
-@lru_cache(maxsize=1 << 16)
-def _telling(word: str) -> str:
-    """What a word tells about which thing is meant, empty where it is nothing."""
-    term = term_of(word)
+def _terms(text: str) -> frozenset[str]:
+    """Content words, and each code span as a whole: `retry()` and `retry` name different things."""
+    named = {f"`{span.strip().lower()}`" for span in _SPAN.findall(text)}
+    terms = map(term_of, words_of(text))
     # "retries" has lost its ending, "retry" has not.
-    bare = term[:-1] if len(term) > _MIN_STEM and term.endswith("y") else term
-    return "" if bare in _WEAK else bare
+    bare = {term[:-1] if len(term) > _MIN_STEM and term.endswith("y") else term for term in terms if term}
+    return frozenset((bare - _WEAK) | named)
 
 
 # -- whether a sentence affirms or denies, and whether it speaks of the present without conditions --------------------
@@ -339,8 +321,6 @@ def _telling(word: str) -> str:
 
 def _words_in(sentence: str) -> tuple[str, ...]:
     """The words of a sentence in lower case, in order."""
-    if sentence.isascii() and "'" not in sentence:
-        return tuple(words_of_letters(sentence))
     return tuple(_LETTERS.findall(sentence.lower()))
 
 
@@ -383,7 +363,6 @@ _NUMBER = re.compile(
     rf"(?<![\w.,#/@$+-])(?<!\S:)v?(?P<digits>\d{{1,15}}(?:[.,:]\d{{1,15}}){{0,4}})(?:[ -]?(?P<unit>{_UNIT})(?!\w))?(?![\w/@-]|[.,:]\d)",
     re.IGNORECASE,
 )
-_DIGIT = re.compile(r"[0-9]")
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?\b|\b\d{1,2}/\d{1,2}/\d{2,4}\b")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _LAST_WORD = re.compile(r"(?:([^\W\d_]+)|([=:≤≥<>]))[\s`\"'(~]*\Z")
@@ -444,7 +423,7 @@ def quantities(sentence: str) -> tuple[Quantity, ...] | None:
 
 def has_digits(sentence: str) -> bool:
     """Whether there is a digit of any script in it."""
-    return _DIGIT.search(sentence) is not None if sentence.isascii() else any(map(str.isdigit, sentence))
+    return any(map(str.isdigit, sentence))
 
 
 def dates(sentence: str) -> tuple[str, ...]:

@@ -129,7 +129,7 @@ def _reasons(id: str, seen: str | None, ground: Ground) -> Reasons:
     stored = _at_hand(id, seen, ground.facts)
     if stored is None:
         return ("its text is not at hand",)
-    text = f"{stored.meta.title}\n{stored.meta.description}\n{stored.body}"
+    text = stored.entry.whole
     return ("it holds a secret that the agent was not shown",) if redact(text).text != text else ()
 
 

@@ -220,7 +220,7 @@ def information_problems(
     sources: tuple[MemoryEntry, ...], results: tuple[MemoryEntry, ...], drops: tuple[str, ...] = ()
 ) -> Reasons:
     """Why these results must not take the place of these sources, in words; nothing for what keeps all that they say."""
-    after = "\n\n".join(f"{each.meta.title}\n{each.meta.description}\n{each.body}" for each in results)
+    after = "\n\n".join(each.whole for each in results)
     lost = loss_problems(map(said_by, sources), after, drops)
     lost += invented_words("\n".join(map(said_by, sources)), after)
     return lost + _line_problems(sources, after, drops) + _size_problems(sources, results)

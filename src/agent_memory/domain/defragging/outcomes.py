@@ -14,7 +14,7 @@ from agent_memory.domain.defragging.fresh_text import origin_of_fresh_text
 from agent_memory.domain.defragging.ground import Ground
 from agent_memory.domain.defragging.information import information_problems, loss_problems, said_by
 from agent_memory.domain.editing import kept_description
-from agent_memory.domain.entry import MemoryEntry, Meta, Source, StoredEntry, Usage
+from agent_memory.domain.entry import MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.planning.drafts import (
     MAX_BODY_CHARS,
     Refused,
@@ -40,6 +40,9 @@ from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Origin, furthest, highest, least_trusted, strictest
 
 Reasons = tuple[str, ...]
+
+
+_NAME_TAKEN = "another file has the name that it would get"
 
 
 @frozen
@@ -116,12 +119,12 @@ def united_meta(id: str, title: str, sources: tuple[MemoryEntry, ...], tags: tup
         sensitivity=strictest(meta.sensitivity for meta in metas),
         promoted_by=_vouched_by(sources),
         used=sum(each.count for each in used),
-        last_used_at_ms=_last(used),
+        last_used_at_ms=max((each.last_at_ms for each in used if each.last_at_ms is not None), default=None),
         expires_at_ms=_latest_of_all(meta.expires_at_ms for meta in metas),
         valid_from_ms=max((meta.valid_from_ms for meta in metas if meta.valid_from_ms is not None), default=None),
         valid_until_ms=_latest_of_all(meta.valid_until_ms for meta in metas),
         aliases=(aliases := ids_and_aliases(metas)),
-        supersedes=_united(id for meta in metas for id in meta.supersedes if id not in aliases),
+        supersedes=tuple(dict.fromkeys(id for meta in metas for id in meta.supersedes if id not in aliases)),
         sources=_united_sources(source for meta in metas for source in meta.sources),
     )
 
@@ -151,7 +154,7 @@ def with_origin(meta: Meta, fresh: Origin) -> Meta:
 
 def ids_and_aliases(metas: Iterable[Meta]) -> tuple[str, ...]:
     """Every id by which these entries are found."""
-    return _united(id for meta in metas for id in (meta.id, *meta.aliases))
+    return tuple(dict.fromkeys(id for meta in metas for id in (meta.id, *meta.aliases)))
 
 
 def _vouched_by(sources: tuple[MemoryEntry, ...]) -> str | None:
@@ -163,10 +166,6 @@ def _vouched_by(sources: tuple[MemoryEntry, ...]) -> str | None:
     others = (each for each in sources if not is_vouched_for(each.meta))
     is_for_all = all(best_tier(each.meta) is Tier.HOT or known.issuperset(statements(said_by(each))) for each in others)
     return vouched[0].meta.promoted_by if is_for_all else None
-
-
-def _united(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(values))
 
 
 def _united_sources(sources: Iterable[Source]) -> tuple[Source, ...]:
@@ -183,21 +182,7 @@ def _latest_of_all(instants: Iterable[int | None]) -> int | None:
     return max(ends) if len(ends) == len(known) else None
 
 
-def _last(used: Iterable[Usage]) -> int | None:
-    return max((each.last_at_ms for each in used if each.last_at_ms is not None), default=None)
-
-
 # -- merge and split (P12) ------------------------------------------------------------------------------------------
-
-
-@frozen
-class _Part:
-    """The text of one new entry, fit to be stored."""
-
-    title: str
-    body: str
-    description: str
-    tags: tuple[str, ...]
 
 
 def merged(action: Merge, sources: tuple[StoredEntry, ...], ground: Ground) -> Outcome:
@@ -235,7 +220,7 @@ def split(action: Split, source: StoredEntry, ground: Ground) -> Outcome:
 
 
 def _new_entries(
-    drafts: tuple[tuple[Meta, _Part], ...], sources: tuple[StoredEntry, ...], drops: tuple[str, ...], ground: Ground
+    drafts: tuple[tuple[Meta, SplitPart], ...], sources: tuple[StoredEntry, ...], drops: tuple[str, ...], ground: Ground
 ) -> Outcome:
     entries = tuple(each.entry for each in sources)
     bodies, unlinked = linked_bodies(
@@ -245,7 +230,9 @@ def _new_entries(
         MemoryEntry(evolve(meta, description=part.description or derive_description(bodies[meta.id])), bodies[meta.id])
         for meta, part in drafts
     )
-    problems = information_problems(entries, results, drops) + _name_problems(results, ground)
+    problems = information_problems(entries, results, drops)
+    if any(folded_name(file_name_of(each.meta)) in ground.names for each in results):
+        problems += (_NAME_TAKEN,)
     if problems:
         raise Refused(problems)
     before = "\n".join(map(said_by, entries))
@@ -266,16 +253,13 @@ def _judged(entry: MemoryEntry, before: str, ground: Ground) -> MemoryEntry:
     return evolve(entry, meta=with_origin(entry.meta, fresh))
 
 
-def _part(proposed: Merge | SplitPart) -> _Part:
-    return _Part(
-        stored_title(proposed.title),
-        stored_body(proposed.body),
-        stored_description(proposed.description or ""),
-        proposed.tags,
-    )
+def _part(proposed: Merge | SplitPart) -> SplitPart:
+    """The text of one new entry, fit to be stored."""
+    description = stored_description(proposed.description or "")
+    return SplitPart(stored_title(proposed.title), stored_body(proposed.body), description, proposed.tags)
 
 
-def _text_problems(parts: tuple[_Part, ...], sources: tuple[StoredEntry, ...]) -> Reasons:
+def _text_problems(parts: tuple[SplitPart, ...], sources: tuple[StoredEntry, ...]) -> Reasons:
     before = "\n".join(each.body for each in sources)
     problems = ((part, title_problems(part.title) + body_problems(part.body, before)) for part in parts)
     return tuple(
@@ -285,34 +269,24 @@ def _text_problems(parts: tuple[_Part, ...], sources: tuple[StoredEntry, ...]) -
     )
 
 
-def _name_problems(results: tuple[MemoryEntry, ...], ground: Ground) -> Reasons:
-    clash = any(folded_name(file_name_of(each.meta)) in ground.names for each in results)
-    return ("another file has the name that it would get",) if clash else ()
-
-
 # -- rename, retag, edit --------------------------------------------------------------------------------------------
 
 
-@frozen
-class Rewritten:
-    """The new version of an entry, and the targets of links that lead nowhere and are plain text now."""
+def rewritten(action: Rename | Retag | Edit, old: MemoryEntry, ground: Ground) -> tuple[MemoryEntry, tuple[str, ...]]:
+    """The entry as the action leaves it, and the targets of links that lead nowhere and are plain text now.
 
-    entry: MemoryEntry
-    unlinked: tuple[str, ...] = ()
-
-
-def rewritten(action: Rename | Retag | Edit, old: MemoryEntry, ground: Ground) -> Rewritten:
-    """The entry as the action leaves it. Raises `Refused` with every reason why it does not. Kind, scope, status and trust never rise by it."""
+    Kind, scope, status and trust never rise by it. Raises `Refused` with every reason why there is no such entry.
+    """
     match action:
         case Rename(_, title, drops):
-            return _renamed(stored_title(title), drops, old, ground)
+            return _renamed(stored_title(title), drops, old, ground), ()
         case Retag(_, tags):
-            return _retagged(stored_tags(tags), old, ground)
+            return _retagged(stored_tags(tags), old, ground), ()
         case Edit():
             return _edited(action, old, ground)
 
 
-def _renamed(title: str, drops: tuple[str, ...], old: MemoryEntry, ground: Ground) -> Rewritten:
+def _renamed(title: str, drops: tuple[str, ...], old: MemoryEntry, ground: Ground) -> MemoryEntry:
     if title == old.meta.title:
         raise Refused(("it changes nothing",))
     new = evolve(old, meta=evolve(old.meta, title=title))
@@ -322,7 +296,7 @@ def _renamed(title: str, drops: tuple[str, ...], old: MemoryEntry, ground: Groun
     if twin not in (None, old.meta.id):
         problems += (f"{twin} has that title",)
     if folded_name(file_name_of(new.meta)) in ground.names - {folded_name(file_name_of(old.meta))}:
-        problems += ("another file has the name that it would get",)
+        problems += (_NAME_TAKEN,)
     if problems:
         raise Refused(problems)
     return _judged_version(new, old, ground)
@@ -337,7 +311,7 @@ def _changed_by_title(title: str, drops: tuple[str, ...], old: MemoryEntry) -> R
     return told + invented_words(said_by(old), title)
 
 
-def _retagged(tags: tuple[str, ...], old: MemoryEntry, ground: Ground) -> Rewritten:
+def _retagged(tags: tuple[str, ...], old: MemoryEntry, ground: Ground) -> MemoryEntry:
     if not tags:
         raise Refused(("it leaves the entry without a tag",))
     if tags == old.meta.tags:
@@ -345,7 +319,7 @@ def _retagged(tags: tuple[str, ...], old: MemoryEntry, ground: Ground) -> Rewrit
     return _judged_version(evolve(old, meta=evolve(old.meta, tags=tags)), old, ground)
 
 
-def _edited(action: Edit, old: MemoryEntry, ground: Ground) -> Rewritten:
+def _edited(action: Edit, old: MemoryEntry, ground: Ground) -> tuple[MemoryEntry, tuple[str, ...]]:
     shown, find = clean_text(old.body).text, clean_text(action.find).text
     at = shown.find(find)
     if not find.strip() or at < 0:
@@ -357,16 +331,16 @@ def _edited(action: Edit, old: MemoryEntry, ground: Ground) -> Rewritten:
         raise Refused(("it changes nothing",))
     draft = MemoryEntry(evolve(old.meta, description=_description(old, body)), body)
     new, linked = with_links(draft, old, ground.targets({}))
-    problems = body_problems(new.body, old.body) or loss_problems((said_by(old),), _whole(new), action.drops)
-    problems += invented_words(said_by(old), _whole(new))
+    problems = body_problems(new.body, old.body) or loss_problems((said_by(old),), new.whole, action.drops)
+    problems += invented_words(said_by(old), new.whole)
     if problems:
         raise Refused(problems)
     status = furthest((old.meta.status, ground.facts.status))
     judged = _judged_version(evolve(new, meta=evolve(new.meta, status=status)), old, ground)
-    return evolve(judged, unlinked=linked.unknown)
+    return judged, linked.unknown
 
 
-def _judged_version(new: MemoryEntry, old: MemoryEntry, ground: Ground) -> Rewritten:
+def _judged_version(new: MemoryEntry, old: MemoryEntry, ground: Ground) -> MemoryEntry:
     fresh = origin_of_fresh_text(said_by(old), said_by(new), ground.untrusted)
     used = ground.used(old.meta)
     meta = evolve(
@@ -375,7 +349,7 @@ def _judged_version(new: MemoryEntry, old: MemoryEntry, ground: Ground) -> Rewri
         used=used.count,
         last_used_at_ms=used.last_at_ms,
     )
-    return Rewritten(evolve(new, meta=meta))
+    return evolve(new, meta=meta)
 
 
 def _description(old: MemoryEntry, body: str) -> str:
@@ -383,7 +357,3 @@ def _description(old: MemoryEntry, body: str) -> str:
     gone = salient_tokens(old.body) - salient_tokens(body)
     is_stale = bool(salient_tokens(old.meta.description) & gone)
     return derive_description(body) if is_stale else kept_description(old, body)
-
-
-def _whole(entry: MemoryEntry) -> str:
-    return f"{entry.meta.title}\n{entry.meta.description}\n{entry.body}"

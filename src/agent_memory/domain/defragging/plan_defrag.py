@@ -169,8 +169,8 @@ class _Planning:
                     raise Refused(("it gives no reason",))
                 return Outcome((Retire(stored.meta.id, content_hash),))
             case Rename() | Retag() | Edit():
-                new = rewritten(action, self._versions.get(stored.meta.id, stored.entry), self.ground)
-                return Outcome((Replace(new.entry, content_hash),), (), new.unlinked)
+                new, unlinked_targets = rewritten(action, self._versions.get(stored.meta.id, stored.entry), self.ground)
+                return Outcome((Replace(new, content_hash),), (), unlinked_targets)
 
     def _accept(self, action: Action, outcome: Outcome, seen: Mapping[str, str]) -> None:
         for change in outcome.changes:

@@ -7,7 +7,7 @@ from attrs import evolve
 from agent_memory.domain.defragging.changed_claims import invented_words, sentences, swapped_words, turned_claims
 from agent_memory.domain.defragging.information import loss_problems, said_by
 from agent_memory.domain.editing import kept_description
-from agent_memory.domain.entry import MemoryEntry, Meta
+from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.history import Role
 from agent_memory.domain.plan import PlanFacts, ProposedUpdate
 from agent_memory.domain.planning.directives import is_directive
@@ -81,7 +81,7 @@ def _with_provenance(old: MemoryEntry, new: MemoryEntry, update: ProposedUpdate,
     changed = evolve(new.meta, status=status, expires_at_ms=expires)
     if changed == old.meta and new.body == old.body:
         raise Refused((CHANGES_NOTHING,))
-    before, after = _text(old.meta, old.body), _text(new.meta, new.body)
+    before, after = old.whole, new.whole
     fresh = [each for each in statements(after) if each not in statements(before)]
     # What only leaves text out adds no origin.
     told_by = computed_origin(fresh[0], "\n".join(fresh[1:]), cited, facts) if fresh else Origin.USER
@@ -112,7 +112,3 @@ def _with_provenance(old: MemoryEntry, new: MemoryEntry, update: ProposedUpdate,
         ),  # when it was said, not when it is written
     )
     return MemoryEntry(meta, new.body)
-
-
-def _text(meta: Meta, body: str) -> str:
-    return f"{meta.title}\n{meta.description}\n{body}"

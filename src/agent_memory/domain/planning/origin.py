@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from agent_memory.domain.entry import Source
 from agent_memory.domain.history import History, Role, Turn
@@ -369,7 +369,7 @@ def with_source(sources: tuple[Source, ...], source: Source) -> tuple[Source, ..
     for at, known in enumerate(sources):
         if known.thread_id is not None and (known.harness, known.thread_id) == (source.harness, source.thread_id):
             turns = tuple(sorted({*known.turns, *source.turns}))
-            return (*sources[:at], _with_turns(known, turns), *sources[at + 1 :])
+            return (*sources[:at], evolve(known, turns=turns), *sources[at + 1 :])
     return (*sources, source)
 
 
@@ -387,7 +387,3 @@ def is_persons_note(facts: PlanFacts) -> bool:
     """Whether the window is an inline note that a person wrote."""
     is_inline = isinstance(facts.entry.retrieval, InlineNote)
     return is_inline and facts.entry.harness is Harness.MANUAL and not facts.agent_writes
-
-
-def _with_turns(source: Source, turns: tuple[int, ...]) -> Source:
-    return Source(source.harness, source.thread_id, source.repo, source.cwd, source.agent, turns)

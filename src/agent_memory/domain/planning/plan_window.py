@@ -220,14 +220,10 @@ def _with_left_out_note(plan: Plan, facts: PlanFacts) -> Plan:
     note = facts.entry.retrieval
     if not isinstance(note, InlineNote) or not is_persons_note(facts):
         return plan
-    said = "\n".join(_words(entry) for entry in planned_entries(plan).values())
+    said = "\n".join(entry.whole for entry in planned_entries(plan).values())
     asked = stored_body(f"{note.title}\n{note.body}")
     is_kept = not lost_salience(asked, said) and coverage(content_terms(asked), content_terms(said)) >= _SAID_AGAIN
     return plan if planned_entries(plan) and is_kept else plan_inline_fallback(facts, plan)
-
-
-def _words(entry: MemoryEntry) -> str:
-    return f"{entry.meta.title}\n{entry.meta.description}\n{entry.body}"
 
 
 _ONCE = ("an entry is replaced or archived once",)
@@ -245,7 +241,7 @@ def update_entries(
         if problems:
             dropped.append(Dropped(update.id, problems))
             continue
-        old = _current(update.id, facts, so_far)
+        old = planned_entries(so_far).get(update.id) or facts.shown[update.id].entry
         try:
             new = updated(old, update, facts, freely=_is_own_handoff(old, facts, so_far))
         except Refused as refused:
@@ -287,10 +283,6 @@ def _no_successor(old: StoredEntry, draft: Draft, facts: PlanFacts, so_far: Plan
     if GLOBAL_SCOPE not in (old.meta.scope, draft.meta.scope) and old.meta.scope != draft.meta.scope:
         return ("it belongs to another repository",)
     return ()
-
-
-def _current(id: str, facts: PlanFacts, so_far: Plan) -> MemoryEntry:
-    return planned_entries(so_far).get(id) or facts.shown[id].entry
 
 
 def _is_own_handoff(entry: MemoryEntry, facts: PlanFacts, so_far: Plan) -> bool:
