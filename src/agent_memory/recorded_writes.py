@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import TypeVar
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
+from returns.result import Result, Success
 
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Together
 from agent_memory.domain.entry import Listings, Meta
@@ -15,12 +14,10 @@ from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.section import Published
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for, with_hot, with_warm, without
 from agent_memory.domain.tiers import Tier, TierList
-from agent_memory.errors import EntryChanged, Error, StoreIo
+from agent_memory.errors import ERRORS, EntryChanged, Error, StoreIo
 from agent_memory.ports import Locks, Recorder, Store
-from agent_memory.results import sealed
-from agent_memory.wording import describe
-
-T = TypeVar("T")
+from agent_memory.results import unwrap
+from agent_memory.wording import describe, warning_of
 
 
 def published_nowhere() -> Result[Published, Error]:
@@ -46,23 +43,18 @@ class RecordedWrites:
         subject: str,
         tiers: TierList | None = None,
         listed: Listings | None = None,
-    ) -> Result[Receipt, Error]:
+    ) -> Receipt:
         """Carry out one change, or several as one, and record it under one write lock, so that no other process takes the write for a
         person's; what a person did to the same file before is recorded as theirs first. `listed`: see the port."""
-
-        def applied(before: tuple[str, ...]) -> Result[Receipt, Error]:
-            if before:
-                self._tolerate(self.recorder.adopt_hand_edits(before))
-            return self.store.apply([change], tiers=tiers, listed=listed).bind(recorded)
-
-        def recorded(receipt: Receipt) -> Result[Receipt, Error]:
-            if not receipt.applied:
-                return Failure(EntryChanged(id))
-            self._tolerate(self.recorder.record(receipt.touched, subject, self.caller.signature))
-            return Success(receipt)
-
         with self.locks.write() as held:
-            return held.bind(lambda _: applied(self._present_paths(change)))
+            unwrap(held)
+            if before := self._present_paths(change):
+                self.tolerate(self.recorder.adopt_hand_edits(before))
+            receipt = unwrap(self.store.apply([change], tiers=tiers, listed=listed))
+            if not receipt.applied:
+                raise EntryChanged(id)
+            self.tolerate(self.recorder.record(receipt.touched, subject, self.caller.signature))
+            return receipt
 
     def _present_paths(self, change: Change | Together) -> tuple[str, ...]:
         """The files that are there of those that a change touches."""
@@ -74,27 +66,24 @@ class RecordedWrites:
                 paths += [found.unwrap().listed.path] if isinstance(found, Success) else []
         return tuple(paths)
 
-    def _tolerate(self, recorded: Result[object, Error]) -> None:
+    def tolerate(self, recorded: Result[object, Error]) -> None:
         """Git is history, not durability (P4): its trouble is told, and fails nothing."""
-        match sealed(recorded):
-            case Failure(error):
-                self.warn(describe(error))
-            case Success(_):
-                return
+        for warning in warning_of(recorded):
+            self.warn(warning)
 
-    def retiering(self, change: Callable[[TierList], TierList]) -> Result[TierList | None, Error]:
+    def retiering(self, change: Callable[[TierList], TierList]) -> TierList | None:
         """The tier list to be written; None where it stays. One that is damaged is left as it is: what a person vouches for
         is shown without it, and what is archived is not shown with it. One that the disk does not give now is an error:
         the act can be done again, all of it (P5)."""
-        match sealed(self.store.tiers()):
-            case Failure(StoreIo() as refused):
-                return Failure(refused)
-            case Failure(error):
-                self.warn(describe(error))
-                return Success(None)
-            case Success(tiers):
-                changed = change(tiers)
-                return Success(None if changed == tiers else changed)
+        try:
+            tiers = unwrap(self.store.tiers())
+        except StoreIo:
+            raise
+        except ERRORS as error:
+            self.warn(describe(error))
+            return None
+        changed = change(tiers)
+        return None if changed == tiers else changed
 
     def telling(self, meta: Meta, replaced: Sequence[str] = ()) -> TierList | None:
         """The tier list with a note that came, or came back, so that the files with a managed section tell the next session of
@@ -107,33 +96,22 @@ class RecordedWrites:
                 return left
             return with_hot(left, meta.id) if is_vouched_for(meta) else with_warm(left, meta.id)
 
-        match sealed(self.retiering(told)):
-            case Failure(error):
-                self.warn(describe(error))
-                return None
-            case Success(tiers):
-                return tiers
+        try:
+            return self.retiering(told)
+        except StoreIo as error:
+            self.warn(describe(error))
+            return None
 
-    def retiered(self, tiers: TierList | None, subject: str) -> Result[None, Error]:
+    def retiered(self, tiers: TierList | None, subject: str) -> None:
         """The new tier list written and recorded; nothing where there is none."""
-        if tiers is None:
-            return Success(None)
+        if tiers is not None:
+            receipt = unwrap(self.store.apply([], tiers=tiers))
+            self.tolerate(self.recorder.record(receipt.touched, subject))
 
-        def recorded(receipt: Receipt) -> None:
-            self._tolerate(self.recorder.record(receipt.touched, subject))
-
-        return self.store.apply([], tiers=tiers).map(recorded)
-
-    def shown_at_once(self, done: Result[T, Error]) -> Result[T, Error]:
-        """The same result, after the targets have been brought up to date where the act succeeded; their trouble is told,
-        and fails nothing."""
-        if isinstance(done, Failure):
-            return done
-        match sealed(self.publish()):
-            case Failure(error):
-                self.warn(describe(error))
-            case Success(published):
-                for target in published.refused:
-                    if target.error is not None:
-                        self.warn(describe(target.error))
-        return done
+    def show_at_once(self) -> None:
+        """Bring the targets up to date after an act; their trouble is told, and fails nothing."""
+        published = self.publish()
+        self.tolerate(published)
+        for target in published.map(lambda done: done.refused).value_or(()):
+            if target.error is not None:
+                self.warn(describe(target.error))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attrs import evolve, frozen
-from returns.result import Result
 
 from agent_memory.domain.change import Create, Replace, Retire, Together
 from agent_memory.domain.editing import edited_title
@@ -20,7 +19,7 @@ from agent_memory.domain.text.ids import is_id, mint_id
 from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
 from agent_memory.domain.text.tags import tags_in
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, Status
-from agent_memory.errors import EntryInvalid, EntryNotFound, EntryProtected, Error
+from agent_memory.errors import EntryInvalid, EntryNotFound, EntryProtected
 from agent_memory.known_notes import KnownNotes, Near
 from agent_memory.ports import Clock, Locks, Store
 from agent_memory.recorded_writes import RecordedWrites
@@ -51,11 +50,13 @@ class Remembering:
     writes: RecordedWrites
     known: KnownNotes
 
-    def remember(self, draft: NoteDraft) -> Result[Remembered, Error]:
-        """Store a note at once as `captured`. A similar entry is linked; an identical body is not stored twice."""
-        return self.writes.shown_at_once(self._remembered(draft))
-
     @as_result
+    def remember(self, draft: NoteDraft) -> Remembered:
+        """Store a note at once as `captured`. A similar entry is linked; an identical body is not stored twice."""
+        remembered = self._remembered(draft)
+        self.writes.show_at_once()
+        return remembered
+
     def _remembered(self, draft: NoteDraft) -> Remembered:
         body = stored_body(draft.body)
         if not body.strip():
@@ -97,7 +98,7 @@ class Remembering:
             retired = [Retire(id, each.content_hash, entry.meta.valid_from_ms) for id, each in replaced.items()]
             tiers = self.writes.telling(entry.meta, sorted(replaced))
             change = Together(entry.meta.id, (stored, *retired)) if retired else stored
-            unwrap(self.writes.apply(change, entry.meta.id, f"remember: {entry.meta.title}", tiers, listed))
+            self.writes.apply(change, entry.meta.id, f"remember: {entry.meta.title}", tiers, listed)
         new = unwrap(self.store.read(entry.meta.id))
         targets = _once(*(link.target for link in find_links(linked) if is_id(link.target)))
         return Remembered(

@@ -6,20 +6,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
+from returns.result import Result
 
 from agent_memory.adapters.surroundings.places import UNKNOWN, KnownPlace, KnownPlaces, redacted_scope, root_commit_of
 from agent_memory.adapters.surroundings.repository import Repository, scope_there
-from agent_memory.domain.change import Dropped, Receipt, Replace
+from agent_memory.domain.change import Dropped, Replace
 from agent_memory.domain.entry import Listing, MemoryEntry
 from agent_memory.domain.run_log import LoggedRun, logged_actions, short_id
 from agent_memory.domain.scope_use import ScopeUse
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
-from agent_memory.errors import Error, UsageInvalid
+from agent_memory.errors import ERRORS, Error, UsageInvalid
 from agent_memory.ports import Clock, Locks, Recorder, RunLog, Store
 from agent_memory.publishing import KeepSections
-from agent_memory.results import sealed
-from agent_memory.wording import describe
+from agent_memory.results import as_result, unwrap
+from agent_memory.wording import describe, warning_of
 
 
 @frozen
@@ -47,34 +47,28 @@ class ScopeKeeping:
     publish: Callable[[KeepSections], object]
     warn: Callable[[str], None]
 
-    def list(self) -> Result[tuple[ScopeUse, ...], Error]:
+    @as_result
+    def list(self) -> tuple[ScopeUse, ...]:
         """The scopes of live notes, those with most notes first."""
+        counts = Counter([each.meta.scope for each in unwrap(self.store.list()).entries])
+        known = tuple(self.known.all()) if self.known else ()
+        return tuple(self._use(scope, count, known) for scope, count in counts.most_common())
 
-        def uses(live: Listing) -> tuple[ScopeUse, ...]:
-            known = tuple(self.known.all()) if self.known else ()
-            counts = Counter([each.meta.scope for each in live.entries])
-            return tuple(self._use(scope, count, known) for scope, count in counts.most_common())
-
-        return self.store.list().map(uses)
-
-    def rename(self, old: str, new: str, *, merge: bool = False) -> Result[Moved, Error]:
+    @as_result
+    def rename(self, old: str, new: str, *, merge: bool = False) -> Moved:
         """Give the live notes of one scope another, as one run. UsageInvalid where there are none, and, unless they are to be
         merged, where the other has notes already."""
-
-        def checked(live: Listing) -> Result[Moved, Error]:
+        with self.locks.write() as held:
+            unwrap(held)
+            live = unwrap(self.store.list())
             scopes = Counter([each.meta.scope for each in live.entries])
             if old == new or not scopes[old]:
-                return Failure(UsageInvalid(f"No note has the scope {old}", "`memory scope list` shows those in use."))
+                raise UsageInvalid(f"No note has the scope {old}", "`memory scope list` shows those in use.")
             if scopes[new] and not merge:
                 hint = f"`memory scope merge` takes {scopes[old]} and {scopes[new]} notes together."
-                return Failure(UsageInvalid(f"{new} has notes of its own", hint))
-            return self._moved(live, (old,), new)
-
-        with self.locks.write() as held:
-            moved = held.bind(lambda _: self.store.list()).bind(checked)
-        if isinstance(moved, Success):
-            run_id = moved.unwrap().run_id
-            self.publish(lambda sections: self.log.put_sections(run_id, sections))
+                raise UsageInvalid(f"{new} has notes of its own", hint)
+            moved = self._moved(live, (old,), new)
+        self.publish(lambda sections: self.log.put_sections(moved.run_id, sections))
         return moved
 
     def arrive(self, repository: Repository) -> None:
@@ -87,20 +81,23 @@ class ScopeKeeping:
             return
         here = KnownPlace(common, repository.scope, root_commit_of(common, repository.commit))
         places = tuple(self.known.all())
-
-        def followed(live: Listing) -> Result[Moved, Error]:
-            used = {*[each.meta.scope for each in live.entries], *(redacted_scope(each.scope) for each in places)}
-            others = sorted(used - {scope, GLOBAL_SCOPE})
-            olds = [old for old in others if self._is_same(old, here, repository.top, before, places)]
-            return self._moved(live, olds, scope).map(lambda moved: self._told(olds, moved))
-
-        with self.locks.write() as held:
-            done = held.bind(lambda _: self.store.list()).bind(followed)
-        match sealed(done):
-            case Failure(error):
-                self.warn(describe(error))
-            case Success(_):
-                self.known.put(here)
+        try:
+            with self.locks.write() as held:
+                unwrap(held)
+                live = unwrap(self.store.list())
+                used = {*[each.meta.scope for each in live.entries], *(redacted_scope(each.scope) for each in places)}
+                others = sorted(used - {scope, GLOBAL_SCOPE})
+                olds = [old for old in others if self._is_same(old, here, repository.top, before, places)]
+                moved = self._moved(live, olds, scope)
+        except ERRORS as error:
+            self.warn(describe(error))
+            return
+        if count := len(moved.notes):
+            self.warn(
+                f"This place was known as {', '.join(olds)}: {count} {'note' if count == 1 else 'notes'} followed. "
+                f"`memory undo {short_id(moved.run_id)}` takes that back."
+            )
+        self.known.put(here)
 
     # -- the same place? ----------------------------------------------------------------------------------------------
 
@@ -138,39 +135,31 @@ class ScopeKeeping:
 
     # -- moving -------------------------------------------------------------------------------------------------------
 
-    def _moved(self, live: Listing, olds: Sequence[str], new: str) -> Result[Moved, Error]:
+    def _moved(self, live: Listing, olds: Sequence[str], new: str) -> Moved:
         self._forward(olds, new)
         concerned = [each for each in live.entries if each.meta.scope in olds]
         if not concerned:
-            return Success(Moved(new))
-        left = [
-            Dropped(each.meta.id, ("it holds unresolved merge conflicts",)) for each in concerned if each.conflicted
-        ]
+            return Moved(new)
+        conflict = ("it holds unresolved merge conflicts",)
+        left = [Dropped(each.meta.id, conflict) for each in concerned if each.conflicted]
         self._tolerate(self.recorder.adopt_hand_edits(tuple(each.path for each in concerned)))
         changes = list[Replace]()
         for each in concerned:
-            match sealed(self.store.read(each.meta.id)):
-                case Failure(error):
-                    return Failure(error)
-                case Success(stored) if not each.conflicted:
-                    meta = evolve(stored.meta, scope=new)  # when it was changed says when the knowledge was
-                    changes.append(Replace(MemoryEntry(meta, stored.body), stored.listed.content_hash))
-                case _:
-                    continue
+            stored = unwrap(self.store.read(each.meta.id))
+            if not each.conflicted:
+                meta = evolve(stored.meta, scope=new)  # when it was changed says when the knowledge was
+                changes.append(Replace(MemoryEntry(meta, stored.body), stored.listed.content_hash))
         now_ms = self.clock.now_ms()
         run_id = self.new_run_id(now_ms)
-        words = f"{', '.join(olds)} is {new} now"
-
-        def logged(receipt: Receipt) -> Result[Moved, Error]:
-            notes = tuple(each.id for each in receipt.applied)
-            summary = f"{words} ({len(notes)} {'note' if len(notes) == 1 else 'notes'})"
-            actions = logged_actions(receipt.applied)
-            report = LoggedRun(run_id, "scope", now_ms, self.clock.now_ms(), "completed", summary, actions)
-            self._tolerate(self.recorder.record(receipt.touched, f"scope: {summary}", f"Run {run_id}"))
-            moved = Moved(new, notes, (*receipt.dropped, *left), run_id)
-            return self.log.put_report(report).map(lambda _: moved)
-
-        return self.store.apply(changes, run_id=run_id).bind(logged)
+        receipt = unwrap(self.store.apply(changes, run_id=run_id))
+        notes = tuple(each.id for each in receipt.applied)
+        count = f"{len(notes)} {'note' if len(notes) == 1 else 'notes'}"
+        summary = f"{', '.join(olds)} is {new} now ({count})"
+        self._tolerate(self.recorder.record(receipt.touched, f"scope: {summary}", f"Run {run_id}"))
+        actions = logged_actions(receipt.applied)
+        report = LoggedRun(run_id, "scope", now_ms, self.clock.now_ms(), "completed", summary, actions)
+        unwrap(self.log.put_report(report))
+        return Moved(new, notes, (*receipt.dropped, *left), run_id)
 
     def _forward(self, olds: Iterable[str], new: str) -> None:
         """A session that took place there, and is read only now, belongs to the new one as well."""
@@ -178,18 +167,10 @@ class ScopeKeeping:
             if self.known and redacted_scope(each.scope) in olds and not self._is_there(each):
                 self.known.put(KnownPlace(each.common, new, each.root_commit))
 
-    def _told(self, olds: Sequence[str], moved: Moved) -> Moved:
-        if count := len(moved.notes):
-            self.warn(
-                f"This place was known as {', '.join(olds)}: {count} {'note' if count == 1 else 'notes'} followed. "
-                f"`memory undo {short_id(moved.run_id)}` takes that back."
-            )
-        return moved
-
     def _tolerate(self, recorded: Result[object, Error]) -> None:
         """Git is history, not durability (P4)."""
-        if isinstance(recorded, Failure):
-            self.warn(describe(recorded.failure()))
+        for warning in warning_of(recorded):
+            self.warn(warning)
 
 
 def _may_share_root(one: KnownPlace, other: KnownPlace) -> bool:

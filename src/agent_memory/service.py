@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Result
 
-from agent_memory.domain.change import Create, Replace, Restore, Retire
+from agent_memory.domain.change import Replace, Restore, Retire
 from agent_memory.domain.editing import (
     EDITABLE as EDITABLE,
     edited_title,
@@ -30,7 +30,7 @@ from agent_memory.ports import Clock, Locks, Recorder, Store, UsageLedger
 from agent_memory.reading import ListedEntries, ListFilter, ReadEntry, Reading
 from agent_memory.recorded_writes import RecordedWrites, published_nowhere
 from agent_memory.remembering import Remembered as Remembered, Remembering
-from agent_memory.results import sealed
+from agent_memory.results import as_result, unwrap
 from agent_memory.wording import describe
 
 _EMPTY = EntryInvalid(("body: is empty (`memory archive` puts a note away)",))
@@ -96,11 +96,11 @@ class MemoryService:
         if patch.tags is not None:
             patch = evolve(patch, tags=self._by_present_names(patch.tags))
 
-        def edited(stored: StoredEntry) -> Result[MemoryEntry, Error]:
+        def edited(stored: StoredEntry) -> MemoryEntry:
             meta, said = patched(stored.meta, patch), stored.body if text is None else text
             if patch.description is None:
                 meta = evolve(meta, description=kept_description(stored.entry, said))
-            return Success(MemoryEntry(meta, said))
+            return MemoryEntry(meta, said)
 
         return self._change(id, edited, "edit")
 
@@ -112,24 +112,18 @@ class MemoryService:
         if not text.body.strip():
             return Failure(_EMPTY)
 
-        def edited(stored: StoredEntry) -> Result[MemoryEntry, Error]:
+        def edited(stored: StoredEntry) -> MemoryEntry:
             if stored.listed.content_hash != expected_hash:
-                return Failure(EntryChanged(id))
+                raise EntryChanged(id)
             others = _other_keys_changed(stored.meta, text.meta)
             if others:
-                return Failure(EntryInvalid(tuple(f"{key}: is not changed by editing" for key in others)))
+                raise EntryInvalid(tuple(f"{key}: is not changed by editing" for key in others))
             meta = evolve(stored.meta, **{name: getattr(text.meta, name) for name in EDITABLE})
             body = stored_body(text.body)
             is_described = meta.description != stored.meta.description
-            cleaned = evolve(
-                meta,
-                title=edited_title(meta.title),
-                description=stored_description(meta.description)
-                if is_described
-                else kept_description(stored.entry, body),
-                tags=self._by_present_names(meta.tags),
-            )
-            return Success(MemoryEntry(cleaned, body))
+            described = stored_description(meta.description) if is_described else kept_description(stored.entry, body)
+            tags = self._by_present_names(meta.tags)
+            return MemoryEntry(evolve(meta, title=edited_title(meta.title), description=described, tags=tags), body)
 
         return self._change(id, edited, "edit")
 
@@ -139,59 +133,43 @@ class MemoryService:
 
     def unpin(self, id: str) -> Result[StoredEntry, Error]:
         """Take the pin off; the promotion stays."""
-        return self._change(
-            id, lambda entry: Success(MemoryEntry(evolve(entry.meta, pinned=False), entry.body)), "unpin"
-        )
+        return self._change(id, lambda entry: MemoryEntry(evolve(entry.meta, pinned=False), entry.body), "unpin")
 
     def promote(self, id: str) -> Result[StoredEntry, Error]:
         """Vouch for an entry: it may be hot whatever its origin, and is so until defrag decides otherwise."""
         return self._trusting(id, "promote", promoted)
 
-    def archive(self, id: str) -> Result[Listed, Error]:
+    @as_result
+    def archive(self, id: str) -> Listed:
         """Move a live entry to the archive. A pinned one only at a person's word."""
-
-        def retired(stored: StoredEntry) -> Result[Listed, Error]:
-            if stored.meta.pinned and self.caller.is_agent:
-                return Failure(EntryProtected(id, "archiving by an agent", "pinned"))
-            change = Retire(stored.meta.id, stored.listed.content_hash)
-            subject = f"archive: {stored.meta.title}"
-            return (
-                self._writes.retiering(lambda tiers: without(tiers, stored.meta.id))
-                .bind(lambda tiers: self._writes.apply(change, stored.meta.id, subject, tiers))
-                .map(lambda _: stored.listed)
-            )
-
         with self.locks.write() as held:  # or a tier list that somebody else writes would be lost
-            archived = held.bind(lambda _: self._mine(id, "archiving")).bind(retired)
-        return self._writes.shown_at_once(archived)
+            unwrap(held)
+            stored = self._mine(id, "archiving")
+            if stored.meta.pinned and self.caller.is_agent:
+                raise EntryProtected(id, "archiving by an agent", "pinned")
+            tiers = self._writes.retiering(lambda tiers: without(tiers, stored.meta.id))
+            change = Retire(stored.meta.id, stored.listed.content_hash)
+            self._writes.apply(change, stored.meta.id, f"archive: {stored.meta.title}", tiers)
+        self._writes.show_at_once()
+        return stored.listed
 
     def remove(self, id: str) -> Result[Listed, Error]:
         """Like `archive`: nothing that a program asks for deletes knowledge."""
         return self.archive(id)
 
-    def restore(self, id: str) -> Result[StoredEntry, Error]:
+    @as_result
+    def restore(self, id: str) -> StoredEntry:
         """Bring an archived entry back to life. What comes before agents only at a person's word is a person's to bring back
         (P19): to archive it was to take that word back."""
-
-        def restored(stored: StoredEntry) -> Result[StoredEntry, Error]:
-            tiers = self._writes.telling(stored.meta)
-            return self._writes.apply(Restore(id), id, f"restore: {stored.meta.title}", tiers).bind(
-                lambda _: self.store.read(id)
-            )
-
         with self.locks.write() as held:  # or a tier list that somebody else writes would be lost
-            mine = held.bind(lambda _: self._mine(id, "restoring", archived=True))
-            live = mine.bind(self._restorable).bind(restored)
-        return self._writes.shown_at_once(live)
-
-    def _restorable(self, stored: StoredEntry) -> Result[StoredEntry, Error]:
-        if not self.caller.is_agent or stored.meta.promoted_by is None:
-            return Success(stored)
-        from agent_memory.domain.tiering.eligibility import needs_vouching  # what tells an order is loaded for few acts
-
-        if needs_vouching(stored.entry):
-            return Failure(EntryProtected(stored.meta.id, "restoring by an agent", "promoted"))
-        return Success(stored)
+            unwrap(held)
+            stored = self._mine(id, "restoring", archived=True)
+            if self.caller.is_agent and stored.meta.promoted_by is not None and _needs_vouching(stored.entry):
+                raise EntryProtected(stored.meta.id, "restoring by an agent", "promoted")
+            self._writes.apply(Restore(id), id, f"restore: {stored.meta.title}", self._writes.telling(stored.meta))
+            live = unwrap(self.store.read(id))
+        self._writes.show_at_once()
+        return live
 
     def _by_present_names(self, tags: tuple[str, ...]) -> tuple[str, ...]:
         return self.vocabulary().current(stored_tags(tags))
@@ -202,81 +180,65 @@ class MemoryService:
         if self.caller.variable is not None:
             return Failure(ActRefused(act, self.caller.variable))
 
-        def trusted(stored: StoredEntry) -> Result[MemoryEntry, Error]:
+        def trusted(stored: StoredEntry) -> MemoryEntry:
             if stored.meta.sensitivity is Sensitivity.SECRET:
-                return Failure(EntryProtected(id, act, "secret"))
-            return Success(MemoryEntry(change(stored.meta), stored.body))
+                raise EntryProtected(id, act, "secret")
+            return MemoryEntry(change(stored.meta), stored.body)
 
         return self._change(id, trusted, act, hot=True)
 
+    @as_result
     def _change(
-        self,
-        id: str,
-        change: Callable[[StoredEntry], Result[MemoryEntry, Error]],
-        act: str,
-        *,
-        hot: bool = False,
-    ) -> Result[StoredEntry, Error]:
+        self, id: str, change: Callable[[StoredEntry], MemoryEntry], act: str, *, hot: bool = False
+    ) -> StoredEntry:
         """Write the entry as `change` makes it, with `hot` as a hot one; the targets show it at once."""
-
-        def retiered(stored: StoredEntry) -> Result[TierList | None, Error]:
-            return self._writes.retiering(lambda tiers: with_hot(tiers, stored.meta.id)) if hot else Success(None)
-
-        def written(stored: StoredEntry, entry: MemoryEntry, tiers: TierList | None) -> Result[StoredEntry, Error]:
-            subject = f"{act}: {entry.meta.title}"
-            if entry == stored.entry:
-                return self._writes.retiered(tiers, subject).map(lambda _: stored)
-            if stored.meta.pinned and self.caller.is_agent:
-                return Failure(EntryProtected(id, f"{act} by an agent", "pinned"))
-            if (
-                self.caller.is_agent
-                and strictest((stored.meta.sensitivity, entry.meta.sensitivity)) != entry.meta.sensitivity
-            ):
-                return Failure(
-                    EntryProtected(id, "an agent's change of its sensitivity", stored.meta.sensitivity.value)
-                )
-            if entry.meta.pinned and entry.meta.sensitivity is Sensitivity.SECRET:
-                return Failure(EntryProtected(id, "a secret", "pinned, and `memory unpin` comes first"))
-            meta = self._with_usage(trusted_after(stored.entry, entry, self.caller))
-            replacement = Replace(
-                MemoryEntry(evolve(meta, updated_at_ms=self.clock.now_ms()), entry.body), stored.listed.content_hash
-            )
-            return self._write(replacement, subject, tiers)
-
         with self.locks.write() as held:  # or of two at once one would find the entry changed
-            mine = held.bind(lambda _: self._mine(id, act))
-            changed = mine.bind(
-                lambda stored: change(stored).bind(
-                    lambda entry: retiered(stored).bind(lambda tiers: written(stored, entry, tiers))
-                )
-            )
-        return self._writes.shown_at_once(changed)
+            unwrap(held)
+            stored = self._mine(id, act)
+            entry = change(stored)
+            tiers = self._writes.retiering(lambda tiers: with_hot(tiers, stored.meta.id)) if hot else None
+            changed = self._changed(stored, entry, act, tiers)
+        self._writes.show_at_once()
+        return changed
 
-    def _mine(self, id: str, act: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
+    def _changed(self, stored: StoredEntry, entry: MemoryEntry, act: str, tiers: TierList | None) -> StoredEntry:
+        id, subject = stored.meta.id, f"{act}: {entry.meta.title}"
+        if entry == stored.entry:
+            self._writes.retiered(tiers, subject)
+            return stored
+        before, after = stored.meta.sensitivity, entry.meta.sensitivity
+        if self.caller.is_agent and stored.meta.pinned:
+            raise EntryProtected(id, f"{act} by an agent", "pinned")
+        if self.caller.is_agent and strictest((before, after)) != after:
+            raise EntryProtected(id, "an agent's change of its sensitivity", before.value)
+        if entry.meta.pinned and after is Sensitivity.SECRET:
+            raise EntryProtected(id, "a secret", "pinned, and `memory unpin` comes first")
+        meta = self._with_usage(trusted_after(stored.entry, entry, self.caller))
+        new = MemoryEntry(evolve(meta, updated_at_ms=self.clock.now_ms()), entry.body)
+        self._writes.apply(Replace(new, stored.listed.content_hash), new.meta.id, subject, tiers)
+        return unwrap(self.store.read(new.meta.id))
+
+    def _mine(self, id: str, act: str, *, archived: bool = False) -> StoredEntry:
         """The entry, if this caller may act on it: what is secret is none of an agent's business."""
-
-        def allowed(stored: StoredEntry) -> Result[StoredEntry, Error]:
-            if stored.meta.sensitivity is Sensitivity.SECRET and self.caller.is_agent:
-                return Failure(EntryProtected(id, f"{act} by an agent", "secret"))
-            return Success(stored)
-
-        return self.store.read(id, archived=archived).bind(allowed)
+        stored = unwrap(self.store.read(id, archived=archived))
+        if stored.meta.sensitivity is Sensitivity.SECRET and self.caller.is_agent:
+            raise EntryProtected(id, f"{act} by an agent", "secret")
+        return stored
 
     def _with_usage(self, meta: Meta) -> Meta:
         """The frontmatter with a fresh copy of what the ledgers say of the entry."""
-        match sealed(self.ledger.totals()):
-            case Failure(error):
-                self.warn(describe(error))
-                return meta
-            case Success(totals):
-                usage = reads_of(meta, totals)
-                return evolve(meta, used=usage.count, last_used_at_ms=usage.last_at_ms)
+        totals = self.ledger.totals()
+        if isinstance(totals, Failure):
+            self.warn(describe(totals.failure()))
+            return meta
+        usage = reads_of(meta, totals.unwrap())
+        return evolve(meta, used=usage.count, last_used_at_ms=usage.last_at_ms)
 
-    def _write(
-        self, change: Create | Replace, subject: str, tiers: TierList | None = None
-    ) -> Result[StoredEntry, Error]:
-        id = change.entry.meta.id
-        return self._writes.apply(change, id, subject, tiers).bind(lambda _: self.store.read(id))
+
+def _needs_vouching(entry: MemoryEntry) -> bool:
+    from agent_memory.domain.tiering.eligibility import needs_vouching  # what tells an order is loaded for few acts
+
+    return needs_vouching(entry)
 
 
 def _other_keys_changed(before: Meta, after: Meta) -> list[str]:

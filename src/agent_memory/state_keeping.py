@@ -15,8 +15,8 @@ from agent_memory.domain.text.tags import DEFAULT_PREFIX
 from agent_memory.errors import Error, StateInvalid, StateNotFound
 from agent_memory.formats.bookkeeping_json import state_value
 from agent_memory.ports import Clock, Locks, Recorder, StateKeys
-from agent_memory.results import sealed
-from agent_memory.wording import describe
+from agent_memory.results import as_result, unwrap
+from agent_memory.wording import warning_of
 
 
 @frozen
@@ -44,52 +44,51 @@ class StateKeeping:
     vocabulary: Callable[[], Result[TagVocabulary, Error]] = _none_accepted
     """The tags that a person has accepted."""
 
-    def get(self, key: str) -> Result[StateValue | None, Error]:
+    @as_result
+    def get(self, key: str) -> StateValue | None:
         """What is kept under the key; None for nothing. Where nobody has kept anything under `project_tags`, where agents look
         for the tags of a project, it is the vocabulary of tags."""
-
-        def or_vocabulary(kept: StateValue | None) -> Result[StateValue | None, Error]:
-            if kept is not None or key != VOCABULARY_KEY:
-                return Success(kept)
-            return self.vocabulary().map(_vocabulary_value)
-
-        return self._kept(key).bind(or_vocabulary)
+        kept = self._kept(key)
+        if kept is not None or key != VOCABULARY_KEY:
+            return kept
+        return _vocabulary_value(unwrap(self.vocabulary()))
 
     def list(self) -> KeptState:
         """Everything there is, by key."""
-        found = [sealed(each) for each in self.keys.all()]
+        found = list(self.keys.all())
         values = sorted((each.unwrap() for each in found if isinstance(each, Success)), key=lambda value: value.key)
         return KeptState(tuple(values), tuple(each.failure() for each in found if isinstance(each, Failure)))
 
-    def set(self, key: str, value: object) -> Result[StateValue, Error]:
+    @as_result
+    def set(self, key: str, value: object) -> StateValue:
         """Keep any JSON value under the key, in the place of what was there; one commit. Of two at once the last wins."""
         with self.locks.write() as held:
-            return held.bind(lambda _: state_value(key, value, self.clock.now_ms())).bind(self._put)
+            unwrap(held)
+            new = unwrap(state_value(key, value, self.clock.now_ms()))
+            self._record(unwrap(self.keys.put(new)), f"state: set {key}")
+            return new
 
-    def delete(self, key: str) -> Result[StateValue, Error]:
+    @as_result
+    def delete(self, key: str) -> StateValue:
         """Take the key away; git keeps what was there. What was there."""
-
-        def gone(value: StateValue | None) -> Result[StateValue, Error]:
-            if value is None:
-                return Failure(StateNotFound(key))
-            return self.keys.delete(key).map(lambda path: self._recorded(path, f"state: delete {key}", value))
-
         with self.locks.write() as held:
-            return held.bind(lambda _: self._kept(key)).bind(gone)
+            unwrap(held)
+            value = self._kept(key)
+            if value is None:
+                raise StateNotFound(key)
+            self._record(unwrap(self.keys.delete(key)), f"state: delete {key}")
+            return value
 
-    def _kept(self, key: str) -> Result[StateValue | None, Error]:
+    def _kept(self, key: str) -> StateValue | None:
         problem = key_problem(key)
-        return self.keys.get(key) if problem is None else Failure(StateInvalid((problem,)))
+        if problem is not None:
+            raise StateInvalid((problem,))
+        return unwrap(self.keys.get(key))
 
-    def _put(self, value: StateValue) -> Result[StateValue, Error]:
-        return self.keys.put(value).map(lambda path: self._recorded(path, f"state: set {value.key}", value))
-
-    def _recorded(self, path: str, subject: str, value: StateValue) -> StateValue:
-        """The value, once git was told; git's trouble fails nothing (P4)."""
-        recorded = self.recorder.record((path,), subject, self.caller.signature)
-        if isinstance(recorded, Failure):
-            self.warn(describe(recorded.failure()))
-        return value
+    def _record(self, path: str, subject: str) -> None:
+        """Git's trouble fails nothing (P4)."""
+        for warning in warning_of(self.recorder.record((path,), subject, self.caller.signature)):
+            self.warn(warning)
 
 
 def _vocabulary_value(vocabulary: TagVocabulary) -> StateValue | None:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
 
-from agent_memory.domain.change import Dropped, Receipt, Replace
-from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry, UnreadableFile
+from agent_memory.domain.change import Dropped, Replace
+from agent_memory.domain.entry import Listed, MemoryEntry, UnreadableFile
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.tagging.tag_survey import TagUse, alike, survey_tags, tag_counts
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.tags import normal_tag
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.errors import ActRefused, Error, UsageInvalid
+from agent_memory.errors import ActRefused, UsageInvalid
 from agent_memory.ports import KeptVocabulary, Locks, Recorder, Store
 from agent_memory.recorded_writes import RecordedWrites
-from agent_memory.wording import describe
-
-T = TypeVar("T")
+from agent_memory.results import as_result, unwrap
 
 
 @frozen
@@ -58,102 +54,71 @@ class TagKeeping:
     writes: RecordedWrites
     warn: Callable[[str], None]
 
-    def list(self) -> Result[Tags, Error]:
+    @as_result
+    def list(self) -> Tags:
         """Every tag in use or accepted. An agent is told of none that only secret notes have."""
+        vocabulary, live = unwrap(self.vocabulary.get()), unwrap(self.store.list())
+        hidden = Sensitivity.SECRET if self.caller.is_agent else None
+        seen = (each.meta.tags for each in live.entries if each.meta.sensitivity is not hidden)
+        counts = tag_counts(seen, vocabulary)
+        uses = survey_tags(counts, counts, alike(counts), vocabulary)
+        return Tags(uses, vocabulary.renamed, live.unreadable)
 
-        def seen(live: Listing) -> Iterable[Sequence[str]]:
-            hidden = Sensitivity.SECRET if self.caller.is_agent else None
-            return (each.meta.tags for each in live.entries if each.meta.sensitivity is not hidden)
-
-        def uses(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> tuple[TagUse, ...]:
-            counts = tag_counts(notes, vocabulary)
-            return survey_tags(counts, counts, alike(counts), vocabulary)
-
-        return self.vocabulary.get().bind(
-            lambda vocabulary: self.store.list().map(
-                lambda live: Tags(uses(seen(live), vocabulary), vocabulary.renamed, live.unreadable)
-            )
-        )
-
-    def accept(self, tags: Iterable[str]) -> Result[TagVocabulary, Error]:
+    @as_result
+    def accept(self, tags: Iterable[str]) -> TagVocabulary:
         """Take these into the vocabulary; one commit. UsageInvalid where one of them cannot be a tag."""
-
-        def accepted(before: TagVocabulary, normal: Iterable[str]) -> Result[TagVocabulary, Error]:
-            after = before.with_accepted(normal)
-            if after == before:
-                return Success(before)
-            new = ", ".join(sorted(after.accepted - before.accepted))
-            return self.vocabulary.put(after).map(lambda path: self._recorded((path,), f"tags: accept {new}", after))
-
         with self.locks.write() as held:
-            return (
-                held.bind(lambda _: self._by_a_person("tags accept"))
-                .bind(lambda _: _all_normal(tags))
-                .bind(lambda normal: self.vocabulary.get().bind(lambda before: accepted(before, normal)))
-            )
+            unwrap(held)
+            self._only_a_person("tags accept")
+            normal = _all_normal(tags)
+            before = unwrap(self.vocabulary.get())
+            after = before.with_accepted(normal)
+            if after != before:
+                new = ", ".join(sorted(after.accepted - before.accepted))
+                path = unwrap(self.vocabulary.put(after))
+                self.writes.tolerate(self.recorder.record((path,), f"tags: accept {new}"))
+            return after
 
-    def rename(self, old: str, new: str) -> Result[Retagged, Error]:
+    @as_result
+    def rename(self, old: str, new: str) -> Retagged:
         """Give every live note `new` in the place of `old`, now and whenever one is written later; one commit. Conflicted
         notes stay as they are. Where it is cut short, doing it again does the rest."""
         with self.locks.write() as held:
-            renamed = (
-                held.bind(lambda _: self._by_a_person("tags rename"))
-                .bind(lambda _: _all_normal((old, new)))
-                .bind(lambda pair: self._renamed(*pair))
-            )
-        return self.writes.shown_at_once(renamed)
+            unwrap(held)
+            self._only_a_person("tags rename")
+            old, new = _all_normal((old, new))
+            renamed = self._renamed(old, new)
+        self.writes.show_at_once()
+        return renamed
 
-    def _renamed(self, old: str, new: str) -> Result[Retagged, Error]:
+    def _renamed(self, old: str, new: str) -> Retagged:
         if old == new:
-            return Failure(UsageInvalid(f"{old} is called that already"))
-
-        def carried_out(before: TagVocabulary, live: Listing) -> Result[Retagged, Error]:
-            concerned = [each for each in live.entries if old in each.meta.tags]
-            if not concerned and old not in before.accepted:
-                return Failure(UsageInvalid(f"No note has the tag {old}", "`memory tags` lists those in use."))
-            after = before.with_renamed(old, new)
-            adopted = self.recorder.adopt_hand_edits(tuple(each.path for each in concerned))
-            if isinstance(adopted, Failure):
-                self.warn(describe(adopted.failure()))
-            return self.vocabulary.put(after).bind(
-                lambda path: self._retagged(concerned, after).map(
-                    lambda receipt: self._told(old, new, path, receipt, concerned)
-                )
-            )
-
-        return self.vocabulary.get().bind(lambda before: self.store.list().bind(lambda live: carried_out(before, live)))
-
-    def _retagged(self, concerned: Iterable[Listed], vocabulary: TagVocabulary) -> Result[Receipt, Error]:
-        def replaced(stored: StoredEntry) -> Replace:
-            # When it was changed says when the knowledge was: a tag is none.
-            meta = evolve(stored.meta, tags=vocabulary.current(stored.meta.tags))
-            return Replace(MemoryEntry(meta, stored.body), stored.listed.content_hash)
-
+            raise UsageInvalid(f"{old} is called that already")
+        before = unwrap(self.vocabulary.get())
+        concerned = [each for each in unwrap(self.store.list()).entries if old in each.meta.tags]
+        if not concerned and old not in before.accepted:
+            raise UsageInvalid(f"No note has the tag {old}", "`memory tags` lists those in use.")
+        after = before.with_renamed(old, new)
+        self.writes.tolerate(self.recorder.adopt_hand_edits(tuple(each.path for each in concerned)))
+        path = unwrap(self.vocabulary.put(after))
         changes: list[Replace] = []
         for each in concerned:
-            found = self.store.read(each.meta.id)
-            if isinstance(found, Failure):
-                return Failure(found.failure())
+            stored = unwrap(self.store.read(each.meta.id))
             if not _stays(each):
-                changes.append(replaced(found.unwrap()))
-        return self.store.apply(changes)
-
-    def _told(self, old: str, new: str, path: str, receipt: Receipt, concerned: Iterable[Listed]) -> Retagged:
+                # When it was changed says when the knowledge was: a tag is none.
+                meta = evolve(stored.meta, tags=after.current(stored.meta.tags))
+                changes.append(Replace(MemoryEntry(meta, stored.body), stored.listed.content_hash))
+        receipt = unwrap(self.store.apply(changes))
         notes = tuple(each.id for each in receipt.applied)
         left = tuple(Dropped(each.meta.id, (_stays(each),)) for each in concerned if _stays(each))
         subject = f"tags: rename {old} to {new} ({len(notes)} {'note' if len(notes) == 1 else 'notes'})"
-        return self._recorded((path, *receipt.touched), subject, Retagged(old, new, notes, (*receipt.dropped, *left)))
+        self.writes.tolerate(self.recorder.record((path, *receipt.touched), subject))
+        return Retagged(old, new, notes, (*receipt.dropped, *left))
 
-    def _by_a_person(self, act: str) -> Result[None, Error]:
+    def _only_a_person(self, act: str) -> None:
         because = self.caller.variable or self.caller.client
-        return Success(None) if because is None else Failure(ActRefused(act, because))
-
-    def _recorded(self, paths: tuple[str, ...], subject: str, done: T) -> T:
-        """The same, once git was told; git's trouble fails nothing (P4)."""
-        recorded = self.recorder.record(paths, subject)
-        if isinstance(recorded, Failure):
-            self.warn(describe(recorded.failure()))
-        return done
+        if because is not None:
+            raise ActRefused(act, because)
 
 
 def _stays(listed: Listed) -> str:
@@ -163,11 +128,11 @@ def _stays(listed: Listed) -> str:
     return "it has no id of its own yet (`memory doctor --fix` gives it one)" if listed.provisional_id else ""
 
 
-def _all_normal(words: Iterable[str]) -> Result[tuple[str, ...], Error]:
+def _all_normal(words: Iterable[str]) -> tuple[str, ...]:
     tags: list[str] = []
     for word in words:
         tag = normal_tag(word)
         if tag is None:
-            return Failure(UsageInvalid(f"Nothing of {word!r} can be a tag"))
+            raise UsageInvalid(f"Nothing of {word!r} can be a tag")
         tags.append(tag)
-    return Success(tuple(tags))
+    return tuple(tags)

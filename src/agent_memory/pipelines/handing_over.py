@@ -222,7 +222,7 @@ def _renewed(io: HandingOverIo, taken: Taken, stored: StoredEntry, title: str, b
 
 def _written(io: HandingOverIo, change: Create | Replace) -> Kept:
     meta = change.entry.meta
-    unwrap(io.writes.apply(change, meta.id, f"handoff: {meta.title}"))
+    io.writes.apply(change, meta.id, f"handoff: {meta.title}")
     return Kept(meta.id)
 
 
