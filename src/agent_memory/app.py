@@ -455,15 +455,18 @@ class Memory:
         after_act: bool = False,
     ) -> Result[Published, Error]:
         """Bring the managed section of every configured target up to date, or of these files. `keep` is told how sections
-        are about to change. `after_act`: a file without a section is left alone while there is nothing to show. A configured
-        path is absolute or below `~`; another counts from the working directory."""
+        are about to change. `after_act`: a file without a section is left alone while there is nothing to show, and one whose
+        directory is missing is not spoken of. A configured path is absolute or below `~`; another counts from the working
+        directory."""
         from agent_memory.adapters.git.git_history import may_be_committed
-        from agent_memory.adapters.targets import chosen_targets, expanded
+        from agent_memory.adapters.targets import chosen_targets, expanded, has_directory
         from agent_memory.publishing import kept_nowhere
 
         home = home_of(self.environ)
         named = self.config.agents_md.targets if paths is None else paths
         full = [expanded(path, home, None if paths is None else self.cwd) for path in named]
+        if after_act:
+            full = [path for path in full if has_directory(path)]
         chosen = chosen_targets(full, home, self.places, lambda path: may_be_committed(path, self.environ))
         by_hand = kept_nowhere if paths is None else as_result(self._keep_for_uninstall)
         due = [evolve(each, once_it_shows=after_act) for each in chosen]
@@ -960,6 +963,7 @@ class Memory:
         from agent_memory.adapters.injecting.delivery_files import DeliveryLog
         from agent_memory.adapters.records.health_files import read_health
         from agent_memory.adapters.scheduling.schedule_state import job_healths
+        from agent_memory.adapters.targets import expanded, has_directory
         from agent_memory.domain.injecting.delivery_report import deliveries_by_harness
 
         configured = self.agent()
@@ -975,8 +979,13 @@ class Memory:
             self.config.llm.max_calls_per_day,
             (describe(configured.failure()),) if isinstance(configured, Failure) else (),
         )
-        installed, jobs = job_healths(home_of(self.environ), self.config.schedule, self.real_root, now_ms)
+        home = home_of(self.environ)
+        installed, jobs = job_healths(home, self.config.schedule, self.real_root, now_ms)
         problems = [job.problem(now_ms) for job in jobs]
+        targets = (expanded(path, home) for path in self.config.agents_md.targets)
+        problems += [
+            f"the directory of the target {path} does not exist" for path in targets if not has_directory(path)
+        ]
         if installed is not None and not os.access(installed.program, os.X_OK):
             # A job that fails since an executable is gone says so nowhere else.
             gone = f"{installed.program}, which the schedule calls, is gone: `memory install-cron` mends it"

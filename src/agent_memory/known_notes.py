@@ -10,7 +10,7 @@ from heapq import nlargest
 from itertools import chain
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure
 
 from agent_memory.domain.about_terms import postings_among
 from agent_memory.domain.entry import Listed, StoredEntry, without_secret
@@ -21,9 +21,9 @@ from agent_memory.domain.similarity.same_subject import Candidate, Subject, mean
 from agent_memory.domain.similarity.vectors import cosine
 from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
-from agent_memory.errors import AgentMemoryError, Error
+from agent_memory.errors import AgentMemoryError
 from agent_memory.ports import Embedder, Index, Store
-from agent_memory.results import sealed, unwrap
+from agent_memory.results import as_result, unwrap
 
 MOST_CANDIDATES = 20
 """Notes that are read and compared. Of 187 real notes the one that was said again in other words was always among the
@@ -53,22 +53,17 @@ class KnownNotes:
     index: Index | None = None
     embedder: Embedder | None = None
 
-    def near(self, subject: Subject, scope: str) -> Result[Near, Error]:
+    @as_result
+    def near(self, subject: Subject, scope: str) -> Near:
         """The live notes of this scope and of `global` that have most in common with it; never a secret one. An error only
         where the store cannot be listed."""
-        return self.near_each(((subject, scope),)).map(lambda near: near[0])
+        return self._near(subject, scope, self._current_index())
 
-    def near_each(self, subjects: Iterable[tuple[Subject, str]]) -> Result[tuple[Near, ...], Error]:
+    @as_result
+    def near_each(self, subjects: Iterable[tuple[Subject, str]]) -> tuple[Near, ...]:
         """The same for each of these subjects and scopes, in their order, all by one look at the files."""
         index = self._current_index()
-        found: list[Near] = []
-        for subject, scope in subjects:
-            match sealed(self._near(subject, frozenset((scope, GLOBAL_SCOPE)), index)):
-                case Failure(error):
-                    return Failure(error)
-                case Success(near):
-                    found.append(Near(similar_among(subject, self._candidates(subject, near)), tuple(near)))
-        return Success(tuple(found))
+        return tuple(self._near(subject, scope, index) for subject, scope in subjects)
 
     def _current_index(self) -> Index | None:
         """The index, where it can answer for all notes."""
@@ -77,37 +72,24 @@ class KnownNotes:
         refreshed = self.index.refresh(_PATIENCE_SECONDS)
         return None if isinstance(refreshed, Failure) or refreshed.unwrap().pending else self.index
 
-    def _near(
-        self, subject: Subject, scopes: frozenset[str], index: Index | None
-    ) -> Result[Sequence[StoredEntry], Error]:
-        indexed = None if index is None else _indexed(subject, scopes, index)
-        likely = (
-            Success(indexed)
-            if indexed is not None
-            else self.store.list().map(lambda listing: _likeliest(subject, listing.entries, scopes))
-        )
-        return likely.map(
-            lambda found: [stored for each in found if (stored := self._readable(each, scopes)) is not None]
-        )
-
-    def _readable(self, listed: Listed, scopes: frozenset[str]) -> StoredEntry | None:
-        match sealed(self.store.read_again(listed)):
-            case Success(stored) if _may_be_named(stored.listed, scopes):
-                return stored
-            case _:  # it went meanwhile, or cannot be read: then nobody can say that it is about the same
-                return None
+    def _near(self, subject: Subject, scope: str, index: Index | None) -> Near:
+        scopes = frozenset((scope, GLOBAL_SCOPE))
+        likely = None if index is None else _indexed(subject, scopes, index)
+        if likely is None:
+            likely = _likeliest(subject, unwrap(self.store.list()).entries, scopes)
+        read = (self.store.read_again(listed).value_or(None) for listed in likely)
+        # One that cannot be read, or went meanwhile: nobody can say that it is about the same.
+        near = tuple(stored for stored in read if stored is not None and _may_be_named(stored.listed, scopes))
+        return Near(similar_among(subject, self._candidates(subject, near)), near)
 
     def _candidates(self, subject: Subject, near: Sequence[StoredEntry]) -> list[Candidate]:
-        if self.embedder is None or not near:
+        texts = [meaning_text(subject.title, subject.description, subject.body)]
+        texts += [meaning_text(each.meta.title, each.meta.description, each.body) for each in near]
+        vectors = self.embedder.embed(tuple(texts)).value_or(None) if self.embedder is not None and near else None
+        if vectors is None:
             return [Candidate(stored) for stored in near]
-        subject_text = meaning_text(subject.title, subject.description, subject.body)
-        texts = (meaning_text(each.meta.title, each.meta.description, each.body) for each in near)
-        match sealed(self.embedder.embed((subject_text, *texts))):
-            case Failure(_):
-                return [Candidate(stored) for stored in near]
-            case Success(vectors):
-                mine, *others = vectors
-                return [Candidate(each, cosine(mine, other)) for each, other in zip(near, others, strict=True)]
+        mine, *others = vectors
+        return [Candidate(each, cosine(mine, other)) for each, other in zip(near, others, strict=True)]
 
 
 def _indexed(subject: Subject, scopes: frozenset[str], index: Index) -> Sequence[Listed] | None:

@@ -16,7 +16,7 @@ from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.similarity.same_subject import Subject
 from agent_memory.domain.text.derive import body_hash, derive_description, derive_title
 from agent_memory.domain.text.ids import is_id, mint_id
-from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
+from agent_memory.domain.text.links import append_see_also, find_links, without_see_also, without_see_also_of
 from agent_memory.domain.text.tags import tags_in
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, Status
 from agent_memory.errors import EntryInvalid, EntryNotFound, EntryProtected
@@ -92,7 +92,8 @@ class Remembering:
         if replaced:
             since_ms = entry.meta.created_at_ms if twin is None else self.clock.now_ms()
             ids = _once(*entry.meta.supersedes, *replaced)
-            entry = evolve(entry, meta=evolve(entry.meta, supersedes=ids, valid_from_ms=since_ms))
+            meta = evolve(entry.meta, supersedes=ids, valid_from_ms=since_ms)
+            entry = evolve(entry, meta=meta, body=without_see_also_of(entry.body, replaced))
         if twin is None or replaced:
             stored = Create(entry) if twin is None else Replace(entry, twin.content_hash)
             retired = [Retire(id, each.content_hash, entry.meta.valid_from_ms) for id, each in replaced.items()]

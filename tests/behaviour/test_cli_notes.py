@@ -116,6 +116,20 @@ class TestRemember:
         assert memory("archive", id).code == 0
         assert target.read_text().count("<!-- agent-memory:start -->") == 1
 
+    def test_a_target_whose_directory_is_missing_is_told_where_it_matters_alone(self, memory: Memory) -> None:
+        memory.configure(agentsMd={"targets": ["~/nope/AGENTS.md"]})
+        memory.remembered("Lines end in LF.")  # says nothing on stderr
+        assert f"the directory of the target {memory.home}/nope/AGENTS.md does not exist" in memory("status").out
+        assert "does not exist" in memory("generate-agents-md").err
+        assert "does not exist" in memory("doctor").out
+
+    def test_what_is_stored_already_loses_its_link_to_what_it_takes_the_place_of(self, memory: Memory) -> None:
+        first, text = memory.remembered(NOTE), "Deploys run from main only, and never on a Friday."
+        second = memory.remembered(text)
+        assert f"[[{first}]]" in memory.notes()[0]["body"]
+        assert memory("remember", text, "--supersedes", first).code == 0
+        assert [(each["id"], each["body"]) for each in memory.notes()] == [(second, text)]
+
     def test_what_is_stored_already_takes_the_place_of_the_other_value_when_it_is_said_again(
         self, memory: Memory
     ) -> None:

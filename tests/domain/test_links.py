@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.text.links import Link, append_see_also, find_links, without_see_also
+from agent_memory.domain.text.links import Link, append_see_also, find_links, without_see_also, without_see_also_of
 
 A, B, C = "id__a1b2c3", "id__c3d4e5", "id__oxd123"
 
@@ -94,3 +94,10 @@ def test_a_body_that_holds_all_links_stays_as_it_is() -> None:
 )
 def test_bodies_that_differ_in_their_added_links_alone_say_the_same(body: str) -> None:
     assert without_see_also(body) == "A note."
+
+
+def test_of_the_links_at_the_end_some_are_taken_out() -> None:
+    body = append_see_also(f"As [[{A}]] says.", [B, C])
+    assert without_see_also_of(body, {A, B}) == f"As [[{A}]] says.\n\nSee also: [[{C}]]"
+    assert without_see_also_of(body, {B, C}) == f"As [[{A}]] says."
+    assert without_see_also_of(body, {A}) == body

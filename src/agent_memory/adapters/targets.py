@@ -251,6 +251,11 @@ def expanded(path: str, home: str | None, directory: str | None = None) -> str:
     return os.path.normpath(f"{directory}/{path}") if directory and not os.path.isabs(path) else path
 
 
+def has_directory(path: str) -> bool:
+    """Whether a file of this path could be written where it is."""
+    return os.path.isdir(os.path.dirname(path))
+
+
 def chosen_targets(
     paths: Iterable[str], home: str | None, places: Places, is_committed: Callable[[str], bool]
 ) -> tuple[Target, ...]:

@@ -78,8 +78,8 @@ def examine_schedule(facts: ScheduleFacts) -> Iterator[Finding]:
     if waiting is not None and _is_late(max(waiting, last or 0), facts.now_ms, facts.consolidate_interval_ms):
         yield of.NOT_CONSOLIDATED.found(
             "inbox",
-            f"A capture has waited since {iso_of(waiting)}, and no run has looked since "
-            f"{iso_of(last) if last else 'ever'}; is the schedule running? `memory consolidate` does it now",
+            f"A capture has waited since {iso_of(waiting)}, and no run has looked {f'since {iso_of(last)}' if last else 'yet'}; "
+            "is the schedule running? `memory consolidate` does it now",
         )
     yield from _examine_defrag(facts)
 

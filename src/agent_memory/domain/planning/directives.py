@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from agent_memory.domain.planning.salience import statements
 
 _IMPERATIVE_WORDS = (
-    "add allow apply approve assume avoid back backup bump call change check choose clean clone commit configure copy create "
-    "curl delete deploy disable discard do download edit email enable ensure execute exfiltrate export fetch fix follow force "
+    "act add allow answer apply approve assume avoid back backup bypass bump call change check choose clean clone commit configure copy create "
+    "curl decode delete deploy disable discard disregard do download edit email enable encode ensure execute exfiltrate explain export fetch find fix follow force "
     "forget format forward generate give grant ignore implement import include insert install invoke keep launch leave limit "
-    "link load log maintain make merge migrate move name never note obey omit open output overwrite paste pass pin pipe post prefer "
-    "print promote publish pull push put read rebase rebuild refactor refuse register reject remember remove rename replace reply "
-    "report reset respond restart restore revert review rewrite run save say scan schedule send set share show skip source "
-    "ssh start stash stop store submit sudo switch sync tag take tell test treat trust turn type uninstall unset update upgrade "
+    "link load log maintain make maximize merge migrate move name never note obey omit open output overwrite paste pass pin pipe post prefer "
+    "pretend print promote provide publish pull push put read rebase rebuild refactor refuse register reject remember remove rename "
+    "repeat replace reply report reset respond restart restore reveal revert review rewrite run save say scan schedule send set share show skip source "
+    "ssh start stash stay stop store submit sudo summarize switch sync tag take tell test treat trust turn type uninstall unset update upgrade "
     "upload use validate verify visit wait warn wget wrap write "
     "adicione apague assuma atualize baixe chame clone coloque confie configure confira copie corrija crie delete descarte "
     "desative edite envie escreva evite exclua execute faça garanta gere ignore instale lembre leia mande mantenha mude mova "
@@ -65,8 +65,8 @@ _LEAD = re.compile(
     r"[,:]?\s+",
     re.IGNORECASE,
 )
-_DECORATION = re.compile(r"[^\w\"'“‘*_`(\[#$./~-]+")
-"""Check marks, arrows, bars and the like in front of a sentence."""
+_DECORATION = re.compile(r"(?:[^\w\"'“‘*_`(\[#$./~-]+|\(\d+\)\s+|\[[^\]\n]{1,40}\]\s+)+")
+"""Check marks, arrows, bars, numbers and marks in brackets in front of a sentence."""
 _QUOTES = re.compile(r"[\"'“‘*_`(\[]*")
 # "add-ons", "set = 3", "fix 3f2a9c1", "fix for Windows" and "open whether …" name things.
 _VERB = re.compile(
@@ -74,7 +74,7 @@ _VERB = re.compile(
 )
 # Before another clause: "when X, run Y", "before building run Y".
 _CONDITION = re.compile(
-    r"(?:when|whenever|if|before|after|once|every|each|at|during|to|for|in|on|with|quando|se|antes|depois|para|ao|em)\b",
+    r"(?:when|whenever|if|as an?|before|after|once|every|each|at|during|to|for|in|on|with|quando|se|antes|depois|para|ao|em)\b",
     re.IGNORECASE,
 )
 _LATER_VERB = re.compile(
@@ -102,6 +102,12 @@ _WISH = re.compile(
     r"quer|prefere|exige|não quer|não gosta)\b|\bo (?:usuário|utilizador) (?:quer|prefere|exige|não quer)\b",
     re.IGNORECASE,
 )
+# Where the person did say it, the note is theirs, and the quotation is not looked at.
+_SAID = re.compile(
+    r"\b(?:user|person|maintainer|developer|owner|team|client|customer|boss)s?\s+(?:\w+ly\s+)?(?:said|says|stated|wrote|asked|told|confirmed|decided|requested)\b"
+    r"[^.:\"“«\n]{0,30}(?::|[\"“«])",
+    re.IGNORECASE,
+)
 _MODAL = re.compile(
     r"\b(?:must|shall|ought to|should(?! (?:now |already |have |work))|needs? to|(?:have|has) to|(?:is|are) to be|(?:is|are) required|required to|requires? that|"
     r"(?:is|are) (?:mandatory|forbidden|prohibited|not allowed|expected to|supposed to)|may not|can ?not be|never ever|"
@@ -127,10 +133,12 @@ _PROHIBITION = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(
-    r"\b(?:make sure|be sure|remember to|don['’]t forget|ignore (?:all |any |the )?(?:previous|prior|above|earlier|other)|from now on|the (?:correct|right|proper|only|recommended) "
-    r"(?:way|procedure|command|step)|(?:the |our |company |project |team |team['’]s |security )(?:policy|rule|requirement|mandate|standard)|you are (?:now |allowed |authorized |required )|"
+    r"\b(?:make sure|be sure|remember to|don['’]t forget|ignore (?:all |any |the )?(?:previous|prior|above|earlier|other|user)|i want you to|from now on|the (?:correct|right|proper|only|recommended) "
+    r"(?:way|procedure|command|step)|(?:the |our |company |project |team |team['’]s |security )(?:policy|rule|requirement|mandate|standard)|you (?:will|have been)|(?:you are|your) (?:now|allowed|authorized|required|an?|the|task|job|goal)|"
+    r"(?:override|disregard|bypass|evade)\w* (?:\w+ ){0,2}(?:instructions?|rules|guidelines?|guardrails?|restrictions?|safety|security)|"
+    r"(?:reveal|leak|dump|expose)\w* (?:\w+ ){0,2}(?:prompts?|secrets?|credentials?|passwords?|keys|tokens?)|"
     r"as (?:an|the) (?:ai|agent|assistant)|certifique-se|lembre-se|a partir de agora|de agora em diante)\b"
-    r"|\b(?:curl|wget)\b[^\n]*\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b",
+    r"|^\W*please\b|\b(?:curl|wget)\b[^\n]*\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b",
     re.IGNORECASE,
 )
 _ASKED = re.compile(
@@ -144,7 +152,7 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 """Questions that ask for something to be done: what a person wants, and not what they want to know."""
-_ANYWHERE = (_ADDRESS, _SECOND_ORDER, _WISH, _PROHIBITION)
+_ANYWHERE = (_ADDRESS, _SECOND_ORDER, _WISH, _SAID, _PROHIBITION)
 # "source, schedule, storage" names what a note is about, though each word could also command.
 _NAMES = re.compile(r"[\w-]+(?: [\w-]+)?(?:, [\w-]+(?: [\w-]+)?){2,}(?:,? (?:and|or|e|ou) [\w-]+(?: [\w-]+)?)?\.?")
 _CODE = re.compile(r"(`+)(?![0-9a-fA-F]{7,40}`)[^`\n]+?\1")
@@ -153,9 +161,16 @@ _SHOWN = {hidden: mark for mark, hidden in _HIDDEN.items()}
 _CELL = re.compile(r"\s*\|\s*")
 _TOKEN = re.compile(r"[^\s.,;:!?…()\[\]\"“”«»।。،؟`*_|/]+")
 _LOOKALIKES = str.maketrans(
-    "аеорсухіјѕԁԛԝһкмтвнгпАЕОРСУХІЈЅКМТВНαοενρτυικı", "aeopcyxijsdqwhkmtbhrnAEOPCYXIJSKMTBHaoevptuiki"
+    "аеорсухіјѕԁԛԝһкмтвнгпАЕОРСУХІЈЅКМТВНαοενρτυικγχϲϳΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹօսոհցզյ",
+    "aeopcyxijsdqwhkmtbhrnAEOPCYXIJSKMTBHaoevptuikyxcjABEZHIKMNOPTYXCounhgqj",
 )
 """Letters of other scripts that are drawn like Latin ones (Unicode TR 39), those that order words are made of."""
+_SPACED_OUT = re.compile(r"\b(?:[^\W\d_] ){3,}[^\W\d_]\b")
+
+
+def in_plain_letters(text: str) -> str:
+    """The text with Latin letters in place of those that are drawn like them."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(_LOOKALIKES))
 
 
 def asks_for_something(sentence: str) -> bool:
@@ -183,8 +198,8 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _commands(sentence: str) -> bool:
-    plain = unicodedata.normalize("NFKC", sentence)
-    read = (plain,) if plain.isascii() else (plain, plain.translate(_LOOKALIKES))
+    spelt = dict.fromkeys((unicodedata.normalize("NFKC", sentence), in_plain_letters(sentence)))
+    read = [_SPACED_OUT.sub(lambda word: word[0].replace(" ", ""), each) for each in spelt]
     parts = {part for each in read for part in (each, *(_CELL.split(_CODE.sub("`code`", each)) if "|" in each else ()))}
     return any(_is_order(_DECORATION.sub("", part, count=1) if _DECORATION.match(part) else part) for part in parts)
 

@@ -20,7 +20,12 @@ from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.inbox_entry import InlineNote, session_id_of
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import PlanFacts
-from agent_memory.domain.planning.directives import asks_for_something, directive_sentences, is_directive
+from agent_memory.domain.planning.directives import (
+    asks_for_something,
+    directive_sentences,
+    in_plain_letters,
+    is_directive,
+)
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.planning.salience import actionable_tokens, negations, statements, typed_tokens
 from agent_memory.domain.redacted_path import redact_path
@@ -42,7 +47,11 @@ _VERBATIM_CHARS = 8
 
 _FENCE = re.compile(r"(?ms)^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[^\n]*$|\Z)")
 _QUOTED_LINE = re.compile(r"(?m)^\s*>.*$")
-_QUOTATION = re.compile(r"[“\"«][^”\"»\n]{60,}[”\"»]")
+_ASKED_ABOUT = r"(?=[^.!?\n]*\?)"
+_QUOTATION = re.compile(
+    rf"[“\"«](?:[^”\"»\n]{{60,}}[”\"»]|(?:(?![.!?]\s)[^\n]){{20,400}}[”\"»]{_ASKED_ABOUT}|[^”\"»\n]{{20,}}[”\"»]{_ASKED_ABOUT})"
+)
+"""A long one, or one that somebody asks about."""
 _TRIPLE_QUOTED = re.compile(r"(\"\"\"|''').*?(?:\1|\Z)", re.DOTALL)
 _QUOTE = re.compile(rf"[“\"«„]([^“”\"«»„\n]{{{_VERBATIM_CHARS},}})[”\"»“]|^\s*>\s*(.+)$", re.MULTILINE)
 _SHORT_FENCE_LINES = 7
@@ -158,7 +167,7 @@ def _says(text: str, sentence: str) -> bool:
     own = _without_quotes(text)
     terms = _terms(sentence)
     if len(terms) < _FEWEST_TERMS:  # a name is no statement
-        return is_directive(sentence) and _supports(words_of_person(text), sentence, "")
+        return bool(terms) and is_directive(sentence) and _supports(words_of_person(text), sentence, "")
     if not _holds(own, terms, _HELD):
         return False
     denied = _denies(sentence)
@@ -300,7 +309,7 @@ def _terms(text: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def _sequence(text: str) -> tuple[str, ...]:
     """The content words in order; where a script puts no spaces, each pair of neighbouring characters is one."""
-    return content_sequence(_UNSPACED.sub(_in_pairs, _DATE.sub("", text)))
+    return content_sequence(_UNSPACED.sub(_in_pairs, _DATE.sub("", in_plain_letters(text))))
 
 
 def _in_pairs(run: re.Match[str]) -> str:
@@ -313,7 +322,7 @@ def _quotes(sentence: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _plain(text: str) -> str:
-    return _SPACES.sub(" ", text).strip(" .!…\"'“”*_`\\").casefold()
+    return _SPACES.sub(" ", in_plain_letters(text)).strip(" .!…\"'“”*_`\\").casefold()
 
 
 # -- where an entry of a window comes from --------------------------------------------------------------------------

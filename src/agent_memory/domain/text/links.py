@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from attrs import frozen
 
@@ -62,6 +62,13 @@ def without_see_also(body: str) -> str:
     text = body.rstrip()
     last = _LAST_SEE_ALSO.search(text)
     return text[: last.start()].rstrip() if last else text
+
+
+def without_see_also_of(body: str, ids: Collection[str]) -> str:
+    """The body whose line of links at its end names none of these."""
+    text = without_see_also(body)
+    linked = [link.target for link in find_links(body) if link.start >= len(text)]
+    return append_see_also(text, [id for id in linked if id not in ids]) if set(linked) & set(ids) else body
 
 
 def without_links(text: str) -> str:

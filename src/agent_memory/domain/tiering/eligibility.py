@@ -73,7 +73,12 @@ def _told_of_line(line: str, is_compared: bool) -> str:
     """The line without the sentences that tell a reader what to do."""
     if not _is_untold(line, is_compared):
         return line
-    kept = " ".join(each for each in statements(line) if not _is_untold(each, is_compared))
+    said, before = list[str](), ""
+    for each in statements(line):
+        if not _is_untold(each, is_compared) and not (before.endswith(":") and _is_untold(before, is_compared)):
+            said.append(each)
+        before = each
+    kept = " ".join(said)
     mark = line[: len(line) - len(line.lstrip(" \t-*+>"))]
     return f"{mark}{kept}" if kept else ""
 

@@ -21,9 +21,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", nargs="?", help="a run of `memory log` (default: the newest that stands)")
     parser.add_argument("--dry-run", action="store_true", help="print what would change as a diff and change nothing")
     parser.epilog = (
-        "Notes, archive, tiers and managed sections become what they were before the run, byte for byte. Where "
-        "somebody changed the same notes since, nothing is undone, and it says who. The inbox and what is known of "
-        "sessions stay as they are. To undo an undo, name it. For a person: refused where an agent is calling."
+        "Notes, archive, tiers and managed sections become what they were before the run, byte for byte. A "
+        "note that somebody changed since stays as it is, and is named. The inbox and what is known of sessions stay as "
+        "they are. To undo an undo, name it. For a person: refused where an agent is calling."
     )
 
 

@@ -328,9 +328,15 @@ def write_context(
         if remembered.existing:
             return f"Already stored, so nothing was written: {_changed(meta)}"
         similar = [
+            f"- `{each.meta.id}` **{stored_line(each.meta.title)}** gives another value of the same thing; use delete_context on "
+            "the one that holds no more."
+            for each in remembered.contradicted
+        ]
+        similar += [
             f"- `{each.meta.id}` **{stored_line(each.meta.title)}** is about the same and was linked; if this says the same "
             "anew, use update_context on it and delete_context on the new one."
             for each in remembered.similar
+            if each not in remembered.contradicted
         ]
         nowhere = [
             f"- Its link to `{target}` leads nowhere: there is no such note." for target in remembered.unresolved
