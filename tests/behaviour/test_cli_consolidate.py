@@ -107,6 +107,19 @@ class TestAgentCommand:
         assert "from a branch" in memory("read", old, "--archived").out
         assert "8080" in memory("read", port, "--archived").out
 
+    def test_a_session_of_years_ago_puts_nothing_in_place_of_what_is_known_since(self, memory: Memory) -> None:
+        port = memory.remembered("The api listens on 8081.", "--title", "Port of the api")
+        update = {"id": port, "body": "The api listens on 8000.", "drops": ["8081"], "turns": [1], "why": "it is said"}
+        Agent(memory, {"entries": [], "updates": [update]})
+        talk = Conversation("s1", started_ms=1_500_000_000_000)
+        talk.user("The api listens on 8000.")
+        talk.agent("Noted.")
+        memory.session("s1", b"\n".join(talk.lines) + b"\n")
+        done = memory("consolidate")
+        assert (done.code, memory.pending()) == (0, [])
+        assert f"{port}: it is newer than this session" in done.err
+        assert memory.notes()[0]["body"] == "The api listens on 8081."
+
     @pytest.mark.parametrize(("number", "origin"), [("9090", "user"), ("7070", "agent")])
     def test_a_number_that_the_person_corrected_leaves_the_note_the_persons(
         self, memory: Memory, number: str, origin: str

@@ -448,6 +448,16 @@ def test_an_old_session_does_not_supersede_what_was_learnt_later() -> None:
     assert "newer than this session" in reasons(plan)
 
 
+def test_nor_does_it_put_what_it_knew_in_place_of_that() -> None:
+    newer = evolve(stored("id__aaaaaa").listed.meta, created_at_ms=NOON + DAY_MS)
+    old = StoredEntry(evolve(stored("id__aaaaaa").listed, meta=newer), "It listens on port 8081.")
+    update = ProposedUpdate("id__aaaaaa", body="It listens on port 8000.", drops=("8081",), turns=(3,))
+    plan = plan_window(ChangeSet(updates=(update,)), facts(old))
+    assert (plan.changes, "newer than this session" in reasons(plan)) == ((), True)
+    more = evolve(update, body="It listens on port 8081. It is slow.", drops=())
+    assert len(plan_window(ChangeSet(updates=(more,)), facts(old)).changes) == 1
+
+
 def test_another_repositorys_entry_is_not_superseded() -> None:
     old = stored("id__aaaaaa", scope="github.com/other/x")
     assert "another repository" in reasons(plan_window(ChangeSet((note(supersedes=("id__aaaaaa",)),)), facts(old)))

@@ -15,7 +15,7 @@ from agent_memory.domain.handing_over.own_note import is_handoff_of
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, live_when_applied, stored_when_applied
-from agent_memory.domain.planning.entry_updates import CHANGES_NOTHING
+from agent_memory.domain.planning.entry_updates import CHANGES_NOTHING, IS_NEWER
 from agent_memory.domain.planning.linking import taken_ids
 from agent_memory.domain.planning.plan_window import plan_inline_fallback, plan_window, subject_of
 from agent_memory.domain.planning.shown import (
@@ -333,9 +333,10 @@ def _next_mark(io: ConsolidateIo, work: Work) -> SessionMark | None:
 
 
 def _all_known(plan: Plan) -> bool:
-    """Whether nothing was dropped but what memory holds already: to say that again is no fault."""
+    """Whether nothing was dropped but what memory holds already, or knows better by now: to say that is no fault."""
+    faultless = (CHANGES_NOTHING, IS_NEWER)
     return all(
-        any("already stored" in reason or reason == CHANGES_NOTHING for reason in each.reasons) for each in plan.dropped
+        any("already stored" in reason or reason in faultless for reason in each.reasons) for each in plan.dropped
     )
 
 

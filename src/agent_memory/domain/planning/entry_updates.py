@@ -37,6 +37,8 @@ from agent_memory.domain.vocabulary import Kind, Origin, furthest, least_trusted
 
 CHANGES_NOTHING = "it changes nothing"
 """Of an update that says what the entry says already."""
+IS_NEWER = "it is newer than this session"
+"""Of an entry that an old session would put something else in the place of."""
 
 
 def updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, freely: bool) -> MemoryEntry:

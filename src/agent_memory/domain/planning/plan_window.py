@@ -36,7 +36,7 @@ from agent_memory.domain.planning.drafts import (
     stored_title,
     title_problems,
 )
-from agent_memory.domain.planning.entry_updates import updated, with_links
+from agent_memory.domain.planning.entry_updates import IS_NEWER, updated, with_links
 from agent_memory.domain.planning.linking import Targets, link_body, unlinked
 from agent_memory.domain.planning.origin import (
     cited_turns,
@@ -242,6 +242,9 @@ def update_entries(
             dropped.append(Dropped(update.id, problems))
             continue
         old = planned_entries(so_far).get(update.id) or facts.shown[update.id].entry
+        if update.drops and _is_newer(old.meta, facts):
+            dropped.append(Dropped(update.id, (IS_NEWER,)))
+            continue
         try:
             new = updated(old, update, facts, freely=_is_own_handoff(old, facts, so_far))
         except Refused as refused:
@@ -278,11 +281,15 @@ def supersede(drafts: tuple[Draft, ...], facts: PlanFacts, so_far: Plan) -> tupl
 def _no_successor(old: StoredEntry, draft: Draft, facts: PlanFacts, so_far: Plan) -> tuple[str, ...]:
     if old.meta.id in planned_entries(so_far):
         return ("this session wrote it just before: update it instead",)
-    if ended_at_ms(facts) < old.meta.created_at_ms:
-        return ("it is newer than this session",)
+    if _is_newer(old.meta, facts):
+        return (IS_NEWER,)
     if GLOBAL_SCOPE not in (old.meta.scope, draft.meta.scope) and old.meta.scope != draft.meta.scope:
         return ("it belongs to another repository",)
     return ()
+
+
+def _is_newer(meta: Meta, facts: PlanFacts) -> bool:
+    return ended_at_ms(facts) < meta.created_at_ms
 
 
 def _is_own_handoff(entry: MemoryEntry, facts: PlanFacts, so_far: Plan) -> bool:
