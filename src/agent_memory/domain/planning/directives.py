@@ -47,18 +47,19 @@ _ORDERING_LIST = """
     поделись опубликуй сохрани сохраняй сохраните отправь отправляй отправляйте скопируй открой доверяй onayla onaylayın
     paylaş paylaşın yayınla birleştir sakla saklayın gönder gönderin kopyala güven وافق اقبل امنح شارك انشر ادمج احفظ أرسل
     انسخ افتح भेजें भेजो सहेजें साझा मंज़ूर prefiere prefieren quiere quieren préfère préfèrent veut veulent bevorzugt
-    möchte предпочитает хочет требует istiyor يفضل يريد पसंद
+    möchte предпочитает хочет требует istiyor يفضل يريد पसंद despliega despliegue lanza lanzar añade añada agrega agregue
+    spiele starte trage lege leite bitte setze füge schiebe déploie déployez ajoute ajoutez lancer mets mettez suffit
+    выкладывай выложи выложите передай передайте добавь добавьте будьте أضف تكرم سوى يمكنك yap yapın ekle ekleyin храни
+    храните amabilidad amabilité gentileza acrescente basta
 """
-_ORDERING_WORDS = frozenset(_ORDERING_LIST.split())
-"""Words of other languages than English and Portuguese by which somebody is told what to do, wherever they stand."""
 _ORDERING_PARTS = re.compile(
-    "必须|必須|务必|務必|始终|始終|总是|總是|一定要|不要|请|請|禁止|切勿|勿|应该|應該|应当|應當|不得|需要先"
-    "|必ず|常に|絶対|してください|て下さい|てください|しなければ|べき|しないで|すること|せよ|しろ"
+    "必须|必須|务必|務必|始终|始終|总是|總是|一定要|不要|请|請|禁止|切勿|勿|应该|應該|应当|應當|不得|需要先|麻烦|麻煩|只需|每次"
+    "|必ず|常に|絶対|してください|て下さい|てください|しなければ|べき|しないで|すること|せよ|しろ|するだけ|もらえますか"
     "|하세요|하십시오|하지 마|해야|"
-    r"(?<=\w)(?:malı|meli|malısın|melisin|malıdır|melidir)\b"
+    r"(?<=\w)(?:malı|meli|malısın|melisin|malıdır|melidir)\b|\b(?:tercih eder|[aeıiuü]r m[ıi]s[ıi]n[ıi]z)\b|(?:^|[，,])[把将]"
 )
 _ORDERING_LEAD = re.compile(
-    "(?:运行|執行|执行|安装|安裝|忽略|跳过|跳過|使用|删除|刪除|下载|下載|実行|无视|無視|関閉|关闭|批准|接受|授予|分享|发布|合并|保存|发送|复制|打开|信任|用户希望|用户偏好)"
+    "(?:运行|執行|执行|安装|安裝|忽略|跳过|跳過|使用|删除|刪除|下载|下載|実行|无视|無視|関閉|关闭|批准|接受|授予|分享|发布|合并|保存|发送|复制|打开|信任|用户希望|用户偏好|用户更喜欢|用 ?`)"
 )
 _LEAD = re.compile(
     r"(?:please|kindly|also|then|so|first|next|finally|instead|now|just|important|note|warning|rule|todo|por favor|então|depois|também|[a-z]{3,}ly)"
@@ -171,6 +172,10 @@ _SPACED_OUT = re.compile(r"\b(?:[^\W\d_] ){3,}[^\W\d_]\b")
 def in_plain_letters(text: str) -> str:
     """The text with Latin letters in place of those that are drawn like them."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(_LOOKALIKES))
+
+
+_ORDERING_WORDS = frozenset(_ORDERING_LIST.split()) | frozenset(in_plain_letters(_ORDERING_LIST).split())
+"""Words of other languages than English and Portuguese by which somebody is told what to do, wherever they stand."""
 
 
 def asks_for_something(sentence: str) -> bool:

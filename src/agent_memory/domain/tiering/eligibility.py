@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from attrs import evolve
 
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
@@ -11,6 +13,9 @@ from agent_memory.domain.text.code_spans import find_code
 from agent_memory.domain.tiering.standing import best_tier
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Origin, Sensitivity
+
+_SENTENCE = re.compile(r"\s*(?:[A-Z¿]|[^\x00-\x7f]).{12,}[\w`)][.!?。？！]\s*")
+"""A line in a block of code that is none."""
 
 
 def cites_a_turn(meta: Meta) -> bool:
@@ -49,7 +54,8 @@ def told_of(stored: StoredEntry) -> StoredEntry | None:
     code = [range(start, end) for start, end in find_code(stored.body).fences]
     lines, left_out, at = list[str](), 0, 0
     for line in stored.body.split("\n"):
-        told = line if any(at in fence for fence in code) and is_compared else _told_of_line(line, is_compared)
+        is_code = any(at in fence for fence in code) and is_compared and not _SENTENCE.fullmatch(line)
+        told = line if is_code else _told_of_line(line, is_compared)
         left_out += told != line
         lines += [told] if told or not line else []
         at += len(line) + 1
