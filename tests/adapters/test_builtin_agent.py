@@ -13,6 +13,7 @@ from agent_memory.domain.actions import ids_of, kind_of
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.change import Create
 from agent_memory.domain.entry import StoredEntry
+from agent_memory.domain.extraction.text import LONGEST_TITLE_CHARS
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote, SessionFile
 from agent_memory.domain.plan import ChangeSet, PlanFacts
@@ -172,7 +173,7 @@ def test_any_history_gives_a_reply_that_passes_the_envelope_within_every_limit(
     assert bool(change_set.entries) != bool(change_set.skipped)
     numbers = {turn.number for turn in window.turns if turn.role is not Role.TOOL}
     for entry in change_set.entries:
-        assert 0 < len(entry.title) <= 130
+        assert 0 < len(entry.title) <= LONGEST_TITLE_CHARS
         assert len(entry.description or "") <= 200
         assert len(entry.body) <= 8_000
         assert "\n" not in entry.title + (entry.description or "")
