@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure
 
 from agent_memory.domain.entry import (
     Listed,
@@ -23,8 +23,8 @@ from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.tiering.standing import best_tier, lifted, standing_tiers
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status
-from agent_memory.errors import EntryNotFound, EntryProtected, Error
-from agent_memory.results import sealed
+from agent_memory.errors import ERRORS, EntryNotFound, EntryProtected, Error
+from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -119,25 +119,20 @@ class Reading:
     clock: Clock
     caller: Caller
 
-    def list(self, wanted: ListFilter, *, archived: bool = False) -> Result[ListedEntries, Error]:
+    @as_result
+    def list(self, wanted: ListFilter, *, archived: bool = False) -> ListedEntries:
         """The entries that the filter accepts, last changed first. Counts no read."""
-
-        def shown(listing: Listing) -> Result[ListedEntries, Error]:
-            tiers, untiered = (TierList(), None) if archived else self._tiers()
-            tier_of = _tier_finder(tiers, listing.found.by_id, () if archived else lifted(listing.entries))
-
-            def with_usage(totals: Mapping[str, Usage]) -> ListedEntries:
-                accepted = wanted.among(self._seen(listing).entries, tier_of)
-                found = tuple(accepted[place] for place in newest_first(accepted))
-                entries = [ShownEntry(each, reads_of(each.meta, totals), tier_of(each.meta.id)) for each in found]
-                unread: list[UnreadableFile] = []
-                if wanted.is_open:
-                    entries = list(self._open_ones(entries, unread.append))
-                return ListedEntries(tuple(entries), (*listing.unreadable, *unread), untiered)
-
-            return self.ledger.totals().map(with_usage)
-
-        return self.store.list(archived=archived).bind(shown)
+        listing = unwrap(self.store.list(archived=archived))
+        tiers, untiered = (TierList(), None) if archived else self._tiers()
+        tier_of = _tier_finder(tiers, listing.found.by_id, () if archived else lifted(listing.entries))
+        totals = unwrap(self.ledger.totals())
+        accepted = wanted.among(self._seen(listing).entries, tier_of)
+        found = (accepted[place] for place in newest_first(accepted))
+        entries = tuple(ShownEntry(each, reads_of(each.meta, totals), tier_of(each.meta.id)) for each in found)
+        unread: list[UnreadableFile] = []
+        if wanted.is_open:
+            entries = tuple(self._open_ones(entries, unread.append))
+        return ListedEntries(entries, (*listing.unreadable, *unread), untiered)
 
     def _open_ones(self, entries: Iterable[ShownEntry], tell: Callable[[UnreadableFile], None]) -> Iterator[ShownEntry]:
         """Those that have something to be done, with what it is. What is secret is shown by `read --secret` alone, and so
@@ -161,76 +156,60 @@ class Reading:
         )
 
     def _tiers(self) -> tuple[TierList, Error | None]:
-        match sealed(self.store.tiers()):
-            case Success(tiers):
-                return tiers, None
-            case Failure(error):
-                return TierList(), error
+        tiers = self.store.tiers()
+        return (TierList(), tiers.failure()) if isinstance(tiers, Failure) else (tiers.unwrap(), None)
 
     def _may_see(self, meta: Meta) -> bool:
         """What is secret is not even named to an agent."""
         return not (meta.sensitivity is Sensitivity.SECRET and self.caller.is_agent)
 
-    def read(self, id: str, *, archived: bool = False, secret: bool = False) -> Result[ReadEntry, Error]:
+    @as_result
+    def read(self, id: str, *, archived: bool = False, secret: bool = False) -> ReadEntry:
         """The whole entry, by id or alias, and one more read in the ledger.
 
         At the first read the ledger takes over what an imported or hand-written entry says of earlier reads.
         """
+        stored = unwrap(self.store.read(id, archived=archived))
+        if stored.meta.sensitivity is Sensitivity.SECRET and not (secret and not self.caller.is_agent):
+            raise EntryProtected(id, "reading without --secret", "secret")
+        return evolve(self._counted(stored), tier=self.tier_of(stored.listed))
 
-        def counted(stored: StoredEntry) -> Result[ReadEntry, Error]:
-            if stored.meta.sensitivity is Sensitivity.SECRET and not (secret and not self.caller.is_agent):
-                return Failure(EntryProtected(id, "reading without --secret", "secret"))
-            return Success(evolve(self._counted(stored), tier=self.tier_of(stored.listed)))
-
-        return self.store.read(id, archived=archived).bind(counted)
-
-    def links(self, id: str) -> Result[tuple[StoredEntry, LinkSheet], Error]:
+    @as_result
+    def links(self, id: str) -> tuple[StoredEntry, LinkSheet]:
         """The entry, live or archived, by id or alias, and all that ties it to others. Counts no read."""
         from agent_memory.domain.link_graph import links_of
 
-        def tied(stored: StoredEntry) -> Result[tuple[StoredEntry, LinkSheet], Error]:
-            if not self._may_see(stored.meta):
-                return Failure(EntryProtected(id, "reading by an agent", "secret"))
+        try:
+            stored = unwrap(self.store.read(id))
+        except EntryNotFound as gone:
+            if not gone.archived:
+                raise
+            stored = unwrap(self.store.read(id, archived=True))
+        if not self._may_see(stored.meta):
+            raise EntryProtected(id, "reading by an agent", "secret")
+        live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
+        unread: list[UnreadableFile] = []
+        links = links_of(stored, self._bodies(live, unread.append), self._seen(live), self._seen(archive))
+        return stored, evolve(links, unreadable=(*live.unreadable, *archive.unreadable, *unread))
 
-            def sheet(live: Listing, archive: Listing) -> LinkSheet:
-                unread: list[UnreadableFile] = []
-                links = links_of(stored, self._bodies(live, unread.append), self._seen(live), self._seen(archive))
-                return evolve(links, unreadable=(*live.unreadable, *archive.unreadable, *unread))
-
-            return self.store.list().bind(
-                lambda live: self.store.list(archived=True).map(lambda archive: (stored, sheet(live, archive)))
-            )
-
-        return self.store.read(id).lash(lambda error: self._archived(id, error)).bind(tied)
-
-    def link_graph(self, *, private: bool = False) -> Result[LinkGraph, Error]:
+    @as_result
+    def link_graph(self, *, private: bool = False) -> LinkGraph:
         """All links between the live notes, and to archived ones. Nothing secret is in it, and nothing private unless asked
         for: it is made to be taken elsewhere. Counts no read."""
         from agent_memory.domain.link_graph import graph_of
         from agent_memory.domain.planning.linking import borne_ids
 
         kept = frozenset({Sensitivity.NORMAL, *((Sensitivity.PRIVATE,) if private else ())})
-
-        def graph(live: Listing, archive: Listing) -> LinkGraph:
-            everything = (*live.entries, *archive.entries)
-            unread: list[UnreadableFile] = []
-            live_shown, archive_shown = (
-                Listing(tuple(each for each in shelf.entries if each.meta.sensitivity in kept))
-                for shelf in (live, archive)
-            )
-            shown = frozenset(borne_ids((*live_shown.entries, *archive_shown.entries)))
-            left_out = frozenset(borne_ids(everything)) - shown
-            links = graph_of(self._bodies(live_shown, unread.append), live_shown, archive_shown, left_out)
-            return evolve(links, unreadable=(*live.unreadable, *unread))
-
-        return self.store.list().bind(
-            lambda live: self.store.list(archived=True).map(lambda archive: graph(live, archive))
+        live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
+        unread: list[UnreadableFile] = []
+        live_shown, archive_shown = (
+            Listing(tuple(each for each in listing.entries if each.meta.sensitivity in kept))
+            for listing in (live, archive)
         )
-
-    def _archived(self, id: str, error: Error) -> Result[StoredEntry, Error]:
-        if isinstance(error, EntryNotFound) and error.archived:
-            return self.store.read(id, archived=True)
-        return Failure(error)
+        shown = frozenset(borne_ids((*live_shown.entries, *archive_shown.entries)))
+        left_out = frozenset(borne_ids((*live.entries, *archive.entries))) - shown
+        links = graph_of(self._bodies(live_shown, unread.append), live_shown, archive_shown, left_out)
+        return evolve(links, unreadable=(*live.unreadable, *unread))
 
     def _bodies(self, live: Listing, tell: Callable[[UnreadableFile], None]) -> Iterator[StoredEntry]:
         """Those that may be seen, one after the other; what cannot be read just now is told."""
@@ -241,14 +220,13 @@ class Reading:
         """The whole entry; None where it is gone since it was listed, or cannot be read, which is told (P6)."""
         from agent_memory.wording import describe
 
-        match sealed(self.store.read(listed.meta.id, archived=listed.archived)):
-            case Success(stored):
-                return stored
-            case Failure(EntryNotFound()):
-                return None
-            case Failure(error):
-                tell(UnreadableFile(listed.path, (describe(error),)))
-                return None
+        try:
+            return unwrap(self.store.read(listed.meta.id, archived=listed.archived))
+        except EntryNotFound:
+            return None
+        except ERRORS as error:
+            tell(UnreadableFile(listed.path, (describe(error),)))
+            return None
 
     def _seen(self, listing: Listing) -> Listing:
         if not self.caller.is_agent:
@@ -257,15 +235,14 @@ class Reading:
 
     def _counted(self, stored: StoredEntry) -> ReadEntry:
         meta = stored.meta
-        adopted = self.ledger.adopt(meta.id, reads_of(meta, {})) if meta.used else Success(None)
-        totals = adopted.bind(lambda _: self.ledger.append(meta.id, self.clock.now_ms(), self.caller.harness)).bind(
-            lambda _: self.ledger.totals()
-        )
-        match sealed(totals):
-            case Success(counts):
-                return ReadEntry(stored, reads_of(meta, counts))
-            case Failure(error):
-                return ReadEntry(stored, reads_of(meta, self.ledger.totals().value_or(dict[str, Usage]())), error)
+        try:
+            if meta.used:
+                unwrap(self.ledger.adopt(meta.id, reads_of(meta, {})))
+            unwrap(self.ledger.append(meta.id, self.clock.now_ms(), self.caller.harness))
+            return ReadEntry(stored, reads_of(meta, unwrap(self.ledger.totals())))
+        except ERRORS as error:
+            known = self.ledger.totals().value_or(dict[str, Usage]())
+            return ReadEntry(stored, reads_of(meta, known), error)
 
 
 def status_shown(status: Status, tier: Tier) -> Status:
