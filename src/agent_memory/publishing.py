@@ -9,18 +9,26 @@ from typing import Literal
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.entry import Listed, Listing, StoredEntry
+from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.footprint import SectionChange
 from agent_memory.domain.section import Published, PublishedTarget, RenderedSection, SectionBudget, SectionFacts, Target
 from agent_memory.domain.target_file import TargetFile
 from agent_memory.domain.tiering.standing import lifted, standing_tiers
 from agent_memory.domain.tiers import TierList
-from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, MarkersAmbiguous, TargetRefused
+from agent_memory.errors import (
+    ERRORS,
+    EntryChanged,
+    EntryNotFound,
+    EntryUnreadable,
+    Error,
+    MarkersAmbiguous,
+    TargetRefused,
+)
 from agent_memory.formats.managed_section import render_section
 from agent_memory.formats.rule_heads import rule_head, with_section
 from agent_memory.formats.section_splice import Spliced
 from agent_memory.ports import Store, Targets
-from agent_memory.results import sealed
+from agent_memory.results import as_result, unwrap
 
 KeepSections = Callable[[Sequence[SectionChange]], Result[None, Error]]
 """What is told how sections are about to change, before any of them does."""
@@ -80,84 +88,67 @@ class Publisher:
     targets: Targets
     budget: SectionBudget = SectionBudget()
 
+    @as_result
     def publish(
-        self,
-        targets: Sequence[Target],
-        keep: KeepSections = kept_nowhere,
-        *,
-        dry_run: bool = False,
-    ) -> Result[Published, Error]:
+        self, targets: Sequence[Target], keep: KeepSections = kept_nowhere, *, dry_run: bool = False
+    ) -> Published:
         """What became of each target. A target that is refused hinders no other; one that is up to date is not written.
 
         `keep` is told all changes before the first is made, and its failure stops them all. A Failure besides that is the
         store's: then no target was looked at.
         """
+        if not targets:
+            return Published()
         # The files before the store: what is written to a file while the store is read is noticed, and read anew.
         files = [self.targets.read(target.path) for target in targets]
+        corpus = self._corpus()
+        plans = [self._plan(target, file, corpus) for target, file in zip(targets, files, strict=True)]
+        plans = _each_file_once(plans)
+        due = [each.change for each in plans if isinstance(each, _Planned) and not each.is_unchanged]
+        if due and not dry_run:
+            unwrap(keep(due))
+        return Published(tuple(self._carried_out(each, keep, dry_run=dry_run) for each in plans))
 
-        def planned(corpus: _Corpus) -> Result[Published, Error]:
-            plans = [self._plan(target, file, corpus) for target, file in zip(targets, files, strict=True)]
-            return self._carried_out(_each_file_once(plans), keep, dry_run=dry_run)
-
-        return self._corpus().bind(planned) if targets else Success(Published())
-
-    def render(self, target: Target) -> Result[RenderedSection, Error]:
+    @as_result
+    def render(self, target: Target) -> RenderedSection:
         """The section that this target would hold; nothing is read but the store."""
-        return self._corpus().map(lambda corpus: self._rendered(target, corpus))
+        return self._rendered(target, self._corpus())
 
     # -- planning -----------------------------------------------------------------------------------------------------
 
-    def _corpus(self) -> Result[_Corpus, Error]:
-        def with_tiers(live: Listing, tiers: TierList) -> Result[_Corpus, Error]:
-            entries = live.found.by_id
-            standing = standing_tiers(tiers, (each.meta for each in lifted(live.entries)))
-            ids = [id for id in (*standing.hot, *standing.warm) if id in entries]
-            return self._bodies(ids).map(lambda bodies: _Corpus(standing, entries, bodies))
-
-        listed = self.store.list()
-        return listed.bind(lambda live: self.store.tiers().bind(lambda tiers: with_tiers(live, tiers)))
-
-    def _bodies(self, ids: Iterable[str]) -> Result[Mapping[str, StoredEntry], Error]:
+    def _corpus(self) -> _Corpus:
+        live, tiers = unwrap(self.store.list()), unwrap(self.store.tiers())
+        entries = live.found.by_id
+        standing = standing_tiers(tiers, (each.meta for each in lifted(live.entries)))
         bodies: dict[str, StoredEntry] = {}
-        for id in ids:
-            match sealed(self.store.read(id)):
-                case Success(stored) if stored.meta.id == id:
-                    bodies[id] = stored
-                case Success(_) | Failure(EntryNotFound() | EntryChanged() | EntryUnreadable()):
-                    continue  # it went away, or was merged, since the listing
-                case Failure(error):
-                    return Failure(error)
-        return Success(bodies)
+        for id in (*standing.hot, *standing.warm):
+            if id not in entries:
+                continue
+            try:
+                stored = unwrap(self.store.read(id))
+            except (EntryNotFound, EntryChanged, EntryUnreadable):
+                continue  # it went away since the listing
+            if stored.meta.id == id:  # else it was merged since
+                bodies[id] = stored
+        return _Corpus(standing, entries, bodies)
 
     def _rendered(self, target: Target, corpus: _Corpus) -> RenderedSection:
         return render_section(SectionFacts(corpus.tiers, corpus.entries, corpus.bodies, target, self.budget))
 
     def _plan(self, target: Target, read: Result[TargetFile, Error], corpus: _Corpus) -> _Planned | PublishedTarget:
-        match sealed(read):
-            case Failure(error):
-                return PublishedTarget(target.path, "refused", error)
-            case Success(file):
-                whose = evolve(target, in_repository=target.in_repository or file.in_repository)
-                rendered = self._rendered(whose, corpus)
-                match sealed(with_section(file.real_path, file.data, rendered.text)):
-                    case Failure(problem):
-                        return PublishedTarget(target.path, "refused", MarkersAmbiguous(target.path, problem))
-                    case Success(spliced):
-                        return _Planned(whose, file, rendered, spliced)
+        if isinstance(read, Failure):
+            return PublishedTarget(target.path, "refused", read.failure())
+        file = read.unwrap()
+        whose = evolve(target, in_repository=target.in_repository or file.in_repository)
+        rendered = self._rendered(whose, corpus)
+        spliced = with_section(file.real_path, file.data, rendered.text)
+        if isinstance(spliced, Failure):
+            return PublishedTarget(target.path, "refused", MarkersAmbiguous(target.path, spliced.failure()))
+        return _Planned(whose, file, rendered, spliced.unwrap())
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def _carried_out(
-        self, plans: Sequence[_Planned | PublishedTarget], keep: KeepSections, *, dry_run: bool
-    ) -> Result[Published, Error]:
-        due = [each.change for each in plans if isinstance(each, _Planned) and not each.is_unchanged]
-
-        def written(_: None) -> Published:
-            return Published(tuple(self._settled(each, keep, dry_run=dry_run) for each in plans))
-
-        return (keep(due) if due and not dry_run else Success(None)).map(written)
-
-    def _settled(self, plan: _Planned | PublishedTarget, keep: KeepSections, *, dry_run: bool) -> PublishedTarget:
+    def _carried_out(self, plan: _Planned | PublishedTarget, keep: KeepSections, *, dry_run: bool) -> PublishedTarget:
         if isinstance(plan, PublishedTarget):
             return plan
         if plan.is_unchanged:
@@ -168,23 +159,22 @@ class Publisher:
 
     def _written(self, plan: _Planned, keep: KeepSections, attempts: int) -> PublishedTarget:
         """Written; planned anew, from the store as it is then, where somebody else wrote to the file meanwhile."""
-        match sealed(self.targets.write(plan.file, plan.spliced.data)):
-            case Success(copy):
-                return evolve(_told(plan, "written"), kept=copy)
-            case Failure(TargetRefused() as error) if attempts > 1:
-                match self._planned_anew(plan, keep):
-                    case _Planned() as new if new.is_unchanged:
-                        return _told(new, "unchanged")
-                    case _Planned() as new if new.file != plan.file:
-                        return self._written(new, keep, attempts - 1)
-                    case _:
-                        return PublishedTarget(plan.target.path, "refused", error)
-            case Failure(error):
-                return PublishedTarget(plan.target.path, "refused", error)
+        try:
+            return evolve(_told(plan, "written"), kept=unwrap(self.targets.write(plan.file, plan.spliced.data)))
+        except ERRORS as error:
+            new = self._planned_anew(plan, keep) if isinstance(error, TargetRefused) and attempts > 1 else None
+            if new is not None and new.is_unchanged:
+                return _told(new, "unchanged")
+            if new is not None and new.file != plan.file:
+                return self._written(new, keep, attempts - 1)
+            return PublishedTarget(plan.target.path, "refused", error)
 
     def _planned_anew(self, plan: _Planned, keep: KeepSections) -> _Planned | None:
         file = self.targets.read(plan.target.path)
-        new = self._corpus().map(lambda corpus: self._plan(plan.target, file, corpus)).value_or(None)
+        try:
+            new = self._plan(plan.target, file, self._corpus())
+        except ERRORS:
+            return None
         if not isinstance(new, _Planned):
             return None
         return new if new.change == plan.change or isinstance(keep([new.change]), Success) else None
