@@ -19,8 +19,8 @@ from agent_memory.domain.transcripts.own_marks import SECTION_START
 from agent_memory.domain.vocabulary import Origin, Sensitivity
 from agent_memory.errors import Error, MarkersAmbiguous, StoreIo, TargetRefused
 from agent_memory.publishing import MOST_BYTES_READ, Publisher
-from stand_ins.dict_store import DictStore
 from stand_ins.dict_targets import DictTargets
+from stand_ins.temporary_store import TemporaryStore
 
 CLAUDE, CODEX = "/home/ada/.claude/CLAUDE.md", "/home/ada/.codex/AGENTS.md"
 BASE = Meta("id__aaaaaa", "Ports", 1_778_000_000_000, 1_778_000_000_000)
@@ -30,7 +30,7 @@ BASE = Meta("id__aaaaaa", "Ports", 1_778_000_000_000, 1_778_000_000_000)
 class World:
     """One store, some targets, and what was kept of how sections change."""
 
-    store: DictStore = field(factory=DictStore)
+    store: TemporaryStore = field(factory=TemporaryStore)
     targets: DictTargets = field(factory=DictTargets)
     kept: list[SectionChange] = field(factory=list)
 
@@ -133,7 +133,7 @@ def test_a_section_that_will_not_reach_its_readers_is_warned_about(world: World)
 def test_a_damaged_tier_list_is_an_error_and_touches_no_target_p6(world: World) -> None:
     error = StoreIo("state/tiers.json", "read", "EIO", "broken")
 
-    class Broken(DictStore):
+    class Broken(TemporaryStore):
         def tiers(self) -> Result[TierList, Error]:
             return Failure(error)
 

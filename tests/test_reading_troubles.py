@@ -12,15 +12,15 @@ from agent_memory.domain.vocabulary import Kind
 from agent_memory.errors import EntryNotFound, Error, StoreIo
 from agent_memory.reading import ListFilter, Reading
 from stand_ins.dict_clock import DictClock
-from stand_ins.dict_store import DictStore
 from stand_ins.dict_usage_ledger import DictUsageLedger
+from stand_ins.temporary_store import TemporaryStore
 
 ONE, OTHER = "id__aaaaaa", "id__bbbbbb"
 TORN = StoreIo("topics/other.md", "read", "EIO", "Input/output error")
 GONE = EntryNotFound(OTHER)
 
 
-class Troubled(DictStore):
+class Troubled(TemporaryStore):
     """The other entry is listed, and cannot be read."""
 
     def __init__(self, trouble: Error) -> None:

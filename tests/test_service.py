@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Change, Receipt, Together
-from agent_memory.domain.entry import Listings, MemoryEntry, StoredEntry, Usage
+from agent_memory.domain.entry import MemoryEntry, StoredEntry, Usage
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
@@ -30,8 +29,8 @@ from agent_memory.service import EDITABLE, MemoryService
 from refusing_recorder import RefusingRecorder
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.dict_store import DictStore
 from stand_ins.dict_usage_ledger import DictUsageLedger
+from stand_ins.temporary_store import TemporaryStore
 
 ALL = ListFilter()
 DEPLOYS = "Deploys run from main only, and never from a branch."
@@ -54,7 +53,7 @@ class TickingClock:
 class World:
     """One store, and whoever calls."""
 
-    store: DictStore = field(factory=DictStore)
+    store: TemporaryStore = field(factory=TemporaryStore)
     ledger: DictUsageLedger = field(factory=DictUsageLedger)
     recorder: DictRecorder = field(factory=DictRecorder)
     locks: DictLocks = field(factory=DictLocks)
@@ -510,14 +509,13 @@ class TestArchive:
 # -- adapters in trouble ----------------------------------------------------------------------------------------------
 
 
-class Unreadable(DictStore):
+class Unreadable(TemporaryStore):
     def apply(
         self,
         changes: Sequence[Change | Together],
         *,
         tiers: TierList | None = None,
         run_id: str | None = None,
-        listed: Listings | None = None,
     ) -> Result[Receipt, Error]:
         raise AssertionError("nothing may be written")
 
@@ -538,9 +536,3 @@ class FullLedger(DictUsageLedger):
 class LostLedger(DictUsageLedger):
     def totals(self) -> Result:  # type: ignore[type-arg]
         return Failure(StoreIo("usage/h.jsonl", "read", "EIO", "Input/output error"))
-
-
-def test_nothing_of_this_touches_a_disk(world: World, tmp_path: Path) -> None:
-    id = world.remembered()
-    world.person.read(id).unwrap()
-    assert list(tmp_path.iterdir()) == []

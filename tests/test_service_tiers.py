@@ -15,19 +15,19 @@ from agent_memory.reading import ListFilter
 from agent_memory.service import MemoryService
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.dict_store import DictStore
 from stand_ins.dict_usage_ledger import DictUsageLedger
+from stand_ins.temporary_store import TemporaryStore
 
 CORRUPT = StateCorrupt(TIERS_FILE, ("it is no JSON",))
 FAILING = StoreIo(TIERS_FILE, "open", "EIO", "Input/output error")
 
 
-class StoreWithDamagedTiers(DictStore):
+class StoreWithDamagedTiers(TemporaryStore):
     def tiers(self) -> Result[TierList, Error]:
         return Failure(CORRUPT)
 
 
-class StoreOnAFailingDisk(DictStore):
+class StoreOnAFailingDisk(TemporaryStore):
     def tiers(self) -> Result[TierList, Error]:
         return Failure(FAILING)
 
@@ -36,7 +36,7 @@ class StoreOnAFailingDisk(DictStore):
 class World:
     """One store, and how often the targets were published."""
 
-    store: DictStore = field(factory=DictStore)
+    store: TemporaryStore = field(factory=TemporaryStore)
     recorder: DictRecorder = field(factory=DictRecorder)
     warnings: list[str] = field(factory=list)
     publications: int = 0

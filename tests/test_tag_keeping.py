@@ -17,8 +17,8 @@ from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.tag_keeping import TagKeeping
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.dict_store import DictStore
 from stand_ins.dict_tag_vocabulary import DictTagVocabulary
+from stand_ins.temporary_store import TemporaryStore
 
 FULL = StoreIo("/srv", "write", "ENOSPC", "no space left")
 
@@ -27,7 +27,7 @@ FULL = StoreIo("/srv", "write", "ENOSPC", "no space left")
 class World:
     """A store with its tags."""
 
-    store: DictStore = field(factory=DictStore)
+    store: TemporaryStore = field(factory=TemporaryStore)
     vocabulary: DictTagVocabulary = field(factory=DictTagVocabulary)
     recorder: DictRecorder = field(factory=lambda: DictRecorder())
     warnings: list[str] = field(factory=list)
@@ -51,7 +51,7 @@ class World:
         return Success(Published())
 
 
-class FullDisk(DictStore):
+class FullDisk(TemporaryStore):
     """Refuses what it is asked to apply, once it is full."""
 
     full = False

@@ -118,7 +118,7 @@ class Publisher:
 
     def _corpus(self) -> _Corpus:
         live, tiers = unwrap(self.store.list()), unwrap(self.store.tiers())
-        entries = live.found.by_id
+        entries = live.by_id
         standing = standing_tiers(tiers, (each.meta for each in lifted(live.entries)))
         bodies: dict[str, StoredEntry] = {}
         for id in (*standing.hot, *standing.warm):

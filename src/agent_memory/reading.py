@@ -124,7 +124,7 @@ class Reading:
         """The entries that the filter accepts, last changed first. Counts no read."""
         listing = unwrap(self.store.list(archived=archived))
         tiers, untiered = (TierList(), None) if archived else self._tiers()
-        tier_of = _tier_finder(tiers, listing.found.by_id, () if archived else lifted(listing.entries))
+        tier_of = _tier_finder(tiers, listing.by_id, () if archived else lifted(listing.entries))
         totals = unwrap(self.ledger.totals())
         accepted = wanted.among(self._seen(listing).entries, tier_of)
         found = (accepted[place] for place in newest_first(accepted))

@@ -9,7 +9,7 @@ from attrs import frozen
 from returns.result import Result, Success
 
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Together
-from agent_memory.domain.entry import Listings, Meta
+from agent_memory.domain.entry import Meta
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.section import Published
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for, with_hot, with_warm, without
@@ -42,15 +42,14 @@ class RecordedWrites:
         id: str,
         subject: str,
         tiers: TierList | None = None,
-        listed: Listings | None = None,
     ) -> Receipt:
         """Carry out one change, or several as one, and record it under one write lock, so that no other process takes the write for a
-        person's; what a person did to the same file before is recorded as theirs first. `listed`: see the port."""
+        person's; what a person did to the same file before is recorded as theirs first."""
         with self.locks.write() as held:
             unwrap(held)
             if before := self._present_paths(change):
                 self.tolerate(self.recorder.adopt_hand_edits(before))
-            receipt = unwrap(self.store.apply([change], tiers=tiers, listed=listed))
+            receipt = unwrap(self.store.apply([change], tiers=tiers))
             if not receipt.applied:
                 raise EntryChanged(id)
             self.tolerate(self.recorder.record(receipt.touched, subject, self.caller.signature))

@@ -72,8 +72,8 @@ class Remembering:
             )
 
     def _stored(self, draft: NoteDraft, subject: Subject, near: Near, listed: Listings) -> Remembered:
-        replaced = {id: self._replaceable(listed.live.found.by_id.get(id), id) for id in draft.supersedes}
-        left = listed.live.found.by_id.keys() - replaced.keys()
+        replaced = {id: self._replaceable(listed.live.by_id.get(id), id) for id in draft.supersedes}
+        left = listed.live.by_id.keys() - replaced.keys()
         similar, compared = (
             tuple(each for each in known if each.meta.id in left) for known in (near.similar, near.compared)
         )
@@ -99,7 +99,7 @@ class Remembering:
             retired = [Retire(id, each.content_hash, entry.meta.valid_from_ms) for id, each in replaced.items()]
             tiers = self.writes.telling(entry.meta, sorted(replaced))
             change = Together(entry.meta.id, (stored, *retired)) if retired else stored
-            self.writes.apply(change, entry.meta.id, f"remember: {entry.meta.title}", tiers, listed)
+            self.writes.apply(change, entry.meta.id, f"remember: {entry.meta.title}", tiers)
         new = unwrap(self.store.read(entry.meta.id))
         targets = _once(*(link.target for link in find_links(linked) if is_id(link.target)))
         return Remembered(

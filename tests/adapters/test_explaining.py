@@ -25,8 +25,8 @@ from agent_memory.errors import EntryNotFound, EntryProtected, Error, RecorderFa
 from defrag_requests import NOW_MS, stored
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_run_log import DictRunLog
-from stand_ins.dict_store import DictStore
 from stand_ins.dict_usage_ledger import DictUsageLedger
+from stand_ins.temporary_store import TemporaryStore
 
 FIRST = stored("Money is integer cents", kind=Kind.CONVENTION)
 SECOND = stored("Cents, and no floats", kind=Kind.CONVENTION)
@@ -38,7 +38,7 @@ NO_GIT = RecorderFailed("git log", 128, "it is damaged")
 class Told:
     """A store, a ledger and a log in memory, and what is told of them."""
 
-    store: DictStore = field(factory=DictStore)
+    store: TemporaryStore = field(factory=TemporaryStore)
     ledger: DictUsageLedger = field(factory=DictUsageLedger)
     log: DictRunLog = field(factory=DictRunLog)
     caller: Caller = Caller()

@@ -20,15 +20,13 @@ from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire, Together
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.footprint import Footprint
-from agent_memory.domain.recording.file_change import FileChange, FileState, hash_of
+from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo, UndoRefused
 from agent_memory.formats.footprint_json import parse_footprint
-from agent_memory.formats.tiers_json import render_tiers
 from agent_memory.ports import Store
 from agent_memory.results import sealed
 from faults import Killed, failing_at, killed_at, snapshot
-from stand_ins.dict_store import DictStore
 
 A, B, C, D, E, M = (f"id__{letter * 6}" for letter in "abcdem")
 MS = 1_771_000_205_123
@@ -478,23 +476,3 @@ def test_an_undo_that_was_killed_can_be_asked_for_again(home: Path) -> None:
                 assert not was_done
         assert texts(root) == prepared.after
         shutil.rmtree(root)
-
-
-# -- the store in memory ----------------------------------------------------------------------------------------------
-
-
-def test_the_store_in_memory_does_the_same_p16(files: StoreFiles, root: Path) -> None:
-    memory = DictStore()
-    fill(memory)
-    before = dict(memory.files())
-    assert before == texts(root)
-    assert sorted(run(memory).touched) == sorted(run(files).touched)
-    assert memory.files() == texts(root)
-    assert {each.path: (hash_of(each.before), hash_of(each.after)) for each in memory.footprint("run").files} == {
-        each.path: (hash_of(each.before), hash_of(each.after)) for each in footprint(root).files
-    }
-    memory.revert(memory.footprint("run"), "undo").unwrap()
-    assert memory.files() == before
-    memory.revert(memory.footprint("undo"), "redo").unwrap()
-    assert memory.files() == texts(root)
-    assert memory.files()[TIERS_FILE] == render_tiers(TierList((M, C)))

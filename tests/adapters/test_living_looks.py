@@ -198,14 +198,6 @@ def test_a_living_index_finds_what_is_in_the_files_p6(root: Path, topics: Path, 
         assert found_by(note_index(root)) == expected, f"{edit.__name__}, in a new process"
 
 
-def test_what_is_unchanged_is_the_very_listing_of_before(root: Path, topics: Path) -> None:
-    living = StoreFiles(root, KernelLocks(root))
-    listing = living.list().unwrap()
-    assert living.list().unwrap() is listing
-    rename(topics, random.Random(1))
-    assert living.list().unwrap() is not listing
-
-
 def test_a_file_that_has_not_rested_is_read_each_time(
     root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

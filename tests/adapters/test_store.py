@@ -12,8 +12,8 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.change import Applied, Change, Create, Receipt, Replace, Restore, Retire
-from agent_memory.domain.entry import Listing, Listings, MemoryEntry, Meta
+from agent_memory.domain.change import Applied, Create, Receipt, Replace, Restore, Retire
+from agent_memory.domain.entry import Listing, MemoryEntry, Meta
 from agent_memory.domain.vocabulary import Kind, Origin
 from agent_memory.errors import (
     EntryChanged,
@@ -23,7 +23,6 @@ from agent_memory.errors import (
     EntryUnreadable,
 )
 from agent_memory.ports import Store
-from stand_ins.dict_store import DictStore
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 CREATED_MS = 1_771_000_205_123
@@ -47,16 +46,20 @@ def path(title: str = "Guard patterns", id: str = A, shelf: str = "topics") -> s
     return f"{shelf}/{title} -- topic__xstate {id}.md"
 
 
-class StoreContract:
+class TestStoreFiles:
     """`put` writes a file into `topics/` as a person's editor does."""
 
     @pytest.fixture
-    def store(self) -> Store:
-        raise NotImplementedError
+    def store(self, root: Path) -> Store:
+        return StoreFiles(root, KernelLocks(root))
 
     @pytest.fixture
-    def put(self) -> Callable[[str, str], None]:
-        raise NotImplementedError
+    def put(self, root: Path) -> Callable[[str, str], None]:
+        def write(path: str, text: str) -> None:
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+
+        return write
 
     def hash_of(self, store: Store, id: str) -> str:
         return store.read(id).unwrap().listed.content_hash
@@ -251,28 +254,6 @@ class StoreContract:
         store.delete(A).unwrap()
         assert store.read(A, archived=True).unwrap().body == "Second life."
 
-    def test_what_was_listed_before_decides_as_well(self, store: Store) -> None:
-        store.write(entry(B, "Other"), None).unwrap()
-        listed = Listings(store.list().unwrap(), store.list(archived=True).unwrap())
-        receipt = store.apply([Create(entry())], listed=listed).unwrap()
-        assert [(each.id, each.path) for each in receipt.applied] == [(A, path())]
-        assert {each.meta.id for each in store.list().unwrap().entries} == {A, B}
-
-    def test_an_id_that_the_listing_shows_is_taken_p15(self, store: Store) -> None:
-        store.write(entry(), None).unwrap()
-        store.write(entry(B, "Other"), None).unwrap()
-        store.delete(B).unwrap()
-        listed = Listings(store.list().unwrap(), store.list(archived=True).unwrap())
-        receipt = store.apply([Create(entry(body="Else.")), Create(entry(B, "Third"))], listed=listed).unwrap()
-        assert ([each.subject for each in receipt.dropped], receipt.applied) == ([A, B], ())
-
-    def test_nothing_is_refused_by_a_listing_that_no_longer_holds(self, store: Store) -> None:
-        store.write(entry(), None).unwrap()
-        listed = Listings(store.list().unwrap(), store.list(archived=True).unwrap())
-        store.write(entry(B, "Other"), None).unwrap()
-        unseen: list[Change] = [Retire(B, self.hash_of(store, B)), Create(entry(C, "Third"))]
-        assert [each.id for each in store.apply(unseen, listed=listed).unwrap().applied] == [B, C]
-
     def test_refused_changes_are_dropped_and_the_rest_is_applied_p8(self, store: Store) -> None:
         store.write(entry(), None).unwrap()
         hash = self.hash_of(store, A)
@@ -328,28 +309,3 @@ class StoreContract:
         assert isinstance(store.write(entry(B), "0" * 64).failure(), EntryUnreadable)
         assert isinstance(store.delete(B).failure(), EntryUnreadable)
         assert [each.subject for each in store.apply([Retire(B, "0" * 64), Restore(B)]).unwrap().dropped] == [B, B]
-
-
-class TestDictStore(StoreContract):
-    @pytest.fixture
-    def store(self) -> Store:
-        return DictStore()
-
-    @pytest.fixture
-    def put(self, store: Store) -> Callable[[str, str], None]:
-        assert isinstance(store, DictStore)
-        return store.put_by_hand
-
-
-class TestStoreFiles(StoreContract):
-    @pytest.fixture
-    def store(self, root: Path) -> Store:
-        return StoreFiles(root, KernelLocks(root))
-
-    @pytest.fixture
-    def put(self, root: Path) -> Callable[[str, str], None]:
-        def write(path: str, text: str) -> None:
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_text(text)
-
-        return write

@@ -20,7 +20,7 @@ from returns.result import Failure, Success
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire
-from agent_memory.domain.entry import Listings, MemoryEntry, Meta
+from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.errors import Busy, EntryChanged, EntryExists, EntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.results import sealed
 from faults import Killed, failing_at, failing_on, killed_at, snapshot
@@ -251,21 +251,6 @@ def test_an_edit_between_decision_and_write_wins_p8(root: Path, monkeypatch: pyt
     assert store(root).write(entry(A, body="By the model."), shown) == Failure(EntryChanged(A))
     assert file.read_text() == by_hand
     assert sorted(notes(root)) == [f"topics/Title -- {A}.md"]
-
-
-@pytest.mark.parametrize("name", ["Title -- id__aaaaaa.md", "TITLE -- id__aaaaaa.md", "Copy -- id__aaaaaa.md"])
-def test_what_a_person_writes_after_the_listing_stays_p8_p15(root: Path, name: str) -> None:
-    store(root).write(entry(B, "Other"), None).unwrap()
-    listed = Listings(store(root).list().unwrap(), store(root).list(archived=True).unwrap())
-    by_hand = root / f"topics/{name}"
-    by_hand.write_text(f"---\nid: {A}\n---\nBy hand.\n")
-    receipt = store(root).apply([Create(entry(A))], listed=listed).unwrap()
-    if name.startswith("Copy"):  # nobody can see it but by looking again: both files are kept, and told of
-        assert [each.id for each in receipt.applied] == [A]
-        assert len(store(root).list().unwrap().unreadable) == 1
-    else:
-        assert (receipt.applied, [each.subject for each in receipt.dropped]) == ((), [A])
-    assert "By hand." in by_hand.read_text()
 
 
 # -- names and paths --------------------------------------------------------------------------------------------------

@@ -18,7 +18,6 @@ from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import EntryInvalid, StateCorrupt
 from agent_memory.ports import Store
 from faults import snapshot
-from stand_ins.dict_store import DictStore
 
 A, B, C, M = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__mmmmmm"
 MS = 1_771_000_205_123
@@ -33,9 +32,9 @@ MERGED = entry(M, "Merged", "Both.", aliases=(A, B))
 Put = Callable[[str, str], None]
 
 
-@pytest.fixture(params=[StoreFiles, DictStore])
-def store(request: pytest.FixtureRequest, root: Path) -> Store:
-    made: Store = StoreFiles(root, KernelLocks(root)) if request.param is StoreFiles else DictStore()
+@pytest.fixture
+def store(root: Path) -> Store:
+    made = StoreFiles(root, KernelLocks(root))
     for id in (A, B, C):
         made.write(entry(id), None).unwrap()
     return made
@@ -44,8 +43,6 @@ def store(request: pytest.FixtureRequest, root: Path) -> Store:
 @pytest.fixture
 def put(store: Store, root: Path) -> Put:
     """A person's editor."""
-    if isinstance(store, DictStore):
-        return store.put_by_hand
 
     def write(path: str, text: str) -> None:
         (root / path).write_text(text)

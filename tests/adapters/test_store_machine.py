@@ -1,4 +1,4 @@
-"""Any sequence of acts, hand edits and crashes leaves `StoreFiles` as it leaves `DictStore`."""
+"""Any sequence of acts, hand edits and crashes leaves a store as it leaves one that no crash hit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
-from copy import deepcopy
 from pathlib import Path
 
 from attrs import evolve
@@ -25,7 +24,7 @@ from agent_memory.errors import Error, UndoRefused
 from agent_memory.formats.footprint_json import parse_footprint
 from agent_memory.ports import Store
 from faults import Killed, killed_at
-from stand_ins.dict_store import DictStore
+from stand_ins.temporary_store import TemporaryStore
 
 IDS = [f"id__{letter * 6}" for letter in "abc"]
 MERGED = [f"id__mmmmm{number}" for number in range(1, 6)]
@@ -55,7 +54,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.root = self.home / "root"
         self.really_fsync = os.fsync
         os.fsync = lambda fd: None
-        self.model = DictStore()
+        self.model = TemporaryStore()
         self.runs = 0
         self.open()
 
@@ -147,7 +146,7 @@ class StoreMachine(RuleBasedStateMachine):
             here = self.store.revert(left, f"run-{self.runs}")
             assert plain(here) == plain(self.model.revert(left_in_memory, f"run-{self.runs}"))
             return
-        undone = deepcopy(self.model)
+        undone = self.model.copy()
         undone.revert(left_in_memory, "killed")
         with killed_at(k) as counter, suppress(Killed):
             self.store.revert(left, "killed")
@@ -157,7 +156,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(one=entries, other=entries, id=ids, tiers=tier_lists, k=st.integers(1, 60), reopen=st.booleans())
     def crash(self, one: MemoryEntry, other: MemoryEntry, id: str, tiers: TierList, k: int, reopen: bool) -> None:
         changes = [Together("one", tuple(self.some_changes(one, other, id))), *self.some_changes(one, other, id)]
-        finished = deepcopy(self.model)
+        finished = self.model.copy()
         finished.apply(changes, tiers=tiers, run_id="crashed")
         with killed_at(k) as counter, suppress(Killed):
             self.store.apply(changes, tiers=tiers, run_id="crashed")

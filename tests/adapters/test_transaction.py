@@ -7,11 +7,12 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from returns.result import Failure, Success
+from returns.result import Failure
 
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
+from agent_memory.results import as_result
 from faults import Killed, failing_at, failing_on, killed_at, snapshot
 
 OLD_NS = 1_600_000_000_000_000_000
@@ -52,7 +53,7 @@ BEFORE = {"topics/a.md": b"A", "topics/b.md": b"B", "topics/c.md": b"C"}
 
 
 def test_all_changes_are_made_and_nothing_is_left_over(tmp_path: Path) -> None:
-    assert Transactions(str(tmp_path)).commit(fill(tmp_path)) == Success(True)
+    assert Transactions(str(tmp_path)).commit(fill(tmp_path))
     assert snapshot(tmp_path) == AFTER
     assert not Transactions(str(tmp_path)).unfinished()
 
@@ -61,7 +62,7 @@ def test_what_moves_keeps_its_time_and_everything_is_private_p22(tmp_path: Path)
     root = tmp_path / "new/root"
     earlier = os.umask(0)
     try:
-        Transactions(str(root)).commit([FileChange("archive/x.md", None, FileState(b"x", OLD_NS))]).unwrap()
+        Transactions(str(root)).commit([FileChange("archive/x.md", None, FileState(b"x", OLD_NS))])
     finally:
         os.umask(earlier)
     assert (root / "archive/x.md").stat().st_mtime_ns == OLD_NS
@@ -79,7 +80,7 @@ def test_a_kill_at_any_point_leaves_all_or_nothing_p2(tmp_path: Path) -> None:
         for path, data in snapshot(root).items():
             if path.endswith(".md") and "/.tmp-" not in path:
                 assert data in (BEFORE.get(path), AFTER.get(path)), (k, path)
-        assert Transactions(str(root)).recover() == Success(None)
+        Transactions(str(root)).recover()
         outcomes.append(snapshot(root))
         assert outcomes[-1] in (BEFORE, AFTER), k
         if not counter.struck:
@@ -97,8 +98,11 @@ def test_a_second_kill_during_recovery_changes_nothing_of_that_p2(tmp_path: Path
                 with killed_at(at):
                     transactions = Transactions(str(root))
                     with suppress(Killed):
-                        _ = transactions.commit(changes) if act == "commit" else transactions.recover()
-            assert Transactions(str(root)).recover() == Success(None)
+                        if act == "commit":
+                            transactions.commit(changes)
+                        else:
+                            transactions.recover()
+            Transactions(str(root)).recover()
             assert snapshot(root) in (BEFORE, AFTER), (k, second)
 
 
@@ -109,18 +113,18 @@ def test_a_failing_call_gives_an_error_and_the_store_is_unchanged_p5(tmp_path: P
         root = tmp_path / str(k)
         changes = fill(root)
         with failing_at(k, number, once=True) as counter:
-            result = Transactions(str(root)).commit(changes)
+            result = as_result(Transactions(str(root)).commit)(changes)
         litter = [path for path in snapshot(root) if path.startswith(".transaction/") or "/.tmp-" in path]
         if isinstance(result, Failure):
             refusals += 1
             error = result.failure()
             assert isinstance(error, StoreIo)
             assert error.errno_name == errno.errorcode[number]
-            Transactions(str(root)).recover().unwrap()
+            Transactions(str(root)).recover()
             assert snapshot(root) == BEFORE, k
         else:
             assert {path: data for path, data in snapshot(root).items() if path not in litter} == AFTER, k
-            Transactions(str(root)).recover().unwrap()
+            Transactions(str(root)).recover()
             assert snapshot(root) == AFTER, k
         if not counter.struck:
             break
@@ -132,8 +136,8 @@ def test_a_disk_that_goes_bad_for_good_leaves_what_recovery_can_mend_p5(tmp_path
         root = tmp_path / str(k)
         changes = fill(root)
         with failing_at(k, errno.EIO, once=False) as counter:
-            result = Transactions(str(root)).commit(changes)
-        Transactions(str(root)).recover().unwrap()
+            result = as_result(Transactions(str(root)).commit)(changes)
+        Transactions(str(root)).recover()
         # An error after the last step that could not even be undone: complete, though it was reported.
         assert snapshot(root) == AFTER or (isinstance(result, Failure) and snapshot(root) == BEFORE), (k, result)
         if not counter.struck:
@@ -143,14 +147,14 @@ def test_a_disk_that_goes_bad_for_good_leaves_what_recovery_can_mend_p5(tmp_path
 def test_a_file_that_changed_meanwhile_stops_all_changes_p8(tmp_path: Path) -> None:
     changes = fill(tmp_path)
     (tmp_path / "topics/a.md").write_text("by hand")
-    assert Transactions(str(tmp_path)).commit(changes) == Success(False)
+    assert not Transactions(str(tmp_path)).commit(changes)
     assert snapshot(tmp_path) == {**BEFORE, "topics/a.md": b"by hand"}
 
 
 def test_a_name_that_was_taken_meanwhile_stops_all_changes_p8(tmp_path: Path) -> None:
     changes = fill(tmp_path)
     (tmp_path / "topics/d.md").write_text("by hand")
-    assert Transactions(str(tmp_path)).commit(changes) == Success(False)
+    assert not Transactions(str(tmp_path)).commit(changes)
     assert snapshot(tmp_path) == {**BEFORE, "topics/d.md": b"by hand"}
 
 
@@ -179,7 +183,7 @@ def interrupted(root: Path, *, in_place: int) -> None:
 def test_an_undo_brings_back_the_times_as_well(tmp_path: Path) -> None:
     interrupted(tmp_path, in_place=3)
     assert Transactions(str(tmp_path)).unfinished()
-    Transactions(str(tmp_path)).recover().unwrap()
+    Transactions(str(tmp_path)).recover()
     assert snapshot(tmp_path) == BEFORE
     assert {path.stat().st_mtime_ns for path in (tmp_path / "topics").iterdir()} == {OLD_NS}
 
@@ -188,14 +192,14 @@ def test_what_a_person_wrote_upon_our_bytes_after_a_crash_is_kept_with_its_past_
     interrupted(tmp_path, in_place=3)
     assert (tmp_path / "topics/a.md").read_bytes() == b"A2"
     (tmp_path / "topics/a.md").write_text("by hand")
-    Transactions(str(tmp_path)).recover().unwrap()
+    Transactions(str(tmp_path)).recover()
     assert snapshot(tmp_path) == {**AFTER, "topics/a.md": b"by hand"}
 
 
 def test_nothing_goes_whose_new_name_somebody_took_after_a_crash_p12(tmp_path: Path) -> None:
     interrupted(tmp_path, in_place=0)
     write(tmp_path / "archive/b.md", "by hand")
-    Transactions(str(tmp_path)).recover().unwrap()
+    Transactions(str(tmp_path)).recover()
     assert snapshot(tmp_path) == {**BEFORE, "archive/b.md": b"by hand"}
 
 
@@ -204,7 +208,7 @@ def test_bytes_of_before_stay_where_somebody_wrote_upon_ours_and_took_a_name_p8_
     interrupted(tmp_path, in_place=3)
     (tmp_path / "topics/a.md").write_text("by hand")
     (tmp_path / "topics/d.md").write_text("by hand")
-    Transactions(str(tmp_path)).recover().unwrap()
+    Transactions(str(tmp_path)).recover()
     assert snapshot(tmp_path) == {**AFTER, "topics/a.md": b"by hand", "topics/d.md": b"by hand", "topics/b.md": b"B"}
 
 
@@ -221,16 +225,16 @@ def test_a_file_is_changed_once(tmp_path: Path) -> None:
 def test_what_a_person_edited_before_it_was_removed_is_kept_p8(tmp_path: Path) -> None:
     interrupted(tmp_path, in_place=3)
     (tmp_path / "topics/b.md").write_text("by hand")
-    Transactions(str(tmp_path)).recover().unwrap()
+    Transactions(str(tmp_path)).recover()
     assert snapshot(tmp_path) == {**BEFORE, "topics/b.md": b"by hand"}
 
 
 def test_a_journal_that_could_not_be_removed_undoes_nothing_of_what_was_made_p12(tmp_path: Path) -> None:
     with failing_on("journal.json", "unlink"):
-        assert Transactions(str(tmp_path)).commit(fill(tmp_path)) == Success(True)
+        assert Transactions(str(tmp_path)).commit(fill(tmp_path))
     (tmp_path / "topics/d.md").unlink()  # by a person, who finds everything in place
     (tmp_path / "topics/b.md").write_text("B")
-    Transactions(str(tmp_path)).recover().unwrap()
+    Transactions(str(tmp_path)).recover()
     assert snapshot(tmp_path) == {path: data for path, data in AFTER.items() if path != "topics/d.md"} | {
         "topics/b.md": b"B"
     }
@@ -238,9 +242,9 @@ def test_a_journal_that_could_not_be_removed_undoes_nothing_of_what_was_made_p12
 
 def test_a_journal_whose_directory_cannot_be_listed_undoes_nothing_of_what_was_made_p12(tmp_path: Path) -> None:
     with failing_on(".transaction", "listdir"):
-        assert Transactions(str(tmp_path)).commit(fill(tmp_path)) == Success(True)
+        assert Transactions(str(tmp_path)).commit(fill(tmp_path))
     (tmp_path / "topics/d.md").unlink()
-    Transactions(str(tmp_path)).recover().unwrap()
+    Transactions(str(tmp_path)).recover()
     assert snapshot(tmp_path) == {path: data for path, data in AFTER.items() if path != "topics/d.md"}
 
 
@@ -248,30 +252,28 @@ def test_a_journal_that_could_not_be_removed_makes_nothing_of_what_was_undone_p1
     changes = fill(tmp_path)
     (tmp_path / "topics/d.md").mkdir()
     with failing_on("journal.json", "unlink"):
-        assert isinstance(Transactions(str(tmp_path)).commit(changes), Failure)
+        assert isinstance(as_result(Transactions(str(tmp_path)).commit)(changes), Failure)
     (tmp_path / "topics/d.md").rmdir()
     (tmp_path / "topics/a.md").write_text("by hand")
-    Transactions(str(tmp_path)).recover().unwrap()
+    Transactions(str(tmp_path)).recover()
     assert snapshot(tmp_path) == {**BEFORE, "topics/a.md": b"by hand"}
 
 
 def test_a_journal_that_recovery_could_not_remove_is_over_as_well_p12(tmp_path: Path) -> None:
     interrupted(tmp_path, in_place=3)
-    with failing_on("journal.json", "unlink"):
-        assert isinstance(
-            Transactions(str(tmp_path)).recover(), Failure
-        )  # nothing else can be written as long as it lies there
+    with failing_on("journal.json", "unlink"), pytest.raises(StoreIo):  # nothing can be written while it lies there
+        Transactions(str(tmp_path)).recover()
     (tmp_path / "topics/a.md").write_text("by hand")
-    Transactions(str(tmp_path)).recover().unwrap()
+    Transactions(str(tmp_path)).recover()
     assert snapshot(tmp_path) == {**BEFORE, "topics/a.md": b"by hand"}
 
 
 def test_the_next_transaction_is_not_over_before_it_is_made_p2(tmp_path: Path) -> None:
     with failing_on("journal.json", "unlink"):
-        Transactions(str(tmp_path)).commit([FileChange("topics/e.md", None, FileState(b"E"))]).unwrap()
-    Transactions(str(tmp_path)).recover().unwrap()
+        Transactions(str(tmp_path)).commit([FileChange("topics/e.md", None, FileState(b"E"))])
+    Transactions(str(tmp_path)).recover()
     interrupted(tmp_path, in_place=2)
-    Transactions(str(tmp_path)).recover().unwrap()
+    Transactions(str(tmp_path)).recover()
     assert snapshot(tmp_path) == {**BEFORE, "topics/e.md": b"E"}
 
 
@@ -293,7 +295,7 @@ def test_an_undo_that_a_crash_cut_short_is_finished_though_somebody_wrote_meanwh
             Transactions(str(tmp_path)).commit(changes)
     assert not (tmp_path / "topics/d.md").exists()
     (tmp_path / "topics/a.md").write_text("by hand")
-    Transactions(str(tmp_path)).recover().unwrap()
+    Transactions(str(tmp_path)).recover()
     assert snapshot(tmp_path) == {**BEFORE, "topics/a.md": b"by hand"}
 
 
@@ -302,7 +304,8 @@ def test_a_damaged_journal_is_not_acted_on_p6(tmp_path: Path) -> None:
     (tmp_path / ".transaction").mkdir()
     (tmp_path / ".transaction/journal.json").write_text('{"version": 1, "steps": [{"path": "topics/a.md"')
     before = snapshot(tmp_path)
-    assert isinstance(Transactions(str(tmp_path)).recover().failure(), StateCorrupt)
+    with pytest.raises(StateCorrupt):
+        Transactions(str(tmp_path)).recover()
     assert snapshot(tmp_path) == before
 
 
@@ -312,12 +315,12 @@ def test_no_path_leaves_the_root_p21(tmp_path: Path, path: str) -> None:
     fill(root)
     (root / "link").symlink_to(tmp_path)
     before = snapshot(tmp_path)
-    refused = Transactions(str(root)).commit([FileChange(path, None, FileState(b"x"))]).failure()
-    assert isinstance(refused, PathRefused)
+    with pytest.raises(PathRefused):
+        Transactions(str(root)).commit([FileChange(path, None, FileState(b"x"))])
     assert snapshot(tmp_path) == before
 
 
 def test_nothing_to_change_touches_nothing(tmp_path: Path) -> None:
     same = FileState(b"A")
-    assert Transactions(str(tmp_path / "missing")).commit([FileChange("topics/a.md", same, same)]) == Success(True)
+    assert Transactions(str(tmp_path / "missing")).commit([FileChange("topics/a.md", same, same)])
     assert not (tmp_path / "missing").exists()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.tier_reversal import reverse_tiers
+from agent_memory.domain.footprint import reverse_tiers
 from agent_memory.domain.tiers import TierList
 
 tier_lists = st.permutations("abcdef").flatmap(

@@ -7,9 +7,8 @@ from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.formats.footprint_diff import backwards, diff_parts, render_diff
+from agent_memory.formats.footprint_diff import backwards, diff_parts, logged_changes, note_changes, render_diff
 from agent_memory.formats.note import render_note
-from agent_memory.formats.note_changes import logged_changes, note_changes
 from agent_memory.formats.tiers_json import render_tiers
 
 META = Meta("id__a1b2c3", "Ports", 1, 1)

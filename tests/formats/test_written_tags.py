@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.formats.note import parse_note
-from agent_memory.formats.written_tags import with_normal_tags, written_tags
+from agent_memory.formats.note import parse_note, with_normal_tags, written_tags
 
 NOTE = "---\nid: id__a1b2c3\ntitle: Ports\ntags: {tags}  # mine\nx: 1\n---\n\nbody\n"
 

@@ -27,8 +27,8 @@ from stand_ins.dict_places import DictPlaces
 from stand_ins.dict_recorder import DictRecorder
 from stand_ins.dict_run_records import DictRunRecords
 from stand_ins.dict_session_marks import DictSessionMarks
-from stand_ins.dict_store import DictStore
 from stand_ins.dict_usage_ledger import DictUsageLedger
+from stand_ins.temporary_store import TemporaryStore
 
 TEMPLATE = (Path(__file__).parents[2] / "prompts" / "consolidate.md").read_text("utf-8")
 REPO = "github.com/dana/parcels"
@@ -94,7 +94,7 @@ class World:
     clock: DictClock = field(factory=DictClock)
     inbox: DictInbox = field(factory=DictInbox)
     histories: DictHistories = field(factory=DictHistories)
-    store: DictStore = field(factory=DictStore)
+    store: TemporaryStore = field(factory=TemporaryStore)
     marks: DictSessionMarks = field(factory=DictSessionMarks)
     recorder: DictRecorder = field(factory=DictRecorder)
     runs: DictRunRecords = field(factory=DictRunRecords)

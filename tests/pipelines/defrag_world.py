@@ -28,8 +28,8 @@ from stand_ins.dict_defrag_records import DictDefragRecords
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
 from stand_ins.dict_run_log import DictRunLog
-from stand_ins.dict_store import DictStore
 from stand_ins.dict_usage_ledger import DictUsageLedger
+from stand_ins.temporary_store import TemporaryStore
 
 TEMPLATE = (Path(__file__).parents[2] / "prompts" / "defrag.md").read_text("utf-8")
 NOON_MS = 1_772_409_600_000
@@ -70,7 +70,7 @@ class DefragWorld:
 
     agent: TidyingAgent
     clock: DictClock = field(factory=lambda: DictClock(NOON_MS))
-    store: DictStore = field(factory=DictStore)
+    store: TemporaryStore = field(factory=TemporaryStore)
     ledger: DictUsageLedger = field(factory=DictUsageLedger)
     recorder: DictRecorder = field(factory=DictRecorder)
     records: DictDefragRecords = field(factory=DictDefragRecords)

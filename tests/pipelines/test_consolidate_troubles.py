@@ -21,8 +21,8 @@ from stand_ins.dict_kept_histories import DictKeptHistories
 from stand_ins.dict_places import DictPlaces
 from stand_ins.dict_run_records import DictRunRecords
 from stand_ins.dict_session_marks import DictSessionMarks
-from stand_ins.dict_store import DictStore
 from stand_ins.dict_tombstones import DictTombstones
+from stand_ins.temporary_store import TemporaryStore
 
 CLAUDE = Harness.CLAUDE_CODE
 CORRUPT = StateCorrupt("state/x.json", ("it is no JSON",))
@@ -43,7 +43,7 @@ def run_over(io: ConsolidateIo) -> Run:
 def test_a_step_without_a_session_in_hand_does_nothing(world: World, state: str) -> None:
     run = Run("run-1", NOON_MS)
     assert steps(world.io())[state](run).unwrap() == run
-    assert (world.agent.asked, world.recorder.commits, world.store.files()) == ([], [], {})
+    assert (world.agent.asked, world.recorder.commits, world.store.contents()) == ([], [], {})
 
 
 @pytest.mark.parametrize("state", ["run_agent", "parse_output", "write_entries", "mark_processed"])
@@ -83,7 +83,7 @@ class TestTheStoresFault:
         assert (len(world.inbox.entries), world.inbox.troubles) == (1, {})
 
     def test_a_store_that_cannot_be_listed_fails_the_run(self, world: World) -> None:
-        class Unlisted(DictStore):
+        class Unlisted(TemporaryStore):
             def list(self, *, archived: bool = False, lately: bool = False) -> Result[Listing, Error]:
                 return Failure(FULL)
 

@@ -18,12 +18,12 @@ from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
 from agent_memory.pipelines.defrag import defrag
 from pipelines.defrag_world import DefragWorld, TidyingAgent
-from stand_ins.dict_store import DictStore
+from stand_ins.temporary_store import TemporaryStore
 
 LOCKS = "Locks of `flock` die with their holder, so a crash leaves none behind."
 
 
-class WatchedStore(DictStore):
+class WatchedStore(TemporaryStore):
     """One that remembers what was read."""
 
     def __init__(self) -> None:

@@ -11,10 +11,10 @@ from agent_memory.domain.entry import MemoryEntry, StoredEntry
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error
 from agent_memory.pipelines.defrag import notes_as_listed
 from pipelines.defrag_world import DefragWorld, TidyingAgent
-from stand_ins.dict_store import DictStore
+from stand_ins.temporary_store import TemporaryStore
 
 
-class FaultyStore(DictStore):
+class FaultyStore(TemporaryStore):
     """One in which a note is in trouble when it comes to be read."""
 
     def __init__(self) -> None:

@@ -36,8 +36,8 @@ from stand_ins.dict_kept_histories import DictKeptHistories
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_places import DictPlaces
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.dict_store import DictStore
 from stand_ins.dict_tombstones import DictTombstones
+from stand_ins.temporary_store import TemporaryStore
 
 CLAUDE = Harness.CLAUDE_CODE
 METHOD: Final = "claude-code-session"
@@ -55,7 +55,7 @@ class Handing:
     histories: dict[str, HistorySource] = field(factory=dict)
     kept: DictKeptHistories = field(factory=DictKeptHistories)
     tombstones: Tombstones = field(factory=DictTombstones)
-    store: DictStore = field(factory=DictStore)
+    store: TemporaryStore = field(factory=TemporaryStore)
     recorder: DictRecorder = field(factory=DictRecorder)
     clock: DictClock = field(factory=lambda: DictClock(NOON_MS + 60_000))
     warnings: list[str] = field(factory=list)
@@ -305,7 +305,7 @@ class TestItsNote:
         id = handing.keep().id or ""
         (note,) = handing.notes()
         said = frozenset(statement_hashes(note.meta.title, note.body))
-        handing.store = DictStore()
+        handing.store = TemporaryStore()
         handing.tombstones.put(EntryTombstone(id, NOON_MS + DAY_MS, said)).unwrap()
         assert handing.keep() == Kept(None, "its note was forgotten")
         assert handing.notes() == []

@@ -19,7 +19,7 @@ from pipelines.consolidate_world import CWD, NOON_MS, REPO
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_inbox import DictInbox
 from stand_ins.dict_session_marks import DictSessionMarks
-from stand_ins.dict_store import DictStore
+from stand_ins.temporary_store import TemporaryStore
 
 CLAUDE = Harness.CLAUDE_CODE
 
@@ -46,14 +46,14 @@ def marks_of(*marks: SessionMark) -> DamagedMarks:
     return found
 
 
-def store_of(*sources: Source) -> DictStore:
-    store = DictStore()
+def store_of(*sources: Source) -> TemporaryStore:
+    store = TemporaryStore()
     meta = Meta("id__aaaaaa", "Ports", NOON_MS, NOON_MS, sources=sources)
     store.apply([Create(MemoryEntry(meta, "Words."))]).unwrap()
     return store
 
 
-def planned(marks: DictSessionMarks, inbox: DictInbox | None = None, store: DictStore | None = None) -> Upgrades:
+def planned(marks: DictSessionMarks, inbox: DictInbox | None = None, store: TemporaryStore | None = None) -> Upgrades:
     return plan_upgrades(inbox or DictInbox(), marks, store or store_of(), DictClock(NOON_MS + 5)).unwrap()
 
 

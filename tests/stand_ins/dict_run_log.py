@@ -16,7 +16,7 @@ from agent_memory.wording import describe
 
 @define
 class DictRunLog:
-    """`RunLog` in dicts. `footprints` may be those that a `DictStore` leaves, by run."""
+    """`RunLog` in dicts. `footprints` may be those that a `TemporaryStore` leaves, by run."""
 
     footprints: Mapping[str, Footprint] = field(factory=dict[str, Footprint])
     reports: MutableMapping[str, LoggedRun] = field(factory=dict[str, LoggedRun])

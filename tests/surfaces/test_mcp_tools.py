@@ -16,7 +16,7 @@ pytest.importorskip("mcp")
 import mcp.types as wire
 
 from agent_memory.adapters.database import following
-from agent_memory.adapters.store.shelf_names import look_at_shelf
+from agent_memory.adapters.store.entry_files import look_at_shelf
 from agent_memory.app import Memory
 from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Sensitivity, Status

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from operator import attrgetter
 
 from attrs import field, frozen
 
-from agent_memory.domain.entry_lookup import EntryLookup, Found, ids_in
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.errors import StoreIo
 
@@ -132,33 +132,34 @@ class UnreadableFile:
 
 @frozen
 class Listing:
-    """All files of `topics/` (or of the archive), by id."""
+    """All files of `topics/` (or of the archive), by path."""
 
     entries: Sequence[Listed]
     unreadable: tuple[UnreadableFile, ...] = ()
-    lookup: EntryLookup = field(factory=EntryLookup, repr=False)
-    """For `found`."""
 
-    @property
-    def found(self) -> Found:
-        """The entries, by what they are asked for."""
-        return self.lookup.among(self.entries)
+    @cached_property
+    def by_id(self) -> Mapping[str, Listed]:
+        """The entries by their very ids."""
+        return {each.meta.id: each for each in self.entries}
 
     def bearers(self, id: str) -> tuple[Listed, ...]:
         """The entries that have this id or alias, compared without case, by path."""
-        found = self.found
-        return tuple(sorted((found.by_id[each] for each in ids_in(found.bearers, id.casefold())), key=_path))
+        wanted = id.casefold()
+        return tuple(sorted((each for each in self.entries if wanted in folded_ids(each)), key=_path))
 
     def with_body(self, hash: str) -> tuple[Listed, ...]:
         """The entries with a body of this `body_hash`, by path."""
-        # Without a lookup of its own: a write asks once or twice, and to make one takes longer, and megabytes.
-        same = [each for each in self.entries if each.body_hash == hash]
-        return tuple(sorted(same, key=_path))
+        return tuple(sorted((each for each in self.entries if each.body_hash == hash), key=_path))
+
+
+def folded_ids(listed: Listed) -> tuple[str, ...]:
+    """The id of an entry and its aliases, casefolded."""
+    return tuple(id.casefold() for id in (listed.meta.id, *listed.meta.aliases))
 
 
 @frozen
 class Listings:
-    """Both shelves, as they were listed one after the other."""
+    """Live and archived entries, as they were listed one after the other."""
 
     live: Listing
     archive: Listing

@@ -9,11 +9,19 @@ from agent_memory.domain.instants import iso_of
 from agent_memory.domain.merging.merged_meta import Versions, merged_meta, versions_of
 from agent_memory.domain.merging.three_way import MergedText, merged_text
 from agent_memory.domain.text.derive import derive_description
-from agent_memory.formats.block_edit import comment_lines, edit_block
-from agent_memory.formats.frontmatter import canonical_body, has_conflict, join_note, read_values, split_note
+from agent_memory.formats.frontmatter import (
+    NotReadable,
+    Plain,
+    canonical_body,
+    flow_text,
+    has_conflict,
+    join_note,
+    read_values,
+    split_note,
+)
 from agent_memory.formats.meta_fields import META_FIELDS
 from agent_memory.formats.note import parse_note, render_note
-from agent_memory.formats.yaml_scalars import Plain, flow_text
+from agent_memory.formats.yaml_block import comment_lines, edit_block
 
 _KNOWN = tuple(field.key for field in META_FIELDS)
 
@@ -81,9 +89,7 @@ def _entry(data: bytes, path: str) -> MemoryEntry | None:
 
 def _with_foreign(newer: str, older: str, base: bytes | None) -> str:
     """The newer file's text with the keys and comments that only the older has added since the base."""
-    parts = split_note(newer).value_or(None)
-    if parts is None:
-        return newer
+    parts = split_note(newer)
     mine = parts.block or ""
     added = _block(older)
     before = "" if base is None else _block(base.decode("utf-8", "replace"))
@@ -121,8 +127,14 @@ def _with_comments(block: str, added: str, before: str) -> str:
 
 
 def _block(text: str) -> str:
-    return split_note(text).map(lambda parts: parts.block or "").value_or("")
+    try:
+        return split_note(text).block or ""
+    except NotReadable:
+        return ""
 
 
 def _values(block: str) -> dict[str, Plain]:
-    return read_values(block).value_or(dict[str, Plain]())
+    try:
+        return read_values(block)
+    except NotReadable:
+        return {}

@@ -15,7 +15,7 @@ from agent_memory.domain.instants import iso_of, ms_of
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.text.tags import normal_tag
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
-from agent_memory.formats.yaml_scalars import Plain, flow_text, text_scalar
+from agent_memory.formats.frontmatter import Plain, flow_text, text_scalar
 
 _EARLIEST_MS, _LATEST_MS = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to 9999
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")

@@ -366,4 +366,4 @@ def _with_uses(work: Work, live: Listing) -> Work:
 def _ids(live: Listing, wanted: AbstractSet[str]) -> dict[str, str]:
     """The id of the live entry by each of these ids that one has or had."""
     aliases = {id: each.meta.id for id in wanted for each in live.bearers(id) if id in each.meta.aliases}
-    return {**aliases, **{id: id for id in wanted if id in live.found.by_id}}
+    return {**aliases, **{id: id for id in wanted if id in live.by_id}}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from returns.result import Result
 
     from agent_memory.domain.change import Change, Receipt, Together
-    from agent_memory.domain.entry import Listed, Listing, Listings, MemoryEntry, StoredEntry
+    from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry
     from agent_memory.domain.footprint import Footprint
     from agent_memory.domain.tiers import TierList
     from agent_memory.errors import Error
@@ -46,14 +46,12 @@ class Store(Protocol):
         *,
         tiers: TierList | None = None,
         run_id: str | None = None,
-        listed: Listings | None = None,
     ) -> Result[Receipt, Error]:
         """All changes as one transaction: all durable, or on an error none. A change whose entry's bytes are not the
         expected ones is dropped, the rest is applied (P8).
 
         `tiers` replaces the tier list in the same transaction. With `run_id` the transaction also leaves the footprint
-        that undoes it (P16). `listed` is what the caller has listed since it took the write lock: for another look at all
-        files there is then no reason, unless a change is refused by what it says.
+        that undoes it (P16).
         """
         ...
 

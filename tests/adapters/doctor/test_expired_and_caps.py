@@ -13,7 +13,7 @@ from agent_memory.domain.doctor.store_checks import examine_caps
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.tiers import TierList
 from stand_ins.dict_locks import DictLocks
-from stand_ins.dict_store import DictStore
+from stand_ins.temporary_store import TemporaryStore
 from store_under_examination import Patient
 
 
@@ -54,7 +54,7 @@ class TestExpired:
         assert damaged.read_text() == "{"
 
     def test_to_the_millisecond(self) -> None:
-        store = DictStore()
+        store = TemporaryStore()
         for number, letter in enumerate("abc"):
             meta = Meta(f"id__{letter * 6}", letter, 1, 1, expires_at_ms=10 + number)
             store.apply([Create(MemoryEntry(meta, letter))]).unwrap()

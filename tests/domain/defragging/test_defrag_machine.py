@@ -40,7 +40,7 @@ from agent_memory.domain.text.links import find_links
 from agent_memory.domain.vocabulary import Origin, Status
 from agent_memory.ports import Store
 from defrag_replies import a_body, a_title, some_actions
-from stand_ins.dict_store import DictStore
+from stand_ins.temporary_store import TemporaryStore
 
 STARTED_AT_MS = 1_771_000_000_000
 SEEDS = st.integers(0, 2**32)
@@ -199,7 +199,7 @@ def _drops(action: Action) -> tuple[str, ...]:
 class DefragMachine(RuleBasedStateMachine):
     @initialize(seed=SEEDS)
     def start(self, seed: int) -> None:
-        self.world = World(DictStore(), Random(seed))
+        self.world = World(TemporaryStore(), Random(seed))
 
     @rule(seed=SEEDS, edited_meanwhile=st.booleans())
     def defrag(self, seed: int, edited_meanwhile: bool) -> None:
@@ -220,7 +220,7 @@ TestDefragMachine.settings = settings(max_examples=15, stateful_step_count=8, de
 
 def test_the_machine_does_apply_actions() -> None:
     """The control: replies of this kind are mostly acted upon."""
-    world = World(DictStore(), Random(1))
+    world = World(TemporaryStore(), Random(1))
     for seed in range(6):
         world.defrag(Random(seed), edited_meanwhile=False)
     assert world.planned_count >= 6

@@ -9,26 +9,33 @@ import math
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
-from returns.result import Failure, Success
 
 from agent_memory.adapters.database.store_database import StoreDatabase
 from agent_memory.adapters.disk.directory_state import directory_known_by
 from agent_memory.adapters.disk.paths import look_known_by
-from agent_memory.adapters.disk.root_files import names_inside
-from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand, unreadable
-from agent_memory.adapters.store.shelf_names import OtherName, ShelfLook, is_text, look_at_shelf, looks_of, printable
+from agent_memory.adapters.store.entry_files import (
+    ARCHIVE,
+    TOPICS,
+    ShelfLook,
+    is_text,
+    look_at_file,
+    look_at_shelf,
+    read_image,
+    understand,
+    unnameable,
+    unreadable,
+)
 from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
 from agent_memory.domain.recording.file_change import content_hash
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.errors import Busy
+from agent_memory.errors import Busy, EntryUnreadable, PathRefused, StoreIo
 from agent_memory.formats.listed_json import parse_listed
-from agent_memory.results import as_result, sealed, unwrap
 
 if TYPE_CHECKING:
     from agent_memory.domain.searching.matching import Refreshed
@@ -75,8 +82,10 @@ class SeenShelf:
     """What is on a shelf."""
 
     files: Mapping[str, Seen]
-    """What is known of each file of a note, by path; the same object as long as nothing changed."""
-    others: Sequence[OtherName]
+    """What is known of each file of a note, by path."""
+    odd: tuple[UnreadableFile, ...] = ()
+    directories: tuple[str, ...] = ()
+    """See `ShelfLook`."""
 
 
 class FollowedFiles:
@@ -92,7 +101,6 @@ class FollowedFiles:
         self._looks: dict[str, tuple[float, tuple[int, ...] | None, ShelfLook]] = {}
         self._known: dict[str, Mapping[str, tuple[int | None, Seen]]] = {}
         """What was seen last, by shelf and path, with how it looked; None for what is read each time."""
-        self._seen: dict[str, SeenShelf] = {}
 
     def refresh(self, patience_seconds: float = math.inf, left: Left | None = None) -> Refreshed:
         """Take in what changed, the newest first, as far as time allows. StoreIo or PathRefused where a shelf cannot be
@@ -118,16 +126,15 @@ class FollowedFiles:
         notes = self._database.read(lambda connection: connection.execute("SELECT count(*) FROM notes").fetchone()[0])
         return self._told(Refreshed(int(notes), read, removed, len(paths), unreadable))
 
-    @as_result
     def seen(self, shelf: str) -> SeenShelf:
         """What is on a shelf now. Errors as of `refresh`; a file that cannot be read hides no other."""
         look = self._look(shelf)
-        return self._seen_in(shelf, look.files, look.others)
+        return SeenShelf(self._seen_in(shelf, look.files), look.odd, look.directories)
 
     def versions(self, paths: Sequence[str]) -> Mapping[str, Seen]:
         """What is known of these earlier versions of notes; of others nothing more is kept."""
-        looks = {path: looked for path in paths if isinstance(looked := looks_of(f"{self._root}/{path}"), int)}
-        return self._seen_in(_VERSIONS, looks, ()).files
+        looks = {path: look for path in paths if isinstance(look := look_at_file(self._root, path), int)}
+        return self._seen_in(_VERSIONS, looks)
 
     def read(self, path: str) -> Seen | None:
         """What a file holds now; None for one that is gone."""
@@ -137,11 +144,6 @@ class FollowedFiles:
         """Something was written here: look again, whatever the age of the last look."""
         self._looks.clear()
 
-    @as_result
-    def names(self, shelf: str) -> Iterable[str]:
-        """Every name on a shelf now, whatever it is, in no order: to be gone through once."""
-        return iter(unwrap(names_inside(self._root, shelf)))
-
     def _look(self, shelf: str) -> ShelfLook:
         now, directory = time.monotonic(), None
         if self.max_age_seconds:
@@ -149,13 +151,13 @@ class FollowedFiles:
             last = self._looks.get(shelf)
             if last is not None and now - last[0] < self.max_age_seconds and last[1] == directory is not None:
                 return last[2]
-        found = unwrap(look_at_shelf(self._root, shelf))
+        found = look_at_shelf(self._root, shelf)
         self._looks[shelf] = now, directory, found
         return found
 
     # -- for a listing ------------------------------------------------------------------------------------------------
 
-    def _seen_in(self, shelf: str, files: Mapping[str, int], others: Sequence[OtherName]) -> SeenShelf:
+    def _seen_in(self, shelf: str, files: Mapping[str, int]) -> Mapping[str, Seen]:
         known = self._known.get(shelf)
         if known is None:
             try:
@@ -163,9 +165,6 @@ class FollowedFiles:
             except Busy:
                 known = {}
         unread = [path for path, look in files.items() if path not in known or known[path][0] != look]
-        last = self._seen.get(shelf)
-        if last is not None and not unread and len(known) == len(files) and last.others == others:
-            return last
         now = {path: known[path] for path in files if path in known}
         while unread:
             some = list(self._batch(unread, files, math.inf))
@@ -175,8 +174,7 @@ class FollowedFiles:
         if shelf == _VERSIONS:
             self._keep([ReadFile(path) for path in known.keys() - files.keys()])
         self._known[shelf] = now
-        self._seen[shelf] = SeenShelf({path: seen for path, (_, seen) in now.items()}, others)
-        return self._seen[shelf]
+        return {path: seen for path, (_, seen) in now.items()}
 
     def _keep(self, some: Sequence[ReadFile]) -> None:
         """Put these in where that can be done now: what another process hinders is read again next time."""
@@ -209,21 +207,21 @@ class FollowedFiles:
 
     def _read(self, path: str) -> ReadFile:
         if not path.isprintable() and not is_text(path):
-            return ReadFile(path, trouble=UnreadableFile(printable(path), ("its name is not UTF-8",)))
+            return ReadFile(path, trouble=unnameable(path))
         read_at_ns = time.time_ns()
-        match sealed(read_image(self._root, path)):
-            case Failure(error):
-                return ReadFile(path, trouble=unreadable(path, error))
-            case Success(image):
-                if image is None:
-                    return ReadFile(path)
+        try:
+            image = read_image(self._root, path)
+        except (PathRefused, StoreIo) as error:
+            return ReadFile(path, trouble=unreadable(path, error))
+        if image is None:
+            return ReadFile(path)
         look = look_known_by(image.known_by) if image.touched_ns + _GRAIN_NS <= read_at_ns else None
-        match sealed(understand(path, image.data, image.mtime_ns)):
-            case Success(stored):
-                is_secret = stored.meta.sensitivity is Sensitivity.SECRET  # read each time: no word of it is kept
-                return ReadFile(path, None if is_secret else look, content_hash(image.data), stored)
-            case Failure(error):
-                return ReadFile(path, look, content_hash(image.data), trouble=unreadable(path, error))
+        try:
+            stored = understand(path, image.data, image.mtime_ns)
+        except EntryUnreadable as error:
+            return ReadFile(path, look, content_hash(image.data), trouble=unreadable(path, error))
+        is_secret = stored.meta.sensitivity is Sensitivity.SECRET  # read each time: no word of it is kept
+        return ReadFile(path, None if is_secret else look, content_hash(image.data), stored)
 
     def _put(self, some: Sequence[ReadFile]) -> tuple[int, int]:
         """How many were new, and how many went. Busy while another process writes."""

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 
 from agent_memory.adapters.database.following import ReadFile, standing
-from agent_memory.adapters.store.entry_files import TOPICS, read_image, understand
+from agent_memory.adapters.store.entry_files import TOPICS, entry_or_none, read_image
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.searching.matching import Relation
 from agent_memory.domain.searching.terms import FieldTerms, note_terms
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.errors import PathRefused, StoreIo
 from agent_memory.formats.listed_json import render_listed
 
 _MOST_MS = (1 << 63) - 1
@@ -105,8 +106,11 @@ class Batch:
         self._connection.execute("UPDATE files SET number = ? WHERE path = ?", (number, path))
 
     def _read_again(self, path: str) -> StoredEntry | None:
-        image = read_image(self._root, path).value_or(None)
-        return None if image is None else understand(path, image.data, image.mtime_ns).value_or(None)
+        try:
+            image = read_image(self._root, path)
+        except (PathRefused, StoreIo):
+            return None
+        return None if image is None else entry_or_none(path, image.data, image.mtime_ns)
 
     def _put_note(self, stored: StoredEntry) -> int:
         meta, archived, fields = stored.meta, stored.listed.archived, note_terms(stored)

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import count
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.paths import FileImage
 from agent_memory.adapters.doctor.files import RepairLog
 from agent_memory.adapters.git.git_process import GitProcess
-from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand
+from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none, read_image, understand
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.doctor.note_checks import NoteFile
 from agent_memory.domain.doctor.note_repairs import NoteRepair, Rewrite, Shelve
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.recording.file_change import FileChange, FileState
-from agent_memory.errors import EntryChanged, EntryInvalid, Error
-from agent_memory.formats.frontmatter import split_note
-from agent_memory.formats.note import render_note
-from agent_memory.formats.written_tags import with_normal_tags
+from agent_memory.errors import EntryChanged, EntryInvalid, EntryUnreadable
+from agent_memory.formats.frontmatter import NotReadable, split_note
+from agent_memory.formats.note import render_note, with_normal_tags
 from agent_memory.ports import Locks
 from agent_memory.results import as_result, sealed
 from agent_memory.wording import describe
@@ -62,9 +62,11 @@ class Repairing:
                         return
             self.log.failed.append(describe(EntryChanged(repairs[0].note.path)))
 
-    def _committed(self, changes: Sequence[FileChange]) -> Result[bool, Error]:
+    @as_result
+    def _committed(self, changes: Sequence[FileChange]) -> bool:
         transactions = Transactions(self.root)
-        return transactions.recover().bind(lambda _: transactions.commit(changes))
+        transactions.recover()
+        return transactions.commit(changes)
 
     def _decided(self, repairs: Sequence[NoteRepair]) -> tuple[list[NoteRepair], list[str], list[FileChange]]:
         done: list[NoteRepair] = []
@@ -81,56 +83,49 @@ class Repairing:
                     troubles.append(f"{repair.note.path} was left as it is: {describe(error)}")
         return done, troubles, changes
 
-    def _changes(self, repair: NoteRepair, planned: Mapping[str, FileState]) -> Result[tuple[FileChange, ...], Error]:
+    @as_result
+    def _changes(self, repair: NoteRepair, planned: Mapping[str, FileState]) -> tuple[FileChange, ...]:
         """What the repair changes; `planned` is what those before it in the batch write."""
-        match sealed(read_image(self.root, repair.note.path)):
-            case Failure(error):
-                return Failure(error)
-            case Success(image):
-                if image is None or image.data != repair.note.text.encode():
-                    return Failure(EntryChanged(repair.note.stored.meta.id))
-                if isinstance(repair, Rewrite):
-                    return self._rewritten(repair, image)
-                return self._shelved(repair, image, planned)
+        image = read_image(self.root, repair.note.path)
+        if image is None or image.data != repair.note.text.encode():
+            raise EntryChanged(repair.note.stored.meta.id)
+        if isinstance(repair, Rewrite):
+            return self._rewritten(repair, image)
+        return self._shelved(repair, image, planned)
 
-    def _rewritten(self, repair: Rewrite, image: FileImage) -> Result[tuple[FileChange, ...], Error]:
+    def _rewritten(self, repair: Rewrite, image: FileImage) -> tuple[FileChange, ...]:
         note, path = repair.note, f"{TOPICS}/{repair.name}"
         data = with_normal_tags(render_note(MemoryEntry(repair.meta, note.stored.body), note.text)).encode()
         if problems := _problems(path, data, repair):
-            return Failure(EntryInvalid(problems))
+            raise EntryInvalid(problems)
         before, after = FileState(image.data, image.mtime_ns), FileState(data)
         if path == note.path:
-            return Success((FileChange(path, before, after),))
-        return Success((FileChange(path, None, after), FileChange(note.path, before, None)))
+            return (FileChange(path, before, after),)
+        return (FileChange(path, None, after), FileChange(note.path, before, None))
 
-    def _shelved(
-        self, repair: Shelve, image: FileImage, planned: Mapping[str, FileState]
-    ) -> Result[tuple[FileChange, ...], Error]:
+    def _shelved(self, repair: Shelve, image: FileImage, planned: Mapping[str, FileState]) -> tuple[FileChange, ...]:
         state = FileState(image.data, image.mtime_ns)
         meta = repair.note.stored.meta
         for ms in count(max(meta.updated_at_ms, 0)):
             path = f"{ARCHIVE}/{meta.id}/{ms}.md"
             there: FileState | FileImage | None = planned.get(path)
             if there is None:
-                read = read_image(self.root, path)
-                if isinstance(read, Failure):
-                    return Failure(read.failure())
-                there = read.unwrap()
+                there = read_image(self.root, path)
             if there is None:
-                return Success((FileChange(path, None, state), FileChange(repair.note.path, state, None)))
+                return (FileChange(path, None, state), FileChange(repair.note.path, state, None))
             if there.data == image.data:
-                return Success((FileChange(repair.note.path, state, None),))
+                return (FileChange(repair.note.path, state, None),)
         raise AssertionError("milliseconds do not end")
 
 
 def _problems(path: str, data: bytes, repair: Rewrite) -> tuple[str, ...]:
     """Why the file must not be written so: it has to be read back as the same note, but for what was repaired."""
-    match sealed(understand(path, data, 0)):
-        case Failure(invalid):
-            return invalid.problems
-        case Success(stored):
-            same = _as_kept(stored.body) == _as_kept(repair.note.stored.body) and stored.meta.id == repair.meta.id
-            return () if same else ("it would not be read as the same note",)
+    try:
+        stored = understand(path, data, 0)
+    except EntryUnreadable as invalid:
+        return invalid.problems
+    same = _as_kept(stored.body) == _as_kept(repair.note.stored.body) and stored.meta.id == repair.meta.id
+    return () if same else ("it would not be read as the same note",)
 
 
 def _as_kept(body: str) -> str:
@@ -148,21 +143,19 @@ _LOOKED_BACK = 20
 """Commits of one file. The newest but one has the frontmatter, unless the loss went unnoticed through many edits."""
 
 
-def restore_head(git: GitProcess, path: str) -> Result[bool, Error]:
+@as_result
+def restore_head(git: GitProcess, path: str) -> bool:
     """Whether the note (its path below the root) has its last recorded frontmatter again; the write lock is held."""
-    match sealed(read_image(str(git.root), path)):
-        case Failure(error):
-            return Failure(error)
-        case Success(image):
-            if image is None:
-                return Success(False)
-            block = _last_block(git, path)
-            data = b"" if block is None else _with_head(block, image.data.decode("utf-8", "replace")).encode()
-            if not data or isinstance(understand(path, data, image.mtime_ns), Failure):
-                return Success(False)
-            change = FileChange(path, FileState(image.data, image.mtime_ns), FileState(data))
-            transactions = Transactions(str(git.root))
-            return transactions.recover().bind(lambda _: transactions.commit((change,)))
+    image = read_image(str(git.root), path)
+    block = None if image is None else _last_block(git, path)
+    if image is None or block is None:
+        return False
+    data = _with_head(block, image.data.decode("utf-8", "replace")).encode()
+    if entry_or_none(path, data, image.mtime_ns) is None:
+        return False
+    transactions = Transactions(str(git.root))
+    transactions.recover()
+    return transactions.commit((FileChange(path, FileState(image.data, image.mtime_ns), FileState(data)),))
 
 
 def _last_block(git: GitProcess, path: str) -> str | None:
@@ -171,9 +164,9 @@ def _last_block(git: GitProcess, path: str) -> str | None:
     for commit in commits.map(lambda output: output.stdout.decode().split()).value_or([]):
         shown = run("show", f"{commit}:{path}")
         text = shown.map(lambda output: output.stdout.decode("utf-8", "replace")).value_or("")
-        parts = split_note(text).value_or(None)
-        if parts is not None and parts.block is not None:
-            return parts.block
+        with suppress(NotReadable):
+            if (block := split_note(text).block) is not None:
+                return block
     return None
 
 

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.paths import FileImage
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
@@ -33,10 +33,9 @@ from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.planning.linking import taken_ids
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.tiers import TierList
-from agent_memory.errors import EntryUnreadable, Error
-from agent_memory.formats.note import HEADLESS
-from agent_memory.formats.written_tags import written_tags
-from agent_memory.results import sealed
+from agent_memory.errors import EntryUnreadable, PathRefused, StoreIo
+from agent_memory.formats.note import HEADLESS, written_tags
+from agent_memory.results import as_result, sealed
 
 
 def read_notes(root: str, live: Iterable[Listed]) -> Iterator[NoteFile]:
@@ -60,24 +59,27 @@ def read_copies(root: str, unreadable: Sequence[UnreadableFile], live: Sequence[
 
 def read_note(root: str, path: str) -> NoteFile | None:
     """The file; None for one that is gone, cannot be read, or is no note."""
-    return _read(root, path, lambda image: understand(path, image.data, image.mtime_ns)).value_or(None)
+    try:
+        return _read(root, path, lambda image: understand(path, image.data, image.mtime_ns))
+    except (PathRefused, StoreIo):
+        return None
 
 
-def read_again(root: str, listed: Listed) -> Result[NoteFile | None, Error]:
+@as_result
+def read_again(root: str, listed: Listed) -> NoteFile | None:
     """The file of an entry that was listed; None for one that is gone, or no note any more. What its bytes say is not found
     out once more while they are the same."""
     return _read(root, listed.path, lambda image: understand_again(listed, image.data, image.mtime_ns))
 
 
-def _read(
-    root: str, path: str, understood: Callable[[FileImage], Result[StoredEntry, EntryUnreadable]]
-) -> Result[NoteFile | None, Error]:
-    def note_in(image: FileImage | None) -> NoteFile | None:
-        if image is None:
-            return None
-        return understood(image).map(lambda stored: _note(path, image, stored)).value_or(None)
-
-    return read_image(root, path).map(note_in)
+def _read(root: str, path: str, understood: Callable[[FileImage], StoredEntry]) -> NoteFile | None:
+    image = read_image(root, path)
+    if image is None:
+        return None
+    try:
+        return _note(path, image, understood(image))
+    except EntryUnreadable:
+        return None
 
 
 def _note(path: str, image: FileImage, stored: StoredEntry) -> NoteFile:

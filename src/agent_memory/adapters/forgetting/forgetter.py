@@ -27,9 +27,8 @@ from agent_memory.adapters.forgetting.note_traces import (
 )
 from agent_memory.adapters.forgetting.run_traces import RunTraces, remove_directory_below
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
-from agent_memory.adapters.store.entry_files import read_image
-from agent_memory.adapters.store.reverted_files import without
-from agent_memory.adapters.store.tier_file import tiers_in
+from agent_memory.adapters.store.entry_files import read_image, tiers_in
+from agent_memory.adapters.store.reversal import without
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.entry import Meta, StoredEntry
 from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting, GoneNote, Mention, SharedNote
@@ -257,13 +256,13 @@ class Forgetter:
 
     def _change_notes(self, found: Found) -> None:
         transactions = Transactions(self._real)
-        unwrap(transactions.recover())
+        transactions.recover()
         for _ in range(_ATTEMPTS):
             traces = self._traces_now(found.told.target)
             if not {file.path for file in traces.removed} <= set(found.told.paths):
                 break
             tiers = self._tier_change(found.work.words.ids)
-            if unwrap(transactions.commit((*traces.changes, *tiers))):
+            if transactions.commit((*traces.changes, *tiers)):
                 return
         raise _changed(found)
 
@@ -275,10 +274,10 @@ class Forgetter:
 
     def _tier_change(self, ids: frozenset[str]) -> tuple[FileChange, ...]:
         """What becomes of the tier list when these are gone; StateCorrupt for a damaged one, which is not replaced."""
-        image = unwrap(read_image(self._real, TIERS_FILE))
+        image = read_image(self._real, TIERS_FILE)
         if image is None:
             return ()
-        tiers = unwrap(tiers_in(self._real, image.data))
+        tiers = tiers_in(self._real, image.data)
         left = without(tiers, ids)
         if left == tiers:
             return ()

@@ -13,7 +13,7 @@ from agent_memory.adapters.disk.paths import FileImage, directory_in, those_ther
 from agent_memory.adapters.disk.root_files import names_below, read_bytes
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_reading import FAILED, MAX_RETIRED_BYTES, PROCESSED, REASON_ENDING
-from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand
+from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none, read_image
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
 from agent_memory.domain.forgetting.traces import SessionKey, share_of, unlinked, without_session
 from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot, InboxEntry, InlineNote, session_id_of
@@ -106,9 +106,9 @@ def note_files(root: str) -> Iterator[NoteFile]:
 
 def _read_note(root: str, path: str) -> Iterator[NoteFile]:
     if is_note_name(path.rpartition("/")[2]):
-        image = unwrap(read_image(root, path))
+        image = read_image(root, path)
         if image is not None:
-            yield NoteFile(path, image, understand(path, image.data, image.mtime_ns).value_or(None))
+            yield NoteFile(path, image, entry_or_none(path, image.data, image.mtime_ns))
 
 
 def _names(root: str, directory: str) -> list[str]:

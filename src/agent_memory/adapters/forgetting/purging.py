@@ -18,7 +18,7 @@ from attrs import define, evolve, field, frozen
 from agent_memory.adapters.disk.paths import real_root, those_there
 from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
 from agent_memory.adapters.forgetting.note_traces import id_at
-from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, understand
+from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.forgetting.traces import forgetful_message, share_of, without_session
 from agent_memory.formats.bookkeeping_json import ForgettingAtWork
@@ -60,7 +60,7 @@ def purge_rules(work: ForgettingAtWork, gone: frozenset[str]) -> PurgeRules:
         return _is_note(path) and (work.session is not None or drops_path(path))
 
     def version(path: str, data: bytes) -> bytes | None:
-        stored = understand(path, data, 0).value_or(None)
+        stored = entry_or_none(path, data, 0)
         session = work.session
         if not drops_path(path):
             if session is None or session.session_id.encode("utf-8", "surrogatepass") not in data:

@@ -23,7 +23,7 @@ from agent_memory.adapters.disk.paths import directory_in, real_root
 from agent_memory.adapters.disk.root_files import files_below, read_bytes, remove_file, subdirectories, write_text
 from agent_memory.adapters.forgetting.note_traces import id_at
 from agent_memory.adapters.records.run_log_files import FORGOTTEN_MARK, RUNS, RunLogFiles
-from agent_memory.adapters.store.reverted_files import files_together, without
+from agent_memory.adapters.store.reversal import files_together, without
 from agent_memory.domain.actions import ids_of
 from agent_memory.domain.change import Change, Create, Replace, subject_of
 from agent_memory.domain.footprint import Footprint

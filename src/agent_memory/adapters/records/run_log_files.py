@@ -26,8 +26,8 @@ from agent_memory.domain.run_log import LoggedRun, changed_entries, is_named
 from agent_memory.domain.undone import Undoing, UndoneMark, churning, undone_by, undone_fingerprints
 from agent_memory.errors import Error, PathRefused, RunNotFound, StateCorrupt, StoreIo, UndoRefused
 from agent_memory.formats.bookkeeping_json import UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT, Undone
+from agent_memory.formats.footprint_diff import logged_changes, note_changes
 from agent_memory.formats.footprint_json import parse_footprint, render_footprint
-from agent_memory.formats.note_changes import logged_changes, note_changes
 from agent_memory.formats.run_json import parse_report, render_report_document
 from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap

@@ -1,19 +1,27 @@
-"""One file of an entry, read and understood."""
+"""The files of entries: the names in a directory of a store, what each looks like from outside, and what it holds."""
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Mapping
+from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING
 
-from attrs import evolve
-from returns.result import Failure, Result, Success
+from attrs import evolve, frozen
 
-from agent_memory.adapters.disk.paths import FileImage, inside, read_file
+from agent_memory.adapters.disk import paths
+from agent_memory.adapters.disk.directory_state import look_of, look_through
+from agent_memory.adapters.disk.io_errors import as_store_io, store_io
+from agent_memory.adapters.disk.paths import FileImage, directory_in, oddity, path_in
 from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
 from agent_memory.domain.recording.file_change import content_hash
 from agent_memory.domain.text.derive import body_hash
+from agent_memory.domain.text.file_name import is_note_name
 from agent_memory.domain.text.ids import is_id
+from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import EntryUnreadable, Error, PathRefused, StoreIo
+from agent_memory.results import unwrap
 
 if TYPE_CHECKING:
     from agent_memory.formats.note import ParsedNote
@@ -30,47 +38,50 @@ MAX_FILE_BYTES = 4 << 20
 """A larger file is no memory entry: it is neither read nor moved."""
 
 
-def read_image(root: str, path: str) -> Result[FileImage | None, Error]:
+# -- what a file holds ------------------------------------------------------------------------------------------------
+
+
+def read_image(root: str, path: str) -> FileImage | None:
     """The bytes of the file at a path relative to a real root; None where there is none."""
-    return inside(root, path).bind(lambda absolute: read_file(absolute, MAX_FILE_BYTES))
+    return paths.read_image(path_in(root, path), MAX_FILE_BYTES)
 
 
-def understand(path: str, data: bytes, mtime_ns: int) -> Result[StoredEntry, EntryUnreadable]:
-    """The entry that these bytes are at this path: live in `topics/`, archived in `archive/`.
+def understand(path: str, data: bytes, mtime_ns: int) -> StoredEntry:
+    """The entry that these bytes are at this path: live in `topics/`, archived in `archive/`. EntryUnreadable for no entry.
 
     A version lies at `archive/<id>/<ms>.md`: there the directory states the id where the file itself does not.
     """
-    from agent_memory.formats.note import parse_note  # not needed where the listing cache knows every file
+    from agent_memory.formats.note import read_note  # not needed where the listing cache knows every file
 
-    return (
-        parse_note(data, path, mtime_ns // 1_000_000)
-        .bind(lambda note: _under_its_id(note, path))
-        .map(
-            lambda note: StoredEntry(
-                Listed(
-                    note.meta,
-                    path,
-                    content_hash(data),
-                    archived=path.startswith(f"{ARCHIVE}/"),
-                    provisional_id=note.provisional_id,
-                    body_hash=body_hash(note.body),
-                    conflicted=note.conflicted,
-                ),
-                note.body,
-            )
-        )
+    note = _under_its_id(read_note(data, path, mtime_ns // 1_000_000), path)
+    listed = Listed(
+        note.meta,
+        path,
+        content_hash(data),
+        archived=path.startswith(f"{ARCHIVE}/"),
+        provisional_id=note.provisional_id,
+        body_hash=body_hash(note.body),
+        conflicted=note.conflicted,
     )
+    return StoredEntry(listed, note.body)
 
 
-def understand_again(listed: Listed, data: bytes, mtime_ns: int) -> Result[StoredEntry, EntryUnreadable]:
+def understand_again(listed: Listed, data: bytes, mtime_ns: int) -> StoredEntry:
     """The same for the file of an entry that was listed: bytes that are still the same are not read once more, but for the
     body. Instants that such a file takes from its mtime stay those of the listing."""
     if content_hash(data) != listed.content_hash:
         return understand(listed.path, data, mtime_ns)
     from agent_memory.formats.frontmatter import split_note
 
-    body = split_note(data.decode("utf-8", "replace")).map(lambda parts: StoredEntry(listed, parts.body))
-    return body.lash(lambda _: understand(listed.path, data, mtime_ns))
+    return StoredEntry(listed, split_note(data.decode()).body)
+
+
+def entry_or_none(path: str, data: bytes, mtime_ns: int) -> StoredEntry | None:
+    """The same as `understand`; None where it is no entry."""
+    try:
+        return understand(path, data, mtime_ns)
+    except EntryUnreadable:
+        return None
 
 
 def unreadable(path: str, error: Error) -> UnreadableFile:
@@ -86,10 +97,102 @@ def unreadable(path: str, error: Error) -> UnreadableFile:
             return UnreadableFile(path, (error.code,))
 
 
-def _under_its_id(note: ParsedNote, path: str) -> Result[ParsedNote, EntryUnreadable]:
+def _under_its_id(note: ParsedNote, path: str) -> ParsedNote:
     directory = os.path.basename(os.path.dirname(path))
     if not is_id(directory) or note.meta.id == directory:
-        return Success(note)
+        return note
     if note.provisional_id:
-        return Success(evolve(note, meta=evolve(note.meta, id=directory), provisional_id=False))
-    return Failure(EntryUnreadable(path, (f"it lies under {directory} but says that it is {note.meta.id}",)))
+        return evolve(note, meta=evolve(note.meta, id=directory), provisional_id=False)
+    raise EntryUnreadable(path, (f"it lies under {directory} but says that it is {note.meta.id}",))
+
+
+def read_tiers(root: str) -> TierList:
+    """The tier list under a real root; empty where there is none. StateCorrupt for a damaged one (P6)."""
+    image = read_image(root, TIERS_FILE)
+    return tiers_in(root, None if image is None else image.data)
+
+
+def tiers_in(root: str, data: bytes | None) -> TierList:
+    """The tier list that the file holds; None: there is no file."""
+    from agent_memory.formats.tiers_json import parse_tiers  # hooks never ask
+
+    return TierList() if data is None else unwrap(parse_tiers(data, f"{root}/{TIERS_FILE}"))
+
+
+# -- what it looks like -----------------------------------------------------------------------------------------------
+
+
+@frozen
+class ShelfLook:
+    """What is in a directory of notes, in no order. No file is opened for it."""
+
+    files: Mapping[str, int]
+    """How each regular file of a note looks (`directory_state.look_of`), by its path relative to the root."""
+    odd: tuple[UnreadableFile, ...] = ()
+    """What has the name of a note and is none."""
+    directories: tuple[str, ...] = ()
+    """Paths of other directories that are not hidden, or of what may be one: a disk may not tell."""
+
+
+def look_at_shelf(root: str, directory: str) -> ShelfLook:
+    """What is in a directory of a real root; nothing where there is no such directory."""
+    absolute = directory_in(root, directory)
+    with as_store_io("list", absolute):
+        look = look_through(absolute)
+    files: dict[str, int] = {}
+    odd: list[UnreadableFile] = []
+    directories: list[str] = []
+    for name, looks in zip(look.names, look.looks, strict=True):
+        path, mode = f"{directory}/{name}", look.irregular.get(name)
+        if not is_note_name(name):
+            if mode is not None and S_ISDIR(mode) and not name.startswith("."):
+                directories.append(path)
+        elif mode is None:
+            files[path] = looks
+        else:
+            odd.append(_odd(path, oddity(mode) or ""))
+    for name, may_be_directory, error in look.refused:
+        path = f"{directory}/{name}"
+        if is_note_name(name):
+            odd.append(_refused(path, error))
+        elif may_be_directory and not name.startswith("."):
+            directories.append(path)
+    return ShelfLook(files, tuple(odd), tuple(directories))
+
+
+def look_at_file(root: str, path: str) -> int | UnreadableFile | None:
+    """How one regular file looks, else what is to be said about it; None for one that is gone."""
+    try:
+        status = os.lstat(f"{root}/{path}")
+    except OSError as error:
+        return None if error.errno == errno.ENOENT else _refused(path, error)
+    if not S_ISREG(status.st_mode):
+        return _odd(path, oddity(status.st_mode) or "")
+    return look_of(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+
+
+def _odd(path: str, problem: str) -> UnreadableFile:
+    return UnreadableFile(path, (problem,)) if is_text(path) else unnameable(path)
+
+
+def _refused(path: str, error: OSError) -> UnreadableFile:
+    return unreadable(path, store_io(error, "read", path)) if is_text(path) else unnameable(path)
+
+
+def unnameable(path: str) -> UnreadableFile:
+    """How a listing says that a file has a name that no text can hold."""
+    return UnreadableFile(printable(path), ("its name is not UTF-8",))
+
+
+def is_text(path: str) -> bool:
+    """Whether it is UTF-8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def printable(path: str) -> str:
+    """A name as it may be shown."""
+    return os.fsencode(path).decode("utf-8", "replace")

@@ -18,8 +18,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from enum import Enum, auto
 
-from returns.result import Failure, Result, Success
-
 from agent_memory.adapters.disk.durable import (
     TEMPORARY_PREFIX,
     create_file,
@@ -28,13 +26,13 @@ from agent_memory.adapters.disk.durable import (
     replace_file,
     write_new_file,
 )
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import directory_inside, inside, open_regular, read_file, those_there
+from agent_memory.adapters.disk.io_errors import as_store_io, store_io
+from agent_memory.adapters.disk.paths import directory_in, exists, open_checked, path_in, read_image
 from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, MAX_FILE_BYTES, RUNS, TOPICS, TRANSACTION
 from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash, hash_of
-from agent_memory.errors import Error
+from agent_memory.errors import PathRefused, StoreIo
 from agent_memory.formats.footprint_json import OVER, Step, is_over, parse_journal, render_journal
-from agent_memory.results import sealed
+from agent_memory.results import unwrap
 
 _JOURNALS = re.compile(re.escape(JOURNAL.rpartition("/")[2]))
 _TEMPORARY = re.compile(re.escape(TEMPORARY_PREFIX) + ".*", re.DOTALL)
@@ -62,17 +60,21 @@ class Transactions:
         """Whether a crash left a transaction half done, or another process is at one right now."""
         return os.path.lexists(self._journal)
 
-    def recover(self) -> Result[None, Error]:
+    def recover(self) -> None:
         """Undo a transaction that a crash left half done, or finish it where undoing would lose what came after it."""
-        match sealed(inside(self._root, JOURNAL).bind(lambda path: read_file(path, _MAX_OWN_BYTES))):
-            case Failure(error):
-                return Failure(error)
-            case Success(image):
-                if image is None or is_over(image.data):
-                    return self._clear()
-                return parse_journal(image.data, self._journal).bind(self._recover).bind(lambda _: self._end())
+        image = read_image(path_in(self._root, JOURNAL), _MAX_OWN_BYTES)
+        if image is None or is_over(image.data):
+            self._clear()
+            return
+        steps = unwrap(parse_journal(image.data, self._journal))
+        places = [self._where(step) for step in steps]
+        if any(at is not _At.AFTER for at in places):
+            self._mend(steps, places)
+        self._remove_empty(steps)
+        self._sweep(steps)
+        self._end()
 
-    def commit(self, changes: Sequence[FileChange]) -> Result[bool, Error]:
+    def commit(self, changes: Sequence[FileChange]) -> bool:
         """True: all is durable. False, or an error: nothing is changed; with False because a file was no longer as it
         was when the changes were decided, so they are to be decided anew. ValueError where a file is changed more than once:
         the second change could not find it as it was before all of them."""
@@ -80,143 +82,111 @@ class Transactions:
         # New files first: what moves is then in two places for a moment, and never in none.
         ordered = sorted(wanted, key=lambda change: change.after is None)
         if not ordered:
-            return Success(True)
+            return True
         paths: set[str] = set()
         for change in ordered:
             if change.path in paths:
                 raise ValueError(f"{change.path} is changed more than once")
             paths.add(change.path)
-            contained = inside(self._root, change.path)
-            if isinstance(contained, Failure):
-                return contained
-        return self._prepare(ordered).bind(self._carry_out)
+            path_in(self._root, change.path)
+        return self._carry_out(self._prepared(ordered))
 
-    def _prepare(self, changes: Sequence[FileChange]) -> Result[tuple[Step, ...], Error]:
-        path = self._directory
+    def _prepared(self, changes: Sequence[FileChange]) -> tuple[Step, ...]:
+        """The steps, once the new bytes and the journal are on disk."""
         try:
-            make_directories(self._directory)
+            with as_store_io("write", self._directory):
+                make_directories(self._directory)
             steps: list[Step] = []
             for number, change in enumerate(changes):
-                staged = None
+                staged = None if change.after is None else f"{number}.new"
                 if change.after is not None:
-                    staged = f"{number}.new"
                     path = f"{self._directory}/{staged}"
-                    write_new_file(path, change.after.data)  # its name is durable with that of the journal
-                    if change.after.mtime_ns is not None:
-                        os.utime(path, ns=(change.after.mtime_ns, change.after.mtime_ns))
+                    with as_store_io("write", path):
+                        write_new_file(path, change.after.data)  # its name is durable with that of the journal
+                        if change.after.mtime_ns is not None:
+                            os.utime(path, ns=(change.after.mtime_ns, change.after.mtime_ns))
                 steps.append(Step(change.path, change.before, hash_of(change.after), staged))
-            path = self._journal
-            create_file(path, render_journal(tuple(steps)))
-        except OSError as error:
-            self._clear()  # if that fails too, the next transaction does it
-            return Failure(store_io(error, "write", path))
-        return Success(tuple(steps))
+            with as_store_io("write", self._journal):
+                create_file(self._journal, render_journal(tuple(steps)))
+        except StoreIo:
+            with suppress(PathRefused, StoreIo):  # the next transaction does it
+                self._clear()
+            raise
+        return tuple(steps)
 
-    def _carry_out(self, steps: tuple[Step, ...]) -> Result[bool, Error]:
-        for number, step in enumerate(steps):
-            where = self._where(step)
-            if where != Success(_At.BEFORE):
-                self._give_up(steps[:number])
-                return where.map(lambda _: False)
-            taken = self._take(step)
-            if number + 1 == len(steps) or (step.staged and not steps[number + 1].staged):
-                # What moves has its new name for certain before the old one goes.
-                taken = taken.bind(lambda _: _flush(self._directories(steps)))
-            if isinstance(taken, Failure):
-                self._give_up(steps[: number + 1])
-                return taken.map(lambda _: False)
+    def _carry_out(self, steps: tuple[Step, ...]) -> bool:
+        taken = 0
+        try:
+            for number, step in enumerate(steps):
+                if self._where(step) is not _At.BEFORE:
+                    self._give_up(steps[:number])
+                    return False
+                taken = number + 1
+                self._take(step)
+                if number + 1 == len(steps) or (step.staged and not steps[number + 1].staged):
+                    # What moves has its new name for certain before the old one goes.
+                    _flush(self._directories(steps))
+        except (PathRefused, StoreIo):
+            self._give_up(steps[:taken])
+            raise
         self._remove_empty(steps)
-        self._end()  # should even the mark fail, recovery finds everything in place, unless somebody changes it before
-        return Success(True)
+        with suppress(PathRefused, StoreIo):
+            self._end()  # should even the mark fail, recovery finds everything in place, unless somebody changes it before
+        return True
 
     def _give_up(self, steps: Sequence[Step]) -> None:
         # An undo that fails leaves the journal, and with it the work to recovery: the next to come tries again.
-        self._undo(steps).bind(lambda _: self._end())
+        with suppress(PathRefused, StoreIo):
+            self._undo(steps)
+            self._end()
 
-    def _recover(self, steps: tuple[Step, ...]) -> Result[None, Error]:
-        places: list[_At] = []
-        for step in steps:
-            match sealed(self._where(step)):
-                case Failure(error):
-                    return Failure(error)
-                case Success(at):
-                    places.append(at)
-        if any(at is not _At.AFTER for at in places):
-            mended = self._waiting(steps).bind(lambda waiting: self._mend(steps, places, waiting))
-            if isinstance(mended, Failure):
-                return mended
-        self._remove_empty(steps)
-        return self._sweep(steps)
-
-    def _waiting(self, steps: Sequence[Step]) -> Result[frozenset[str], Error]:
-        """The staged files that have not gone where they belong."""
-        return those_there(self._directory, [step.staged for step in steps if step.staged]).map(frozenset)
-
-    def _mend(self, steps: Sequence[Step], places: Sequence[_At], waiting: frozenset[str]) -> Result[None, Error]:
+    def _mend(self, steps: Sequence[Step], places: Sequence[_At]) -> None:
+        """Undo what was not done to its end, or finish it."""
+        waiting = {step.staged for step in steps if step.staged and exists(f"{self._directory}/{step.staged}")}
         elsewhere = {step.staged for step, at in zip(steps, places, strict=True) if at is _At.ELSEWHERE and step.staged}
         missing = {step.staged for step, at in zip(steps, places, strict=True) if at is _At.BEFORE and step.staged}
         # Where somebody wrote upon what we had written, its earlier bytes are only in the archive that belongs to it. Bytes
         # that are not in place and not staged either are those of an undo that was cut short.
         if elsewhere <= waiting or not missing <= waiting:
-            return self._undo(steps)
+            self._undo(steps)
+            return
         # Where somebody else took the name before our bytes had it, what was to go there has no other place than its old one.
-        return self._finish(steps, places, removing=elsewhere.isdisjoint(waiting))
+        is_removing = elsewhere.isdisjoint(waiting)
+        for step, at in zip(steps, places, strict=True):
+            if at is _At.BEFORE and (is_removing or step.staged):
+                self._take(step)
+        _flush(self._directories(steps))
 
-    def _where(self, step: Step) -> Result[_At, Error]:
-        match sealed(inside(self._root, step.path).bind(lambda path: read_file(path, _max_bytes(step.path)))):
-            case Failure(error):
-                return Failure(error)
-            case Success(image):
-                current = None if image is None else content_hash(image.data)
-                if current == hash_of(step.before):
-                    return Success(_At.BEFORE)
-                return Success(_At.AFTER if current == step.after_hash else _At.ELSEWHERE)
+    def _where(self, step: Step) -> _At:
+        image = read_image(
+            path_in(self._root, step.path), _MAX_OWN_BYTES if step.path.startswith(f"{RUNS}/") else MAX_FILE_BYTES
+        )
+        current = None if image is None else content_hash(image.data)
+        if current == hash_of(step.before):
+            return _At.BEFORE
+        return _At.AFTER if current == step.after_hash else _At.ELSEWHERE
 
-    def _take(self, step: Step) -> Result[None, Error]:
+    def _take(self, step: Step) -> None:
         target = f"{self._root}/{step.path}"
-        try:
+        with as_store_io("write", target):
             if step.staged is None:
                 os.unlink(target)
             else:
                 make_directories(os.path.dirname(target))
                 os.replace(f"{self._directory}/{step.staged}", target)
-        except OSError as error:
-            return Failure(store_io(error, "write", target))
-        return Success(None)
-
-    def _finish(self, steps: Sequence[Step], places: Sequence[_At], *, removing: bool) -> Result[None, Error]:
-        for step, at in zip(steps, places, strict=True):
-            if at is _At.BEFORE and (removing or step.staged):
-                taken = self._take(step)
-                if isinstance(taken, Failure):
-                    return taken
-        return _flush(self._directories(steps))
 
     def _directories(self, steps: Sequence[Step]) -> tuple[str, ...]:
         return tuple(sorted({os.path.dirname(f"{self._root}/{step.path}") for step in steps}))
 
-    def _undo(self, steps: Sequence[Step]) -> Result[None, Error]:
+    def _undo(self, steps: Sequence[Step]) -> None:
         for step in reversed(steps):
-            undone = self._undo_step(step)
-            if isinstance(undone, Failure):
-                return undone
-        return Success(None)
-
-    def _undo_step(self, step: Step) -> Result[None, Error]:
-        match sealed(self._where(step)):
-            case Failure(error):
-                return Failure(error)
-            case Success(at):
-                target = f"{self._root}/{step.path}"
-                try:
-                    if at is _At.AFTER:
-                        _restore(target, step.before)
-                    if step.before is None:
-                        with suppress(OSError):  # there is more in it, or it never came to be
-                            os.rmdir(os.path.dirname(target))
-                except OSError as error:
-                    return Failure(store_io(error, "restore", target))
-                return Success(None)
+            at, target = self._where(step), f"{self._root}/{step.path}"
+            with as_store_io("restore", target):
+                if at is _At.AFTER:
+                    _restore(target, step.before)
+                if step.before is None:
+                    with suppress(OSError):  # there is more in it, or it never came to be
+                        os.rmdir(os.path.dirname(target))
 
     def _remove_empty(self, steps: Sequence[Step]) -> None:
         """A directory of versions goes with the last of them."""
@@ -225,53 +195,37 @@ class Transactions:
                 with suppress(OSError):  # there is more in it, or it is gone
                     os.rmdir(f"{self._root}/{directory}")
 
-    def _sweep(self, steps: Sequence[Step]) -> Result[None, Error]:
+    def _sweep(self, steps: Sequence[Step]) -> None:
         """Remove the temporary files that a crash left among the entries, where nobody else makes any."""
         for directory in self._directories([step for step in steps if step.path.startswith((TOPICS, ARCHIVE))]):
-            swept = _remove_from(directory, _TEMPORARY)
-            if isinstance(swept, Failure):
-                return swept
-        return Success(None)
+            _remove_from(directory, _TEMPORARY)
 
-    def _end(self) -> Result[None, Error]:
+    def _end(self) -> None:
         """As `_clear`; a journal that stays is marked as over."""
-        cleared = self._clear()
-        if isinstance(cleared, Failure):
-            opened = open_regular(self._journal, os.O_WRONLY | os.O_APPEND)
-            opened.map(_mark_over)
-        return cleared
+        try:
+            self._clear()
+        except (PathRefused, StoreIo):
+            with suppress(PathRefused, StoreIo, OSError):  # the disk takes nothing at all: it stays as it is
+                journal = open_checked(self._journal, os.O_WRONLY | os.O_APPEND)
+                try:
+                    os.write(journal, OVER)
+                    os.fsync(journal)
+                finally:
+                    os.close(journal)
+            raise
 
-    def _clear(self) -> Result[None, Error]:
+    def _clear(self) -> None:
         """Remove the journal, then what was staged."""
-        match sealed(directory_inside(self._root, TRANSACTION)):
-            case Failure(refused):
-                return Failure(refused)
-            case Success(directory):
-                return _remove_from(directory, _JOURNALS).bind(lambda _: _remove_from(directory, _STAGED))
+        directory = directory_in(self._root, TRANSACTION)
+        _remove_from(directory, _JOURNALS)
+        _remove_from(directory, _STAGED)
 
 
-def _max_bytes(path: str) -> int:
-    return _MAX_OWN_BYTES if path.startswith(f"{RUNS}/") else MAX_FILE_BYTES
-
-
-def _flush(directories: Sequence[str]) -> Result[None, Error]:
+def _flush(directories: Sequence[str]) -> None:
     for directory in directories:
-        try:
+        # An archive that is not there yet has nothing to flush.
+        with as_store_io("flush", directory), suppress(FileNotFoundError):
             fsync_directory(directory)
-        except FileNotFoundError:
-            continue  # an archive that is not there yet has nothing to flush
-        except OSError as error:
-            return Failure(store_io(error, "flush", directory))
-    return Success(None)
-
-
-def _mark_over(journal: int) -> None:
-    with suppress(OSError):  # the disk takes nothing at all: whoever comes next finds the journal as it is
-        try:
-            os.write(journal, OVER)
-            os.fsync(journal)
-        finally:
-            os.close(journal)
 
 
 def _restore(target: str, before: FileState | None) -> None:
@@ -286,7 +240,7 @@ def _restore(target: str, before: FileState | None) -> None:
         os.utime(target, ns=(before.mtime_ns, before.mtime_ns))
 
 
-def _remove_from(directory: str, names: re.Pattern[str]) -> Result[None, Error]:
+def _remove_from(directory: str, names: re.Pattern[str]) -> None:
     path = directory
     try:
         found = [name for name in os.listdir(directory) if names.fullmatch(name)]
@@ -296,7 +250,6 @@ def _remove_from(directory: str, names: re.Pattern[str]) -> Result[None, Error]:
         if found:
             fsync_directory(directory)
     except FileNotFoundError:
-        return Success(None)
+        return
     except OSError as error:
-        return Failure(store_io(error, "remove", path))
-    return Success(None)
+        raise store_io(error, "remove", path) from error

@@ -41,8 +41,8 @@ class DiskMerge:
         changes = self._changes(before, self.commits.tree(work.to_commit))
         journal = FileChange(AT_WORK, None, FileState(render_at_work(work)))
         transactions = Transactions(real_root(self.root))
-        unwrap(transactions.recover())
-        if not unwrap(transactions.commit((journal, *changes))):
+        transactions.recover()
+        if not transactions.commit((journal, *changes)):
             return False
         self._tell_git(work)
         return True
@@ -51,7 +51,7 @@ class DiskMerge:
         """Carry out the rest of a merge that a crash left between disk and git; whether there was one."""
         real = real_root(self.root)
         # A transaction that was not finished is undone first, and its journal with it.
-        unwrap(Transactions(real).recover())
+        Transactions(real).recover()
         data = read_bytes(real, AT_WORK, MAX_STATE_BYTES)
         if data is None:
             return False

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.formats.block_edit import edit_block
 from agent_memory.formats.frontmatter import read_values
+from agent_memory.formats.yaml_block import edit_block
 
 ORDER = ("id", "title", "tags", "pinned", "aliases", "sources")
 
@@ -55,12 +55,12 @@ def test_only_what_changes_changes(lines: list[str], keys: set[str], indent: str
     changes = {key: CHANGES[key] for key in ORDER if key in keys}
     edited = edit_block(block, changes, ORDER)
 
-    wanted = read_values(block).unwrap()
+    wanted = read_values(block)
     for key, text in changes.items():
-        wanted[key] = read_values(f"{key}: {text}\n" if text[0] != "\n" else f"{key}:{text}\n").unwrap()[key]
-    assert read_values(edited).unwrap() == wanted
-    before = read_values(block).unwrap()
-    assert [key for key in read_values(edited).unwrap() if key in before] == list(before)
+        wanted[key] = read_values(f"{key}: {text}\n" if text[0] != "\n" else f"{key}:{text}\n")[key]
+    assert read_values(edited) == wanted
+    before = read_values(block)
+    assert [key for key in read_values(edited) if key in before] == list(before)
 
     for line in lines:
         if any(line in KNOWN[key] for key in keys):
@@ -84,5 +84,5 @@ def test_a_block_in_braces_is_written_anew() -> None:
 
 
 def test_only_a_readable_block_is_edited() -> None:
-    with pytest.raises(ValueError, match="readable"):
+    with pytest.raises(ValueError, match="anchors"):
         edit_block("a: &b c\n", {"id": "x"}, ORDER)

@@ -6,12 +6,9 @@ import math
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from returns.result import Failure, Success
 
-from agent_memory.formats.quick_block import read_quickly
-from agent_memory.formats.yaml_block import plain, read_block
-from agent_memory.formats.yaml_scalars import Plain, flow_text, text_scalar
-from agent_memory.results import sealed
+from agent_memory.formats.frontmatter import NotReadable, Plain, flow_text, read_quickly, text_scalar
+from agent_memory.formats.yaml_block import plain_pairs, read_block
 
 OURS = """\
 id: id__a1b2c3
@@ -35,11 +32,10 @@ sources:
 
 
 def read_completely(block: str) -> dict[str, Plain] | None:
-    match sealed(read_block(block)):
-        case Success(root):
-            return {pair.key: plain(pair.value) for pair in root.pairs}
-        case Failure():
-            return None
+    try:
+        return plain_pairs(read_block(block))
+    except NotReadable:
+        return None
 
 
 def test_what_we_write_is_read_quickly() -> None:

@@ -1,0 +1,67 @@
+"""The notes in a directory that goes with the store, for tests of what stands on a store."""
+
+from __future__ import annotations
+
+import shutil
+import weakref
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tempfile import mkdtemp
+
+from agent_memory.adapters.store.store_files import StoreFiles
+from agent_memory.domain.footprint import Footprint
+from agent_memory.formats.footprint_json import parse_footprint
+from stand_ins.dict_locks import DictLocks
+
+_OURS = ("topics", "archive", "state")
+
+
+class TemporaryStore(StoreFiles):
+    """`StoreFiles` in a directory of its own."""
+
+    def __init__(self) -> None:
+        self.root = Path(mkdtemp(prefix="agent-memory-test-"))
+        weakref.finalize(self, shutil.rmtree, self.root, ignore_errors=True)
+        super().__init__(self.root, DictLocks())
+
+    def copy(self) -> TemporaryStore:
+        """The same notes in another directory."""
+        copied = TemporaryStore()
+        shutil.copytree(self.root, copied.root, dirs_exist_ok=True)
+        return copied
+
+    def put_by_hand(self, path: str, text: str) -> None:
+        """What a person does with an editor in `topics/`."""
+        (self.root / path).parent.mkdir(exist_ok=True)
+        (self.root / path).write_text(text)
+
+    def contents(self) -> Mapping[str, bytes]:
+        """All notes, and the tier list, by path."""
+        found = (path for each in _OURS for path in sorted((self.root / each).rglob("*")))
+        return {str(path.relative_to(self.root)): path.read_bytes() for path in found if path.is_file()}
+
+    def footprint(self, run_id: str) -> Footprint:
+        """All that a run changed."""
+        found = (self.root / "runs" / run_id).glob("footprint-*.json")
+        paths = sorted(found, key=lambda path: (len(path.name), path.name))
+        parsed = (parse_footprint(path.read_bytes(), str(path)).unwrap() for path in paths)
+        return Footprint(tuple(file for each in parsed for file in each.files))
+
+    @property
+    def footprints(self) -> Mapping[str, Footprint]:
+        """All that each run changed, by its id."""
+        return _Footprints(self)
+
+
+class _Footprints(Mapping[str, Footprint]):
+    def __init__(self, store: TemporaryStore) -> None:
+        self._store = store
+
+    def __getitem__(self, run_id: str) -> Footprint:
+        return self._store.footprint(run_id)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(path.name for path in (self._store.root / "runs").glob("*"))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
