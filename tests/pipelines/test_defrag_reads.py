@@ -7,7 +7,7 @@ from attrs import evolve
 from returns.result import Failure, Result
 
 from agent_memory.domain.change import Replace, Retire
-from agent_memory.domain.entry import MemoryEntry, StoredEntry
+from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error
 from agent_memory.pipelines.defrag import notes_as_listed
 from pipelines.defrag_world import DefragWorld, TidyingAgent
@@ -23,6 +23,10 @@ class FaultyStore(TemporaryStore):
 
     def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
         return Failure(self.errors[id]) if id in self.errors else super().read(id, archived=archived)
+
+    def read_again(self, listed: Listed) -> Result[StoredEntry, Error]:
+        id = listed.meta.id
+        return Failure(self.errors[id]) if id in self.errors else super().read_again(listed)
 
 
 def _faulty() -> tuple[DefragWorld, FaultyStore, str, str]:

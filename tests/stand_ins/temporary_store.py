@@ -58,6 +58,8 @@ class _Footprints(Mapping[str, Footprint]):
         self._store = store
 
     def __getitem__(self, run_id: str) -> Footprint:
+        if not (self._store.root / "runs" / run_id).is_dir():
+            raise KeyError(run_id)
         return self._store.footprint(run_id)
 
     def __iter__(self) -> Iterator[str]:

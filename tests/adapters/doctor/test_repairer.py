@@ -18,7 +18,7 @@ from returns.result import Failure
 
 from agent_memory.adapters.doctor.note_repairs import Repairing
 from agent_memory.config import Config, StorageConfig
-from agent_memory.domain.doctor.note_repairs import NoteRepair
+from agent_memory.domain.doctor.note_checks import NoteRepair
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Busy
 from faults import Counter, Killed, killed_at

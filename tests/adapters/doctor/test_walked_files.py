@@ -13,8 +13,8 @@ from agent_memory.adapters.doctor.files import walk
 from agent_memory.adapters.doctor.notes import read_again
 from agent_memory.adapters.store.entry_files import TOPICS
 from agent_memory.domain.doctor.catalogue import Finding
-from agent_memory.domain.doctor.file_checks import Found, examine_files
 from agent_memory.domain.doctor.note_checks import NoteFile
+from agent_memory.domain.doctor.store_checks import Found, examine_files
 from agent_memory.domain.entry import Listed
 from agent_memory.errors import Error
 from faults import failing_on

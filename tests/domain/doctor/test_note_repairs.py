@@ -8,8 +8,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.doctor.note_checks import NoteFile
-from agent_memory.domain.doctor.note_repairs import Rewrite, Shelve, plan_repairs
+from agent_memory.domain.doctor.note_checks import NoteFile, Rewrite, Shelve, plan_repairs
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.text.derive import body_hash
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, folded_name

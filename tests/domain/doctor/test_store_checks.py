@@ -9,19 +9,24 @@ import pytest
 from attrs import evolve
 
 from agent_memory.domain.doctor.catalogue import Area, DoctorReport, Finding, Severity, in_order
-from agent_memory.domain.doctor.file_checks import Found, examine_files, is_temporary
-from agent_memory.domain.doctor.run_checks import (
+from agent_memory.domain.doctor.store_checks import (
+    Found,
     GitFacts,
     ScheduleFacts,
     examine_failed,
+    examine_files,
     examine_git,
     examine_hook_problems,
     examine_last_run,
     examine_schedule,
     examine_spend,
+    examine_targets,
+    examine_tiers,
     examine_troubles,
+    is_temporary,
+    pinned_outside,
+    with_pins,
 )
-from agent_memory.domain.doctor.store_checks import examine_targets, examine_tiers, pinned_outside, with_pins
 from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.health import FailedEntry, HookProblem
 from agent_memory.domain.instants import DAY_MS, HOUR_MS

@@ -27,18 +27,20 @@ from agent_memory.adapters.store.entry_files import JOURNAL
 from agent_memory.config import Config
 from agent_memory.domain.doctor import catalogue as of
 from agent_memory.domain.doctor.catalogue import Check, DoctorReport, Finding, in_order, trouble
-from agent_memory.domain.doctor.file_checks import Found, examine_files
-from agent_memory.domain.doctor.run_checks import (
+from agent_memory.domain.doctor.store_checks import (
+    Found,
     ScheduleFacts,
     examine_failed,
+    examine_files,
     examine_git,
     examine_hook_problems,
     examine_last_run,
     examine_schedule,
     examine_spend,
+    examine_targets,
+    examine_tiers,
     examine_troubles,
 )
-from agent_memory.domain.doctor.store_checks import examine_targets, examine_tiers
 from agent_memory.domain.entry import Listing, without_secret
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.instants import HOUR_MS, ms_of

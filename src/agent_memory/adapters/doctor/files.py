@@ -13,7 +13,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import TEMPORARY_PREFIX, claim_abandoned, close_quietly
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.domain.doctor.file_checks import Found, is_loose, is_odd_cache, is_temporary, tight_mode
+from agent_memory.domain.doctor.store_checks import Found, is_loose, is_odd_cache, is_temporary, tight_mode
 from agent_memory.domain.instants import HOUR_MS
 from agent_memory.errors import Error
 from agent_memory.wording import describe

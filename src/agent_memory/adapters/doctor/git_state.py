@@ -12,7 +12,7 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import is_directory, is_there, those_there
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess
 from agent_memory.adapters.git.git_repository import GitRepository, stale_locks
-from agent_memory.domain.doctor.run_checks import GitFacts
+from agent_memory.domain.doctor.store_checks import GitFacts
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error
 from agent_memory.results import as_result, sealed

@@ -14,8 +14,7 @@ from agent_memory.adapters.doctor.files import RepairLog
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none, read_image, understand
 from agent_memory.adapters.store.transaction import Transactions
-from agent_memory.domain.doctor.note_checks import NoteFile
-from agent_memory.domain.doctor.note_repairs import NoteRepair, Rewrite, Shelve
+from agent_memory.domain.doctor.note_checks import NoteFile, NoteRepair, Rewrite, Shelve
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.errors import EntryChanged, EntryInvalid, EntryUnreadable

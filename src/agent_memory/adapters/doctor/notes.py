@@ -26,8 +26,13 @@ from agent_memory.domain.doctor.note_checks import (
     examine_note,
     examine_tags,
 )
-from agent_memory.domain.doctor.run_checks import INTERVALS_BEFORE_LATE
-from agent_memory.domain.doctor.store_checks import examine_aliases, examine_analysis, examine_caps, examine_links
+from agent_memory.domain.doctor.store_checks import (
+    INTERVALS_BEFORE_LATE,
+    examine_aliases,
+    examine_analysis,
+    examine_caps,
+    examine_links,
+)
 from agent_memory.domain.entry import Listed, Listing, StoredEntry, UnreadableFile, Usage
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.planning.linking import taken_ids

@@ -25,9 +25,8 @@ from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS
 from agent_memory.adapters.surroundings.root import home_of, local_state_directory
 from agent_memory.domain.change import Receipt, Retire
 from agent_memory.domain.doctor.catalogue import Repair
-from agent_memory.domain.doctor.file_checks import is_temporary
-from agent_memory.domain.doctor.note_repairs import plan_repairs
-from agent_memory.domain.doctor.store_checks import TIERS_FILE, pinned_outside, with_pins
+from agent_memory.domain.doctor.note_checks import plan_repairs
+from agent_memory.domain.doctor.store_checks import TIERS_FILE, is_temporary, pinned_outside, with_pins
 from agent_memory.domain.entry import Listed, Listing
 from agent_memory.domain.planning.linking import taken_ids
 from agent_memory.domain.section import Published

@@ -18,7 +18,7 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.doctor.files import walk
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.domain.doctor.catalogue import SecretFind, SecretSearch
-from agent_memory.domain.doctor.file_checks import Found
+from agent_memory.domain.doctor.store_checks import Found
 from agent_memory.domain.redacted_stream import secrets_in
 from agent_memory.domain.redaction import redact
 from agent_memory.results import as_result, sealed

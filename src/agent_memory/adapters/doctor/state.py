@@ -20,8 +20,7 @@ from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.config import LlmConfig
 from agent_memory.domain.doctor import catalogue as of
 from agent_memory.domain.doctor.catalogue import Finding, trouble
-from agent_memory.domain.doctor.file_checks import Found
-from agent_memory.domain.doctor.store_checks import TIERS_FILE
+from agent_memory.domain.doctor.store_checks import TIERS_FILE, Found
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import COPY, SessionMark
 from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot
