@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.doctor.git_state import read_git
+from agent_memory.adapters.doctor.state import read_git
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.git.git_repository import lock_files
 from faults import failing_at
@@ -56,7 +56,7 @@ def test_an_examination_tells_of_it_and_goes_on_p6(repository: Path, monkeypatch
     def no_lock_is_seen(root: Path, git_directory: Path) -> tuple[Path, ...]:
         raise PermissionError(errno.EACCES, "Permission denied", str(git_directory))
 
-    monkeypatch.setattr("agent_memory.adapters.doctor.git_state.stale_locks", no_lock_is_seen)
+    monkeypatch.setattr("agent_memory.adapters.doctor.state.stale_locks", no_lock_is_seen)
     facts = read_git(repository, ENVIRON, 0)
     assert facts.present
     assert "Permission denied" in facts.trouble

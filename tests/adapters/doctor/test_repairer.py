@@ -16,11 +16,13 @@ import pytest
 from attrs import evolve
 from returns.result import Failure
 
-from agent_memory.adapters.doctor.note_repairs import Repairing
+from agent_memory.adapters.doctor import repairer
+from agent_memory.adapters.doctor.files import RepairLog
 from agent_memory.config import Config, StorageConfig
 from agent_memory.domain.doctor.note_checks import NoteRepair
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Busy
+from agent_memory.ports import Locks
 from faults import Counter, Killed, killed_at
 from store_under_examination import Patient, locked_by_another_process
 
@@ -121,21 +123,26 @@ def test_of_many_twins_each_that_is_written_otherwise_has_a_version_of_its_own_p
 
 
 def test_a_kill_while_twins_are_told_apart_loses_none_p2_p12(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    carry_out = Repairing.carry_out
+    repair_notes = repairer.repair_notes
     for k in count(1):
         patient = Patient(root / str(k), Config(storage=StorageConfig(auto_commit=False)))
         lay(patient, TWINS)
         counters: list[Counter] = []
 
         def killed(
-            repairing: Repairing, repairs: Sequence[NoteRepair], k: int = k, at: list[Counter] = counters
+            root: str,
+            locks: Locks,
+            log: RepairLog,
+            repairs: Sequence[NoteRepair],
+            k: int = k,
+            at: list[Counter] = counters,
         ) -> None:
             with killed_at(k) as counter:
                 at.append(counter)
-                carry_out(repairing, repairs)
+                repair_notes(root, locks, log, repairs)
 
         with monkeypatch.context() as patched, suppress(Killed):
-            patched.setattr(Repairing, "carry_out", killed)
+            patched.setattr(repairer, "repair_notes", killed)
             patient.repair()
         assert patient.repair().failed == (), k
         (kites,) = patient.store.list().unwrap().entries
@@ -244,13 +251,13 @@ def test_it_waits_for_nobody(patient: Patient) -> None:
 def test_a_note_that_changed_meanwhile_is_left_as_it_is(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
     """P8"""
     path = patient.by_hand("topics/idea.md", "An idea.")
-    carry_out = Repairing.carry_out
+    repair_notes = repairer.repair_notes
 
-    def late(repairing: Repairing, repairs: Sequence[NoteRepair]) -> None:
+    def late(root: str, locks: Locks, log: RepairLog, repairs: Sequence[NoteRepair]) -> None:
         path.write_text("A better idea.")
-        carry_out(repairing, repairs)
+        repair_notes(root, locks, log, repairs)
 
-    monkeypatch.setattr(Repairing, "carry_out", late)
+    monkeypatch.setattr(repairer, "repair_notes", late)
     done = patient.repair()
     assert path.read_text() == "A better idea."
     assert any("topics/idea.md was left as it is" in sentence for sentence in done.failed)

@@ -14,9 +14,14 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import is_there
 from agent_memory.adapters.doctor.files import is_written, walk
-from agent_memory.adapters.doctor.git_state import read_git
 from agent_memory.adapters.doctor.notes import NoteChecks
-from agent_memory.adapters.doctor.state import agent_trouble, examine_pending, examine_state, examine_vocabulary
+from agent_memory.adapters.doctor.state import (
+    agent_trouble,
+    examine_pending,
+    examine_state,
+    examine_vocabulary,
+    read_git,
+)
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.inbox.inbox_reading import failed_entries, printable
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles

@@ -15,7 +15,7 @@ from agent_memory.adapters.disk.durable import TEMPORARY_PREFIX, claim_abandoned
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.domain.doctor.store_checks import Found, is_loose, is_odd_cache, is_temporary, tight_mode
 from agent_memory.domain.instants import HOUR_MS
-from agent_memory.errors import Error
+from agent_memory.errors import ERRORS, Error
 from agent_memory.wording import describe
 
 _NOT_ENTERED = ".git"
@@ -112,6 +112,14 @@ class RepairLog:
         if isinstance(result, Failure):
             self.failed.append(describe(result.failure()))
         return isinstance(result, Success)
+
+    @contextmanager
+    def tolerating(self) -> Iterator[None]:
+        """What goes wrong within is told, and stops nothing else."""
+        try:
+            yield
+        except ERRORS as error:
+            self.failed.append(describe(error))
 
 
 def repair_files(root: str, found: Iterable[Found], now_ms: int, log: RepairLog) -> None:

@@ -1,4 +1,4 @@
-"""Files of ours that hold state, and what waits in the inbox: whether each can be understood."""
+"""Files of ours that hold state, what waits in the inbox, the agent command and the repository: whether each is sound."""
 
 from __future__ import annotations
 
@@ -8,27 +8,33 @@ import os
 import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent.chosen_command import choose_command, shown_command, uses_builtin
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import inside, is_there, read_file
+from agent_memory.adapters.disk.io_errors import as_store_io, store_io
+from agent_memory.adapters.disk.paths import exists, is_directory
+from agent_memory.adapters.disk.root_files import read_bytes
+from agent_memory.adapters.git.git_process import GitOutput, GitProcess
+from agent_memory.adapters.git.git_repository import GitRepository, stale_locks
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_reading import entry_in
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.config import LlmConfig
 from agent_memory.domain.doctor import catalogue as of
 from agent_memory.domain.doctor.catalogue import Finding, trouble
-from agent_memory.domain.doctor.store_checks import TIERS_FILE, Found
+from agent_memory.domain.doctor.store_checks import TIERS_FILE, Found, GitFacts
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import COPY, SessionMark
 from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot
 from agent_memory.domain.instants import HOUR_MS
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
-from agent_memory.errors import AgentMissing, Error, InboxEntryInvalid, PathRefused, StateCorrupt
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.errors import ERRORS, AgentMissing, Error, InboxEntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.formats.bookkeeping_json import parse_session_mark
-from agent_memory.results import sealed
+from agent_memory.results import sealed, unwrap
 from agent_memory.wording import describe
 
 _STATE = "state"
@@ -103,16 +109,14 @@ def _examine_checkpoint(root: str, stem: str, now_ms: int) -> Iterator[Finding]:
             yield from _examine_age(root, path, now_ms)
         case _:
             pass
-    match is_there(f"{root}/{aside}"):
-        case Failure(error):
-            yield trouble(error, of.UNREADABLE_STORE)
-        case Success(has_it) if has_it:
-            yield of.INTERRUPTED_RUN.found(
-                aside,
-                "A run was cut short and could not be resumed, so its work was done again; this file may be removed",
-            )
-        case _:
-            pass
+    try:
+        has_it = exists(f"{root}/{aside}")
+    except StoreIo as error:
+        yield trouble(error, of.UNREADABLE_STORE)
+        return
+    if has_it:
+        words = "A run was cut short and could not be resumed, so its work was done again; this file may be removed"
+        yield of.INTERRUPTED_RUN.found(aside, words)
 
 
 def _examine_age(root: str, path: str, now_ms: int) -> Iterator[Finding]:
@@ -136,13 +140,12 @@ def _is_json(data: bytes, kind: type = object) -> bool:
 
 def _read(root: str, path: str) -> bytes | str | None:
     """The bytes, None where there is no such file, or what is wrong with it."""
-    match sealed(inside(root, path).bind(lambda absolute: read_file(absolute, _MAX_BYTES))):
-        case Success(image):
-            return None if image is None else image.data
-        case Failure(PathRefused(_, reason)):
-            return reason
-        case Failure(error):
-            return describe(error).rstrip(".")
+    try:
+        return read_bytes(root, path, _MAX_BYTES)
+    except PathRefused as refused:
+        return refused.reason
+    except StoreIo as error:
+        return describe(error).rstrip(".")
 
 
 def _json_files(walked: Sequence[Found]) -> Iterator[str]:
@@ -228,3 +231,62 @@ def agent_trouble(llm: LlmConfig, environ: Mapping[str, str]) -> Error | None:
         case Success(command):
             path = environ.get("PATH", os.defpath)
             return None if shutil.which(command.argv[0], path=path) else AgentMissing(shown_command(command.argv[:1]))
+
+
+# -- the repository ---------------------------------------------------------------------------------------------------
+
+_UNFINISHED = {
+    "MERGE_HEAD": "merge",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+}
+_SAID_CHARS = 160
+_DETACHED = 1
+"""How `git symbolic-ref --quiet` ends where HEAD is on no branch; any other status but 0 is damage."""
+# Asked of a path that is never tracked, so that history and index are read, and fifty thousand files not looked at.
+_STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all", "--", ".git")
+
+
+def read_git(root: Path, environ: Mapping[str, str], owed: int) -> GitFacts:
+    """The repository as it lies there, of which nothing is changed, not even its index; `owed` are the writes that wait to
+    be recorded."""
+    git = GitProcess(root, environ)
+    facts = GitFacts(present=True, owed=owed)
+    try:
+        if not exists(str(root / ".git")):
+            facts = evolve(facts, present=False)
+            if unwrap(is_directory(str(root))):  # there is something to record
+                git.run("--version")
+            return facts
+        where = git_directory(root, environ)
+        with as_store_io("look through", str(where)):
+            facts = evolve(facts, stale_locks=tuple(os.path.relpath(path, root) for path in stale_locks(root, where)))
+        status = git.run(*_STATUS)
+        unmerged = git.run("ls-files", "-z", "--unmerged") if status.ok else status
+        if not unmerged.ok:
+            return evolve(facts, trouble=_unreadable(unmerged))
+        head = git.run("symbolic-ref", "--quiet", "--short", "HEAD")
+        return evolve(
+            facts,
+            trouble=_unreadable(head) if head.status > _DETACHED else "",
+            branch=head.stdout.decode("utf-8", "replace").strip() if head.ok else None,
+            unfinished=next((what for name, what in _UNFINISHED.items() if exists(f"{where}/{name}")), ""),
+            # Each file has an entry for each side: `<mode> <object> <stage>`, a tab, the path.
+            conflicted=tuple(
+                dict.fromkeys(os.fsdecode(each.partition(b"\t")[2]) for each in unmerged.stdout.split(b"\0") if each)
+            ),
+        )
+    except ERRORS as error:
+        return evolve(facts, trouble=describe(error))
+
+
+def git_directory(root: Path, environ: Mapping[str, str]) -> Path:
+    """Where git keeps the repository of a root."""
+    return GitRepository(GitProcess(root, environ)).directory()
+
+
+def _unreadable(output: GitOutput) -> str:
+    said = one_line(output.stderr, _SAID_CHARS) or f"status {output.status}"
+    return f"Git cannot read the history ({said}); the next run mends it, or moves it aside and begins a new one"
