@@ -12,7 +12,7 @@ from attrs import frozen
 
 from agent_memory import searching
 from agent_memory.adapters.database import following
-from agent_memory.adapters.database.store_database import DIRECTORY, NAME
+from agent_memory.adapters.database.store_database import DIRECTORY, JOURNAL, NAME
 from agent_memory.app import open_memory
 from agent_memory.domain.searching.search import Mode, SearchRequest
 from agent_memory.domain.vocabulary import Kind
@@ -155,3 +155,12 @@ def test_a_damaged_index_is_no_error(searched: Searched, damage: Damage) -> None
 @pytest.mark.parametrize("damage", [flipped, cut_off, half_written])
 def test_an_index_damaged_in_many_ways_is_no_error(searched: Searched, damage: Damage) -> None:
     searches_all_the_same(searched, damage, 500)
+
+
+@pytest.mark.parametrize("name", [NAME, JOURNAL])
+def test_a_fifo_in_the_place_of_its_files_keeps_nobody_waiting(searched: Searched, name: str) -> None:
+    """SQLite opens the journal as well, and would wait for somebody to write into it."""
+    searched.put(searched.good)
+    (searched.index.parent / name).unlink(missing_ok=True)
+    os.mkfifo(searched.index.parent / name)
+    assert answers(searched.home)[: len(REQUESTS)] == searched.right[: len(REQUESTS)]

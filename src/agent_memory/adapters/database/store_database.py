@@ -168,7 +168,8 @@ class StoreDatabase:
         path = f"{directory}/{NAME}"
         try:
             make_directories(directory)
-            _clear_away(path)
+            for name in (JOURNAL, NAME):  # SQLite opens both, and would wait for a FIFO for ever
+                _clear_away(f"{directory}/{name}")
             descriptor = unwrap(open_regular(path, os.O_RDWR | os.O_CREAT))
             try:
                 self._inode = os.fstat(descriptor).st_ino
