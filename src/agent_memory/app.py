@@ -6,7 +6,7 @@ needs. Nothing is created on disk until something is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -190,7 +190,7 @@ class Memory:
         return KernelLocks(self.real_root, self.environ)
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def alone(self) -> Generator[None, None, None]:
         """Holds the run lock; `Busy` when another run is at work."""
         with self.locks.run() as held:
             unwrap(held)

@@ -10,7 +10,7 @@ prose: `agent_memory.wording` turns an error into the sentence that people read.
 
 from __future__ import annotations
 
-from typing import ClassVar, get_args
+from typing import ClassVar, cast, get_args
 
 from attrs import frozen
 
@@ -494,5 +494,6 @@ Error = (
     | Defect
 )
 
-ERRORS: tuple[type[Error], ...] = get_args(Error)
-"""All of them, for `except`: what is caught is then known as `Error`."""
+ERRORS = cast("type[Error]", get_args(Error))
+"""All of them, for `except`: what is caught is then known as `Error`. (It is a tuple of classes; no checker takes the tuple of a
+union's members for what it is.)"""

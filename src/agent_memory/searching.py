@@ -137,13 +137,12 @@ class Searching:
             raise UsageInvalid(problem)
         now_ms = self.clock.now_ms()
         query = _Query(request, hints_of(request.query, now_ms), query_words(request.query), filter_of(request), now_ms)
-        for _ in range(2):
-            notices = unwrap(self.index.refresh(PATIENCE_SECONDS)).notices
-            renewals = self.index.renewals
-            found = self._ranked(query, notices)
-            if self.index.renewals == renewals:
-                break
-        return found
+        notices = unwrap(self.index.refresh(PATIENCE_SECONDS)).notices
+        renewals = self.index.renewals
+        found = self._ranked(query, notices)
+        if self.index.renewals == renewals:
+            return found
+        return self._ranked(query, unwrap(self.index.refresh(PATIENCE_SECONDS)).notices)
 
     def _ranked(self, query: _Query, notices: tuple[str, ...]) -> _Found:
         request, index = query.request, self.index

@@ -13,7 +13,7 @@ Trouble is in one file, `{"version": 1, "troubles": {key: {…}}}` with the keys
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -82,7 +82,7 @@ def retired_of(text: str) -> tuple[InboxEntry, Outcome]:
 
 
 @contextmanager
-def _refusing() -> Iterator[None]:
+def _refusing() -> Generator[None, None, None]:
     try:
         yield
     except NotJson as error:

@@ -21,7 +21,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_orig
 
 from attrs import NOTHING, fields, fields_dict, has, resolve_types
 from cattrs import BaseValidationError, Converter, ForbiddenExtraKeysError
-from cattrs.cols import homogenous_tuple_structure_factory, mapping_structure_factory
+from cattrs.cols import homogenous_tuple_structure_factory, mapping_structure_factory  # pyright: ignore[reportUnknownVariableType]
 from cattrs.errors import AttributeValidationNote, IterableValidationNote
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
@@ -263,7 +263,8 @@ def tagged_union(union: Any, tag: str, classes: Mapping[str, type]) -> None:
         named = value[tag]
         if not isinstance(named, str) or named not in classes:
             raise ProblemAt(tag, f"is {shown(named)}, expected one of {', '.join(classes)}")
-        return _CONVERTER.structure(value, classes[named])
+        member: Any = classes[named]
+        return _CONVERTER.structure(value, member)
 
     def unstructure(value: Any) -> dict[str, Any]:
         document = _CONVERTER.unstructure(value, value.__class__)
@@ -271,6 +272,10 @@ def tagged_union(union: Any, tag: str, classes: Mapping[str, type]) -> None:
 
     _CONVERTER.register_structure_hook_func(lambda type_: type_ == union, structure)
     _CONVERTER.register_unstructure_hook_func(lambda type_: type_ == union, unstructure)
+
+
+def _sorted(_: Any) -> Callable[[Any], Any]:
+    return sorted
 
 
 def _new_converter() -> Converter:
@@ -287,7 +292,7 @@ def _new_converter() -> Converter:
     converter.register_structure_hook(StrEnum, _choice)
     converter.register_structure_hook_func(_origin_in(Literal), _choice)
     converter.register_structure_hook_factory(_origin_in(Annotated), _ruled)
-    converter.register_unstructure_hook_factory(_origin_in(frozenset), lambda _: sorted)
+    converter.register_unstructure_hook_factory(_origin_in(frozenset), _sorted)
     converter.register_structure_hook_func(lambda type_: type_ == Instant, _instant)
     converter.register_unstructure_hook_func(lambda type_: type_ == Instant, iso_of)
     return converter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from agent_memory.errors import StoreIo
@@ -16,7 +16,7 @@ def store_io(error: OSError, operation: str, path: str) -> StoreIo:
 
 
 @contextmanager
-def as_store_io(operation: str, path: str) -> Iterator[None]:
+def as_store_io(operation: str, path: str) -> Generator[None, None, None]:
     """Raise StoreIo in the place of an OSError."""
     try:
         yield

@@ -114,7 +114,7 @@ class RepairLog:
         return isinstance(result, Success)
 
     @contextmanager
-    def tolerating(self) -> Iterator[None]:
+    def tolerating(self) -> Generator[None, None, None]:
         """What goes wrong within is told, and stops nothing else."""
         try:
             yield

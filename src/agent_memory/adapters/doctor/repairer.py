@@ -158,7 +158,8 @@ class Repairer:
                 tiers, live = unwrap(store.tiers()), unwrap(store.list()).entries
             except ERRORS:
                 return  # the examination tells
-            pinned = [] if tiers == TierList() else pinned_outside(tiers, live)  # no defrag has made any yet
+            # Without a tier list no defrag has made one yet.
+            pinned = () if tiers == TierList() else tuple(pinned_outside(tiers, live))
             if pinned and log.tolerate(store.apply((), tiers=with_pins(tiers, [each.meta.id for each in pinned]))):
                 log.did += [f"{each.path} is hot now, since it is pinned" for each in pinned]
                 log.touched.append(TIERS_FILE)

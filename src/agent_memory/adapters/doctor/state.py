@@ -80,7 +80,7 @@ def _examine_mark(root: str, path: str) -> Iterator[Finding]:
     match _read(root, path):
         case bytes(data):
             parsed = parse_session_mark(data, path)
-            problem = "; ".join(parsed.failure().problems) if isinstance(parsed, Failure) else ""
+            problem = "; ".join(getattr(parsed.failure(), "problems", ())) if isinstance(parsed, Failure) else ""
         case read:
             problem = read or ""
     if problem:

@@ -94,11 +94,14 @@ def rewrite(rules: PurgeRules, gone: Path) -> None:
     arguments = filter_repo.FilteringOptions.parse_args(_WORDS)
     with subprocess.Popen(["git", "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
         rewriting = _Rewriting(rules, reader)
-        filtering = filter_repo.RepoFilter(
-            arguments,
-            commit_callback=lambda commit, _: rewriting.commit(commit, filtering),
-            tag_callback=lambda tag, _: rewriting.tag(tag),
-        )
+
+        def rewrite_commit(commit: filter_repo.Commit, _: object) -> None:
+            rewriting.commit(commit, filtering)
+
+        def rewrite_tag(tag: filter_repo.Tag, _: object) -> None:
+            rewriting.tag(tag)
+
+        filtering = filter_repo.RepoFilter(arguments, commit_callback=rewrite_commit, tag_callback=rewrite_tag)
         filtering.run()
     gone.write_bytes(b"".join(b"%s\n" % id for id in sorted(rewriting.dropped - rewriting.kept)))
 

@@ -181,7 +181,7 @@ class AmpSession(Session):
     def take_thread(self, thread: Json) -> None:
         """All of an export."""
         trees = objects_at(mapping_at(thread, "env", "initial"), "trees")
-        tree = trees[0] if trees else {}
+        tree: Json = trees[0] if trees else {}
         self.title = text_at(thread, "title") or None
         self.cwd = _path_of(text_at(tree, "uri"))
         self.git_branch = text_at(mapping_at(tree, "repository"), "ref").removeprefix("refs/heads/") or None

@@ -173,7 +173,7 @@ def printed(output: object) -> tuple[str, bool]:
 
 
 def _printed_text(output: str) -> tuple[str, bool]:
-    inner = object_in(output) if output.startswith("{") else {}
+    inner: Json = object_in(output) if output.startswith("{") else {}
     text = inner.get("output")
     if isinstance(text, str):
         return text, _is_failure(mapping_at(inner, "metadata"), "exit_code")
@@ -301,7 +301,7 @@ class CodexSession(Session):
         """The next object of the file."""
         line = line_of(value)
         kind, _, inner = line.kind.partition("/")
-        if line.kind not in self._READERS and kind not in _SILENT_LINES and inner not in _SILENT.get(kind, ()):
+        if line.kind not in self.READERS and kind not in _SILENT_LINES and inner not in _SILENT.get(kind, ()):
             self.skip_unknown(line.kind)
             return
         if kind == "session_meta":
@@ -360,7 +360,7 @@ class CodexSession(Session):
             if isinstance(back, int) and back > 0:
                 self._rolled_back.update(range(max(1, self._prompts - back + 1), self._prompts + 1))
         self.known_records += 1
-        read = self._READERS.get(line.kind) if _says_something(line) else None
+        read = self.READERS.get(line.kind) if _says_something(line) else None
         self.enter(self.own_id(_id_of(line)) if read else "", line.at_ms)
         if read:
             read(self, payload)
@@ -557,7 +557,7 @@ class CodexSession(Session):
         "FileChange": _patch_end,
         **dict.fromkeys(("Extension", "WebSearch"), _search_end),
     }
-    _READERS: ClassVar = {
+    READERS: ClassVar = {
         "event_msg/user_message": _user_event,
         "event_msg/agent_message": _agent_event,
         **dict.fromkeys(_TASK_ENDS, _task_complete),
@@ -576,7 +576,7 @@ class CodexSession(Session):
     }
 
 
-_OF_FIRST_VERSIONS = {kind.removeprefix(_OF_RECORD) for kind in CodexSession._READERS if kind.startswith(_OF_RECORD)}
+_OF_FIRST_VERSIONS = {kind.removeprefix(_OF_RECORD) for kind in CodexSession.READERS if kind.startswith(_OF_RECORD)}
 """Types of payloads that were lines of their own."""
 
 
@@ -658,7 +658,7 @@ class ForkedLines:
             return held if self._is_over else None
         if _is_prompt(line):
             self._prompts = [*self._prompts, line][-_MAX_PRELUDE:]
-        elif line.kind in CodexSession._READERS:
+        elif line.kind in CodexSession.READERS:
             self._prompts = []
         return None
 

@@ -59,7 +59,7 @@ from agent_memory.adapters.harness.transcripts import (
     named_session,
     read_session,
 )
-from agent_memory.adapters.harness.turn_builder import NewFrom, Session
+from agent_memory.adapters.harness.turn_builder import Asked, NewFrom, Session
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.json_shape import is_list, is_object
@@ -350,7 +350,7 @@ class CursorSession(Session):
             if block.get("type") == "text"
         )
         text = "\n\n".join(filter(None, texts))
-        calls = []
+        calls: list[Asked] = []
         for block in blocks:
             if block.get("type") in _CALLS:
                 call_id = text_at(block, "id") or f"{self._line_number}.{len(self._pending)}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -190,7 +190,7 @@ def _compact(path: str) -> int:
 
 
 @contextmanager
-def _current(path: str, flags: int, kind: int) -> Iterator[int]:
+def _current(path: str, flags: int, kind: int) -> Generator[int, None, None]:
     """The locked file that bears this name, even if a compaction replaced it while we waited."""
     while True:
         descriptor = open_checked(path, flags)

@@ -34,7 +34,7 @@ from agent_memory.adapters.store.entry_files import (
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.ids import is_id
-from agent_memory.errors import ERRORS, EntryChanged, EntryNotFound, EntryUnreadable, PathRefused, StoreIo
+from agent_memory.errors import AgentMemoryError, EntryChanged, EntryNotFound, EntryUnreadable, PathRefused, StoreIo
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class StoreFiles:
     def _settle(self) -> None:
         if not os.path.lexists(f"{self._root}/{JOURNAL}"):
             return
-        with self._locks.write() as held, suppress(*ERRORS):
+        with self._locks.write() as held, suppress(AgentMemoryError):
             # Half of a batch can be read, since nothing of it is ever in no place; writing will tell what is wrong.
             unwrap(held)
             self._batches.recover()

@@ -29,7 +29,6 @@ from agent_memory.domain.extraction.text import (
     cut,
     is_anaphoric,
     joined,
-    names_in,
     overlap,
     says_enough,
     sentences_of,
@@ -116,14 +115,6 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
         others = (each for each in found[0].supports if overlap(content_terms(each.text), terms) < _SAME)
         found[0] = evolve(found[0], supports=(*others, agreed), turns=(*found[0].turns, answer.turn))
     yield from found
-
-
-def _answers_a_statement(turn: Turn, said: str) -> bool:
-    """Whether the person said what is so, and did not only ask for something, and the agent names something of that."""
-    first = sentences_of(said)[0]
-    sentences = [sentence for block in own_words(turn) for sentence in sentences_of(block.text)]
-    states = any(not shows(Signal.REQUEST, each) and not _PROPOSES.search(each) for each in sentences)
-    return states and bool(names_in(first)) and overlap(content_terms(first), content_terms(turn.text)) >= _SHARED
 
 
 def objects(turn: Turn) -> bool:
@@ -364,9 +355,3 @@ def _example_after(said: _Said) -> str:
     lines = [" ".join(line.split()) for line in rest.strip("\n").split("\n") if not line.startswith("```")]
     kept = [line for index, line in enumerate(lines[:_LIST_LINES]) if sum(map(len, lines[: index + 1])) <= MAX_CHARS]
     return "\n".join(kept).strip()
-
-
-def _quoted_whole(turn: Turn) -> str:
-    """The person's message, where it is short enough to be quoted whole."""
-    text = "\n".join(block.text for block in own_words(turn) if block.text)
-    return text if len(text) <= SENTENCE_CHARS else ""
