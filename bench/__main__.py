@@ -45,6 +45,7 @@ BENCHES: Mapping[str, Bench] = {
     "retrieval": Bench("what search finds"),
     "redaction": Bench("what is removed, and how fast"),
     "extraction": Bench("what the built-in agent keeps"),
+    "reach": Bench("how many of our functions a command executes"),
     "delivery": Bench("what of it the next session is told"),
     "analysis": Bench("what is wrong with a store", knows_full=True),
     "defrag": Bench("tidying a store, end to end", knows_full=True),

@@ -7,6 +7,7 @@ Six notes, one session of docs/demo. What counts is how much somebody has to rea
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -51,6 +52,7 @@ def reach(home: Path, words: Sequence[str], stdin: str = "") -> tuple[int, int]:
 
 def main() -> int:
     """Prints a line a command."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     with tempfile.TemporaryDirectory(prefix="agent-memory-reach-") as work:
         home = Path(work)
         transcript = home / ".claude" / "projects" / "demo" / f"{SESSION}.jsonl"

@@ -518,7 +518,9 @@ def test_a_file_that_cannot_be_read_is_told_and_found_once_it_can_p6(
     put(topics, B, "zebra")
 
     def read(root: str, path: str) -> object:
-        return Failure(StoreIo(path, "read", "EIO", "Input/output error")) if A in path else real(root, path)
+        if A in path:
+            raise StoreIo(path, "read", "EIO", "Input/output error")
+        return real(root, path)
 
     real = read_image
     with monkeypatch.context() as patched:
@@ -537,8 +539,11 @@ def test_what_cannot_be_read_is_counted_before_it_is_tried(
     root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(topics, A, "zebra")
-    failing = Failure(StoreIo("", "read", "EIO", "Input/output error"))
-    monkeypatch.setattr(following, "read_image", lambda *_: failing)
+
+    def read(*_: object) -> object:
+        raise StoreIo("", "read", "EIO", "Input/output error")
+
+    monkeypatch.setattr(following, "read_image", read)
     told: list[int] = []
     done = note_index(root).refresh(left=told.append).unwrap()
     assert told == [1]
