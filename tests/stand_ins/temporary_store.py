@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import shutil
-import weakref
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -16,12 +18,20 @@ from stand_ins.dict_locks import DictLocks
 _OURS = ("topics", "archive", "state")
 
 
+@cache
+def _room(pid: int) -> str:
+    """The directory with the stores of this process. It goes when the process ends: were each removed when its store is not
+    needed any more, that could be in the midst of somebody else's failing disk."""
+    directory = mkdtemp(prefix="agent-memory-test-")
+    atexit.register(lambda: shutil.rmtree(directory, ignore_errors=True) if os.getpid() == pid else None)
+    return directory
+
+
 class TemporaryStore(StoreFiles):
     """`StoreFiles` in a directory of its own."""
 
     def __init__(self) -> None:
-        self.root = Path(mkdtemp(prefix="agent-memory-test-"))
-        weakref.finalize(self, shutil.rmtree, self.root, ignore_errors=True)
+        self.root = Path(mkdtemp(dir=_room(os.getpid())))
         super().__init__(self.root, DictLocks())
 
     def copy(self) -> TemporaryStore:
