@@ -32,3 +32,10 @@ def cut(text: str, room: int, ellipsis: str = ELLIPSIS) -> str:
 def padded(text: str, width: int) -> str:
     """The text with blanks behind it, up to this many cells."""
     return text + " " * (width - cells_of(text))
+
+
+def terminal_columns() -> int:
+    """Cells in a line of the terminal, 80 where there is none; `COLUMNS` of the environment goes before."""
+    import shutil  # loads every compressor there is: only whoever prints for a person needs it
+
+    return shutil.get_terminal_size().columns

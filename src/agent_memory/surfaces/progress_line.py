@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TextIO
 
-from agent_memory.surfaces.terminal_columns import terminal_columns
+from agent_memory.surfaces.cells import terminal_columns
 
 _ERASE = "\r\x1b[K"
 

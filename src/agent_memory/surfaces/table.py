@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent_memory.surfaces.cells import cells_of, cut, padded
-from agent_memory.surfaces.terminal_columns import terminal_columns
+from agent_memory.surfaces.cells import cells_of, cut, padded, terminal_columns
 
 GAP = "  "
 _ENOUGH_CELLS = 36

@@ -48,10 +48,6 @@ _OPEN_LABEL = re.compile(
     r"|left to do|próximos passos|por fazer|pendente)\b",
     re.IGNORECASE,
 )
-_MEASURED = re.compile(
-    r"^(?:with|without|before|after|com|sem|antes|depois)\b.*\d\s?(?:ms|µs|s|sec|seconds|min|minutes|[KMG]i?B|%|x|rps|req/s)\b",
-    re.IGNORECASE,
-)
 _IMPROVEMENT = re.compile(r"\bdown (?:from|to)\b", re.IGNORECASE)
 _SUBJECTLESS = re.compile(
     r"(?:caused by|due to|because|causad[oa] por|devido a|porque|you|your|yes|no|thanks?|thank|sure|by|only|my|the agent|i|there's no reason)\b",

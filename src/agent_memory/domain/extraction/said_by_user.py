@@ -58,7 +58,6 @@ _TAG = re.compile(
 _GOES_ON = re.compile(
     r"(?:because|since|so|otherwise|that way|instead|which|as it|else|porque|assim|senão|já que)\b", re.IGNORECASE
 )
-_PROPOSES = re.compile(r"\b(?:should|could|can|would|shall) (?:we|you|i)\b", re.IGNORECASE)
 _POINTS_AT = re.compile(
     r"\b(?:bullet|item|point|step|question|finding|comment|issue|improvement|phase|chunk|task|suggestion|for|bug)s? #?\d+\b"
     r"|(?:^|\s)#\d\b|^[A-Z]\d{1,3}\b|\b(?:recommendation|reccomendation)\b|\blin(?:es?|) \d",

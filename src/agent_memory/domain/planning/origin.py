@@ -36,7 +36,6 @@ from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Origin
 
 _HELD = 0.6
 """Share of a sentence's content words that a passage must hold to say the same."""
-_CLAUSE_HELD = 0.75
 _FEWEST_TERMS = 3
 """Of fewer content words, only the very words count."""
 _FEWEST_IN_CLAUSE = 4

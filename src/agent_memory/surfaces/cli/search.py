@@ -15,11 +15,11 @@ from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
 from agent_memory.errors import UsageInvalid
 from agent_memory.formats.entry_json import search_document
 from agent_memory.results import unwrap
+from agent_memory.surfaces.cells import terminal_columns
 from agent_memory.surfaces.cli.opening import add_choice, open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.marked_text import marked_lines
 from agent_memory.surfaces.periods import age_of, since_ms_of
-from agent_memory.surfaces.terminal_columns import terminal_columns
 from agent_memory.surfaces.texts import text_of
 from agent_memory.wording import warning_of
 

@@ -11,10 +11,9 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
 from agent_memory.formats.statistics_json import statistics_document
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cells import cells_of, cut, padded
+from agent_memory.surfaces.cells import cells_of, cut, padded, terminal_columns
 from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
-from agent_memory.surfaces.terminal_columns import terminal_columns
 
 DEFAULT_DAYS = 90
 _MOST_NAMES = 8

@@ -11,11 +11,11 @@ from agent_memory.domain.instants import iso_of
 from agent_memory.domain.scheduling import JobHealth, in_words
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.results import unwrap
+from agent_memory.surfaces.cells import terminal_columns
 from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.marked_text import marked_lines
 from agent_memory.surfaces.periods import short_age, time_until
-from agent_memory.surfaces.terminal_columns import terminal_columns
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
