@@ -7,6 +7,7 @@ import http.client
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -179,6 +180,16 @@ def test_anybody_else_is_refused_before_anything_is_read(served: Served, headers
     answered, body = served.post(headers=filled)
     assert answered == status
     assert served.token.encode() not in body
+
+
+def test_who_is_refused_while_still_sending_learns_why(served: Served) -> None:
+    head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nContent-Length: 200000\r\n\r\n".encode()
+    with served.connected() as slow:
+        slow.sendall(head)
+        for _ in range(10):
+            time.sleep(0.01)
+            slow.sendall(b" " * 20_000)
+        assert b"".join(iter(lambda: slow.recv(4_096), b"")).startswith(b"HTTP/1.1 401 ")
 
 
 class TestConnectionsWithoutAToken:

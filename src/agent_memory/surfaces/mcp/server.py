@@ -50,6 +50,8 @@ _MARKDOWN = "text/markdown"
 _MOST_CALLERS = 32
 LOOK_SECONDS = 1.0
 """How long a note that somebody edits in place may be told as it was."""
+_REFUSED_BYTES = 1 << 20
+_REFUSED_SECONDS = 0.5
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -361,6 +363,8 @@ class Guard:
             await self.app(scope, receive, send)
             return
         status, sentence = refusal
+        if scope["type"] == "http":
+            await _drained(receive)
         headers = [
             (b"content-type", b"text/plain; charset=utf-8"),
             (b"connection", b"close"),  # who has not shown the token keeps no connection open
@@ -386,3 +390,15 @@ class Guard:
     def _is_known(self, authorization: str) -> bool:
         scheme, _, token = authorization.partition(" ")
         return scheme.lower() == "bearer" and hmac.compare_digest(token.strip().encode(), self.token.encode())
+
+
+async def _drained(receive: Receive) -> None:
+    """Take what a refused caller is still sending, within bounds: a connection that is closed over unread bytes is reset, and
+    the caller may never see why it was refused."""
+    left = _REFUSED_BYTES
+    with anyio.move_on_after(_REFUSED_SECONDS):
+        while left > 0:
+            message = await receive()
+            left -= len(message.get("body", b""))
+            if not message.get("more_body"):
+                return
