@@ -1,0 +1,497 @@
+"""Every port: what the pipelines and the service ask of the outside world. Implementations are in `adapters`; tests and other
+programs may bring their own.
+
+What is damaged or cannot be read is an error, never "nothing there" (P6). Whatever is put is durable when the call returns.
+Types are imported for type checkers alone: `memory list` has ports, and needs few of their values.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from returns.result import Result
+
+    from agent_memory.domain.actions import Deferred
+    from agent_memory.domain.agent_request import AgentReply, AgentRequest
+    from agent_memory.domain.change import Change, Receipt, Together
+    from agent_memory.domain.defrag_run import DefragRun, TieringMemo
+    from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry, Usage
+    from agent_memory.domain.footprint import Footprint, SectionChange
+    from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
+    from agent_memory.domain.found_session import FoundSession, SeenSession
+    from agent_memory.domain.history import History, SessionMark
+    from agent_memory.domain.inbox_entry import InboxEntry
+    from agent_memory.domain.kept_history import KeptSession
+    from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Trouble
+    from agent_memory.domain.run import KeptReply, Run
+    from agent_memory.domain.run_log import LoggedRun
+    from agent_memory.domain.searching.matching import (
+        Matches,
+        Nearness,
+        NearNote,
+        NoteFilter,
+        NoteLink,
+        Refreshed,
+        Vectors,
+    )
+    from agent_memory.domain.searching.terms import QueryWord
+    from agent_memory.domain.spend import Spend
+    from agent_memory.domain.state_value import StateValue
+    from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+    from agent_memory.domain.target_file import TargetFile
+    from agent_memory.domain.tiers import TierList
+    from agent_memory.domain.undone import Undoing
+    from agent_memory.domain.usage import DayReads
+    from agent_memory.domain.vocabulary import Harness, Status
+    from agent_memory.errors import Error
+
+
+class Clock(Protocol):
+    def now_ms(self) -> int:
+        """Milliseconds since 1970 UTC."""
+
+
+# -- notes ----------------------------------------------------------------------------------------------------------------
+
+
+class Store(Protocol):
+    """The notes on disk (P2, P5, P6, P8, P12, P15, P21)."""
+
+    def list(self, *, archived: bool = False) -> Result[Listing, Error]:
+        """Every live (or archived) entry, without bodies."""
+
+    def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
+        """The live entry with this id or alias; with `archived`, the newest archived version of it. Counts nothing."""
+
+    def read_again(self, listed: Listed) -> Result[StoredEntry, Error]:
+        """An entry that was listed before, as it is now; looked for first where it was. Counts nothing."""
+
+    def write(self, entry: MemoryEntry, expected_hash: str | None) -> Result[Receipt, Error]:
+        """`Create` without a hash, `Replace` with one."""
+
+    def delete(self, id: str) -> Result[Receipt, Error]:
+        """Move the live entry to the archive."""
+
+    def apply(
+        self, changes: Sequence[Change | Together], *, tiers: TierList | None = None, run_id: str | None = None
+    ) -> Result[Receipt, Error]:
+        """All changes as one transaction: all durable, or on an error none. A change whose entry's bytes are not the
+        expected ones is dropped, the rest is applied (P8).
+
+        `tiers` replaces the tier list in the same transaction. With `run_id` the transaction also leaves the footprint
+        that undoes it (P16).
+        """
+
+    def tiers(self) -> Result[TierList, Error]:
+        """The tier list; empty where there is none yet."""
+
+    def revert(self, footprint: Footprint, run_id: str, *, dry_run: bool = False) -> Result[Receipt, Error]:
+        """Put every file of the footprint back to what was there before, byte for byte, as one transaction that leaves a
+        footprint of its own for `run_id`. UndoRefused, and nothing changed, where a file is not as the run left it."""
+
+
+class Locks(Protocol):
+    """The two locks of a store. Use: `with locks.write() as held:`, then look at `held` before doing anything.
+
+    Order where both are needed: run, then write.
+    """
+
+    def run(self) -> AbstractContextManager[Result[None, Error]]:
+        """Held by a whole consolidate, defrag or undo; `Busy` at once when it is taken."""
+
+    def write(self) -> AbstractContextManager[Result[None, Error]]:
+        """Held for milliseconds by whatever writes; waits, `Busy` after a limit. May be taken again by its holder."""
+
+
+class Recorder(Protocol):
+    """What is told about finished writes: git (P4)."""
+
+    def adopt_hand_edits(self, among: Sequence[str] | None = None) -> Result[int, Error]:
+        """Record what a person changed since the last record as theirs, or of it only these paths; the number of files.
+
+        Who writes one entry names its path: other files may be another process's writes on their way to their record.
+        """
+
+    def record(
+        self,
+        paths: Sequence[str],
+        subject: str,
+        body: str = "",
+        thread_id: str | None = None,
+        harness: str | None = None,
+    ) -> Result[None, Error]:
+        """Record these paths (relative to the root; gone ones as removed) in one commit. The thread and its harness are
+        for the template of `storage.commitHook`."""
+
+
+class UsageLedger(Protocol):
+    """Reads, append-only (exact under concurrency)."""
+
+    def append(self, id: str, at_ms: int, reader: str) -> Result[None, Error]:
+        """Record one read by `reader` (a harness or `manual`)."""
+
+    def adopt(self, id: str, usage: Usage) -> Result[None, Error]:
+        """Take the reads that an imported or hand-written entry brought along as its base, unless the ledgers know the id
+        already. They count once, however many do this at the same time."""
+
+    def totals(self) -> Result[Mapping[str, Usage], Error]:
+        """Reads of each id, over all hosts."""
+
+    def day_reads(self) -> Result[tuple[DayReads, ...], Error]:
+        """How often each reader read on each UTC day, over all hosts, by day and reader."""
+
+
+class StateKeys(Protocol):
+    """Small values by key, which programs overwrite. The caller holds the write lock where it changes something."""
+
+    def get(self, key: str) -> Result[StateValue | None, Error]: ...
+
+    def put(self, value: StateValue) -> Result[str, Error]:
+        """Replace what its key holds; the path of its file, relative to the root."""
+
+    def delete(self, key: str) -> Result[str, Error]:
+        """Remove the key; one that is not there counts as removed. The path that its file had."""
+
+    def all(self) -> Iterator[Result[StateValue, Error]]: ...
+
+
+class KeptVocabulary(Protocol):
+    """The vocabulary of tags. The caller holds the write lock where it changes it."""
+
+    def get(self) -> Result[TagVocabulary, Error]:
+        """The vocabulary; an empty one where there is none yet."""
+
+    def put(self, vocabulary: TagVocabulary) -> Result[str, Error]:
+        """Replace it; the path of its file, relative to the root."""
+
+
+class Tombstones(Protocol):
+    """What was forgotten, and is not to be learnt again (P28)."""
+
+    def of_session(self, harness: Harness, session_id: str) -> Result[SessionTombstone | None, Error]: ...
+
+    def of_entries(self) -> Result[tuple[EntryTombstone, ...], Error]: ...
+
+    def put(self, tombstone: SessionTombstone | EntryTombstone | StateTombstone) -> Result[None, Error]: ...
+
+
+class Targets(Protocol):
+    """The files in which we own one managed section (P17)."""
+
+    def read(self, path: str) -> Result[TargetFile, Error]:
+        """The file as it is, a missing one too. TargetRefused for what must not be written: a directory, a device, a link
+        that leaves the home."""
+
+    def write(self, file: TargetFile, data: bytes) -> Result[str | None, Error]:
+        """Replace the file's bytes, atomically, keeping mode and owner. TargetRefused where it is no longer what `file`
+        says. Where a section goes that nothing here wrote, a copy of it is durable before: its path."""
+
+    def remove(self, file: TargetFile) -> Result[str | None, Error]:
+        """Remove a file that we had created and that is still what `file` says; the copy of its section as above."""
+
+
+# -- searching ------------------------------------------------------------------------------------------------------------
+
+
+class Index(Protocol):
+    """The words, places and links of all notes, for searching. Derived: whatever is wrong with it, it is made anew.
+
+    Nothing of a secret note is in it (P20). Numbers stay the same until a note changes; a number that is no more is left
+    out of every answer. Files that cannot be read, or are no notes, are left out: `Store.list` reports them.
+    """
+
+    @property
+    def renewals(self) -> int:
+        """How often it was exchanged for another one, since it was damaged or gone: numbers from before mean nothing then,
+        or another note."""
+
+    def refresh(self, patience_seconds: float = math.inf) -> Result[Refreshed, Error]:
+        """Bring it into line with the files, as far as that time suffices, newest files first.
+
+        StoreIo or PathRefused only where the directories themselves cannot be listed. An index that cannot be kept on disk
+        is kept in memory, and the answer says so."""
+
+    def match(self, words: Sequence[QueryWord], limit: int, among: NoteFilter) -> Result[Matches, Error]:
+        """The notes with at least one of the words, the best first. What was not refreshed is not seen."""
+
+    def among(self, notes: NoteFilter) -> Result[frozenset[int], Error]:
+        """All notes that the filter lets through."""
+
+    def notes(self, numbers: Sequence[int]) -> Result[Mapping[int, Listed], Error]:
+        """What is known of these notes, in their order."""
+
+    def numbers_of(self, ids: Sequence[str]) -> Result[Mapping[str, int], Error]:
+        """The note of each id: the live one with this id, else the live one with this alias, else the archived one."""
+
+    def near(self, numbers: Sequence[int], reach: int) -> Result[tuple[NearNote, ...], Error]:
+        """For each of these notes the others of the same session at most `reach` turns before or after."""
+
+    def links(self, numbers: Sequence[int]) -> Result[tuple[NoteLink, ...], Error]:
+        """The links from and to these notes, successors and predecessors among them."""
+
+    def vectors(self, model: str) -> Result[Vectors, Error]:
+        """The vectors of a model, by number."""
+
+    def without_vector(self, model: str) -> Result[tuple[int, ...], Error]:
+        """The notes that have no vector of this model."""
+
+    def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> Result[None, Error]:
+        """Keep the vectors of these notes, of as many components each; those of notes that are no more, or of another model
+        than this, are dropped."""
+
+
+class Meanings(Protocol):
+    """How near in meaning the entries of an index are to a query."""
+
+    def near(self, words: Sequence[tuple[str, float]]) -> Result[Nearness, Error]:
+        """How near all entries are, by the index's numbers, to these words as they are written, each with what it counts."""
+
+
+class Embedder(Protocol):
+    """What turns a text into a vector of its meaning, without a network."""
+
+    @property
+    def name(self) -> str:
+        """Which model and recipe: vectors of another name are not comparable, and are not used."""
+
+    @property
+    def dimensions(self) -> int: ...
+
+    def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
+        """A packed vector for each text, in their order (`similarity.vectors`): `dimensions` signed bytes, all zeros for a
+        text without words. Any text has one."""
+
+    def embed_words(self, words: Sequence[tuple[str, float]]) -> Result[bytes, Error]:
+        """The packed vector of these words, each counting as much as it says."""
+
+
+# -- sessions and the agent ---------------------------------------------------------------------------------------------------
+
+
+class Inbox(Protocol):
+    """The queue on disk (P1, P3, P6, P7)."""
+
+    def put(self, entry: InboxEntry) -> Result[str, Error]:
+        """The name under which the entry is now durable."""
+
+    def names(self) -> Result[tuple[str, ...], Error]:
+        """Names of all pending entries in the order of their time stamps; nothing is opened."""
+
+    def load(self, limit: int | None, now_ms: int) -> Result[Loaded, Error]:
+        """The folded queue in working order; malformed files are quarantined, the rest goes on."""
+
+    def note(self, pending: Pending, trouble: Trouble) -> Result[None, Error]:
+        """Remember trouble; the entry stays pending."""
+
+    def retire(self, pending: Pending, outcome: Outcome) -> Result[None, Error]:
+        """Move all its files to `.processed/` with the outcome added. Done already counts as done."""
+
+    def give_up(self, pending: Pending, outcome: Outcome) -> Result[None, Error]:
+        """Move all its files to `.failed/` with the outcome beside them."""
+
+    def retry_failed(self) -> Result[int, Error]:
+        """Bring back what was given up (not what was malformed); the number of entries, their counts cleared."""
+
+    def known(self) -> Result[KnownSessions, Error]:
+        """Which sessions wait, and which were given up. Changes nothing, and needs no lock; malformed files are left."""
+
+
+class HistorySource(Protocol):
+    """How to get the history of a session, for one retrieval method or several."""
+
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
+        """The turns after the mark (all of them without one)."""
+
+
+class SessionFinder(Protocol):
+    """The past sessions of one harness, as far as they can be told without reading them."""
+
+    def find(self, since_ms: int | None) -> Iterator[Result[FoundSession, Error]]:
+        """Every session that changed at or after `since_ms`, in any order; a sub-agent's own is none. A harness that was
+        never used here has no sessions."""
+
+
+class SeenSessions(Protocol):
+    """What was seen in past sessions, so that one whose transcript stays as it is need not be read again. Derived."""
+
+    def recall(self, found: FoundSession, mark: SessionMark | None) -> SeenSession | None:
+        """What reading the session after this mark showed; None where that is not known, or the transcript changed."""
+
+    def keep(self, found: FoundSession, seen: SeenSession) -> None:
+        """Remember it, for good once `save` is called."""
+
+    def save(self, harnesses: frozenset[str]) -> None:
+        """Keep what was recalled or kept, and what is known of other harnesses; a session of these that was neither is
+        gone."""
+
+
+class KeptHistories(Protocol):
+    """The redacted histories of consolidated sessions, so that a second look needs no transcript (P20, P28)."""
+
+    def keep(self, history: History, after_record_id: str | None) -> Result[None, Error]:
+        """Keep one more part of a session: its turns after this record, from the beginning without one. The same part
+        twice is kept once. Above the cap the sessions kept longest ago go, whole. It must be redacted already."""
+
+    def fetch(self, harness: Harness, session_id: str, mark: SessionMark | None) -> Result[History | None, Error]:
+        """The kept turns after the mark, at most about 16 MiB of them (`remaining` then); None where there is none, and,
+        without a mark, where the beginning of the session is not kept."""
+
+    def sessions(self) -> Result[tuple[KeptSession, ...], Error]:
+        """What is kept, the longest kept first; nothing is opened."""
+
+    def forget(self, harness: Harness, session_id: str) -> Result[None, Error]:
+        """Remove all that is kept of a session; one of which nothing is kept counts as removed."""
+
+
+class SessionMarks(Protocol):
+    """How far each session has been consolidated."""
+
+    def get(self, harness: Harness, session_id: str) -> Result[SessionMark | None, Error]: ...
+
+    def put(self, mark: SessionMark) -> Result[None, Error]: ...
+
+    def all(self) -> Iterator[Result[SessionMark, Error]]: ...
+
+
+class Places(Protocol):
+    """Where sessions took place."""
+
+    def scope_of(self, cwd: str | None) -> str:
+        """The scope key of the repository around a directory (design §3.2), or `global`."""
+
+
+class Agent(Protocol):
+    """What answers a prompt (P9, P10)."""
+
+    @property
+    def name(self) -> str:
+        """Which agent, for replay of stored replies and for session marks: `builtin`, a preset, `command:<hash>`."""
+
+    @property
+    def status(self) -> Status:
+        """The status of what it writes: `captured` for the built-in, `consolidated` for a command."""
+
+    @property
+    def max_prompt_chars(self) -> int | None:
+        """Longest prompt; None where a session is taken whole."""
+
+    def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
+        """The reply, unchecked."""
+
+
+class SpendLedger(Protocol):
+    """Calls to the agent command and their characters by UTC day; exact with several processes at once (P10)."""
+
+    def reserve(self, at_ms: int, prompt_chars: int, max_calls_per_day: int) -> Result[None, Error]:
+        """One call more is counted; SpendExhausted, and nothing counted, once the day's calls are used up."""
+
+    def give_back(self, at_ms: int, prompt_chars: int) -> Result[None, Error]:
+        """Take back the reservation made at `at_ms`, of a call that could not be made."""
+
+    def add_reply(self, at_ms: int, reply_chars: int) -> Result[None, Error]:
+        """Count the characters of the reply to the call reserved at `at_ms`."""
+
+    def days(self) -> Result[Spend, Error]:
+        """What was spent on each of the last days, oldest first."""
+
+
+# -- runs -----------------------------------------------------------------------------------------------------------------
+
+
+class Replies(Protocol):
+    """Replies that were paid for, under `runs/`."""
+
+    def find_reply(self, key: str) -> Result[KeptReply | None, Error]:
+        """A reply that was paid for and never applied or refused."""
+
+    def keep_reply(self, run_id: str, key: str, reply: KeptReply) -> Result[None, Error]:
+        """Make a redacted reply durable before it is looked at."""
+
+    def spend_reply(self, key: str) -> Result[None, Error]:
+        """The reply was applied or refused: it stays on record and is not found again."""
+
+    def drop_reply(self, key: str) -> Result[None, Error]:
+        """The reply was applied, and states what a person had forgotten: nothing of it stays, spent or not (P28)."""
+
+
+class RunRecords(Replies, Protocol):
+    """What is kept of each consolidate run under `runs/`: checkpoint, replies, plan, report."""
+
+    def checkpoint(self, state: str, run: Run) -> Result[None, Error]:
+        """Make state and context durable where a crash would leave something half done; elsewhere do nothing."""
+
+    def unfinished(self) -> Result[tuple[str, Run] | None, Error]:
+        """State and context of a run that crashed half way. A checkpoint that cannot be understood is moved aside: the
+        session is still pending, and the store recovers by itself."""
+
+    def deferred(self) -> Result[tuple[Change, ...], Error]:
+        """Changes that were over a run's limit, oldest first."""
+
+    def put_deferred(self, changes: Sequence[Change]) -> Result[None, Error]: ...
+
+    def finish(self, run: Run, error: Error | None) -> Result[None, Error]:
+        """Write the report, and drop the checkpoint unless the run failed."""
+
+
+class DefragRecords(Replies, Protocol):
+    """What is kept of each defrag run under `runs/`, and what one run leaves for the next."""
+
+    def checkpoint(self, state: str, run: DefragRun) -> Result[None, Error]:
+        """Make state and context durable where a crash would leave something half done; elsewhere do nothing."""
+
+    def unfinished(self) -> Result[tuple[str, DefragRun] | None, Error]:
+        """State and context of a run that crashed half way."""
+
+    def finish(self, run: DefragRun, error: Error | None) -> Result[None, Error]:
+        """Write the report, and drop the checkpoint unless the run failed half way; `run.trouble` is no such failure."""
+
+    def deferred(self) -> Result[tuple[Deferred, ...], Error]:
+        """Actions that were over a run's limit, oldest first."""
+
+    def put_deferred(self, deferred: Sequence[Deferred]) -> Result[None, Error]: ...
+
+    def tiering(self) -> Result[TieringMemo, Error]:
+        """What the last tiering was made from; empty where there was none, or where the memo is damaged: it is derived."""
+
+    def put_tiering(self, memo: TieringMemo) -> Result[None, Error]: ...
+
+
+class RunLog(Protocol):
+    """What past runs did, newest first, and what undoes them."""
+
+    def runs(self, limit: int | None = None, named: str = "") -> Result[tuple[LoggedRun, ...], Error]:
+        """Runs that left a report or are at work, newest first: at most `limit`, only those whose id, or its last part,
+        begins with `named`. A report that cannot be read is one with problems, not none."""
+
+    def footprint(self, run_id: str) -> Result[Footprint, Error]:
+        """What the run changed, every change as it was made. RunNotFound where nothing is kept of it."""
+
+    def put_sections(self, run_id: str, sections: Sequence[SectionChange]) -> Result[None, Error]:
+        """Keep how the run is about to change managed sections. What is known of a path already stays: a resumed run must
+        not take its own work for what was there before."""
+
+    def put_report(self, run: LoggedRun, error: Error | None = None) -> Result[None, Error]: ...
+
+    def recently_changed(self, count: int) -> Result[tuple[frozenset[str], ...], Error]:
+        """The entries that each of the last `count` runs changed that changed any, newest first; undos, and runs that are
+        undone, left out."""
+
+    def churning(self) -> Result[frozenset[str], Error]:
+        """The entries that changed in 3 of the last 10 runs (`undone.churning`)."""
+
+    def undone(self) -> Result[frozenset[str], Error]:
+        """Fingerprints of the actions that a person has undone (`actions.fingerprint_of`)."""
+
+    def mark_undone(self, run_id: str, by_run_id: str, fingerprints: frozenset[str]) -> Result[None, Error]:
+        """Remember that a run was undone, by which undo, and which of its actions must not come again."""
+
+    def undoing(self) -> Result[Undoing | None, Error]:
+        """The undo at work, or the one that a crash interrupted."""
+
+    def put_undoing(self, undoing: Undoing | None) -> Result[None, Error]:
+        """Make durable which undo is about to change something; None once all of it is done."""
