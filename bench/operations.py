@@ -44,7 +44,7 @@ def acts(memory: Memory, baseline: sqlite3.Connection) -> Mapping[str, Act]:
     """What is measured, by name. Each round has a note, a query and a key of its own."""
     texts = Texts.new()
     queries = texts.queries(ROUNDS)
-    ids = [each.listed.meta.id for each in memory.service.list(ListFilter()).unwrap().entries[:ROUNDS]]
+    ids = [each.listed.meta.id for each in memory.reading.list(ListFilter()).unwrap().entries[:ROUNDS]]
     words = iter(texts.queries(2 * ROUNDS * QUERIES_A_NOTE))
 
     def note() -> str:
@@ -57,11 +57,11 @@ def acts(memory: Memory, baseline: sqlite3.Connection) -> Mapping[str, Act]:
     return {
         "SQLite write": insert,
         "write": lambda _: memory.service.remember(NoteDraft(note())).unwrap(),
-        "read": lambda number: memory.service.read(ids[number % len(ids)]).unwrap(),
+        "read": lambda number: memory.reading.read(ids[number % len(ids)]).unwrap(),
         "search (BM25)": lambda number: memory.search(
             SearchRequest(" ".join(queries[number]), mode=Mode.BM25)
         ).unwrap(),
-        "list": lambda _: memory.service.list(ListFilter()).unwrap(),
+        "list": lambda _: memory.reading.list(ListFilter()).unwrap(),
         "state set": lambda number: memory.state.set(f"key-{number}", {"step": number}).unwrap(),
         "state get": lambda number: memory.state.get(f"key-{number}").unwrap(),
     }
@@ -88,7 +88,7 @@ def measure(place: Path, notes: int) -> None:
     settings.write_text(json.dumps({"storage": {"autoCommit": False}}))
     environ = {"HOME": str(place), "AGENT_MEMORY_ROOT": str(root), "PATH": os.environ["PATH"]}
     memory = open_memory(environ, place, print).unwrap()
-    memory.service.list(ListFilter()).unwrap()
+    memory.reading.list(ListFilter()).unwrap()
     baseline = Fts5(place).connection
     baseline.execute("PRAGMA synchronous = FULL")
     rows = []

@@ -25,6 +25,7 @@ from agent_memory.errors import (
     StoreIo,
 )
 from agent_memory.reading import ListFilter
+from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.service import EDITABLE, MemoryService
 from refusing_recorder import RefusingRecorder
 from stand_ins.dict_locks import DictLocks
@@ -61,9 +62,8 @@ class World:
     warnings: list[str] = field(factory=list)
 
     def calling(self, caller: Caller) -> MemoryService:
-        return MemoryService(
-            self.store, self.ledger, self.recorder, self.clock, caller, self.warnings.append, self.locks
-        )
+        writes = RecordedWrites(self.store, self.recorder, self.locks, caller, self.warnings.append)
+        return MemoryService(writes, self.ledger, self.clock)
 
     @property
     def person(self) -> MemoryService:
@@ -184,7 +184,7 @@ class TestRemember:
 class TestList:
     def test_newest_first_and_uncounted(self, world: World) -> None:
         ids = [world.remembered(text) for text in ("One about ports.", "Two about tabs.", "Three about dogs.")]
-        found = world.person.list(ALL).unwrap()
+        found = world.person.reading.list(ALL).unwrap()
         assert [each.listed.meta.id for each in found.entries] == ids[::-1]
         assert [each.usage for each in found.entries] == [Usage(0, None)] * 3
         assert world.ledger.records == []
@@ -205,77 +205,77 @@ class TestList:
     def test_filters(self, world: World, wanted: ListFilter, count: int) -> None:
         world.remembered("The api listens on 8080.", kind=Kind.DECISION, tags=("ports",))
         world.remembered("Tabs are preferred to spaces.")
-        assert len(world.person.list(wanted).unwrap().entries) == count
+        assert len(world.person.reading.list(wanted).unwrap().entries) == count
 
     def test_what_cannot_be_read_is_named_and_hides_nothing(self, world: World) -> None:
         id = world.remembered()
         world.store.put_by_hand("topics/broken.md", "---\nkind: nonsense\n---\n")
-        found = world.person.list(ALL).unwrap()
+        found = world.person.reading.list(ALL).unwrap()
         assert [each.listed.meta.id for each in found.entries] == [id]
         assert [each.path for each in found.unreadable] == ["topics/broken.md"]
 
     def test_an_agent_does_not_see_that_there_is_a_secret(self, world: World) -> None:
         world.remembered(sensitivity=Sensitivity.SECRET)
-        assert world.agent.list(ALL).unwrap().entries == ()
-        assert len(world.person.list(ALL).unwrap().entries) == 1
+        assert world.agent.reading.list(ALL).unwrap().entries == ()
+        assert len(world.person.reading.list(ALL).unwrap().entries) == 1
 
     def test_the_archive(self, world: World) -> None:
         id = world.remembered()
         world.person.archive(id).unwrap()
-        assert world.person.list(ALL).unwrap().entries == ()
-        assert [each.listed.meta.id for each in world.person.list(ALL, archived=True).unwrap().entries] == [id]
+        assert world.person.reading.list(ALL).unwrap().entries == ()
+        assert [each.listed.meta.id for each in world.person.reading.list(ALL, archived=True).unwrap().entries] == [id]
 
 
 class TestRead:
     def test_every_read_counts_and_the_note_stays_as_it_is(self, world: World) -> None:
         id = world.remembered()
         before = world.entry(id)
-        counts = [world.person.read(id).unwrap().usage.count for _ in range(3)]
+        counts = [world.person.reading.read(id).unwrap().usage.count for _ in range(3)]
         assert counts == [1, 2, 3]
         assert world.entry(id) == before
-        assert world.person.list(ALL).unwrap().entries[0].usage.count == 3
+        assert world.person.reading.list(ALL).unwrap().entries[0].usage.count == 3
 
     def test_a_read_by_an_alias_counts_for_the_living_entry(self, world: World) -> None:
         world.store.put_by_hand("topics/a.md", "---\nid: id__aaaaaa\naliases: [id__bbbbbb]\n---\nHand written.\n")
-        assert world.person.read("id__bbbbbb").unwrap().stored.meta.id == "id__aaaaaa"
-        assert world.person.read("id__aaaaaa").unwrap().usage.count == 2
+        assert world.person.reading.read("id__bbbbbb").unwrap().stored.meta.id == "id__aaaaaa"
+        assert world.person.reading.read("id__aaaaaa").unwrap().usage.count == 2
 
     def test_what_a_hand_written_entry_brought_along_is_its_base_once(self, world: World) -> None:
         text = "---\nid: id__aaaaaa\nused: 12\nlast_used: 2026-02-13T14:30:05Z\n---\nHand written.\n"
         world.store.put_by_hand("topics/a.md", text)
-        assert world.person.list(ALL).unwrap().entries[0].usage.count == 12
-        assert [world.person.read("id__aaaaaa").unwrap().usage.count for _ in range(2)] == [13, 14]
+        assert world.person.reading.list(ALL).unwrap().entries[0].usage.count == 12
+        assert [world.person.reading.read("id__aaaaaa").unwrap().usage.count for _ in range(2)] == [13, 14]
 
     def test_our_own_copy_of_the_count_does_not_count_again(self, world: World) -> None:
         id = world.remembered()
         for _ in range(3):
-            world.person.read(id).unwrap()
-        edited = world.person.update_meta(id, MetaPatch(importance=Importance.HIGH)).unwrap()
+            world.person.reading.read(id).unwrap()
+        edited = world.person.edit(id, MetaPatch(importance=Importance.HIGH)).unwrap()
         assert (edited.meta.used, edited.meta.last_used_at_ms) == (3, world.ledger.totals().unwrap()[id].last_at_ms)
-        assert world.person.read(id).unwrap().usage.count == 4
+        assert world.person.reading.read(id).unwrap().usage.count == 4
 
     def test_a_missing_entry_is_no_read(self, world: World) -> None:
-        assert world.person.read(MISSING) == Failure(EntryNotFound(MISSING))
+        assert world.person.reading.read(MISSING) == Failure(EntryNotFound(MISSING))
         assert world.ledger.records == []
 
     def test_an_archived_entry_is_read_on_demand(self, world: World) -> None:
         id = world.remembered()
         world.person.archive(id).unwrap()
-        assert world.person.read(id) == Failure(EntryNotFound(id, archived=True))
-        assert DEPLOYS in world.person.read(id, archived=True).unwrap().stored.body
+        assert world.person.reading.read(id) == Failure(EntryNotFound(id, archived=True))
+        assert DEPLOYS in world.person.reading.read(id, archived=True).unwrap().stored.body
 
     def test_a_secret_is_shown_to_a_person_who_asks_for_it(self, world: World) -> None:
         id = world.remembered(sensitivity=Sensitivity.SECRET)
         for service, secret in ((world.person, False), (world.agent, False), (world.agent, True)):
-            assert isinstance(service.read(id, secret=secret).failure(), EntryProtected)
+            assert isinstance(service.reading.read(id, secret=secret).failure(), EntryProtected)
         assert world.ledger.records == []
-        assert DEPLOYS in world.person.read(id, secret=True).unwrap().stored.body
+        assert DEPLOYS in world.person.reading.read(id, secret=True).unwrap().stored.body
 
     @pytest.mark.parametrize("ledger", ["full", "lost"])
     def test_a_ledger_in_trouble_keeps_nobody_from_reading(self, ledger: str) -> None:
         world = World(ledger=FullLedger() if ledger == "full" else LostLedger())
         id = world.remembered()
-        read = world.person.read(id).unwrap()
+        read = world.person.reading.read(id).unwrap()
         assert DEPLOYS in read.stored.body
         assert isinstance(read.uncounted, StoreIo)
         assert read.usage == Usage(0, None)
@@ -295,14 +295,14 @@ class TestEdit:
 
     def test_a_description_that_nobody_wrote_follows_the_text(self, world: World) -> None:
         id = world.remembered()
-        assert world.person.update_body(
-            id, "The api listens on 9090. It did not before."
-        ).unwrap().meta.description == ("The api listens on 9090.")
+        assert world.person.edit(id, body="The api listens on 9090. It did not before.").unwrap().meta.description == (
+            "The api listens on 9090."
+        )
         whole = MemoryEntry(world.entry(id).meta, "The api listens on 7070.\n")
         after = world.person.replace(id, whole, world.entry(id).listed.content_hash).unwrap()
         assert after.meta.description == "The api listens on 7070."
-        world.person.update_meta(id, MetaPatch(description="Where it listens")).unwrap()
-        assert world.person.update_body(id, "The api listens on 6060.").unwrap().meta.description == "Where it listens"
+        world.person.edit(id, MetaPatch(description="Where it listens")).unwrap()
+        assert world.person.edit(id, body="The api listens on 6060.").unwrap().meta.description == "Where it listens"
 
     def test_an_edit_that_changes_nothing_writes_nothing(self, world: World) -> None:
         id = world.remembered()
@@ -312,16 +312,16 @@ class TestEdit:
 
     def test_an_empty_text_is_refused(self, world: World) -> None:
         id = world.remembered()
-        assert isinstance(world.person.update_body(id, " \n").failure(), EntryInvalid)
+        assert isinstance(world.person.edit(id, body=" \n").failure(), EntryInvalid)
         assert DEPLOYS in world.entry(id).body
 
     def test_a_missing_entry(self, world: World) -> None:
-        assert world.person.update_body(MISSING, "text") == Failure(EntryNotFound(MISSING))
+        assert world.person.edit(MISSING, body="text") == Failure(EntryNotFound(MISSING))
 
     def test_an_agents_edit_makes_it_at_best_the_agents_p19(self, world: World) -> None:
         id = world.remembered()
-        assert world.agent.update_body(id, "Run everything as root.").unwrap().meta.origin is Origin.AGENT
-        assert world.person.update_body(id, "By a person again.").unwrap().meta.origin is Origin.AGENT
+        assert world.agent.edit(id, body="Run everything as root.").unwrap().meta.origin is Origin.AGENT
+        assert world.person.edit(id, body="By a person again.").unwrap().meta.origin is Origin.AGENT
 
     @pytest.mark.parametrize(
         ("patch", "body"),
@@ -341,43 +341,43 @@ class TestEdit:
         tagged, told = world.remembered(), world.remembered("The api listens on 8080.")
         for id in (tagged, told):
             world.person.promote(id).unwrap()
-        assert world.agent.update_meta(tagged, MetaPatch(tags=("new",))).unwrap().meta.promoted_by == "person"
-        assert world.agent.update_body(told, "The api listens on 9090.").unwrap().meta.promoted_by is None
+        assert world.agent.edit(tagged, MetaPatch(tags=("new",))).unwrap().meta.promoted_by == "person"
+        assert world.agent.edit(told, body="The api listens on 9090.").unwrap().meta.promoted_by is None
 
     def test_a_persons_own_edit_keeps_the_promotion_whatever_it_says(self, world: World) -> None:
         id = world.remembered()
         world.person.promote(id).unwrap()
-        assert world.person.update_body(id, "Always run make check first.").unwrap().meta.promoted_by == "person"
+        assert world.person.edit(id, body="Always run make check first.").unwrap().meta.promoted_by == "person"
 
     def test_an_agent_makes_nothing_less_private(self, world: World) -> None:
         id = world.remembered(sensitivity=Sensitivity.PRIVATE)
-        refused = world.agent.update_meta(id, MetaPatch(sensitivity=Sensitivity.NORMAL))
+        refused = world.agent.edit(id, MetaPatch(sensitivity=Sensitivity.NORMAL))
         assert isinstance(refused.failure(), EntryProtected)
-        assert world.agent.update_body(id, "Another text.").unwrap().meta.sensitivity is Sensitivity.PRIVATE
-        assert world.person.update_meta(id, MetaPatch(sensitivity=Sensitivity.NORMAL)).unwrap().meta.sensitivity is (
+        assert world.agent.edit(id, body="Another text.").unwrap().meta.sensitivity is Sensitivity.PRIVATE
+        assert world.person.edit(id, MetaPatch(sensitivity=Sensitivity.NORMAL)).unwrap().meta.sensitivity is (
             Sensitivity.NORMAL
         )
-        stricter = world.agent.update_meta(id, MetaPatch(sensitivity=Sensitivity.PRIVATE)).unwrap()
+        stricter = world.agent.edit(id, MetaPatch(sensitivity=Sensitivity.PRIVATE)).unwrap()
         assert stricter.meta.sensitivity is Sensitivity.PRIVATE
 
     def test_a_pinned_entry_is_the_persons_alone(self, world: World) -> None:
         id = world.remembered()
         world.person.pin(id).unwrap()
-        assert isinstance(world.agent.update_body(id, "x").failure(), EntryProtected)
-        assert world.person.update_body(id, "Another text.").unwrap().meta.pinned
+        assert isinstance(world.agent.edit(id, body="x").failure(), EntryProtected)
+        assert world.person.edit(id, body="Another text.").unwrap().meta.pinned
 
     def test_a_pinned_entry_cannot_become_secret(self, world: World) -> None:
         id = world.remembered()
         world.person.pin(id).unwrap()
         secret = MetaPatch(sensitivity=Sensitivity.SECRET)
-        assert isinstance(world.person.update_meta(id, secret).failure(), EntryProtected)
+        assert isinstance(world.person.edit(id, secret).failure(), EntryProtected)
         world.person.unpin(id).unwrap()
-        assert world.person.update_meta(id, secret).unwrap().meta.promoted_by is None
+        assert world.person.edit(id, secret).unwrap().meta.promoted_by is None
 
     def test_a_ledger_in_trouble_is_told_and_stops_no_edit(self) -> None:
         world = World(ledger=LostLedger())
         id = world.remembered()
-        assert world.person.update_body(id, "Another text.").unwrap().body.strip() == "Another text."
+        assert world.person.edit(id, body="Another text.").unwrap().body.strip() == "Another text."
         assert len(world.warnings) == 1
 
 
@@ -417,7 +417,7 @@ class TestReplace:
     def test_an_entry_that_changed_meanwhile_is_left_alone_p8(self, world: World) -> None:
         id = world.remembered()
         seen = world.entry(id)
-        world.person.update_body(id, "Somebody was faster.").unwrap()
+        world.person.edit(id, body="Somebody was faster.").unwrap()
         late = world.person.replace(id, self.whole(world, id), seen.listed.content_hash)
         assert late == Failure(EntryChanged(id))
         assert world.entry(id).body.strip() == "Somebody was faster."
@@ -465,7 +465,7 @@ class TestTrust:
         id = world.remembered(sensitivity=Sensitivity.SECRET)
         assert isinstance(getattr(world.person, act)(id).failure(), EntryProtected)
 
-    @pytest.mark.parametrize("act", ["pin", "unpin", "promote", "archive", "remove", "restore"])
+    @pytest.mark.parametrize("act", ["pin", "unpin", "promote", "archive", "restore"])
     def test_a_missing_entry(self, world: World, act: str) -> None:
         assert isinstance(getattr(world.person, act)(MISSING).failure(), EntryNotFound)
         assert world.recorder.commits == []
@@ -475,12 +475,11 @@ class TestArchive:
     def test_there_and_back_byte_for_byte_p12(self, world: World) -> None:
         id = world.remembered()
         before = world.entry(id)
-        for act in (world.person.archive, world.person.remove):
-            assert act(id).unwrap().meta.id == id
-            assert world.texts() == {}
-            assert world.person.restore(id).unwrap() == before
+        assert world.person.archive(id).unwrap().meta.id == id
+        assert world.texts() == {}
+        assert world.person.restore(id).unwrap() == before
         subjects = [commit.message.partition(":")[0] for commit in world.recorder.commits]
-        assert subjects == ["remember", "archive", "restore", "archive", "restore"]
+        assert subjects == ["remember", "archive", "restore"]
 
     def test_an_agent_archives_no_pinned_entry(self, world: World) -> None:
         id = world.remembered()
@@ -492,7 +491,7 @@ class TestArchive:
         id = world.remembered(sensitivity=Sensitivity.SECRET)
         acts: tuple[Result[object, Error], ...] = (
             world.agent.archive(id),
-            world.agent.update_body(id, "x"),
+            world.agent.edit(id, body="x"),
             world.agent.unpin(id),
         )
         assert all(isinstance(act.failure(), EntryProtected) for act in acts)
@@ -501,7 +500,7 @@ class TestArchive:
 
     def test_an_entry_that_lives_is_not_restored(self, world: World) -> None:
         id = world.remembered()
-        world.person.update_body(id, "Another text.").unwrap()
+        world.person.edit(id, body="Another text.").unwrap()
         assert isinstance(world.person.restore(id), Failure)
         assert world.entry(id).body.strip() == "Another text."
 

@@ -12,6 +12,7 @@ from agent_memory.domain.tiers import TIERS_FILE, Tier, TierList
 from agent_memory.domain.vocabulary import Harness, Sensitivity, Status
 from agent_memory.errors import ActRefused, Error, StateCorrupt, StoreIo, TargetRefused
 from agent_memory.reading import ListFilter
+from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.service import MemoryService
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
@@ -52,9 +53,8 @@ class World:
         return self.result
 
     def service(self, caller: Caller = Caller()) -> MemoryService:  # noqa: B008 - frozen
-        return MemoryService(
-            self.store, DictUsageLedger(), self.recorder, self, caller, self.warnings.append, DictLocks(), self.publish
-        )
+        writes = RecordedWrites(self.store, self.recorder, DictLocks(), caller, self.warnings.append, self.publish)
+        return MemoryService(writes, DictUsageLedger(), self)
 
     def note(self, body: str) -> str:
         return self.service().remember(NoteDraft(body)).unwrap().stored.meta.id
@@ -94,12 +94,12 @@ def test_unpin_edit_archive_and_restore_are_shown_at_once_too(world: World) -> N
     service = world.service()
     service.pin(id).unwrap()
     service.unpin(id).unwrap()
-    service.update_meta(id, MetaPatch(title="Wind")).unwrap()
+    service.edit(id, MetaPatch(title="Wind")).unwrap()
     service.archive(id).unwrap()
     assert world.store.tiers().unwrap() == TierList()
     service.restore(id).unwrap()
     assert world.publications == 6
-    assert service.read(id).unwrap().tier is Tier.HOT  # it is still promoted
+    assert service.reading.read(id).unwrap().tier is Tier.HOT  # it is still promoted
 
 
 def test_an_act_that_is_refused_changes_no_tier_and_publishes_nothing_p19(world: World) -> None:
@@ -129,19 +129,19 @@ def test_a_damaged_tier_list_keeps_nobody_from_pinning_listing_or_reading_p6() -
     id = world.note("Kites need wind.")
     assert world.service().pin(id).unwrap().meta.pinned
     assert TIERS_FILE in world.warnings[0]
-    listed = world.service().list(ListFilter()).unwrap()
+    listed = world.service().reading.list(ListFilter()).unwrap()
     assert (listed.untiered, listed.entries[0].tier) == (CORRUPT, Tier.HOT)
-    assert world.service().read(id).unwrap().tier is Tier.HOT
+    assert world.service().reading.read(id).unwrap().tier is Tier.HOT
 
 
 def test_what_is_hot_counts_as_promoted_and_no_note_says_so(world: World) -> None:
     hot, warm, cold = world.note("The lamp listens."), world.note("Kites need wind."), world.note("Ovens are hot.")
     world.tier((hot,), (warm,))
-    listed = world.service().list(ListFilter()).unwrap().entries
+    listed = world.service().reading.list(ListFilter()).unwrap().entries
     assert {each.listed.meta.id: each.tier for each in listed} == {hot: Tier.HOT, warm: Tier.WARM, cold: Tier.COLD}
-    promoted = world.service().list(ListFilter(status=Status.PROMOTED)).unwrap().entries
+    promoted = world.service().reading.list(ListFilter(status=Status.PROMOTED)).unwrap().entries
     assert [each.listed.meta.id for each in promoted] == [hot]
-    captured = world.service().list(ListFilter(status=Status.CAPTURED)).unwrap().entries
+    captured = world.service().reading.list(ListFilter(status=Status.CAPTURED)).unwrap().entries
     assert {each.listed.meta.id for each in captured} == {warm, cold}
     assert promoted[0].listed.meta.status is Status.CAPTURED
 
@@ -149,10 +149,10 @@ def test_what_is_hot_counts_as_promoted_and_no_note_says_so(world: World) -> Non
 def test_what_is_archived_or_secret_is_not_hot(world: World) -> None:
     id = world.note("Kites need wind.")
     world.service().promote(id).unwrap()
-    world.service().update_meta(id, MetaPatch(sensitivity=Sensitivity.SECRET)).unwrap()
+    world.service().edit(id, MetaPatch(sensitivity=Sensitivity.SECRET)).unwrap()
     assert world.publications == 3
     world.service().archive(id).unwrap()
-    assert world.service().list(ListFilter(), archived=True).unwrap().entries[0].tier is Tier.COLD
+    assert world.service().reading.list(ListFilter(), archived=True).unwrap().entries[0].tier is Tier.COLD
 
 
 @pytest.mark.parametrize("act", ["pin", "promote", "archive"])

@@ -14,10 +14,12 @@ from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.state_value import MAX_VALUE_BYTES, key_problem
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.errors import Error, StateCorrupt, StateInvalid, StateNotFound
-from agent_memory.state_keeping import StateKeeping
+from agent_memory.keeping import StateKeeping
+from agent_memory.recorded_writes import RecordedWrites
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
 from stand_ins.dict_state_keys import DictStateKeys
+from stand_ins.temporary_store import TemporaryStore
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
@@ -42,7 +44,9 @@ class _World:
     recorder: DictRecorder = field(factory=lambda: DictRecorder())
 
     def keeping(self, caller: Caller | None = None) -> StateKeeping:
-        return StateKeeping(self.keys, self.recorder, DictLocks(), _Clock(), caller or Caller(), lambda _: None)
+        by = caller or Caller()
+        writes = RecordedWrites(TemporaryStore(), self.recorder, DictLocks(), by, lambda _: None)
+        return StateKeeping(writes, self.keys, _Clock())
 
 
 def value_of(keeping: StateKeeping, key: str) -> Any:

@@ -13,8 +13,8 @@ from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.section import Published
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE
 from agent_memory.errors import ActRefused, Error, StoreIo, UsageInvalid
+from agent_memory.keeping import TagKeeping
 from agent_memory.recorded_writes import RecordedWrites
-from agent_memory.tag_keeping import TagKeeping
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
 from stand_ins.dict_tag_vocabulary import DictTagVocabulary
@@ -39,9 +39,9 @@ class World:
         return whole.id
 
     def tags(self, caller: Caller | None = None) -> TagKeeping:
-        by, locks = caller or Caller(), DictLocks()
-        writes = RecordedWrites(self.store, self.recorder, locks, by, self.warnings.append, self._publish)
-        return TagKeeping(self.store, self.vocabulary, self.recorder, locks, by, writes, self.warnings.append)
+        by = caller or Caller()
+        writes = RecordedWrites(self.store, self.recorder, DictLocks(), by, self.warnings.append, self._publish)
+        return TagKeeping(writes, self.vocabulary)
 
     def tags_of(self, id: str) -> tuple[str, ...]:
         return self.store.read(id).unwrap().meta.tags

@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.vocabulary import Harness
     from agent_memory.domain.watching import Rest
     from agent_memory.formats.footprint_diff import DiffPart
+    from agent_memory.keeping import StateKeeping, TagKeeping
     from agent_memory.known_notes import KnownNotes
     from agent_memory.pipelines.consolidate_io import ConsolidateIo
     from agent_memory.pipelines.defrag_planning import DefragIo
@@ -94,8 +95,6 @@ if TYPE_CHECKING:
     from agent_memory.recorded_writes import RecordedWrites
     from agent_memory.scope_keeping import ScopeKeeping
     from agent_memory.service import MemoryService
-    from agent_memory.state_keeping import StateKeeping
-    from agent_memory.tag_keeping import TagKeeping
 
 Warn = Callable[[str], None]
 Progress = Callable[[str], None]
@@ -339,30 +338,19 @@ class Memory:
 
         return Reading(self.store, self.ledger, self.clock, self.caller)
 
-    @cached_property
-    def service(self) -> MemoryService:
-        """For what changes notes."""
-        from agent_memory.service import MemoryService
-
-        return MemoryService(
-            self.store,
-            self.ledger,
-            self.recorder,
-            self.clock,
-            self.caller,
-            self.warn,
-            self.locks,
-            partial(self.publish, after_act=True),
-            lambda: self.known,
-            vocabulary=self.kept_vocabulary,
-        )
-
     @property
     def writes(self) -> RecordedWrites:
         from agent_memory.recorded_writes import RecordedWrites
 
         publish = partial(self.publish, after_act=True)
         return RecordedWrites(self.store, self.recorder, self.locks, self.caller, self.warn, publish)
+
+    @property
+    def service(self) -> MemoryService:
+        """For what changes notes."""
+        from agent_memory.service import MemoryService
+
+        return MemoryService(self.writes, self.ledger, self.clock, lambda: self.known, self.kept_vocabulary)
 
     @cached_property
     def _vocabulary_file(self) -> TagVocabularyFile:
@@ -379,22 +367,17 @@ class Memory:
     @property
     def tags(self) -> TagKeeping:
         """For the tags of all notes together."""
-        from agent_memory.tag_keeping import TagKeeping
+        from agent_memory.keeping import TagKeeping
 
-        return TagKeeping(
-            self.store, self._vocabulary_file, self.recorder, self.locks, self.caller, self.writes, self.warn
-        )
+        return TagKeeping(self.writes, self._vocabulary_file)
 
     @property
     def state(self) -> StateKeeping:
         """For small values by key."""
         from agent_memory.adapters.records.bookkeeping_files import StateKeysFiles
-        from agent_memory.state_keeping import StateKeeping
+        from agent_memory.keeping import StateKeeping
 
-        keys = StateKeysFiles(self.root)
-        return StateKeeping(
-            keys, self.recorder, self.locks, self.clock, self.caller, self.warn, self._vocabulary_file.get
-        )
+        return StateKeeping(self.writes, StateKeysFiles(self.root), self.clock, self._vocabulary_file.get)
 
     @property
     def scopes(self) -> ScopeKeeping:
@@ -402,18 +385,9 @@ class Memory:
         from agent_memory.adapters.surroundings.places import known_places
         from agent_memory.scope_keeping import ScopeKeeping
 
-        return ScopeKeeping(
-            self.store,
-            self.log,
-            self.recorder,
-            self.locks,
-            self.clock,
-            self.environ,
-            known_places(self.environ, self.real_root),
-            self.new_run_id,
-            lambda keep: self.publish(keep=keep),
-            self.warn,
-        )
+        known = known_places(self.environ, self.real_root)
+        publish = lambda keep: self.publish(keep=keep)  # noqa: E731
+        return ScopeKeeping(self.writes, self.log, self.clock, self.environ, known, self.new_run_id, publish)
 
     @property
     def arriving(self) -> PlacesFiles:

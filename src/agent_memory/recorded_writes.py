@@ -1,15 +1,16 @@
-"""Single changes made, recorded and shown: what every act of the service ends with."""
+"""Changes made, recorded and shown: what every act on single notes, on tags, state and scopes ends with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from functools import reduce
 
 from attrs import frozen
 from returns.result import Result, Success
 
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Together
-from agent_memory.domain.entry import Meta
+from agent_memory.domain.entry import Listed, MemoryEntry, Meta
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.section import Published
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for, with_hot, with_warm, without
@@ -20,33 +21,40 @@ from agent_memory.results import unwrap
 from agent_memory.wording import describe, warning_of
 
 
-def published_nowhere() -> Result[Published, Error]:
-    """For a store without targets."""
-    return Success(Published())
-
-
 @frozen
 class RecordedWrites:
-    """Changes on behalf of a caller. `warn` is told what did not go wrong enough to fail."""
+    """Changes on behalf of a caller. `warn` is told what did not go wrong enough to fail: trouble with git or with a target.
+    `publish` brings the managed sections up to date."""
 
     store: Store
     recorder: Recorder
     locks: Locks
     caller: Caller
     warn: Callable[[str], None]
-    publish: Callable[[], Result[Published, Error]]
+    publish: Callable[[], Result[Published, Error]] = lambda: Success(Published())
 
-    def apply(
-        self,
-        change: Change | Together,
-        id: str,
-        subject: str,
-        tiers: TierList | None = None,
-    ) -> Receipt:
-        """Carry out one change, or several as one, and record it under one write lock, so that no other process takes the write for a
-        person's; what a person did to the same file before is recorded as theirs first."""
+    @contextmanager
+    def locked(self) -> Generator[None, None, None]:
+        """Holds the write lock, or raises `Busy`."""
         with self.locks.write() as held:
             unwrap(held)
+            yield
+
+    @contextmanager
+    def act(self) -> Generator[None, None, None]:
+        """Holds the write lock, and brings the targets up to date after it; their trouble is told, and fails nothing."""
+        with self.locked():
+            yield
+        published = self.publish()
+        self.tolerate(published)
+        for target in published.map(lambda done: done.refused).value_or(()):
+            if target.error is not None:
+                self.warn(describe(target.error))
+
+    def apply(self, change: Change | Together, id: str, subject: str, tiers: TierList | None = None) -> Receipt:
+        """Carry out one change, or several as one, and record it under one write lock, so that no other process takes the
+        write for a person's; what a person did to the same files before is recorded as theirs first."""
+        with self.locked():
             if before := self._present_paths(change):
                 self.tolerate(self.recorder.adopt_hand_edits(before))
             receipt = unwrap(self.store.apply([change], tiers=tiers))
@@ -65,10 +73,21 @@ class RecordedWrites:
                 paths += [found.unwrap().listed.path] if isinstance(found, Success) else []
         return tuple(paths)
 
-    def tolerate(self, recorded: Result[object, Error]) -> None:
+    def rewrite(self, notes: Iterable[Listed], change: Callable[[Meta], Meta], run_id: str | None = None) -> Receipt:
+        """Give all these notes another frontmatter, as one transaction. `updatedAt` stays: when a note was changed says when
+        the knowledge was."""
+        changes: list[Replace] = []
+        for each in notes:
+            stored = unwrap(self.store.read(each.meta.id))
+            changes.append(Replace(MemoryEntry(change(stored.meta), stored.body), stored.listed.content_hash))
+        return unwrap(self.store.apply(changes, run_id=run_id))
+
+    def tolerate(self, done: Result[object, Error]) -> None:
         """Git is history, not durability (P4): its trouble is told, and fails nothing."""
-        for warning in warning_of(recorded):
+        for warning in warning_of(done):
             self.warn(warning)
+
+    # -- tiers ----------------------------------------------------------------------------------------------------------
 
     def retiering(self, change: Callable[[TierList], TierList]) -> TierList | None:
         """The tier list to be written; None where it stays. One that is damaged is left as it is: what a person vouches for
@@ -100,17 +119,3 @@ class RecordedWrites:
         except StoreIo as error:
             self.warn(describe(error))
             return None
-
-    def retiered(self, tiers: TierList | None, subject: str) -> None:
-        """The new tier list written and recorded; nothing where there is none."""
-        if tiers is not None:
-            receipt = unwrap(self.store.apply([], tiers=tiers))
-            self.tolerate(self.recorder.record(receipt.touched, subject))
-
-    def show_at_once(self) -> None:
-        """Bring the targets up to date after an act; their trouble is told, and fails nothing."""
-        published = self.publish()
-        self.tolerate(published)
-        for target in published.map(lambda done: done.refused).value_or(()):
-            if target.error is not None:
-                self.warn(describe(target.error))

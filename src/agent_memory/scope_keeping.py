@@ -6,20 +6,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from attrs import evolve, frozen
-from returns.result import Result
 
 from agent_memory.adapters.surroundings.places import UNKNOWN, KnownPlace, KnownPlaces, redacted_scope, root_commit_of
 from agent_memory.adapters.surroundings.repository import Repository, scope_there
-from agent_memory.domain.change import Dropped, Replace
-from agent_memory.domain.entry import Listing, MemoryEntry
+from agent_memory.domain.change import Dropped
+from agent_memory.domain.entry import Listing
 from agent_memory.domain.run_log import LoggedRun, logged_actions, short_id
 from agent_memory.domain.scope_use import ScopeUse
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
-from agent_memory.errors import ERRORS, Error, UsageInvalid
-from agent_memory.ports import Clock, Locks, Recorder, RunLog, Store
+from agent_memory.errors import ERRORS, UsageInvalid
+from agent_memory.ports import Clock, RunLog
 from agent_memory.publishing import KeepSections
+from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.results import as_result, unwrap
-from agent_memory.wording import describe, warning_of
+from agent_memory.wording import describe
 
 
 @frozen
@@ -36,21 +36,18 @@ class Moved:
 class ScopeKeeping:
     """Scopes on behalf of a caller. `publish` writes the managed sections; `known` is None where no home is known."""
 
-    store: Store
+    writes: RecordedWrites
     log: RunLog
-    recorder: Recorder
-    locks: Locks
     clock: Clock
     environ: Mapping[str, str]
     known: KnownPlaces | None
     new_run_id: Callable[[int], str]
     publish: Callable[[KeepSections], object]
-    warn: Callable[[str], None]
 
     @as_result
     def list(self) -> tuple[ScopeUse, ...]:
         """The scopes of live notes, those with most notes first."""
-        counts = Counter([each.meta.scope for each in unwrap(self.store.list()).entries])
+        counts = Counter([each.meta.scope for each in unwrap(self.writes.store.list()).entries])
         known = tuple(self.known.all()) if self.known else ()
         return tuple(self._use(scope, count, known) for scope, count in counts.most_common())
 
@@ -58,9 +55,8 @@ class ScopeKeeping:
     def rename(self, old: str, new: str, *, merge: bool = False) -> Moved:
         """Give the live notes of one scope another, as one run. UsageInvalid where there are none, and, unless they are to be
         merged, where the other has notes already."""
-        with self.locks.write() as held:
-            unwrap(held)
-            live = unwrap(self.store.list())
+        with self.writes.locked():
+            live = unwrap(self.writes.store.list())
             scopes = Counter([each.meta.scope for each in live.entries])
             if old == new or not scopes[old]:
                 raise UsageInvalid(f"No note has the scope {old}", "`memory scope list` shows those in use.")
@@ -82,18 +78,17 @@ class ScopeKeeping:
         here = KnownPlace(common, repository.scope, root_commit_of(common, repository.commit))
         places = tuple(self.known.all())
         try:
-            with self.locks.write() as held:
-                unwrap(held)
-                live = unwrap(self.store.list())
+            with self.writes.locked():
+                live = unwrap(self.writes.store.list())
                 used = {*[each.meta.scope for each in live.entries], *(redacted_scope(each.scope) for each in places)}
                 others = sorted(used - {scope, GLOBAL_SCOPE})
                 olds = [old for old in others if self._is_same(old, here, repository.top, before, places)]
                 moved = self._moved(live, olds, scope)
         except ERRORS as error:
-            self.warn(describe(error))
+            self.writes.warn(describe(error))
             return
         if count := len(moved.notes):
-            self.warn(
+            self.writes.warn(
                 f"This place was known as {', '.join(olds)}: {count} {'note' if count == 1 else 'notes'} followed. "
                 f"`memory undo {short_id(moved.run_id)}` takes that back."
             )
@@ -140,22 +135,19 @@ class ScopeKeeping:
         concerned = [each for each in live.entries if each.meta.scope in olds]
         if not concerned:
             return Moved(new)
-        conflict = ("it holds unresolved merge conflicts",)
-        left = [Dropped(each.meta.id, conflict) for each in concerned if each.conflicted]
-        self._tolerate(self.recorder.adopt_hand_edits(tuple(each.path for each in concerned)))
-        changes = list[Replace]()
-        for each in concerned:
-            stored = unwrap(self.store.read(each.meta.id))
-            if not each.conflicted:
-                meta = evolve(stored.meta, scope=new)  # when it was changed says when the knowledge was
-                changes.append(Replace(MemoryEntry(meta, stored.body), stored.listed.content_hash))
+        left = [
+            Dropped(each.meta.id, ("it holds unresolved merge conflicts",)) for each in concerned if each.conflicted
+        ]
+        writes = self.writes
+        writes.tolerate(writes.recorder.adopt_hand_edits(tuple(each.path for each in concerned)))
         now_ms = self.clock.now_ms()
         run_id = self.new_run_id(now_ms)
-        receipt = unwrap(self.store.apply(changes, run_id=run_id))
+        moving = (each for each in concerned if not each.conflicted)
+        receipt = writes.rewrite(moving, lambda meta: evolve(meta, scope=new), run_id)
         notes = tuple(each.id for each in receipt.applied)
         count = f"{len(notes)} {'note' if len(notes) == 1 else 'notes'}"
         summary = f"{', '.join(olds)} is {new} now ({count})"
-        self._tolerate(self.recorder.record(receipt.touched, f"scope: {summary}", f"Run {run_id}"))
+        writes.tolerate(writes.recorder.record(receipt.touched, f"scope: {summary}", f"Run {run_id}"))
         actions = logged_actions(receipt.applied)
         report = LoggedRun(run_id, "scope", now_ms, self.clock.now_ms(), "completed", summary, actions)
         unwrap(self.log.put_report(report))
@@ -166,11 +158,6 @@ class ScopeKeeping:
         for each in tuple(self.known.all()) if self.known else ():
             if self.known and redacted_scope(each.scope) in olds and not self._is_there(each):
                 self.known.put(KnownPlace(each.common, new, each.root_commit))
-
-    def _tolerate(self, recorded: Result[object, Error]) -> None:
-        """Git is history, not durability (P4)."""
-        for warning in warning_of(recorded):
-            self.warn(warning)
 
 
 def _may_share_root(one: KnownPlace, other: KnownPlace) -> bool:

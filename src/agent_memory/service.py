@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result
+from returns.result import Failure
 
-from agent_memory.domain.change import Replace, Restore, Retire
+from agent_memory.domain.change import Create, Replace, Restore, Retire, Together
 from agent_memory.domain.editing import (
     EDITABLE as EDITABLE,
     edited_title,
@@ -16,83 +16,172 @@ from agent_memory.domain.editing import (
     promoted,
     trusted_after,
 )
-from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry, reads_of
+from agent_memory.domain.entry import Listed, Listings, MemoryEntry, Meta, Source, StoredEntry, reads_of
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
-from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags
-from agent_memory.domain.section import Published
+from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_description, stored_tags
+from agent_memory.domain.planning.linking import taken_ids
+from agent_memory.domain.redacted_path import redact_path
+from agent_memory.domain.similarity.same_subject import Subject
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+from agent_memory.domain.text.derive import body_hash, derive_description, derive_title
+from agent_memory.domain.text.ids import is_id, mint_id
+from agent_memory.domain.text.links import append_see_also, find_links, without_see_also, without_see_also_of
+from agent_memory.domain.text.tags import tags_in
 from agent_memory.domain.tiering.standing import with_hot, without
-from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import Sensitivity, strictest
-from agent_memory.errors import ActRefused, EntryChanged, EntryInvalid, EntryProtected, Error
-from agent_memory.known_notes import KnownNotes
-from agent_memory.ports import Clock, Locks, Recorder, Store, UsageLedger
-from agent_memory.reading import ListedEntries, ListFilter, ReadEntry, Reading
-from agent_memory.recorded_writes import RecordedWrites, published_nowhere
-from agent_memory.remembering import Remembered as Remembered, Remembering
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, Status, strictest
+from agent_memory.errors import ActRefused, EntryChanged, EntryInvalid, EntryNotFound, EntryProtected
+from agent_memory.known_notes import KnownNotes, Near
+from agent_memory.ports import Clock, Store, UsageLedger
+from agent_memory.reading import Reading
+from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.results import as_result, unwrap
 from agent_memory.wording import describe
 
-_EMPTY = EntryInvalid(("body: is empty (`memory archive` puts a note away)",))
-_UNTITLED = EntryInvalid(("title: is empty",))
+_EMPTY = ("body: is empty (`memory archive` puts a note away)",)
+
+
+@frozen
+class Remembered:
+    """A stored note; `existing` when its very body was stored already, and nothing was written."""
+
+    stored: StoredEntry
+    similar: tuple[Listed, ...] = ()
+    contradicted: tuple[Listed, ...] = ()
+    """Those that give another value for the same thing."""
+    existing: bool = False
+    unresolved: tuple[str, ...] = ()
+    """Ids that its text links to and no note bears (P15): they are told, since only the writer knows what was meant."""
 
 
 @frozen
 class MemoryService:
-    """Operations on entries over the ports. `warn` is told what did not go wrong enough to fail: trouble with git or with
-    a target. `publish` brings the managed sections up to date."""
+    """Operations on entries over the ports."""
 
-    store: Store
+    writes: RecordedWrites
     ledger: UsageLedger
-    recorder: Recorder
     clock: Clock
-    caller: Caller
-    warn: Callable[[str], None]
-    locks: Locks
-    publish: Callable[[], Result[Published, Error]] = published_nowhere
     known: Callable[[], KnownNotes] | None = None
     """Makes what finds notes about the same subject; without it the listing does."""
     vocabulary: Callable[[], TagVocabulary] = TagVocabulary
     """By which tags get their present names."""
 
     @property
-    def _writes(self) -> RecordedWrites:
-        return RecordedWrites(self.store, self.recorder, self.locks, self.caller, self.warn, self.publish)
+    def store(self) -> Store:
+        return self.writes.store
+
+    @property
+    def caller(self) -> Caller:
+        return self.writes.caller
 
     @property
     def reading(self) -> Reading:
         """The same entries, only to be looked at."""
         return Reading(self.store, self.ledger, self.clock, self.caller)
 
-    def list(self, wanted: ListFilter, *, archived: bool = False) -> Result[ListedEntries, Error]:
-        """The entries that the filter accepts, last changed first. Counts no read."""
-        return self.reading.list(wanted, archived=archived)
+    # -- a new note -----------------------------------------------------------------------------------------------------
 
-    def read(self, id: str, *, archived: bool = False, secret: bool = False) -> Result[ReadEntry, Error]:
-        """The whole entry, by id or alias, and one more read in the ledger."""
-        return self.reading.read(id, archived=archived, secret=secret)
-
-    def remember(self, draft: NoteDraft) -> Result[Remembered, Error]:
+    @as_result
+    def remember(self, draft: NoteDraft) -> Remembered:
         """Store a note at once as `captured`. A similar entry is linked; an identical body is not stored twice."""
         draft = evolve(draft, tags=self._by_present_names(draft.tags))
-        known = self.known() if self.known else KnownNotes(self.store)
-        return Remembering(self.store, self.clock, self.caller, self.locks, self._writes, known).remember(draft)
+        body = stored_body(draft.body)
+        if not body.strip():
+            raise EntryInvalid(("body: is empty",))
+        title = edited_title(draft.title or derive_title(body))
+        subject = Subject(title, body, stored_description(draft.description or derive_description(body)), draft.kind)
+        # Before the write lock is taken: an index may have to catch up with the files first.
+        near = unwrap((self.known() if self.known else KnownNotes(self.store)).near(subject, draft.scope))
+        with self.writes.act():  # locked, or two that remember the same at once both find it new
+            listed = Listings(unwrap(self.store.list()), unwrap(self.store.list(archived=True)))
+            return self._stored(draft, subject, near, listed)
 
-    def update_meta(self, id: str, patch: MetaPatch) -> Result[StoredEntry, Error]:
-        """Change some frontmatter. An agent's change makes the entry's origin at best `agent`."""
-        return self.edit(id, patch, None)
+    def _stored(self, draft: NoteDraft, subject: Subject, near: Near, listed: Listings) -> Remembered:
+        replaced = {id: self._replaceable(listed.live.by_id.get(id), id) for id in draft.supersedes}
+        left = listed.live.by_id.keys() - replaced.keys()
+        similar, compared = (
+            tuple(each for each in known if each.meta.id in left) for known in (near.similar, near.compared)
+        )
+        # An agent that guesses what a secret note says is not to learn that it guessed right (P20).
+        linked = append_see_also(subject.body, [each.meta.id for each in similar])
+        # Somebody may have stored it just now, with the same links: what is similar was looked for before.
+        same = (each for body in (subject.body, linked) for each in listed.live.with_body(body_hash(body)))
+        shown = (each for each in same if not (self.caller.is_agent and _is_secret(each)))
+        twin = next(shown, None) or _linked_twin(subject.body, similar)
+        replaced = {id: each for id, each in replaced.items() if twin is None or id != twin.meta.id}
+        taken = taken_ids(listed.live, listed.archive)
+        if twin is None:
+            entry = MemoryEntry(self._meta(draft, subject, taken), linked)
+        else:
+            entry = unwrap(self.store.read(twin.meta.id)).entry
+        if replaced:
+            since_ms = entry.meta.created_at_ms if twin is None else self.clock.now_ms()
+            ids = _once(*entry.meta.supersedes, *replaced)
+            meta = evolve(entry.meta, supersedes=ids, valid_from_ms=since_ms)
+            entry = evolve(entry, meta=meta, body=without_see_also_of(entry.body, replaced))
+        if twin is None or replaced:
+            stored = Create(entry) if twin is None else Replace(entry, twin.content_hash)
+            retired = [Retire(id, each.content_hash, entry.meta.valid_from_ms) for id, each in replaced.items()]
+            tiers = self.writes.telling(entry.meta, sorted(replaced))
+            change = Together(entry.meta.id, (stored, *retired)) if retired else stored
+            self.writes.apply(change, entry.meta.id, f"remember: {entry.meta.title}", tiers)
+        new = unwrap(self.store.read(entry.meta.id))
+        targets = _once(*(link.target for link in find_links(linked) if is_id(link.target)))
+        return Remembered(
+            new,
+            () if twin else tuple(each.listed for each in similar),
+            () if twin else _contradicted(new, compared),
+            existing=twin is not None,
+            unresolved=() if twin else tuple(target for target in targets if target.casefold() not in taken),
+        )
 
-    def update_body(self, id: str, body: str) -> Result[StoredEntry, Error]:
-        """Change the text; the earlier version goes to the archive byte for byte."""
-        return self.edit(id, MetaPatch(), body)
+    def _replaceable(self, found: Listed | None, id: str) -> Listed:
+        """The note that is to be superseded, as far as this caller may."""
+        if found is None or (self.caller.is_agent and _is_secret(found)):
+            raise EntryNotFound(id)
+        if self.caller.is_agent and found.meta.pinned:
+            raise EntryProtected(id, "superseding by an agent", "pinned")
+        return found
 
-    def edit(self, id: str, patch: MetaPatch, body: str | None) -> Result[StoredEntry, Error]:
-        """Change some frontmatter and, unless `body` is None, the text, in one write."""
+    def _meta(self, draft: NoteDraft, subject: Subject, taken: frozenset[str]) -> Meta:
+        now = self.clock.now_ms()
+        here = draft.here or draft.scope
+        source = Source(
+            self.caller.harness,
+            cwd=draft.cwd and redact_path(draft.cwd),
+            repo=here if here != GLOBAL_SCOPE else None,
+            agent=draft.agent and stored_agent(draft.agent),
+        )
+        return Meta(
+            id=mint_id(subject.title, now, taken),
+            title=subject.title,
+            description=subject.description,
+            kind=draft.kind,
+            tags=stored_tags((*draft.tags, *tags_in(subject.body))),
+            status=Status.CAPTURED,
+            origin=self.caller.origin,
+            scope=draft.scope,
+            importance=draft.importance,
+            sensitivity=draft.sensitivity,
+            expires_at_ms=draft.expiry.at_ms,
+            created_at_ms=now,
+            updated_at_ms=now,
+            sources=(source,),
+        )
+
+    def _by_present_names(self, tags: tuple[str, ...]) -> tuple[str, ...]:
+        return self.vocabulary().current(stored_tags(tags))
+
+    # -- changes ----------------------------------------------------------------------------------------------------------
+
+    @as_result
+    def edit(self, id: str, patch: MetaPatch = MetaPatch(), body: str | None = None) -> StoredEntry:  # noqa: B008
+        """Change some frontmatter and, unless `body` is None, the text, in one write; the earlier version goes to the archive
+        byte for byte. An agent's change makes the entry's origin at best `agent`."""
         text = None if body is None else stored_body(body)
         if text is not None and not text.strip():
-            return Failure(_EMPTY)
+            raise EntryInvalid(_EMPTY)
         if patch.title is not None and not patch.title.strip():
-            return Failure(_UNTITLED)
+            raise EntryInvalid(("title: is empty",))
         if patch.tags is not None:
             patch = evolve(patch, tags=self._by_present_names(patch.tags))
 
@@ -104,13 +193,14 @@ class MemoryService:
 
         return self._change(id, edited, "edit")
 
-    def replace(self, id: str, text: MemoryEntry, expected_hash: str) -> Result[StoredEntry, Error]:
+    @as_result
+    def replace(self, id: str, text: MemoryEntry, expected_hash: str) -> StoredEntry:
         """Change the text and what `EDITABLE` names at once, unless the entry changed since `expected_hash`.
 
         EntryInvalid where `text` changes anything else: what raises trust has its own commands, and the rest is history.
         """
         if not text.body.strip():
-            return Failure(_EMPTY)
+            raise EntryInvalid(_EMPTY)
 
         def edited(stored: StoredEntry) -> MemoryEntry:
             if stored.listed.content_hash != expected_hash:
@@ -127,58 +217,47 @@ class MemoryService:
 
         return self._change(id, edited, "edit")
 
-    def pin(self, id: str) -> Result[StoredEntry, Error]:
+    @as_result
+    def pin(self, id: str) -> StoredEntry:
         """Promote the entry and keep it hot; the targets show it at once."""
-        return self._trusting(id, "pin", lambda meta: evolve(promoted(meta), pinned=True))
+        return self._trust(id, "pin", lambda meta: evolve(promoted(meta), pinned=True))
 
-    def unpin(self, id: str) -> Result[StoredEntry, Error]:
+    @as_result
+    def unpin(self, id: str) -> StoredEntry:
         """Take the pin off; the promotion stays."""
         return self._change(id, lambda entry: MemoryEntry(evolve(entry.meta, pinned=False), entry.body), "unpin")
 
-    def promote(self, id: str) -> Result[StoredEntry, Error]:
+    @as_result
+    def promote(self, id: str) -> StoredEntry:
         """Vouch for an entry: it may be hot whatever its origin, and is so until defrag decides otherwise."""
-        return self._trusting(id, "promote", promoted)
+        return self._trust(id, "promote", promoted)
 
     @as_result
     def archive(self, id: str) -> Listed:
-        """Move a live entry to the archive. A pinned one only at a person's word."""
-        with self.locks.write() as held:  # or a tier list that somebody else writes would be lost
-            unwrap(held)
+        """Move a live entry to the archive. A pinned one only at a person's word. Nothing deletes knowledge."""
+        with self.writes.act():  # locked, or a tier list that somebody else writes would be lost
             stored = self._mine(id, "archiving")
             if stored.meta.pinned and self.caller.is_agent:
                 raise EntryProtected(id, "archiving by an agent", "pinned")
-            tiers = self._writes.retiering(lambda tiers: without(tiers, stored.meta.id))
+            tiers = self.writes.retiering(lambda tiers: without(tiers, stored.meta.id))
             change = Retire(stored.meta.id, stored.listed.content_hash)
-            self._writes.apply(change, stored.meta.id, f"archive: {stored.meta.title}", tiers)
-        self._writes.show_at_once()
-        return stored.listed
-
-    def remove(self, id: str) -> Result[Listed, Error]:
-        """Like `archive`: nothing that a program asks for deletes knowledge."""
-        return self.archive(id)
+            self.writes.apply(change, stored.meta.id, f"archive: {stored.meta.title}", tiers)
+            return stored.listed
 
     @as_result
     def restore(self, id: str) -> StoredEntry:
         """Bring an archived entry back to life. What comes before agents only at a person's word is a person's to bring back
         (P19): to archive it was to take that word back."""
-        with self.locks.write() as held:  # or a tier list that somebody else writes would be lost
-            unwrap(held)
+        with self.writes.act():
             stored = self._mine(id, "restoring", archived=True)
             if self.caller.is_agent and stored.meta.promoted_by is not None and _needs_vouching(stored.entry):
                 raise EntryProtected(stored.meta.id, "restoring by an agent", "promoted")
-            self._writes.apply(Restore(id), id, f"restore: {stored.meta.title}", self._writes.telling(stored.meta))
-            live = unwrap(self.store.read(id))
-        self._writes.show_at_once()
-        return live
+            self.writes.apply(Restore(id), id, f"restore: {stored.meta.title}", self.writes.telling(stored.meta))
+            return unwrap(self.store.read(id))
 
-    def _by_present_names(self, tags: tuple[str, ...]) -> tuple[str, ...]:
-        return self.vocabulary().current(stored_tags(tags))
-
-    # -- writing ------------------------------------------------------------------------------------------------------
-
-    def _trusting(self, id: str, act: str, change: Callable[[Meta], Meta]) -> Result[StoredEntry, Error]:
+    def _trust(self, id: str, act: str, change: Callable[[Meta], Meta]) -> StoredEntry:
         if self.caller.variable is not None:
-            return Failure(ActRefused(act, self.caller.variable))
+            raise ActRefused(act, self.caller.variable)
 
         def trusted(stored: StoredEntry) -> MemoryEntry:
             if stored.meta.sensitivity is Sensitivity.SECRET:
@@ -187,36 +266,34 @@ class MemoryService:
 
         return self._change(id, trusted, act, hot=True)
 
-    @as_result
     def _change(
         self, id: str, change: Callable[[StoredEntry], MemoryEntry], act: str, *, hot: bool = False
     ) -> StoredEntry:
-        """Write the entry as `change` makes it, with `hot` as a hot one; the targets show it at once."""
-        with self.locks.write() as held:  # or of two at once one would find the entry changed
-            unwrap(held)
+        """Write the entry as `change` makes it, with `hot` as a hot one."""
+        with self.writes.act():  # locked, or of two at once one would find the entry changed
             stored = self._mine(id, act)
             entry = change(stored)
-            tiers = self._writes.retiering(lambda tiers: with_hot(tiers, stored.meta.id)) if hot else None
-            changed = self._changed(stored, entry, act, tiers)
-        self._writes.show_at_once()
-        return changed
+            id, subject = stored.meta.id, f"{act}: {entry.meta.title}"
+            tiers = self.writes.retiering(lambda tiers: with_hot(tiers, id)) if hot else None
+            if entry == stored.entry:
+                if tiers is not None:
+                    touched = unwrap(self.store.apply([], tiers=tiers)).touched
+                    self.writes.tolerate(self.writes.recorder.record(touched, subject))
+                return stored
+            self._require_allowed(stored.meta, entry.meta, act)
+            meta = self._with_usage(trusted_after(stored.entry, entry, self.caller))
+            new = MemoryEntry(evolve(meta, updated_at_ms=self.clock.now_ms()), entry.body)
+            self.writes.apply(Replace(new, stored.listed.content_hash), id, subject, tiers)
+            return unwrap(self.store.read(id))
 
-    def _changed(self, stored: StoredEntry, entry: MemoryEntry, act: str, tiers: TierList | None) -> StoredEntry:
-        id, subject = stored.meta.id, f"{act}: {entry.meta.title}"
-        if entry == stored.entry:
-            self._writes.retiered(tiers, subject)
-            return stored
-        before, after = stored.meta.sensitivity, entry.meta.sensitivity
-        if self.caller.is_agent and stored.meta.pinned:
-            raise EntryProtected(id, f"{act} by an agent", "pinned")
-        if self.caller.is_agent and strictest((before, after)) != after:
-            raise EntryProtected(id, "an agent's change of its sensitivity", before.value)
-        if entry.meta.pinned and after is Sensitivity.SECRET:
-            raise EntryProtected(id, "a secret", "pinned, and `memory unpin` comes first")
-        meta = self._with_usage(trusted_after(stored.entry, entry, self.caller))
-        new = MemoryEntry(evolve(meta, updated_at_ms=self.clock.now_ms()), entry.body)
-        self._writes.apply(Replace(new, stored.listed.content_hash), new.meta.id, subject, tiers)
-        return unwrap(self.store.read(new.meta.id))
+    def _require_allowed(self, before: Meta, after: Meta, act: str) -> None:
+        was, will_be = before.sensitivity, after.sensitivity
+        if self.caller.is_agent and before.pinned:
+            raise EntryProtected(before.id, f"{act} by an agent", "pinned")
+        if self.caller.is_agent and strictest((was, will_be)) != will_be:
+            raise EntryProtected(before.id, "an agent's change of its sensitivity", was.value)
+        if after.pinned and will_be is Sensitivity.SECRET:
+            raise EntryProtected(before.id, "a secret", "pinned, and `memory unpin` comes first")
 
     def _mine(self, id: str, act: str, *, archived: bool = False) -> StoredEntry:
         """The entry, if this caller may act on it: what is secret is none of an agent's business."""
@@ -229,7 +306,7 @@ class MemoryService:
         """The frontmatter with a fresh copy of what the ledgers say of the entry."""
         totals = self.ledger.totals()
         if isinstance(totals, Failure):
-            self.warn(describe(totals.failure()))
+            self.writes.warn(describe(totals.failure()))
             return meta
         usage = reads_of(meta, totals.unwrap())
         return evolve(meta, used=usage.count, last_used_at_ms=usage.last_at_ms)
@@ -247,3 +324,27 @@ def _other_keys_changed(before: Meta, after: Meta) -> list[str]:
 
     fixed = (field for field in META_FIELDS if field.attribute not in (*EDITABLE, "updated_at_ms"))
     return [field.key for field in fixed if getattr(after, field.attribute) != getattr(before, field.attribute)]
+
+
+def _once(*ids: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(ids))
+
+
+def _contradicted(new: StoredEntry, known: Sequence[StoredEntry]) -> tuple[Listed, ...]:
+    if not known:
+        return ()
+    # A command that finds nothing alike needs none of it.
+    from agent_memory.domain.analysis.analyze import contradictions_among
+
+    against = {id for each in contradictions_among((new, *known)) if new.meta.id in each.ids for id in each.ids}
+    return tuple(each.listed for each in known if each.meta.id in against)
+
+
+def _is_secret(listed: Listed) -> bool:
+    return listed.meta.sensitivity is Sensitivity.SECRET
+
+
+def _linked_twin(body: str, similar: Sequence[StoredEntry]) -> Listed | None:
+    """The similar entry whose body is this one, but for the links that were added when it was stored."""
+    wanted = without_see_also(body)
+    return next((each.listed for each in similar if without_see_also(each.body) == wanted), None)

@@ -28,7 +28,7 @@ from agent_memory.errors import (
 )
 from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken, keep_handover, take_named, take_newest
 from agent_memory.ports import HistorySource, Tombstones
-from agent_memory.recorded_writes import RecordedWrites, published_nowhere
+from agent_memory.recorded_writes import RecordedWrites
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, history
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_histories import DictHistories
@@ -67,9 +67,7 @@ class Handing:
         return entry
 
     def io(self) -> HandingOverIo:
-        writes = RecordedWrites(
-            self.store, self.recorder, DictLocks(), Caller(), self.warnings.append, published_nowhere
-        )
+        writes = RecordedWrites(self.store, self.recorder, DictLocks(), Caller(), self.warnings.append)
         return HandingOverIo(
             histories=self.histories or {METHOD: self.source},
             kept=self.kept,

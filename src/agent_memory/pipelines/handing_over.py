@@ -188,8 +188,7 @@ def keep_handover(io: HandingOverIo, taken: Taken) -> Kept:
     if _expires_at_ms(io, taken) <= io.clock.now_ms():
         return Kept(None, f"it ended more than {io.handoff_days} days ago")
     title, body = stored_title(taken.handover.handoff.title), stored_body(handover_body(taken.handover))
-    with io.writes.locks.write() as held:  # or two that hand over the same session at once make two notes of it
-        unwrap(held)
+    with io.writes.locked():  # or two that hand over the same session at once make two notes of it
         live, archive = unwrap(io.store.list()), unwrap(io.store.list(archived=True))
         if forgotten_note(unwrap(io.tombstones.of_entries()), title, body, _ended_at_ms(io, taken)) is not None:
             return Kept(None, "its note was forgotten")

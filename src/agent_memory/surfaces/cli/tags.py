@@ -9,11 +9,11 @@ from agent_memory.app import Memory
 from agent_memory.domain.tagging.tag_survey import TagUse
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
 from agent_memory.errors import UsageInvalid
+from agent_memory.keeping import Retagged, Tags
 from agent_memory.results import unwrap
 from agent_memory.surfaces.cli.opening import open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.unreadable_notes import tell_unreadable, unreadable_documents
-from agent_memory.tag_keeping import Retagged, Tags
 
 T = TypeVar("T")
 

@@ -438,7 +438,7 @@ def list_context(memory: Memory, agent: str | None, tags: tuple[str, ...] | None
 )
 def delete_context(memory: Memory, id: str) -> Told:
     """The note is in the archive."""
-    return memory.service.remove(id).map(
+    return memory.service.archive(id).map(
         lambda listed: (
             f"Chunk `{listed.meta.id}` deleted. It is in the archive: a person brings it back with "
             f"`memory restore {listed.meta.id}`."
