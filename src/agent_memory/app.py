@@ -1028,7 +1028,7 @@ class Memory:
 
     def _doctor(self, progress: Progress) -> Doctor:
         from agent_memory.adapters.doctor.doctor import Doctor
-        from agent_memory.adapters.doctor.state import false_copies
+        from agent_memory.adapters.doctor.runs import false_copies
         from agent_memory.adapters.harness import FINDERS
         from agent_memory.domain.vocabulary import Harness
 

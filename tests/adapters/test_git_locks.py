@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.doctor.state import read_git
+from agent_memory.adapters.doctor.repository import check_repository
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.git.git_repository import lock_files
 from faults import failing_at
@@ -51,12 +51,14 @@ def test_directories_that_cannot_be_listed_are_not_free_of_locks_p6(repository: 
 def test_an_examination_tells_of_it_and_goes_on_p6(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in LOCKS:
         os.utime(repository / ".git" / name, (0, 0))
-    assert len(read_git(repository, ENVIRON, 0).stale_locks) == len(LOCKS)
+
+    def codes() -> list[str]:
+        return [each.code for each in check_repository(repository, ENVIRON, has_notes=True)]
+
+    assert codes() == ["git-locked"] * len(LOCKS)
 
     def no_lock_is_seen(root: Path, git_directory: Path) -> tuple[Path, ...]:
         raise PermissionError(errno.EACCES, "Permission denied", str(git_directory))
 
-    monkeypatch.setattr("agent_memory.adapters.doctor.state.stale_locks", no_lock_is_seen)
-    facts = read_git(repository, ENVIRON, 0)
-    assert facts.present
-    assert "Permission denied" in facts.trouble
+    monkeypatch.setattr("agent_memory.adapters.doctor.repository.stale_locks", no_lock_is_seen)
+    assert codes() == ["git-unusable"]

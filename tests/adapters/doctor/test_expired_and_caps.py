@@ -9,7 +9,7 @@ import pytest
 from agent_memory.adapters.doctor.repairer import archive_expired
 from agent_memory.config import Config, LimitsConfig
 from agent_memory.domain.change import Create
-from agent_memory.domain.doctor.store_checks import examine_caps
+from agent_memory.domain.doctor.note_checks import examine_caps
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.tiers import TierList
 from stand_ins.dict_locks import DictLocks

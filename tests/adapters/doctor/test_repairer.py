@@ -161,7 +161,7 @@ def test_a_note_with_conflict_markers_is_nobodys_but_the_persons(patient: Patien
     assert {"missing-id", "merge-conflict"} <= {each.code for each in done.after.findings}
 
 
-def test_permissions_litter_caches_and_locks(patient: Patient) -> None:
+def test_permissions_litter_and_locks(patient: Patient) -> None:
     """P5, P22"""
     (patient.root / "topics").chmod(0o755)
     patient.root.chmod(0o750)
@@ -170,9 +170,6 @@ def test_permissions_litter_caches_and_locks(patient: Patient) -> None:
     written = patient.by_hand("state/.tmp-fedcba9876543210", "half")
     os.utime(written, (OLD, OLD))
     theirs = patient.by_hand("topics/.tmp-notours", "keep")
-    cache = patient.root / ".cache" / "store.db"
-    cache.unlink(missing_ok=True)
-    cache.mkdir(parents=True)
     lock = patient.by_hand(".git/index.lock", "")
     for path in (old, theirs, lock):
         os.utime(path, (OLD, OLD))
@@ -180,7 +177,6 @@ def test_permissions_litter_caches_and_locks(patient: Patient) -> None:
         done = patient.repair()
     assert done.failed == ()
     assert [path.exists() for path in (old, young, written, theirs, lock)] == [False, False, True, True, False]
-    assert cache.is_file() or not cache.exists()
     assert {path.stat().st_mode & 0o777 for path in (patient.root, patient.root / "topics")} == {0o700}
     assert done.after.findings == ()
     assert any(sentence.endswith("are closed to others") for sentence in done.did)
@@ -297,7 +293,7 @@ def test_files_and_locks_that_cannot_be_looked_at_are_told_p6(
 
     with monkeypatch.context() as broken:
         broken.setattr(os, "listdir", without_topics)
-        broken.setattr("agent_memory.adapters.doctor.repairer.stale_locks", unseen)
+        broken.setattr("agent_memory.adapters.doctor.repository.stale_locks", unseen)
         done = patient.repair()
     assert "Permission denied" in done.failed[0]
     assert any("topics" in each and "Too many open files" in each for each in done.failed)

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.analysis.features import features_of
 from agent_memory.domain.doctor.catalogue import CATALOGUE, Finding, Severity
 from agent_memory.domain.doctor.note_checks import (
     NoteFile,
     NoteRules,
+    examine_aliases,
+    examine_analysis,
     examine_clashes,
     examine_copies,
     examine_name,
@@ -19,7 +20,6 @@ from agent_memory.domain.doctor.note_checks import (
     examine_tags,
     looks_copied,
 )
-from agent_memory.domain.doctor.store_checks import examine_aliases, examine_analysis, examine_links
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, Finding as AnalysisFinding, FindingKind
 from agent_memory.domain.instants import DAY_MS
@@ -39,10 +39,6 @@ def stored(meta: Meta = META, body: str = "The api listens on 8080.", path: str 
 def note(entry: StoredEntry, text: str = "", tags: tuple[str, ...] | None = None) -> NoteFile:
     written = entry.meta.tags if tags is None else tags
     return NoteFile(entry.listed.path, text or entry.body, entry, written)
-
-
-def links_of(entry: StoredEntry) -> tuple[str, tuple[str, ...]]:
-    return entry.listed.path, features_of(entry).links
 
 
 def tags_of(notes: Sequence[Sequence[str]], vocabulary: TagVocabulary) -> list[Finding]:
@@ -108,10 +104,6 @@ class TestOneNote:
         long = only(examine_note(note(stored(evolve(META, expires_at_ms=NOW - 3 * DAY_MS))), RULES))
         assert (just.code, just.severity, long.severity) == ("expired", Severity.NOTE, Severity.PROBLEM)
         assert codes(examine_note(note(stored(evolve(META, expires_at_ms=NOW + 1))), RULES)) == []
-
-    def test_a_note_from_the_future(self) -> None:
-        future = evolve(META, updated_at_ms=NOW + 2 * DAY_MS)
-        assert codes(examine_note(note(stored(future)), RULES)) == ["from-the-future"]
 
     def test_a_secret_is_told_by_file_and_kind_and_never_quoted(self) -> None:
         secret = "AKIA" + "Q3EGRIMYTU7VWXYZ"
@@ -186,15 +178,7 @@ class TestNames:
         assert "as has topics/Ports.md" in next(iter(examine_copies([copy]))).sentence
 
 
-class TestLinks:
-    def test_a_link_to_an_archived_note_is_a_remark_outside_code_only(self) -> None:
-        archived = frozenset({"id__d4e5f6"})
-        linked = stored(body="See [[id__d4e5f6]] and again [[id__d4e5f6|it]].")
-        finding = only(examine_links(*links_of(linked), frozenset(), archived))
-        assert (finding.code, finding.severity) == ("archived-link", Severity.NOTE)
-        assert codes(examine_links(*links_of(stored(body="`[[id__d4e5f6]]`")), frozenset(), archived)) == []
-        assert codes(examine_links(*links_of(linked), archived, archived)) == []
-
+class TestAliases:
     def test_an_alias_leads_to_one_note_only(self) -> None:
         one = stored(evolve(META, aliases=("id__x11111", "id__d4e5f6")), path="topics/1.md").listed
         two = stored(evolve(META, id="id__d4e5f6", aliases=("id__x11111",)), path="topics/2.md").listed

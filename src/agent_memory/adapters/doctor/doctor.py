@@ -2,53 +2,57 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from shlex import quote
-from typing import TypeVar
 
 from attrs import evolve, field, frozen
-from returns.result import Failure, Result, Success
+from returns.result import Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import is_there
-from agent_memory.adapters.doctor.files import is_written, walk
-from agent_memory.adapters.doctor.notes import NoteChecks
-from agent_memory.adapters.doctor.state import (
-    agent_trouble,
-    examine_pending,
-    examine_state,
-    examine_vocabulary,
-    read_git,
+from agent_memory.adapters.doctor.files import Found, check_files, check_state, walk
+from agent_memory.adapters.doctor.repository import check_repository
+from agent_memory.adapters.doctor.runs import (
+    INTERVALS_BEFORE_LATE,
+    check_agent,
+    check_failed,
+    check_hooks,
+    check_last_run,
+    check_pending,
+    check_schedule,
+    check_spend,
 )
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.adapters.inbox.inbox_reading import failed_entries, printable
+from agent_memory.adapters.inbox.inbox_reading import printable
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
 from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles, TagVocabularyFile
-from agent_memory.adapters.records.health_files import hook_log_of, stamp_of, unrecorded_writes
+from agent_memory.adapters.records.health_files import stamp_of
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
-from agent_memory.adapters.store.entry_files import JOURNAL
+from agent_memory.adapters.store.entry_files import JOURNAL, read_image, understand, understand_again
 from agent_memory.config import Config
+from agent_memory.domain.analysis.analyze import analyze_features
+from agent_memory.domain.analysis.features import AnalysisFacts, Features, features_of
 from agent_memory.domain.doctor import catalogue as of
 from agent_memory.domain.doctor.catalogue import Check, DoctorReport, Finding, in_order, trouble
-from agent_memory.domain.doctor.store_checks import (
-    Found,
-    ScheduleFacts,
-    examine_failed,
-    examine_files,
-    examine_git,
-    examine_hook_problems,
-    examine_last_run,
-    examine_schedule,
-    examine_spend,
-    examine_targets,
-    examine_tiers,
-    examine_troubles,
+from agent_memory.domain.doctor.note_checks import (
+    NoteFile,
+    NoteRules,
+    examine_aliases,
+    examine_analysis,
+    examine_caps,
+    examine_clashes,
+    examine_copies,
+    examine_name,
+    examine_note,
+    examine_tags,
 )
-from agent_memory.domain.entry import Listing, without_secret
+from agent_memory.domain.entry import Listed, Listing, UnreadableFile, Usage, without_secret
 from agent_memory.domain.history import SessionMark
-from agent_memory.domain.instants import HOUR_MS, ms_of
+from agent_memory.domain.instants import DAY_MS, HOUR_MS
+from agent_memory.domain.planning.linking import taken_ids
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.scope_use import ScopeUse
@@ -56,17 +60,17 @@ from agent_memory.domain.section import Published
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import TierList
-from agent_memory.errors import Error
+from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.errors import ERRORS, EntryUnreadable, Error, PathRefused, StoreIo
+from agent_memory.formats.note import HEADLESS, written_tags
 from agent_memory.ports import Clock, RunLog, SpendLedger, Store
-from agent_memory.results import sealed
+from agent_memory.results import unwrap
 from agent_memory.wording import describe
-
-T = TypeVar("T")
 
 _LOOKED_BACK_RUNS = 300
 """A month of runs every two hours, and then some: what came before says nothing of a schedule."""
 _SENTENCE_CHARS = 600
-_NOTHING = Listing(())
+_NOTES_A_REPORT = 500
 
 
 @frozen
@@ -95,73 +99,37 @@ class Doctor:
     def examine(self) -> DoctorReport:
         """All findings."""
         findings: list[Finding] = []
+        root, now_ms = str(self.root), self.clock.now_ms()
         walked = self._walked(findings)
-        root, now_ms = str(self.root), self.clock.now_ms()
-        of_files = tuple(examine_files(walked, os.getuid(), lambda found: is_written(root, found, now_ms)))
-        live = self._kept(self.store.list(), findings, of.UNREADABLE_STORE, _NOTHING)
-        archive = self._kept(self.store.list(archived=True), findings, of.UNREADABLE_STORE, _NOTHING)
-        tiers = self._kept(self.store.tiers(), findings, of.TIERS_DAMAGED, TierList())
+        live = archive = Listing(())
+        tiers, vocabulary = TierList(), TagVocabulary()
+        with telling(findings, of.UNREADABLE_STORE):
+            live = unwrap(self.store.list())
+        with telling(findings, of.UNREADABLE_STORE):
+            archive = unwrap(self.store.list(archived=True))
+        with telling(findings, of.TIERS_DAMAGED):
+            tiers = unwrap(self.store.tiers())
+        with telling(findings, of.DAMAGED_STATE):
+            vocabulary = unwrap(TagVocabularyFile(self.root).get())
         shown = live if self.names_secret else evolve(live, entries=without_secret(live.entries))
-        vocabulary = TagVocabularyFile(self.root).get()
-        findings += examine_vocabulary(vocabulary)
-        findings += self._notes(vocabulary.value_or(TagVocabulary())).findings(shown, archive, tiers)
-        findings += examine_tiers(tiers, live.entries)
-        findings += self._of(self.scopes(), _gone_places, of.UNREADABLE_STORE)
-        findings += self._of(self.dry_publish(), examine_targets, of.UNREADABLE_STORE)
-        findings += self._inbox_and_runs(walked)
-        findings += self._git(live)
-        findings += of_files
-        findings += self._files(walked)
-        found = in_order([_printable(each) for each in findings])
-        return DoctorReport(str(self.root), len(live.entries), len(archive.entries), found)
-
-    def _notes(self, vocabulary: TagVocabulary) -> NoteChecks:
-        return NoteChecks(self.root, self.config, self.ledger, self.clock.now_ms(), vocabulary, self.progress)
-
-    # -- what runs leave ----------------------------------------------------------------------------------------------
-
-    def _inbox_and_runs(self, walked: Sequence[Found]) -> Iterator[Finding]:
-        root, now_ms = str(self.root), self.clock.now_ms()
-        yield from self._of(failed_entries(root), examine_failed, of.UNREADABLE_STORE)
-        troubles = QueueTroubles(root).read().map(lambda found: tuple(sorted(found.items())))
-        yield from self._of(troubles, examine_troubles, of.DAMAGED_STATE)
-        names = self.inbox.names()
-        yield from self._of(names, lambda found: examine_pending(root, found, walked, now_ms), of.UNREADABLE_STORE)
-        for mark in self.false_copies():
-            words = "It says that all of the session is in another one, which is not so: nothing was learned from it"
-            yield of.NO_COPY.found(SessionMarksFiles.path_of(mark), words)
-        findings: list[Finding] = []
-        runs = self._kept(self.runs.runs(_LOOKED_BACK_RUNS), findings, of.DAMAGED_STATE, ())
-        yield from findings
-        yield from examine_last_run(runs[0] if runs else None)
-        since = _end_of(runs)
-        hooks = hook_log_of(self.root, self.environ)
-        yield from (trouble(error, of.UNREADABLE_STORE) for error in hooks.unread)
-        yield from examine_hook_problems([each for each in hooks.problems if (ms_of(each.at) or since) >= since])
-        oldest = names.map(lambda found: stamp_of(found[0]) if found else None).value_or(None)
-        schedule = self.config.schedule
-        yield from examine_schedule(
-            ScheduleFacts(
-                now_ms,
-                schedule.consolidate_interval_hours * HOUR_MS,
-                schedule.defrag_interval_hours * HOUR_MS,
-                oldest,
-                runs,
-            )
-        )
-        limit = self.config.llm.max_calls_per_day
-        yield from self._of(self.spend.days(), lambda days: examine_spend(days, limit, now_ms), of.DAMAGED_STATE)
-        if error := agent_trouble(self.config.llm, self.environ):
-            yield of.AGENT_UNUSABLE.found("llm", describe(error).rstrip("."))
-
-    # -- files --------------------------------------------------------------------------------------------------------
-
-    def _git(self, live: Listing) -> Iterator[Finding]:
+        self._notes(findings, shown, archive, tiers, vocabulary, now_ms)
+        findings += check_tiers(tiers, live.entries)
+        with telling(findings, of.UNREADABLE_STORE):
+            findings += check_places(unwrap(self.scopes()))
+        with telling(findings, of.UNREADABLE_STORE):
+            findings += check_targets(unwrap(self.dry_publish()))
+        self._inbox_and_runs(findings, walked, now_ms)
         if self.config.storage.auto_commit:
-            findings: list[Finding] = []
-            owed = self._kept(unrecorded_writes(self.root), findings, of.UNREADABLE_STORE, 0)
-            yield from findings
-            yield from examine_git(read_git(self.root, self.environ, owed), has_notes=bool(live.entries))
+            findings += check_repository(self.root, self.environ, has_notes=bool(live.entries))
+        findings += check_files(root, walked, now_ms)
+        findings += check_state(root, walked)
+        with telling(findings, of.UNREADABLE_STORE):
+            if unwrap(is_there(f"{root}/{JOURNAL}")):
+                words = "A change of several files was cut short, and could not be undone yet"
+                findings.append(of.UNFINISHED_WRITE.found(JOURNAL, words))
+        findings += [of.SETTING.found("config", warning.rstrip(".")) for warning in self.warnings]
+        found = in_order([_printable(each) for each in findings])
+        return DoctorReport(root, len(live.entries), len(archive.entries), found)
 
     def _walked(self, findings: list[Finding]) -> Sequence[Found]:
         """Everything below the root. What cannot be looked at is told, and missing nowhere unsaid (P6)."""
@@ -174,54 +142,189 @@ class Doctor:
                 found.append(each)
         return found
 
-    def _files(self, walked: Sequence[Found]) -> Iterator[Finding]:
-        now_ms = self.clock.now_ms()
-        yield from examine_state(str(self.root), walked, now_ms)
-        yield from self._of(is_there(str(self.root / JOURNAL)), _unfinished_write, of.UNREADABLE_STORE)
-        for warning in self.warnings:
-            yield of.SETTING.found("config", warning.rstrip("."))
+    def _inbox_and_runs(self, findings: list[Finding], walked: Sequence[Found], now_ms: int) -> None:
+        root, llm = str(self.root), self.config.llm
+        names: tuple[str, ...] = ()
+        runs: tuple[LoggedRun, ...] = ()
+        with telling(findings, of.UNREADABLE_STORE):
+            findings += check_failed(root)
+        with telling(findings, of.DAMAGED_STATE):
+            unwrap(QueueTroubles(root).read())
+        with telling(findings, of.UNREADABLE_STORE):
+            names = unwrap(self.inbox.names())
+            findings += check_pending(root, names, walked, now_ms)
+        for mark in self.false_copies():
+            words = "It says that all of the session is in another one, which is not so: nothing was learned from it"
+            findings.append(of.NO_COPY.found(SessionMarksFiles.path_of(mark), words))
+        with telling(findings, of.DAMAGED_STATE):
+            runs = unwrap(self.runs.runs(_LOOKED_BACK_RUNS))
+        findings += check_last_run(runs[0] if runs else None)
+        findings += check_hooks(self.root, self.environ, (runs[0].ended_at_ms or 0) if runs else 0)
+        findings += check_schedule(self.config.schedule, runs, stamp_of(names[0]) if names else None, now_ms)
+        with telling(findings, of.DAMAGED_STATE):
+            findings += check_spend(unwrap(self.spend.days()), llm.max_calls_per_day, now_ms)
+        findings += check_agent(llm, self.environ)
 
-    # -- errors -------------------------------------------------------------------------------------------------------
+    # -- notes --------------------------------------------------------------------------------------------------------
 
-    def _kept(self, result: Result[T, Error], findings: list[Finding], check: Check, instead: T) -> T:
-        match sealed(result):
-            case Failure(error):
-                findings.append(trouble(error, check))
-                return instead
-            case Success(value):
-                return value
+    def _notes(
+        self,
+        findings: list[Finding],
+        live: Listing,
+        archive: Listing,
+        tiers: TierList,
+        vocabulary: TagVocabulary,
+        now_ms: int,
+    ) -> None:
+        """All that is wrong with notes."""
+        copies = tuple(read_copies(str(self.root), live.unreadable, live.entries))
+        copied = {note.path for note in copies}
+        for file in live.unreadable:
+            if file.path not in copied:
+                check = of.HEADLESS_NOTE if HEADLESS in file.problems else of.UNREADABLE_NOTE
+                findings.append(check.found(file.path, f"It is no note: {'; '.join(file.problems)}"))
+        for file in archive.unreadable:
+            findings.append(of.UNREADABLE_ARCHIVED.found(file.path, f"It is no note: {'; '.join(file.problems)}"))
+        findings += examine_copies(copies)
+        paths = {each.meta.id: each.path for each in live.entries}
+        findings += examine_clashes(tuple(paths.values()))
+        findings += examine_aliases(live.entries)
+        features, fresh = self._each_alone(findings, live, vocabulary, now_ms)
+        usage: Mapping[str, Usage] = {}
+        with telling(findings, of.UNREADABLE_STORE):
+            usage = unwrap(self.ledger.survey()).totals
+        limits = self.config.limits
+        facts = AnalysisFacts(
+            now_ms=now_ms,
+            taken_ids=taken_ids(live, archive),
+            usage=usage,
+            stale_days=limits.stale_days,
+            # Neither what is hot, and so is read without a read being counted, nor what came into the store lately, from
+            # however old a session.
+            hot_or_new=frozenset((*tiers.hot, *fresh)),
+        )
+        analysis = analyze_features(features, facts)
+        findings += examine_analysis(analysis, paths)
+        findings += examine_tags([each.meta.tags for each in live.entries], vocabulary)
+        chars = sum(each.body_chars for each in analysis.profiles.values())
+        findings += examine_caps(len(live.entries), chars, max_entries=limits.max_entries, max_chars=limits.max_chars)
 
-    def _of(
-        self, result: Result[T, Error], examine: Callable[[T], Iterable[Finding]], check: Check
-    ) -> Iterator[Finding]:
-        match sealed(result):
-            case Failure(error):
-                yield trouble(error, check)
-            case Success(value):
-                yield from examine(value)
+    def _each_alone(
+        self, findings: list[Finding], live: Listing, vocabulary: TagVocabulary, now_ms: int
+    ) -> tuple[list[Features], set[str]]:
+        """What is wrong with each note by itself. One that is gone since the listing, is no note any more or cannot be read is
+        not among the features; the ids are those of notes whose files are new, whatever they say of themselves."""
+        grace_hours = INTERVALS_BEFORE_LATE * self.config.schedule.defrag_interval_hours
+        rules = NoteRules(now_ms, int(grace_hours * HOUR_MS), vocabulary)
+        fresh_after_ms = now_ms - self.config.limits.stale_days * DAY_MS
+        features: list[Features] = []
+        fresh: set[str] = set()
+        for seen, listed in enumerate(live.entries, 1):
+            if seen % _NOTES_A_REPORT == 0:
+                self.progress(f"{seen:,} of {len(live.entries):,} notes examined")
+            note = None
+            with telling(findings, of.UNREADABLE_STORE):
+                note = read_note(str(self.root), listed.path, listed)
+            if note is None:
+                findings += examine_name(listed)
+                continue
+            features.append(features_of(note.stored))
+            if note.mtime_ms > fresh_after_ms:
+                fresh.add(listed.meta.id)
+            findings += examine_note(note, rules)
+        return features, fresh
 
 
-def _unfinished_write(has_journal: bool) -> Iterator[Finding]:
-    if has_journal:
-        yield of.UNFINISHED_WRITE.found(JOURNAL, "A change of several files was cut short, and could not be undone yet")
+@contextmanager
+def telling(findings: list[Finding], check: Check) -> Generator[None, None, None]:
+    """An error within is a finding of this kind."""
+    try:
+        yield
+    except ERRORS as error:
+        findings.append(trouble(error, check))
 
 
-def _gone_places(uses: Iterable[ScopeUse]) -> Iterator[Finding]:
+def _printable(finding: Finding) -> Finding:
+    """File names and titles may hold what would not print, or would do more than print, and settings a secret."""
+    sentence = one_line(redact(finding.sentence).text, _SENTENCE_CHARS)
+    return evolve(finding, subject=printable(finding.subject), sentence=sentence)
+
+
+# -- files of notes ---------------------------------------------------------------------------------------------------
+
+
+def read_note(root: str, path: str, listed: Listed | None = None) -> NoteFile | None:
+    """The file; None for one that is gone, or no note. What the bytes of a listed one say is not found out once more while they
+    are the same."""
+    image = read_image(root, path)
+    if image is None:
+        return None
+    try:
+        if listed is None:
+            stored = understand(path, image.data, image.mtime_ns)
+        else:
+            stored = understand_again(listed, image.data, image.mtime_ns)
+    except EntryUnreadable:
+        return None
+    text = image.data.decode()
+    return NoteFile(path, text, stored, written_tags(text, stored.meta.tags), image.mtime_ns // 1_000_000)
+
+
+def read_notes(root: str, files: Iterable[UnreadableFile | Listed]) -> Iterator[NoteFile]:
+    """These files, but for those that are gone, cannot be read, or are no notes."""
+    for each in files:
+        try:
+            note = read_note(root, each.path)
+        except (PathRefused, StoreIo):
+            continue
+        if note is not None:
+            yield note
+
+
+def read_copies(root: str, unreadable: Sequence[UnreadableFile], live: Sequence[Listed]) -> Iterator[NoteFile]:
+    """Files that are only unreadable because another one bears their id."""
+    path_of = {each.meta.id: each.path for each in live}
+    for note in read_notes(root, unreadable):
+        original = path_of.get(note.stored.meta.id)
+        if original is not None and original != note.path:
+            yield evolve(note, copy_of=original)
+
+
+# -- tiers, targets, places -------------------------------------------------------------------------------------------
+
+
+def check_tiers(tiers: TierList, live: Sequence[Listed]) -> Iterator[Finding]:
+    """Pins that are not hot. An empty list is one that no defrag has made yet."""
+    for each in pinned_outside(tiers, live):
+        yield of.PINNED_NOT_HOT.found(each.path, "It is pinned and not hot; the next defrag makes it so")
+
+
+def pinned_outside(tiers: TierList, live: Sequence[Listed]) -> tuple[Listed, ...]:
+    """Pinned entries that may be hot and are not, in the order of the listing; none before a defrag has made a tier list."""
+    if tiers == TierList():
+        return ()
+    may_be_hot = (each for each in live if each.meta.pinned and each.meta.sensitivity is not Sensitivity.SECRET)
+    return tuple(each for each in may_be_hot if each.meta.id not in tiers.hot)
+
+
+def check_targets(published: Published) -> Iterator[Finding]:
+    """What a dry run of publishing says of each target."""
+    for target in published.targets:
+        if target.outcome == "planned":
+            words = "Its section is not what it would be now; `memory generate-agents-md` writes it"
+            yield of.TARGET_OUT_OF_DATE.found(target.path, words)
+        elif target.error is not None:
+            yield of.TARGET_REFUSED.found(target.path, describe(target.error).rstrip("."))
+        rendered = target.rendered.warnings if target.rendered is not None else ()
+        for warning in dict.fromkeys(chain(target.warnings, rendered)):
+            yield of.TARGET_WARNING.found(target.path, warning.rstrip("."))
+
+
+def check_places(uses: Iterable[ScopeUse]) -> Iterator[Finding]:
+    """Places that notes belong to and that are gone."""
     for each in uses:
         if each.is_gone:
             verb, new = ("merge", quote(each.now)) if each.now else ("rename", "NEW")
             count = f"{each.notes} note{'' if each.notes == 1 else 's'}"
             act = f"`memory scope {verb} {quote(each.scope)} {new}` gives them to where it is now"
             yield of.GONE_PLACE.found(each.scope, f"This place is gone, and no session is told its {count}; {act}")
-
-
-def _printable(finding: Finding) -> Finding:
-    """File names and titles may hold what would not print, or would do more than print, and settings a secret."""
-    subject, sentence = printable(finding.subject), one_line(redact(finding.sentence).text, _SENTENCE_CHARS)
-    if subject == finding.subject and sentence == finding.sentence:
-        return finding
-    return evolve(finding, subject=subject, sentence=sentence)
-
-
-def _end_of(runs: tuple[LoggedRun, ...]) -> int:
-    return (runs[0].ended_at_ms or 0) if runs else 0

@@ -59,21 +59,18 @@ def is_in_history(git: GitProcess, path: str) -> bool:
 
 
 def contents_of(git: GitProcess, ids: Iterable[str]) -> Mapping[str, bytes]:
-    """What the blobs among these objects hold, by id; one that is missing is not among them."""
-    wanted = sorted(ids)
-    if not wanted:
-        return {}
-    output = git.must("cat-file", "--batch", input="".join(f"{id}\n" for id in wanted).encode())
+    """What these objects hold, by id; one that is missing is not among them."""
     found: dict[str, bytes] = {}
+    wanted = sorted(ids)
+    output = git.must("cat-file", "--batch", input="".join(f"{id}\n" for id in wanted).encode()) if wanted else b""
     at = 0
     while at < len(output):
         end = output.index(b"\n", at)
         words = output[at:end].split(b" ")
         at = end + 1
-        if len(words) == 3 and words[1] != b"missing":
+        if len(words) == 3:  # else it says that the object is missing
             size = int(words[2])
-            if words[1] == b"blob":
-                found[words[0].decode("ascii")] = output[at : at + size]
+            found[words[0].decode("ascii")] = output[at : at + size]
             at += size + 1
     return found
 

@@ -53,10 +53,9 @@ class Check:
     severity: Severity
     fix: str | None = None
 
-    def found(self, subject: str, sentence: str, severity: Severity | None = None, *, fixed: bool = True) -> Finding:
-        """One case of it; with another severity, or beyond repair (`fixed=False`), where the case calls for that."""
-        fix = self.fix if fixed else None
-        return Finding(self.code, self.area, severity or self.severity, subject, sentence, fix)
+    def found(self, subject: str, sentence: str, severity: Severity | None = None) -> Finding:
+        """One case of it; with another severity where the case calls for that."""
+        return Finding(self.code, self.area, severity or self.severity, subject, sentence, self.fix)
 
 
 _PROBLEM, _NOTE = Severity.PROBLEM, Severity.NOTE
@@ -83,7 +82,6 @@ EXPIRED = Check("expired", Area.NOTES, _NOTE, "moves it to the archive")
 SECRET = Check("secret", Area.NOTES, _PROBLEM)
 HIDDEN_TEXT = Check("hidden-text", Area.NOTES, _PROBLEM)
 SECRET_IN_FRONT = Check("secret-in-front", Area.NOTES, _PROBLEM)
-FROM_THE_FUTURE = Check("from-the-future", Area.NOTES, _NOTE)
 CONTRADICTION = Check("contradiction", Area.NOTES, _PROBLEM)
 DUPLICATE = Check("duplicate", Area.NOTES, _PROBLEM)
 NEAR_DUPLICATE = Check("near-duplicate", Area.NOTES, _NOTE)
@@ -96,7 +94,6 @@ GONE_PLACE = Check("gone-place", Area.NOTES, _NOTE)
 ORPHAN = Check("orphan", Area.NOTES, _NOTE)
 
 UNRESOLVED_LINK = Check("unresolved-link", Area.LINKS, _PROBLEM)
-ARCHIVED_LINK = Check("archived-link", Area.LINKS, _NOTE)
 ALIAS_CLASH = Check("alias-clash", Area.LINKS, _PROBLEM)
 
 TIERS_DAMAGED = Check("tiers-damaged", Area.TIERS, _PROBLEM)
@@ -107,7 +104,6 @@ TARGET_WARNING = Check("target-warning", Area.TIERS, _NOTE)
 
 GIVEN_UP = Check("given-up", Area.RUNS, _PROBLEM)
 MALFORMED_ENTRY = Check("malformed-entry", Area.RUNS, _PROBLEM)
-SET_BACK = Check("set-back", Area.RUNS, _NOTE)
 CAPTURE_LOST = Check("capture-lost", Area.RUNS, _PROBLEM)
 INJECTION_LOST = Check("injection-lost", Area.RUNS, _PROBLEM)
 ORPHAN_SNAPSHOT = Check("orphan-snapshot", Area.RUNS, _NOTE)
@@ -115,7 +111,6 @@ NO_COPY = Check("no-copy", Area.RUNS, _PROBLEM, "forgets that, so that `memory b
 LAST_RUN = Check("last-run", Area.RUNS, _PROBLEM)
 NOT_CONSOLIDATED = Check("not-consolidated", Area.RUNS, _PROBLEM)
 NOT_DEFRAGGED = Check("not-defragged", Area.RUNS, _PROBLEM)
-INTERRUPTED_RUN = Check("interrupted-run", Area.RUNS, _NOTE)
 SPEND_CAP = Check("spend-cap", Area.RUNS, _PROBLEM)
 AGENT_UNUSABLE = Check("agent-unusable", Area.RUNS, _PROBLEM)
 
@@ -131,8 +126,6 @@ FOREIGN_OWNER = Check("foreign-owner", Area.FILES, _PROBLEM)
 ODD_FILE = Check("odd-file", Area.FILES, _NOTE)
 SYNC_CONFLICT_FILE = Check("sync-conflict-file", Area.FILES, _PROBLEM)
 DAMAGED_STATE = Check("damaged-state", Area.FILES, _PROBLEM)
-DAMAGED_LEDGER = Check("damaged-ledger", Area.FILES, _NOTE)
-DAMAGED_CACHE = Check("damaged-cache", Area.FILES, _NOTE, "removes it; it is made anew")
 UNFINISHED_WRITE = Check("unfinished-write", Area.FILES, _PROBLEM, "undoes or finishes it")
 LITTER = Check("litter", Area.FILES, _NOTE, "removes it")
 UNREADABLE_STORE = Check("unreadable-store", Area.FILES, _PROBLEM)
@@ -140,9 +133,6 @@ SETTING = Check("setting", Area.FILES, _NOTE)
 
 CATALOGUE: tuple[Check, ...] = tuple(each for each in globals().values() if isinstance(each, Check))
 """All of them, in the order in which they are shown."""
-
-
-_PLACES = {check.code: place for place, check in enumerate(CATALOGUE)}
 
 
 @frozen
@@ -174,9 +164,9 @@ class Repair:
 
 def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
     """Each finding once, as an examination holds them."""
-    ranks = list(Severity)
-    key = {each: (_PLACES[each.code], ranks.index(each.severity)) for each in findings}
-    return tuple(sorted(key, key=lambda each: key[each]))
+    codes, severities = [check.code for check in CATALOGUE], list(Severity)
+    known = dict.fromkeys(findings)
+    return tuple(sorted(known, key=lambda each: (codes.index(each.code), severities.index(each.severity))))
 
 
 def trouble(error: Error, check: Check) -> Finding:

@@ -1,16 +1,19 @@
-"""What can be wrong with notes, looked at one by one, and what `memory doctor --fix` does about it, decided before it is done."""
+"""What can be wrong with notes, one by one and with one another, and what `memory doctor --fix` does about it."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
 from agent_memory.domain.doctor import catalogue as of
-from agent_memory.domain.doctor.catalogue import Finding, Severity
+from agent_memory.domain.doctor.catalogue import Check, Finding, Severity
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
+from agent_memory.domain.findings import Analysis, Finding as AnalysisFinding, FindingKind
+from agent_memory.domain.instants import has_passed, iso_of
+from agent_memory.domain.plan import max_changes
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.tagging.tag_survey import TagUse, alike, survey_tags, tag_counts
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, Standing, TagVocabulary
@@ -79,10 +82,10 @@ def _tags(file: NoteFile, vocabulary: TagVocabulary) -> Iterator[Finding]:
     note = file.stored.listed
     if odd := [tag for tag in file.written_tags if normal_tag(tag) != tag]:
         meant = ", ".join(normal_tags(odd)) or "none"
-        yield of.TAG_FORM.found(note.path, f"{_quoted(odd)} read as {meant}")
+        quoted = ", ".join(f"'{tag}'" for tag in odd)
+        yield of.TAG_FORM.found(note.path, f"{quoted} read as {meant}")
     for tag in note.meta.tags:
-        if tag in vocabulary.renamed:
-            now = vocabulary.renamed[tag]
+        if now := vocabulary.renamed.get(tag):
             yield of.TAG_UNKNOWN.found(
                 note.path, f"'{tag}' is called '{now}' now; `memory tags rename {tag} {now}` writes that"
             )
@@ -97,9 +100,6 @@ def _times(note: Listed, rules: NoteRules) -> Iterator[Finding]:
             f"It expired on {iso_of(meta.expires_at_ms)[:10]}; `memory defrag` archives it",
             Severity.PROBLEM if overdue else None,
         )
-    newest = max(meta.created_at_ms, meta.updated_at_ms)
-    if newest > rules.now_ms + DAY_MS:
-        yield of.FROM_THE_FUTURE.found(note.path, f"It says that it is from {iso_of(newest)}; was the clock wrong?")
 
 
 def _what_it_says(note: NoteFile) -> Iterator[Finding]:
@@ -122,10 +122,6 @@ def _what_it_says(note: NoteFile) -> Iterator[Finding]:
             f"It holds what a reader does not see and a model does: {', '.join(hidden)}",
             Severity.NOTE if harmless else None,
         )
-
-
-def _quoted(words: Sequence[str]) -> str:
-    return ", ".join(f"'{word}'" for word in words)
 
 
 def examine_tags(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> Iterator[Finding]:
@@ -211,6 +207,69 @@ def examine_name(listed: Listed) -> Iterator[Finding]:
         yield of.NAME_UNSAFE.found(listed.path, "Its name holds what a shell or a link reads as something else")
 
 
+# -- notes with one another ---------------------------------------------------------------------------------------------
+
+
+def examine_aliases(live: Sequence[Listed]) -> Iterator[Finding]:
+    """Aliases that lead to two places."""
+    claims: dict[str, list[str]] = defaultdict(list)
+    for each in live:
+        for alias in each.meta.aliases:
+            claims[alias].append(each.path)
+    path_of = {each.meta.id: each.path for each in live}
+    clashes: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for alias, claiming in claims.items():
+        first = path_of.get(alias, claiming[0])
+        for path in claiming:
+            if path != first:
+                clashes[path, first].append(alias)
+    for (path, first), shared in clashes.items():
+        more = f" and {len(shared) - 1:,} more belong" if len(shared) > 1 else " belongs"
+        yield of.ALIAS_CLASH.found(path, f"Its alias {shared[0]}{more} to {first} too; take it out of one of them")
+
+
+_CHECKS: Mapping[FindingKind, Check] = {
+    FindingKind.CONTRADICTION: of.CONTRADICTION,
+    FindingKind.DUPLICATE: of.DUPLICATE,
+    FindingKind.NEAR_DUPLICATE: of.NEAR_DUPLICATE,
+    FindingKind.OVERLAP: of.OVERLAP,
+    FindingKind.SURPLUS: of.SURPLUS,
+    FindingKind.OVERSIZED: of.OVERSIZED,
+    FindingKind.FRAGMENTED: of.FRAGMENTED,
+    FindingKind.DANGLING_LINK: of.UNRESOLVED_LINK,
+    FindingKind.ORPHAN: of.ORPHAN,
+    FindingKind.STALE: of.STALE,
+}
+"""Expired entries are not among them: how bad that is depends on how long a defrag is overdue (`note_checks`)."""
+
+
+def examine_analysis(analysis: Analysis, paths: Mapping[str, str]) -> Iterator[Finding]:
+    """One finding a finding, worst first. `paths` are those of the live entries, by id."""
+    for finding in analysis.findings:
+        if check := _CHECKS.get(finding.kind):
+            path = paths.get(finding.ids[0]) if finding.ids else None
+            yield check.found(path or " ".join(finding.ids), _sentence(finding))
+
+
+def _sentence(finding: AnalysisFinding) -> str:
+    reason = finding.reason.rstrip(".")
+    others = [id for id in finding.ids[1:] if id not in reason]
+    with_whom = f" (with {', '.join(others)})" if others else ""
+    begins_with_id = reason.startswith("id__")
+    return f"{reason if begins_with_id else reason[:1].upper() + reason[1:]}{with_whom}"
+
+
+def examine_caps(entries: int, chars: int, *, max_entries: int | None, max_chars: int | None) -> Iterator[Finding]:
+    """A finding for each cap that this many live entries, and characters of their bodies, are over."""
+    how = f"`memory defrag` archives those that matter least, at most {max_changes(entries):,} a run"
+    if max_entries is not None and entries > max_entries:
+        yield of.SURPLUS.found("limits.maxEntries", f"There are {entries:,} live notes, {max_entries:,} at most; {how}")
+    if max_chars is not None and chars > max_chars:
+        yield of.SURPLUS.found(
+            "limits.maxChars", f"The live notes have {chars:,} characters, {max_chars:,} at most; {how}"
+        )
+
+
 # -- repairs: nothing is ever deleted ---------------------------------------------------------------------------------
 
 
@@ -242,7 +301,12 @@ def plan_repairs(
     """The repairs of those notes that need one, in the order of the notes, each of which is looked at once. `live` by path;
     `taken_ids` of everything but provisional ids; `names` are all of `topics/`. Both are compared as on a disk that ignores
     case."""
-    return tuple(_plan(notes, live, _Taken(taken_ids, names)))
+    taken = _Taken(taken_ids, names)
+    repairs = (
+        _rewritten(note, taken) if note.copy_of is None else _separated(note, live.get(note.copy_of), taken)
+        for note in notes
+    )
+    return tuple(repair for repair in repairs if repair is not None)
 
 
 class _Taken:
@@ -250,10 +314,7 @@ class _Taken:
 
     def __init__(self, ids: Iterable[str], names: Iterable[str]) -> None:
         self._ids = {id.casefold() for id in ids}
-        self._names: dict[str, int] = {}
-        for name in names:
-            folded = folded_name(name)
-            self._names[folded] = self._names.get(folded, 0) + 1
+        self._names = Counter(map(folded_name, names))
 
     def id_for(self, meta: Meta, *, preferred: bool) -> str:
         id = meta.id
@@ -263,13 +324,13 @@ class _Taken:
         return id
 
     def clashes(self, name: str) -> bool:
-        return self._names.get(folded_name(name), 0) > 1
+        return self._names[folded_name(name)] > 1
 
     def renamed(self, name: str, wanted: str) -> str:
         """The wanted name, unless another file has it, or had it before these repairs: they are carried out as one."""
         if folded_name(name) == folded_name(wanted) and not self.clashes(name):
             return name
-        if self._names.get(folded_name(wanted), 0) > 0:
+        if self._names[folded_name(wanted)]:
             return name
         if self.clashes(name):
             self._names[folded_name(name)] -= 1
@@ -277,33 +338,18 @@ class _Taken:
         return wanted
 
 
-def _plan(notes: Iterable[NoteFile], live: Mapping[str, Listed], taken: _Taken) -> Iterator[NoteRepair]:
-    for note in notes:
-        original = note.copy_of
-        repair = _rewritten(note, taken) if original is None else _separated(note, live.get(original), taken)
-        if repair is not None:
-            yield repair
-
-
 def _separated(note: NoteFile, original: Listed | None, taken: _Taken) -> NoteRepair | None:
     """A copy of another file's id: a note of its own where it says something else, else out of the way."""
     if original is None:
         return None
-    if _say_the_same(note.stored.listed, original):
+    copy = note.stored.listed
+    undated = [evolve(meta, updated_at_ms=0) for meta in (copy.meta, original.meta)]
+    if copy.body_hash == original.body_hash and undated[0] == undated[1]:
         return Shelve(note, f"{note.path} says what {original.path} says, and is in the archive now")
-    meta = note.stored.meta
-    fresh = evolve(meta, id=taken.id_for(meta, preferred=False), aliases=())
+    fresh = evolve(copy.meta, id=taken.id_for(copy.meta, preferred=False), aliases=())
     name = taken.renamed(note.name, file_name_of(fresh))
-    return Rewrite(note, fresh, name, f"{note.path} is a note of its own now: {fresh.id}{_as_name(note, name)}")
-
-
-def _say_the_same(one: Listed, other: Listed) -> bool:
-    """Whether they have the same body, and the same frontmatter but for when it was last written."""
-    return one.body_hash == other.body_hash and _undated(one.meta) == _undated(other.meta)
-
-
-def _undated(meta: Meta) -> Meta:
-    return evolve(meta, updated_at_ms=0)
+    called = f", topics/{name}" if name != note.name else ""
+    return Rewrite(note, fresh, name, f"{note.path} is a note of its own now: {fresh.id}{called}")
 
 
 def _rewritten(note: NoteFile, taken: _Taken) -> NoteRepair | None:
@@ -320,7 +366,3 @@ def _rewritten(note: NoteFile, taken: _Taken) -> NoteRepair | None:
         if name != note.name:
             words.append(f"is called topics/{name} now")
     return Rewrite(note, meta, name, f"{note.path} {', '.join(words)}") if words else None
-
-
-def _as_name(note: NoteFile, name: str) -> str:
-    return f", topics/{name}" if name != note.name else ""
