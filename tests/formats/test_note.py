@@ -488,15 +488,16 @@ id: {note.meta.id}
 title: "New: one"   # the title
 custom: {{a: [1, 2]}}  # unknown
 
+# all of them
+# the main one
+# about y
 # to be dropped
-tags:   # all of them
-  - x   # the main one
-  # about y
-  - topic__z
+tags: [x, topic__z]
 # several lines
 # of a list
 aliases: [id__c3d4e5, id__c3d4e6]
-description: Short.  # folded
+# folded
+description: Short.
 kind: fact
 status: captured
 origin: user
@@ -529,13 +530,13 @@ New body.
             ("tags: []  # c", "tags: [topic__b]  # c", ("topic__b",)),
             ("tags:  # c", "tags: [topic__b]  # c", ("topic__b",)),
             ("tags: null # c", "tags: [topic__b] # c", ("topic__b",)),
-            ("tags:\n- a\n- b", "tags:\n- b", ("topic__b",)),
-            ("tags:\n- a # x", "# x\ntags:\n- topic__b", ("topic__b",)),
-            ("tags: # c\n  - a", "tags: [] # c", ()),
+            ("tags:\n- a\n- b", "tags: [b]", ("topic__b",)),
+            ("tags:\n- a # x", "# x\ntags: [topic__b]", ("topic__b",)),
+            ("tags: # c\n  - a", "# c\ntags: []", ()),
             ('"tags": [a]', '"tags": [topic__b]', ("topic__b",)),
         ],
     )
-    def test_a_list_is_changed_in_its_own_style(self, before: str, changed: str, after: tuple[str, ...]) -> None:
+    def test_a_list_that_changes_is_written_on_one_line(self, before: str, changed: str, after: tuple[str, ...]) -> None:
         text = f"---\n{before}\nother: 1\n---\n"
         note = parsed(text)
         written = render_note(MemoryEntry(evolve(note.meta, tags=after), note.body), text)

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.installing.wanted import Member
 from agent_memory.formats.entry_values import EditRefused
-from agent_memory.formats.toml_edit import cut_toml, put_toml
+from agent_memory.formats.table_edit import cut_toml, put_toml
 
 SERVER = Member(("mcp_servers", "agent-memory"), {"command": "/usr/bin/memory", "args": ["mcp"]}, "/usr/bin/memory")
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.installing.wanted import Member
 from agent_memory.formats.entry_values import EditRefused
-from agent_memory.formats.yaml_edit import cut_yaml, parse_yaml, put_yaml
+from agent_memory.formats.table_edit import cut_yaml, parse_yaml, put_yaml
 
 VALUE: dict[str, Any] = {"enabled": True, "type": "stdio", "cmd": "/usr/bin/memory", "args": ["mcp"], "envs": {}}
 SERVER = Member(("extensions", "agent-memory"), VALUE, "/usr/bin/memory")

@@ -10,20 +10,22 @@ from __future__ import annotations
 import copy
 import json
 import re
-from typing import Any, Literal, NoReturn
+from json.decoder import JSONDecoder, scanstring
+from typing import Any, Literal
 
 from attrs import frozen
 
 from agent_memory.domain.installing.wanted import Element, Member
 from agent_memory.formats.entry_values import BY_HAND, EditRefused, Spot, line_end_of, named, says, value_with
+from agent_memory.formats.strict_json import MAX_DEPTH, NotJson, load_json
 
-MAX_DEPTH = 64
 BOM = "\ufeff"
 
-_BLANK = re.compile(r"[ \t\r\n]*")
-_COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
-_WORD = re.compile(r"-?[A-Za-z0-9+.\-]+")
+_COMMENT = r"//[^\r\n]*|/\*.*?\*/"
+_STRING_OR_COMMENT = re.compile(rf'("(?:[^"\\]|\\.)*")|{_COMMENT}', re.DOTALL)
+_STRING_OR_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
+_COMMENTS = re.compile(rf"(?:\s*(?:{_COMMENT}))*", re.DOTALL)
+_COMMENTS_ON_LINE = re.compile(r"(?:[ \t]*(?://[^\r\n]*|/\*[^\n]*?\*/))*")
 _INDENT = re.compile(r"\n([ \t]+)\S")
 _KINDS = {"object": "an object", "list": "a list", "scalar": "a single value"}
 
@@ -67,28 +69,58 @@ class Node:
 
 def parse_jsonc(text: str) -> Node | None:
     """The document's node, None for a text without a value (blank, or comments alone). EditRefused says what is wrong."""
-    reader = _Reader(text)
-    reader.skip_blank()
-    if reader.at == len(text):
+    blanked = _STRING_OR_COMMENT.sub(lambda found: found[1] or re.sub(r"[^\r\n]", " ", found[0]), text)
+    if blanked.startswith(BOM):
+        blanked = " " + blanked[1:]
+    if not blanked.strip():
         return None
-    node = reader.value(0)
-    reader.skip_blank()
-    if reader.at != len(text):
-        reader.refuse("more text follows the end of the document")
-    return node
+    try:
+        load_json(_STRING_OR_LAST_COMMA.sub(lambda found: found[1] or " ", blanked))
+        return _node(blanked, _behind_blanks(blanked, 0), 0)
+    except NotJson as error:
+        raise EditRefused(str(error)) from None
+
+
+def _node(text: str, start: int, depth: int) -> Node:
+    """The node that begins here, in a document that is JSON but for trailing commas."""
+    if depth > MAX_DEPTH:
+        raise NotJson("not JSON: nested too deeply")
+    if text[start] not in "{[":
+        value, end = JSONDecoder().raw_decode(text, start)
+        return Node("scalar", start, end, value)
+    children: list[Child] = []
+    at = _behind_blanks(text, start + 1)
+    while text[at] not in "}]":
+        begin, key = at, None
+        if text[start] == "{":
+            key, at = scanstring(text, at + 1)
+            at = _behind_blanks(text, _behind_blanks(text, at) + 1)
+        node = _node(text, at, depth + 1)
+        at = _behind_blanks(text, node.end)
+        comma = at if text[at] == "," else None
+        at = at if comma is None else _behind_blanks(text, at + 1)
+        children.append(Child(key, begin, node, comma))
+    if text[start] == "[":
+        return Node("list", start, at + 1, [each.node.value for each in children], tuple(children))
+    return Node("object", start, at + 1, {each.key: each.node.value for each in children}, tuple(children))
+
+
+def _behind_blanks(text: str, at: int) -> int:
+    while text[at] in " \t\r\n":
+        at += 1
+    return at
+
+
+def _parsed_or_none(text: str | None) -> Node | None:
+    try:
+        return None if text is None else parse_jsonc(text)
+    except EditRefused:
+        return None
 
 
 def is_bare_json(text: str) -> bool:
     """Whether a document holds nothing: no value and no comment."""
-    try:
-        root = parse_jsonc(text)
-    except EditRefused:
-        return False
-    if root is None:
-        return not text.removeprefix(BOM).strip()
-    if root.kind != "object" or root.children:
-        return False
-    return not (text[: root.start].removeprefix(BOM) + text[root.start + 1 : root.end - 1] + text[root.end :]).strip()
+    return _unspaced(text.removeprefix(BOM)) in ("", "{}")
 
 
 # -- put in -----------------------------------------------------------------------------------------------------------
@@ -113,7 +145,8 @@ def put_json(text: str, entry: Spot) -> str:
             value = {each: value}
         key = str(missing[0])
     written = _with_child(text, node, key, value)
-    if _value_of(written) != value_with(root.value, entry):
+    found = _parsed_or_none(written)
+    if found is None or found.value != value_with(root.value, entry):
         raise EditRefused(BY_HAND)
     return written
 
@@ -128,26 +161,22 @@ def _with_object(text: str) -> str:
 
 def _with_child(text: str, container: Node, key: str | None, value: Any) -> str:
     unit, line_end = _unit(text), line_end_of(text)
-    inside = text[container.start + 1 : container.end - 1]
-    if container.children:
-        last = container.children[-1]
-        if "\n" not in inside:
-            inserted = ("" if last.comma is not None else ",") + f" {_rendered(key, value, None, '', '')}"
-            at = last.node.end if last.comma is None else last.comma + 1
-            return text[:at] + inserted + ("," if last.comma is not None else "") + text[at:]
-        indent = _indent_at(text, last.start, container.start, unit)
-        rendered = line_end + indent + _rendered(key, value, unit, indent, line_end)
-        if last.comma is None:
-            end = last.node.end
-            at = _end_of_line_comments(text, end)
-            return text[:end] + "," + text[end:at] + rendered + text[at:]
-        at = _end_of_line_comments(text, last.comma + 1)
-        return text[:at] + rendered + "," + text[at:]
-    outer = _line_indent(text, container.start)
-    indent = outer + unit
-    at = _end_of_comments(text, container.start + 1, container.end - 1) or container.start + 1
-    closing = "" if "\n" in text[at : container.end - 1] else line_end + outer
-    return text[:at] + line_end + indent + _rendered(key, value, unit, indent, line_end) + closing + text[at:]
+    inside_end = container.end - 1
+    if not container.children:
+        outer = _line_indent(text, container.start)
+        at = _COMMENTS.match(text, container.start + 1, inside_end).end()  # type: ignore[union-attr] # it matches anything
+        closing = "" if "\n" in text[at:inside_end] else line_end + outer
+        rendered = line_end + outer + unit + _rendered(key, value, unit, outer + unit, line_end)
+        return text[:at] + rendered + closing + text[at:]
+    last = container.children[-1]
+    before, behind = (",", "") if last.comma is None else ("", ",")
+    end = last.node.end if last.comma is None else last.comma + 1
+    if "\n" not in text[container.start : inside_end]:
+        return text[:end] + f"{before} {_rendered(key, value, None, '', '')}{behind}" + text[end:]
+    indent = _indent_at(text, last.start, container.start, unit)
+    at = _COMMENTS_ON_LINE.match(text, end).end()  # type: ignore[union-attr] # it matches anything
+    rendered = line_end + indent + _rendered(key, value, unit, indent, line_end)
+    return text[:end] + before + text[end:at] + rendered + behind + text[at:]
 
 
 def _rendered(key: str | None, value: Any, unit: str | None, indent: str, line_end: str) -> str:
@@ -162,15 +191,13 @@ def _unit(text: str) -> str:
 
 
 def _line_indent(text: str, at: int) -> str:
-    start = text.rfind("\n", 0, at) + 1
-    line = text[start:at].removeprefix(BOM)
+    line = text[text.rfind("\n", 0, at) + 1 : at].removeprefix(BOM)
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _indent_at(text: str, at: int, container: int, unit: str) -> str:
     """The indentation of a child that begins its line; else one step deeper than its container's line."""
-    start = text.rfind("\n", 0, at) + 1
-    before = text[start:at]
+    before = text[text.rfind("\n", 0, at) + 1 : at]
     return before if not before.strip(" \t") else _line_indent(text, container) + unit
 
 
@@ -251,179 +278,25 @@ def _cut_up(text: str, root: Node, keys: Keys, baseline: str | None) -> str:
 
 
 def _cut(text: str, root: Node, keys: Keys) -> tuple[str, Node]:
+    """The text without what is at these keys, with the blanks before it gone, or kept where these end a comment."""
     container, _ = root.at(keys[:-1])
-    number = container.number(keys[-1])
-    expected = copy.deepcopy(root.value)
-    inner = expected
+    number = container.number(keys[-1]) or 0
+    expected = inner = copy.deepcopy(root.value)
     for key in keys[:-1]:
         inner = inner[key]
     del inner[keys[-1]]
-    for candidate in _cuts(text, container.children, number or 0):
+    child = container.children[number]
+    end = child.node.end if child.comma is None else child.comma + 1
+    between = "" if child.comma is None else text[child.node.end : child.comma]
+    before = container.children[number - 1].comma if child.comma is None and number else None
+    for start in (len(text[: child.start].rstrip(" \t\r\n")), child.start):
+        head = text[:start] if before is None else text[:before] + text[before + 1 : start]
+        candidate = head + between + text[end:]
         found = _parsed_or_none(candidate)
         if found is not None and found.value == expected:
             return candidate, found
-    raise EditRefused("an entry could not be taken out without touching the rest")
-
-
-def _cuts(text: str, children: tuple[Child, ...], number: int) -> tuple[str, ...]:
-    """The text without a child: with the blanks before it gone, and, for the case that these end a comment, kept."""
-    child = children[number]
-    blank = len(text[: child.start].rstrip(" \t\r\n"))
-    end = child.node.end if child.comma is None else child.comma + 1
-    between = text[child.node.end : end].removesuffix(",") if child.comma is not None else ""
-    before = children[number - 1].comma if child.comma is None and number else None
-
-    def without(start: int) -> str:
-        head = text[:start] if before is None else text[:before] + text[before + 1 : start]
-        return head + between + text[end:]
-
-    return without(blank), without(child.start)
+    raise EditRefused(BY_HAND)
 
 
 def _unspaced(text: str) -> str:
     return "".join(text.split())
-
-
-# -- reading ----------------------------------------------------------------------------------------------------------
-
-
-def _parsed_or_none(text: str | None) -> Node | None:
-    try:
-        return None if text is None else parse_jsonc(text)
-    except EditRefused:
-        return None
-
-
-def _value_of(text: str) -> Any:
-    root = _parsed_or_none(text)
-    return None if root is None else root.value
-
-
-def _end_of_line_comments(text: str, at: int) -> int:
-    """Behind the blanks and comments that follow `at` on the same line; `at` itself where there is no comment."""
-    end = at
-    while True:
-        start = end
-        while text[start : start + 1] in (" ", "\t"):
-            start += 1
-        found = _COMMENT.match(text, start)
-        if found is None or "\n" in found[0]:
-            return end
-        end = found.end()
-
-
-def _end_of_comments(text: str, start: int, end: int) -> int | None:
-    """Behind the last comment between two places that hold nothing but blanks and comments; None without a comment."""
-    found, at = None, start
-    while at < end:
-        at = _blank_end(text, at)
-        comment = _COMMENT.match(text, at)
-        if comment is None or comment.end() > end:
-            break
-        found = at = comment.end()
-    return found
-
-
-def _blank_end(text: str, at: int) -> int:
-    found = _BLANK.match(text, at)
-    return found.end() if found else at
-
-
-class _Reader:
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = len(BOM) if text.startswith(BOM) else 0
-
-    def refuse(self, problem: str) -> NoReturn:
-        line = self.text.count("\n", 0, self.at) + 1
-        column = self.at - (self.text.rfind("\n", 0, self.at) + 1) + 1
-        raise EditRefused(f"line {line}, column {column}: {problem}")
-
-    def skip_blank(self) -> None:
-        while True:
-            self.at = _blank_end(self.text, self.at)
-            if not self.text.startswith("/", self.at):
-                return
-            comment = _COMMENT.match(self.text, self.at)
-            if comment is None:
-                self.refuse("a comment that has no end")
-            self.at = comment.end()
-
-    def value(self, depth: int) -> Node:
-        if depth > MAX_DEPTH:
-            self.refuse("it is nested too deeply")
-        match self.text[self.at : self.at + 1]:
-            case "{":
-                return self._container("object", "}", depth)
-            case "[":
-                return self._container("list", "]", depth)
-            case '"':
-                start = self.at
-                return Node("scalar", start, self._string_end(), self._literal(start))
-            case _:
-                return self._word()
-
-    def _container(self, kind: Literal["object", "list"], closing: str, depth: int) -> Node:
-        start, children = self.at, list[Child]()
-        self.at += 1
-        self.skip_blank()
-        while not self.text.startswith(closing, self.at):
-            if children and children[-1].comma is None:
-                self.refuse(f"expected , or {closing}")
-            children.append(self._child(kind, depth))
-        self.at += 1
-        if kind == "list":
-            return Node(kind, start, self.at, [each.node.value for each in children], tuple(children))
-        members = {each.key: each.node.value for each in children}
-        if len(members) < len(children):
-            self.refuse("a key occurs twice in the object that ends here")
-        return Node(kind, start, self.at, members, tuple(children))
-
-    def _child(self, kind: str, depth: int) -> Child:
-        start, key = self.at, None
-        if kind == "object":
-            if not self.text.startswith('"', self.at):
-                self.refuse("expected a key in double quotes")
-            self._string_end()
-            key = self._literal(start)
-            self.skip_blank()
-            if not self.text.startswith(":", self.at):
-                self.refuse("expected a colon")
-            self.at += 1
-            self.skip_blank()
-        node = self.value(depth + 1)
-        self.skip_blank()
-        comma = self.at if self.text.startswith(",", self.at) else None
-        if comma is not None:
-            self.at += 1
-            self.skip_blank()
-        return Child(key, start, node, comma)
-
-    def _string_end(self) -> int:
-        found = _STRING.match(self.text, self.at)
-        if found is None:
-            self.refuse("a string that has no end, or holds a control character")
-        self.at = found.end()
-        return self.at
-
-    def _word(self) -> Node:
-        start, found = self.at, _WORD.match(self.text, self.at)
-        if found is None:
-            self.refuse("expected a value")
-        self.at = found.end()
-        try:
-            value = json.loads(found[0], parse_constant=self._no_constant)
-        except ValueError:
-            self.at = start
-            self.refuse(f"{found[0][:40]!r} is no value")
-        return Node("scalar", start, self.at, value)
-
-    def _no_constant(self, name: str) -> NoReturn:
-        raise ValueError(name)
-
-    def _literal(self, start: int) -> Any:
-        try:
-            return json.loads(self.text[start : self.at])
-        except ValueError:
-            self.at = start
-            self.refuse("a string with an escape that is none")

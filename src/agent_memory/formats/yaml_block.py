@@ -25,6 +25,7 @@ from ruamel.yaml.tokens import (
     FlowMappingStartToken,
     FlowSequenceEndToken,
     FlowSequenceStartToken,
+    ScalarToken,
     TagToken,
     Token,
 )
@@ -35,7 +36,6 @@ MAX_DEPTH = 8
 _STARTS = (BlockMappingStartToken, BlockSequenceStartToken, FlowMappingStartToken, FlowSequenceStartToken)
 _ENDS = (BlockEndToken, FlowMappingEndToken, FlowSequenceEndToken)
 _COMMENT = re.compile("(?<!\\S)#[^\n\x85\u2028\u2029]*")
-_DASH = re.compile(r"^[ ]*-(?=\s)", re.MULTILINE)
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
@@ -146,153 +146,80 @@ def _line(mark: object) -> int:
 def edit_block(block: str, changes: Mapping[str, str], order: Sequence[str]) -> str:
     """The block with each key of `changes` set to the YAML given for it (which follows `key:`).
 
-    A key that is there keeps its place, its comment, and the lines of those list items that stay. A new one stands after
-    the last one that precedes it in `order`. Unknown keys, comments, quoting and spacing stay. Where
-    the block is written in a way that cannot be edited so (all of it in braces, say), it is written anew, one line a key
-    in the same order, comments first. The block must be one that `read_values` reads.
+    A key that is there keeps its place; a comment stays on its line where the value is on that line too, and else moves above the
+    key. A new key stands after the last one that precedes it in `order`. All other keys, comments, quoting and spacing
+    stay. Where the block is written in a way that cannot be edited so (all of it in braces, say), it is written anew, one line a
+    key in the same order, comments first. The block must be one that `read_values` reads.
     """
     wanted = {**read_values(block), **{key: read_values(_written(key, text))[key] for key, text in changes.items()}}
     edited = block if block.endswith("\n") or not block else f"{block}\n"
-    for key, text in changes.items():
-        edited = _set_key(edited, key, text, order)
-    return edited if _reads_as(edited, wanted) else _rewritten(block, wanted)
+    try:
+        for key, text in changes.items():
+            edited = _with_key(edited, key, text, order)
+        if read_values(edited) == wanted:
+            return edited
+    except NotReadable:
+        pass
+    lines = "".join(f"{text_scalar(key, in_flow=True)}: {flow_text(value)}\n" for key, value in wanted.items())
+    return "".join(f"{comment}\n" for comment in comment_lines(block)) + lines
 
 
 def comment_lines(block: str) -> tuple[str, ...]:
     """Every comment of a block, wherever it stands, without what stands before it on its line; none of a block that cannot
     be read."""
     try:
-        return tuple(comment.rstrip("\n") for comment in _comments(block, 0, len(block), read_block(block)))
+        read_block(block)
     except NotReadable:
         return ()
+    return tuple(_comments(block, 0, len(block)))
 
 
 def _written(key: str, text: str) -> str:
     return f"{key}:{text}\n" if text.startswith("\n") else f"{key}: {text}\n"
 
 
-def _reads_as(block: str, wanted: Mapping[str, Plain]) -> bool:
-    try:
-        return read_values(block) == wanted
-    except NotReadable:
-        return False
-
-
-def _rewritten(block: str, wanted: Mapping[str, Plain]) -> str:
-    lines = "".join(f"{text_scalar(key, in_flow=True)}: {flow_text(value)}\n" for key, value in wanted.items())
-    with_comments = "".join((*(f"{comment}\n" for comment in comment_lines(block)), lines))
-    return with_comments if _reads_as(with_comments, wanted) else lines
-
-
-def _set_key(block: str, key: str, text: str, order: Sequence[str]) -> str:
-    try:
-        root = read_block(block)
-    except NotReadable:
-        return block
+def _with_key(block: str, key: str, text: str, order: Sequence[str]) -> str:
+    root = read_block(block)
     if root is None:
         return block + _written(key, text)
     if root.flow_style:
         return block
-    pair = next((pair for pair in root.value if pair[0].value == key), None)
-    return _insert(block, root, key, text, order) if pair is None else _replace(block, *pair, text)
-
-
-def _insert(block: str, root: MappingNode, key: str, text: str, order: Sequence[str]) -> str:
-    lines = _indented(_written(key, text), " " * _column(block, _start(root)))
+    indent = " " * (_start(root) - _line_start(block, _start(root)))
+    for found, value in root.value:
+        if found.value == key:
+            return _with_value(block, found, value, text, indent)
     before = set(order[: order.index(key)])
     preceding = [pair for pair in root.value if pair[0].value in before]
     place = _line_end(block, _pair_end(*preceding[-1])) if preceding else _line_start(block, _start(root.value[0][0]))
-    return block[:place] + lines + block[place:]
+    return block[:place] + _indented(_written(key, text), indent) + block[place:]
 
 
-def _replace(block: str, key: Node, value: Node, text: str) -> str:
-    if isinstance(value, ScalarNode) and value.style in ("|", ">"):
-        start = _start(value)
-        _, mark, comment = block[start : _line_end(block, start)].partition("#")
-        return block[:start] + text + (f"  {mark}{comment}" if mark else "\n") + block[_end(value) :]
-    if isinstance(value, ScalarNode) or value.flow_style:
-        return _replace_inline(block, key, value, text)
-    return _replace_lines(block, key, value, text)
-
-
-def _replace_inline(block: str, key: Node, value: Node, text: str) -> str:
-    """For a value that ends on a line which may hold a comment."""
-    colon = _behind_colon(block, key)
-    start, end = (colon, colon) if _is_unwritten(value) else (_start(value), _end(value))
-    line_end = _line_end(block, end)
-    head = _head(block, key, _comments(block, start, end, value))
-    key_text = block[_line_start(block, _start(key)) : colon]
+def _with_value(block: str, key: Node, value: Node, text: str, indent: str) -> str:
+    text = text.replace("\n", f"\n{indent}")
+    start, end = _line_start(block, _start(key)), _line_end(block, _pair_end(key, value))
+    colon = block.find(":", _end(key)) + 1
+    named = block[start:colon]
+    blank = "" if text.startswith("\n") else " "
+    if block.find("\n", start) + 1 < end or (isinstance(value, ScalarNode) and value.style in ("|", ">")):
+        above = "".join(f"{indent}{comment}\n" for comment in _comments(block, start, end))
+        return f"{block[:start]}{above}{named}{blank}{text}\n{block[end:]}"
+    value_start, value_end = (colon, colon) if _is_unwritten(value) else (_start(value), _end(value))
+    rest = block[value_end:end]
     if text.startswith("\n"):  # a list in lines stands below its key's comment
-        items = _indented(f"{text[1:]}\n", " " * _column(block, _start(key)))
-        return f"{head}{key_text}{block[end:line_end].rstrip()}\n{items}{block[line_end:]}"
-    return f"{head}{key_text}{block[colon:start] or ' '}{text}{block[end:]}"
+        return f"{block[:start]}{named}{rest.rstrip()}{text}\n{block[end:]}"
+    return f"{block[:start]}{named}{block[colon:value_start] or blank}{text}{rest}{block[end:]}"
 
 
-def _replace_lines(block: str, key: Node, value: Node, text: str) -> str:
-    """For a list or mapping in lines. The lines of items that stay are kept; comments of those that go stand above the key."""
-    first = _line_start(block, _start(value))
-    items = value.value if isinstance(value, SequenceNode) else ()
-    starts = _dash_lines(block, _start(value), items) or [first]
-    ends = [*starts[1:], _line_end(block, _end(value))]
-    gone = list(zip(items or (value,), starts, ends, strict=True))
-    indent = " " * (len(block[first:]) - len(block[first:].lstrip(" ")))
-    lines = ""
-    for wanted, written in _items_of(text):
-        same = next((old for old in gone if plain(old[0]) == wanted), None)
-        lines += block[same[1] : same[2]] if same else f"{indent}- {written}\n"
-        if same:
-            gone.remove(same)
-    head = _head(block, key, [comment for node, start, end in gone for comment in _comments(block, start, end, node)])
-    colon = _behind_colon(block, key)
-    inline = "" if lines else f" {text}"
-    return (
-        f"{head}{block[_line_start(block, _start(key)) : colon]}{inline}{block[colon:first]}{lines}{block[ends[-1] :]}"
-    )
-
-
-def _dash_lines(block: str, start: int, items: Sequence[Node]) -> list[int]:
-    """Where the line of each item's dash begins; the item itself may begin below it."""
-    lines, position = list[int](), _line_start(block, start)
-    for item in items:
-        dash = _DASH.search(block, position, _start(item))
-        lines.append(dash.start() if dash else _line_start(block, _start(item)))
-        position = _end(item)
-    return lines
-
-
-def _head(block: str, key: Node, comments: list[str]) -> str:
-    """All before a key's line, with comments that lost their place."""
-    return block[: _line_start(block, _start(key))] + _indented("".join(comments), " " * _column(block, _start(key)))
-
-
-def _items_of(text: str) -> list[tuple[Plain, str]]:
-    """The items of a list as we write it, each with its value."""
-    written = _written("items", text)
-    root = read_block(written)
-    items = root.value[0][1] if root is not None else None
-    if not isinstance(items, SequenceNode):
-        return []
-    return [(plain(item), written[_start(item) : _end(item)]) for item in items.value]
-
-
-def _comments(block: str, start: int, end: int, node: Node | None) -> list[str]:
-    """The comments between two offsets, each as a line, found outside the scalars of `node`."""
-    text = block[:end]
-    for scalar in _scalars(node):
-        text = text[: _start(scalar)] + "x" * (_end(scalar) - _start(scalar)) + text[_end(scalar) :]
-    return [f"{comment}\n" for comment in _COMMENT.findall(text[start:end])]
-
-
-def _scalars(node: Node | None) -> Iterator[ScalarNode]:
-    if isinstance(node, ScalarNode):
-        yield node
-    elif isinstance(node, SequenceNode):
-        for item in node.value:
-            yield from _scalars(item)
-    elif isinstance(node, MappingNode):
-        for key, value in node.value:
-            yield from _scalars(key)
-            yield from _scalars(value)
+def _comments(block: str, start: int, end: int) -> list[str]:
+    """The comments between two offsets. What looks like one inside a scalar is none."""
+    text = block
+    for token in YAML(typ="safe", pure=True).scan(block):
+        if isinstance(token, ScalarToken):
+            first, last = token.start_mark.index, token.end_mark.index
+            if token.style in ("|", ">"):
+                first = _line_end(block, first)  # a comment may follow the sign
+            text = text[:first] + re.sub(r"[^\n]", "x", text[first:last]) + text[last:]
+    return _COMMENT.findall(text[start:end])
 
 
 # -- places in the text -----------------------------------------------------------------------------------------------
@@ -317,16 +244,8 @@ def _is_unwritten(value: Node) -> bool:
     return isinstance(value, ScalarNode) and not value.style and _start(value) == _end(value)
 
 
-def _behind_colon(block: str, key: Node) -> int:
-    return block.find(":", _end(key)) + 1
-
-
 def _indented(lines: str, indent: str) -> str:
     return "".join(f"{indent}{line}\n" for line in lines.split("\n")[:-1])
-
-
-def _column(block: str, offset: int) -> int:
-    return offset - _line_start(block, offset)
 
 
 def _line_start(block: str, offset: int) -> int:
