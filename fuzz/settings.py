@@ -9,8 +9,7 @@ from agent_memory.domain.installing.wanted import Element, Member
 from agent_memory.formats.entry_values import EditRefused, has
 from agent_memory.formats.jsonc_edit import cut_json, put_json
 from agent_memory.formats.settings_revision import parse_settings
-from agent_memory.formats.table_edit import cut_toml, put_toml
-from agent_memory.formats.table_edit import cut_yaml, put_yaml
+from agent_memory.formats.table_edit import cut_toml, cut_yaml, put_toml, put_yaml
 from fuzz.target import Target
 
 _HOOK = {"hooks": [{"type": "command", "command": "memory capture --harness codex --hook", "timeout": 5}]}

@@ -320,7 +320,7 @@ def _needs_vouching(entry: MemoryEntry) -> bool:
 
 def _other_keys_changed(before: Meta, after: Meta) -> list[str]:
     """The frontmatter keys, apart from those that editing may change, with another value."""
-    from agent_memory.formats.meta_fields import META_FIELDS
+    from agent_memory.formats.note import META_FIELDS
 
     fixed = (field for field in META_FIELDS if field.attribute not in (*EDITABLE, "updated_at_ms"))
     return [field.key for field in fixed if getattr(after, field.attribute) != getattr(before, field.attribute)]

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_memory.domain.text.ids import mint_id
-from agent_memory.formats.meta_fields import META_FIELDS
-from agent_memory.formats.note import parse_note, render_note
+from agent_memory.formats.note import META_FIELDS, parse_note, render_note
 from agent_memory.results import sealed
 
 

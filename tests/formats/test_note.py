@@ -536,7 +536,9 @@ New body.
             ('"tags": [a]', '"tags": [topic__b]', ("topic__b",)),
         ],
     )
-    def test_a_list_that_changes_is_written_on_one_line(self, before: str, changed: str, after: tuple[str, ...]) -> None:
+    def test_a_list_that_changes_is_written_on_one_line(
+        self, before: str, changed: str, after: tuple[str, ...]
+    ) -> None:
         text = f"---\n{before}\nother: 1\n---\n"
         note = parsed(text)
         written = render_note(MemoryEntry(evolve(note.meta, tags=after), note.body), text)

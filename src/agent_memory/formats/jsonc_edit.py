@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from json.decoder import JSONDecoder, scanstring
+from json.decoder import JSONDecoder
 from typing import Any, Literal
 
 from attrs import frozen
@@ -93,7 +93,7 @@ def _node(text: str, start: int, depth: int) -> Node:
     while text[at] not in "}]":
         begin, key = at, None
         if text[start] == "{":
-            key, at = scanstring(text, at + 1)
+            key, at = JSONDecoder().raw_decode(text, at)
             at = _behind_blanks(text, _behind_blanks(text, at) + 1)
         node = _node(text, at, depth + 1)
         at = _behind_blanks(text, node.end)

@@ -19,8 +19,7 @@ from agent_memory.formats.frontmatter import (
     read_values,
     split_note,
 )
-from agent_memory.formats.meta_fields import META_FIELDS
-from agent_memory.formats.note import parse_note, render_note
+from agent_memory.formats.note import META_FIELDS, parse_note, render_note
 from agent_memory.formats.yaml_block import comment_lines, edit_block
 
 _KNOWN = tuple(field.key for field in META_FIELDS)

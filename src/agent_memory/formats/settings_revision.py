@@ -15,8 +15,7 @@ from agent_memory.domain.installing.receipt import FileRecord, sha256_of
 from agent_memory.domain.installing.wanted import Element, Entry, Member, Syntax, Whole
 from agent_memory.formats.entry_values import EditRefused, Spot, has, holds, is_occupied
 from agent_memory.formats.jsonc_edit import cut_json, is_bare_json, parse_jsonc, put_json
-from agent_memory.formats.table_edit import cut_toml, parse_toml, put_toml
-from agent_memory.formats.table_edit import cut_yaml, parse_yaml, put_yaml
+from agent_memory.formats.table_edit import cut_toml, cut_yaml, parse_toml, parse_yaml, put_toml, put_yaml
 
 
 @frozen
