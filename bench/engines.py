@@ -41,7 +41,7 @@ class OwnIndex:
 
     def __init__(self, place: Path) -> None:
         from agent_memory.adapters.database.note_index import note_index
-        from agent_memory.domain.searching.matching import NoteFilter
+        from agent_memory.domain.searching.search import NoteFilter
         from agent_memory.domain.searching.terms import query_words
 
         self.index = note_index(place / "store")

@@ -46,7 +46,7 @@ COLD_INDEX = """
 import sys
 from pathlib import Path
 from agent_memory.adapters.database.note_index import note_index
-from agent_memory.domain.searching.matching import NoteFilter
+from agent_memory.domain.searching.search import NoteFilter
 from agent_memory.domain.searching.terms import query_words
 index = note_index(sys.argv[1])
 index.refresh()

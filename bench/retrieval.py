@@ -35,9 +35,9 @@ from returns.result import Failure, Success
 from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
 from agent_memory.app import Memory, open_memory
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
-from agent_memory.domain.searching.language import STOP_WORDS
 from agent_memory.domain.searching.ranking import WEIGHTS, RankingWeights
 from agent_memory.domain.searching.search import Mode, SearchRequest
+from agent_memory.domain.searching.terms import STOP_WORDS
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.tags import normal_tags

@@ -14,9 +14,9 @@ from agent_memory.adapters.database.note_index import NoteIndex
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry, Meta
-from agent_memory.domain.searching.matching import Matches, NoteFilter, Refreshed
+from agent_memory.domain.searching.search import Matches, NoteFilter, Refreshed
 from agent_memory.domain.searching.terms import QueryWord
-from agent_memory.domain.similarity.same_subject import Subject
+from agent_memory.domain.similarity import Subject
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.errors import Error, StoreIo

@@ -10,8 +10,7 @@ import pytest
 from agent_memory.adapters.database.note_index import note_index
 from agent_memory.app import Memory, open_memory
 from agent_memory.domain.note_draft import NoteDraft
-from agent_memory.domain.searching.matching import Refreshed
-from agent_memory.domain.searching.search import Mode, SearchRequest
+from agent_memory.domain.searching.search import Mode, Refreshed, SearchRequest
 
 MANY, VERY_MANY = 2_000, 50_000
 DIGITS = "123456789A"

@@ -11,11 +11,10 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Create
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.footprint import SectionChange
-from agent_memory.domain.section import Published, SectionBudget, Target
-from agent_memory.domain.target_file import TargetFile
+from agent_memory.domain.section import Published, SectionBudget, Target, TargetFile
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.transcripts.own_marks import SECTION_START
+from agent_memory.domain.undo_run import SectionChange
 from agent_memory.domain.vocabulary import Origin, Sensitivity
 from agent_memory.errors import Error, MarkersAmbiguous, StoreIo, TargetRefused
 from agent_memory.publishing import MOST_BYTES_READ, Publisher

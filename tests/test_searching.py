@@ -19,8 +19,7 @@ from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.note_draft import Caller
-from agent_memory.domain.searching.matching import Matches, NoteFilter
-from agent_memory.domain.searching.search import MAX_HITS, Mode, SearchAnswer, SearchRequest
+from agent_memory.domain.searching.search import MAX_HITS, Matches, Mode, NoteFilter, SearchAnswer, SearchRequest
 from agent_memory.domain.searching.terms import QueryWord
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Harness, Kind, Sensitivity

@@ -11,7 +11,7 @@ from agent_memory.domain.change import Create
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.section import Published
-from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE
+from agent_memory.domain.tagging import VOCABULARY_FILE
 from agent_memory.errors import ActRefused, Error, StoreIo, UsageInvalid
 from agent_memory.keeping import TagKeeping
 from agent_memory.recorded_writes import RecordedWrites

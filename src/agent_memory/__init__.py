@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         DefragRequest as DefragRequest,
         SessionRequest as SessionRequest,
     )
-    from agent_memory.domain.backfill import Backfill as Backfill
     from agent_memory.domain.change import (
         Applied as Applied,
         Change as Change,
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
         Usage as Usage,
     )
     from agent_memory.domain.findings import Analysis as Analysis, Finding as Finding
-    from agent_memory.domain.found_session import FoundSession as FoundSession
+    from agent_memory.domain.found_session import Backfill as Backfill, FoundSession as FoundSession, Rest as Rest
     from agent_memory.domain.history import (
         History as History,
         Role as Role,
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
         Expiry as Expiry,
         MetaPatch as MetaPatch,
         NoteDraft as NoteDraft,
+        StateValue as StateValue,
     )
     from agent_memory.domain.plan import Plan as Plan
     from agent_memory.domain.queue import Outcome as Outcome, Pending as Pending, Trouble as Trouble
@@ -80,8 +80,7 @@ if TYPE_CHECKING:
         Snippet as Snippet,
     )
     from agent_memory.domain.section import Published as Published, SectionBudget as SectionBudget, Target as Target
-    from agent_memory.domain.state_value import StateValue as StateValue
-    from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary as TagVocabulary
+    from agent_memory.domain.tagging import TagVocabulary as TagVocabulary
     from agent_memory.domain.tiers import Tier as Tier, TierList as TierList
     from agent_memory.domain.vocabulary import (
         Harness as Harness,
@@ -91,7 +90,6 @@ if TYPE_CHECKING:
         Sensitivity as Sensitivity,
         Status as Status,
     )
-    from agent_memory.domain.watching import Rest as Rest
     from agent_memory.errors import Error as Error
     from agent_memory.known_notes import KnownNotes as KnownNotes
     from agent_memory.machines.consolidate import Consolidate as Consolidate

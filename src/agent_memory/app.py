@@ -56,29 +56,25 @@ if TYPE_CHECKING:
     from agent_memory.adapters.surroundings.places import PlacesFiles
     from agent_memory.adapters.surroundings.repository import Repository
     from agent_memory.adapters.targets import TargetFiles
-    from agent_memory.domain.backfill import Backfill
     from agent_memory.domain.defrag_run import DefragRun
     from agent_memory.domain.doctor.catalogue import DoctorReport, Repair, SecretSearch
     from agent_memory.domain.explaining.entry_story import EntryStory
     from agent_memory.domain.explaining.session_trace import FoundSessions
-    from agent_memory.domain.footprint import SectionChange
-    from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
-    from agent_memory.domain.forgetting.traces import SessionKey
-    from agent_memory.domain.found_session import FoundSession
+    from agent_memory.domain.forgetting import ForgetTarget, Forgetting, SessionKey
+    from agent_memory.domain.found_session import Backfill, FoundSession, Rest
     from agent_memory.domain.health import Health
     from agent_memory.domain.history import History
     from agent_memory.domain.injecting.assembling import Injection
     from agent_memory.domain.injecting.candidates import InjectRequest
-    from agent_memory.domain.merging.synced import Synced, SyncRequest
+    from agent_memory.domain.merging import Synced, SyncRequest
     from agent_memory.domain.run import Run
     from agent_memory.domain.run_log import LoggedRun
     from agent_memory.domain.searching.search import SearchAnswer, SearchRequest
     from agent_memory.domain.section import Published, RenderedSection, SectionBudget
     from agent_memory.domain.statistics.statistics import Statistics
-    from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
-    from agent_memory.domain.undo_run import Undone
+    from agent_memory.domain.tagging import TagVocabulary
+    from agent_memory.domain.undo_run import SectionChange, Undone
     from agent_memory.domain.vocabulary import Harness
-    from agent_memory.domain.watching import Rest
     from agent_memory.formats.footprint_diff import DiffPart
     from agent_memory.keeping import StateKeeping, TagKeeping
     from agent_memory.known_notes import KnownNotes
@@ -360,7 +356,7 @@ class Memory:
 
     def kept_vocabulary(self) -> TagVocabulary:
         """For whoever writes notes; an empty one where it cannot be read, which `memory doctor` tells."""
-        from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+        from agent_memory.domain.tagging import TagVocabulary
 
         return self._vocabulary_file.get().value_or(TagVocabulary())
 
@@ -906,7 +902,7 @@ class Memory:
     @as_result
     def find_session(self, session_id: str) -> tuple[SessionKey, ...]:
         """The sessions with this id, or else the one whose id begins so; none where nothing is known of it."""
-        from agent_memory.domain.forgetting.traces import SessionKey
+        from agent_memory.domain.forgetting import SessionKey
         from agent_memory.domain.vocabulary import Harness
 
         found = unwrap(self.why_session(session_id)).traces
@@ -1075,7 +1071,7 @@ class Memory:
         of it; `Busy` when a run is at work. For a person alone."""
         from agent_memory.adapters.git.git_history import is_in_history
         from agent_memory.adapters.records.bookkeeping_files import path_of
-        from agent_memory.domain.state_value import key_problem
+        from agent_memory.domain.note_draft import key_problem
 
         path = path_of(key)
         self.only_a_person("state delete --purge")

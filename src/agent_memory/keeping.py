@@ -11,9 +11,9 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.entry import Listed, UnreadableFile
-from agent_memory.domain.state_value import StateValue, key_problem
-from agent_memory.domain.tagging.tag_survey import TagUse, alike, survey_tags, tag_counts
-from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_KEY, TagVocabulary
+from agent_memory.domain.note_draft import StateValue, key_problem
+from agent_memory.domain.tagging import TagUse, alike, survey_tags, tag_counts
+from agent_memory.domain.tagging import VOCABULARY_KEY, TagVocabulary
 from agent_memory.domain.text.tags import DEFAULT_PREFIX, normal_tag
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import ActRefused, Error, StateInvalid, StateNotFound, UsageInvalid

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from agent_memory.domain.change import Change, Receipt, Together
     from agent_memory.domain.defrag_run import DefragRun, TieringMemo
     from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry, Usage
-    from agent_memory.domain.footprint import Footprint, SectionChange
-    from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
+    from agent_memory.domain.undo_run import Footprint, SectionChange
+    from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, StateTombstone
     from agent_memory.domain.found_session import FoundSession, SeenSession
     from agent_memory.domain.history import History, SessionMark
     from agent_memory.domain.inbox_entry import InboxEntry
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Trouble
     from agent_memory.domain.run import KeptReply, Run
     from agent_memory.domain.run_log import LoggedRun
-    from agent_memory.domain.searching.matching import (
+    from agent_memory.domain.searching.search import (
         Matches,
         Nearness,
         NearNote,
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
         Vectors,
     )
     from agent_memory.domain.searching.terms import QueryWord
-    from agent_memory.domain.spend import Spend
-    from agent_memory.domain.state_value import StateValue
-    from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
-    from agent_memory.domain.target_file import TargetFile
+    from agent_memory.domain.agent_request import Spend
+    from agent_memory.domain.note_draft import StateValue
+    from agent_memory.domain.tagging import TagVocabulary
+    from agent_memory.domain.section import TargetFile
     from agent_memory.domain.tiers import TierList
-    from agent_memory.domain.undone import Undoing
+    from agent_memory.domain.run_log import Undoing
     from agent_memory.domain.usage import DayReads
     from agent_memory.domain.vocabulary import Harness, Status
     from agent_memory.errors import Error

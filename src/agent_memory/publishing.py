@@ -10,11 +10,18 @@ from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.footprint import SectionChange
-from agent_memory.domain.section import Published, PublishedTarget, RenderedSection, SectionBudget, SectionFacts, Target
-from agent_memory.domain.target_file import TargetFile
+from agent_memory.domain.section import (
+    Published,
+    PublishedTarget,
+    RenderedSection,
+    SectionBudget,
+    SectionFacts,
+    Target,
+    TargetFile,
+)
 from agent_memory.domain.tiering.standing import lifted, standing_tiers
 from agent_memory.domain.tiers import TierList
+from agent_memory.domain.undo_run import SectionChange
 from agent_memory.errors import (
     ERRORS,
     EntryChanged,

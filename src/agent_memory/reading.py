@@ -197,7 +197,7 @@ class Reading:
         """All links between the live notes, and to archived ones. Nothing secret is in it, and nothing private unless asked
         for: it is made to be taken elsewhere. Counts no read."""
         from agent_memory.domain.link_graph import graph_of
-        from agent_memory.domain.planning.linking import borne_ids
+        from agent_memory.domain.planning.drafts import borne_ids
 
         kept = frozenset({Sensitivity.NORMAL, *((Sensitivity.PRIVATE,) if private else ())})
         live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))

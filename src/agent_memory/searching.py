@@ -9,7 +9,6 @@ from attrs import evolve, frozen
 from returns.result import Failure, Success
 
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.searching.matching import Matches, Nearness, NoteFilter, NoteLink, Relation, TermPart
 from agent_memory.domain.searching.query_hints import QueryHints, hints_of
 from agent_memory.domain.searching.ranking import (
     WEIGHTS,
@@ -27,12 +26,18 @@ from agent_memory.domain.searching.ranking import (
 from agent_memory.domain.searching.search import (
     FoundEntries,
     FoundEntry,
+    Matches,
     Mode,
+    Nearness,
+    NoteFilter,
+    NoteLink,
+    Relation,
     ScorePart,
     SearchAnswer,
     SearchHit,
     SearchRequest,
     Snippet,
+    TermPart,
     filter_of,
     problem_of,
 )

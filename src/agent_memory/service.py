@@ -19,10 +19,10 @@ from agent_memory.domain.editing import (
 from agent_memory.domain.entry import Listed, Listings, MemoryEntry, Meta, Source, StoredEntry, reads_of
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
 from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_description, stored_tags
-from agent_memory.domain.planning.linking import taken_ids
-from agent_memory.domain.redacted_path import redact_path
-from agent_memory.domain.similarity.same_subject import Subject
-from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+from agent_memory.domain.planning.drafts import taken_ids
+from agent_memory.domain.redaction import redact_path
+from agent_memory.domain.similarity import Subject
+from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.derive import body_hash, derive_description, derive_title
 from agent_memory.domain.text.ids import is_id, mint_id
 from agent_memory.domain.text.links import append_see_also, find_links, without_see_also, without_see_also_of

@@ -12,13 +12,13 @@ from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
 from agent_memory.domain.actions import ids_of, kind_of
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.change import Create
+from agent_memory.domain.defragging.tidied import tidied
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.extraction.text import LONGEST_TITLE_CHARS
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote, SessionFile
 from agent_memory.domain.plan import ChangeSet, PlanFacts
 from agent_memory.domain.planning.plan_window import plan_window
-from agent_memory.domain.tidying.tidied import tidied
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
 from agent_memory.formats.defrag_reply import parse_defrag_reply

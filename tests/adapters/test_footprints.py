@@ -19,9 +19,9 @@ from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire, Together
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.footprint import Footprint
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.tiers import TIERS_FILE, TierList
+from agent_memory.domain.undo_run import Footprint
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo, UndoRefused
 from agent_memory.formats.footprint_json import parse_footprint
 from agent_memory.ports import Store

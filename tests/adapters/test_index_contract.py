@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from agent_memory.adapters.database.note_index import NoteIndex, note_index
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.searching.matching import Matches, NearNote, NoteFilter, NoteLink, Relation
+from agent_memory.domain.searching.search import Matches, NearNote, NoteFilter, NoteLink, Relation
 from agent_memory.domain.searching.terms import query_words
 from agent_memory.domain.vocabulary import Kind, Sensitivity
 from agent_memory.ports import Index, Store

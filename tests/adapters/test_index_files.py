@@ -24,7 +24,7 @@ from agent_memory.adapters.database.store_database import DIRECTORY, NAME
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.entry_files import read_image
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.searching.matching import NoteFilter, Refreshed
+from agent_memory.domain.searching.search import NoteFilter, Refreshed
 from agent_memory.domain.searching.terms import query_words
 from agent_memory.errors import StoreIo
 
@@ -555,7 +555,7 @@ def test_what_cannot_be_read_is_counted_before_it_is_tried(
 OPENS = """
 import sys
 from agent_memory.adapters.database.note_index import note_index
-from agent_memory.domain.searching.matching import NoteFilter
+from agent_memory.domain.searching.search import NoteFilter
 sys.stdin.readline()
 index = note_index(sys.argv[1])
 done = index.refresh().unwrap()

@@ -8,7 +8,7 @@ import pytest
 from returns.result import Success
 
 from agent_memory.adapters.records.bookkeeping_files import TagVocabularyFile
-from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
+from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.errors import PathRefused, StateCorrupt
 from agent_memory.ports import KeptVocabulary
 from stand_ins.dict_tag_vocabulary import DictTagVocabulary

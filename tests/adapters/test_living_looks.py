@@ -15,7 +15,7 @@ from agent_memory.adapters.database.note_index import NoteIndex, note_index
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listing
-from agent_memory.domain.searching.matching import NoteFilter
+from agent_memory.domain.searching.search import NoteFilter
 from agent_memory.domain.searching.terms import query_words
 
 WORDS = ("zebra", "camel", "otter", "llama", "koala")

@@ -17,8 +17,8 @@ from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Retire, Together
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.footprint import Footprint
 from agent_memory.domain.tiers import TierList
+from agent_memory.domain.undo_run import Footprint
 from agent_memory.formats.footprint_json import parse_footprint
 from faults import snapshot
 

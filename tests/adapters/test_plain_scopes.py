@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.adapters.surroundings.places import is_too_plain
-from agent_memory.domain.redacted_path import redact_path
-from agent_memory.domain.redaction import RULES
+from agent_memory.domain.redaction import RULES, redact_path
 
 _KEYWORDS = sorted({keyword for rule in RULES for keyword in rule.keywords})
 _PIECES = st.one_of(

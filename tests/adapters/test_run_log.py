@@ -12,10 +12,9 @@ from attrs import evolve, frozen
 from returns.result import Failure, Success
 
 from agent_memory.adapters.records.run_log_files import DEFRAG_CHECKPOINT, RunLogFiles
-from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.recording.file_change import FileChange, FileState
-from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine
-from agent_memory.domain.undone import Undoing
+from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine, Undoing
+from agent_memory.domain.undo_run import Footprint, SectionChange
 from agent_memory.errors import AgentMissing, PathRefused, RunNotFound, StateCorrupt, StoreIo
 from agent_memory.formats.footprint_json import render_footprint
 from agent_memory.formats.run_json import render_report_document

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.about_terms import Postings, about_terms, postings_among
 from agent_memory.domain.entry import Listed, Meta
+from agent_memory.domain.similarity import Postings, about_terms, postings_among
 from agent_memory.domain.text.terms import content_terms
 
 

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.backfill import Backfill, Sight, Sighted, limited, sentence_of, short_number
-from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.found_session import Backfill, FoundSession, Sight, Sighted, limited, sentence_of, short_number
 from agent_memory.domain.inbox_entry import AmpThread, InboxEntry
 from agent_memory.domain.vocabulary import Harness
 

@@ -12,7 +12,7 @@ from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote, SessionFile
 from agent_memory.domain.plan import ChangeSet, PlanFacts, ProposedEntry
 from agent_memory.domain.planning.plan_window import plan_window, said_already, similar_ids, subject_of
-from agent_memory.domain.similarity.same_subject import Subject
+from agent_memory.domain.similarity import Subject
 from agent_memory.domain.vocabulary import Harness, Kind, Status
 
 SESSION = InboxEntry(1, Harness.AMP, SessionFile("claude-code-session", "s"))

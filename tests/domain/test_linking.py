@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.planning.linking import Linked, Targets, link_body
+from agent_memory.domain.planning.drafts import Linked, Targets, link_body
 from agent_memory.domain.text.links import find_links, without_links
 
 OWN, KNOWN, ARCHIVED = "id__aaaaaa", "id__bbbBBB", "id__cccccc"

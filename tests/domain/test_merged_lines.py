@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.merging.three_way import merged_text
+from agent_memory.domain.merging import merged_text
 
 LABELS = ("one", "other")
 lines = st.lists(st.sampled_from(["alpha", "beta", "gamma", "delta", "", "`code`", "8080"]), max_size=8)

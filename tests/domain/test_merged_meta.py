@@ -8,7 +8,7 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.merging.merged_meta import merged_meta, versions_of
+from agent_memory.domain.merging import merged_meta, versions_of
 from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity, Status
 
 tags = st.lists(st.sampled_from(["topic__a", "topic__b", "topic__c"]), unique=True, max_size=3).map(tuple)

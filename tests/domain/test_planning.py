@@ -12,7 +12,7 @@ from agent_memory.domain.inbox_entry import Context, InboxEntry, InlineNote, Ses
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, ProposedUpdate, stored_when_applied
 from agent_memory.domain.planning.plan_window import plan_inline_fallback, plan_window
-from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.derive import body_hash
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status

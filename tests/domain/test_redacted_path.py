@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.queueing.inbox_rules import is_plain_name
-from agent_memory.domain.redacted_path import redact_path, redact_with_paths
-from agent_memory.domain.redaction import redact
+from agent_memory.domain.redaction import redact, redact_path, redact_with_paths
 from fixtures.secret_samples import SAMPLES, Sample, base62
 
 ONE_NAME = [
@@ -56,7 +55,7 @@ def test_the_shape_of_the_path_stays() -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "/home/ana/work/agent-memory/src/agent_memory/domain/redacted_path.py",
+        "/home/ana/work/agent-memory/src/agent_memory/domain/redaction.py",
         "/usr/lib/python3.11/site-packages/numpy-1.26.4.dist-info/METADATA",
         "/repo/.git/objects/3f/1d0c5a9b8e7d6c5b4a39281706f5e4d3c2b1a0",
         "feature/ABC-1234-token-refresh",

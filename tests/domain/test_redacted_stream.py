@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.redacted_stream import redacted_pieces, secrets_in
-from agent_memory.domain.redaction import redact
+from agent_memory.domain.redaction import redact, redacted_pieces, secrets_in
 from fixtures.secret_samples import SAMPLES, base62, pem
 
 _WINDOW, _KEPT = 6_000, 3_000

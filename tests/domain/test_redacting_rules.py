@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.redacting.keyword_search import KeywordSearch, lowered
-from agent_memory.domain.redacting.plausible import entropy_bits, is_key, is_password, is_placeholder, is_reference
-from agent_memory.domain.redacting.rule import Rule
+from agent_memory.domain.redacting.rule import Rule, entropy_bits, is_key, is_password, is_placeholder, is_reference
 from agent_memory.domain.redaction import RULES, redact
 from fixtures.rule_examples import found_at
 from fixtures.secret_samples import INNOCENT, SAMPLES

@@ -23,7 +23,7 @@ from agent_memory.domain.planning.shown import (
     rank_related,
     tag_vocabulary,
 )
-from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.terms import content_sequence, content_terms
 from agent_memory.domain.vocabulary import Harness, Sensitivity
 from packed_notes import partly_packed

@@ -6,7 +6,7 @@ from agent_memory.domain.entry import Listed, Listing, Meta
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.plan import Plan
-from agent_memory.domain.planning.linking import taken_ids
+from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.planning.plan_window import link_targets
 from agent_memory.domain.vocabulary import Harness
 from plan_facts import facts_of

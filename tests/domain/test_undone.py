@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.footprint import fold_files
 from agent_memory.domain.recording.file_change import FileChange, FileState
-from agent_memory.domain.undone import UndoneMark, churning, undone_by, undone_fingerprints
+from agent_memory.domain.run_log import UndoneMark, churning, undone_by, undone_fingerprints
+from agent_memory.domain.undo_run import fold_files
 
 
 def test_undoing_an_undo_and_that_again_flips_what_stands() -> None:

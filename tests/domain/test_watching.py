@@ -3,10 +3,9 @@ from __future__ import annotations
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.found_session import FoundSession, Rest, Watch, due, observed, settled
 from agent_memory.domain.inbox_entry import SessionFile
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.domain.watching import Rest, Watch, due, observed, settled
 
 REST = Rest(30_000, 180_000)
 NOW = 1_771_000_000_000

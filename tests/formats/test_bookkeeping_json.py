@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
-from agent_memory.domain.forgetting.traces import SessionKey, TraceWords
+from agent_memory.domain.agent_request import DaySpend
+from agent_memory.domain.forgetting import EntryTombstone, SessionKey, SessionTombstone, StateTombstone, TraceWords
 from agent_memory.domain.history import SessionMark, TranscriptEnd
-from agent_memory.domain.spend import DaySpend
-from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
-from agent_memory.domain.undone import Undoing, UndoneMark
+from agent_memory.domain.run_log import Undoing, UndoneMark
+from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.bookkeeping_json import (

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Success
 
-from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.recording.file_change import FileChange, FileState
+from agent_memory.domain.undo_run import Footprint, SectionChange
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.footprint_json import (
     OVER,

@@ -4,10 +4,10 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
+from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone
 from agent_memory.domain.history import SessionMark
-from agent_memory.domain.state_value import StateValue
-from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
+from agent_memory.domain.note_draft import StateValue
+from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.usage import Base, DayReads, LedgerRecord, Read, Total, day_reads, totals_of
 from agent_memory.domain.vocabulary import Harness

@@ -10,8 +10,8 @@ import pytest
 from attrs import evolve
 
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
-from agent_memory.domain.merging.tree import Leaf, MergedTree, Tree
+from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone
+from agent_memory.domain.merging import Leaf, MergedTree, Tree
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORED
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.tiers import TIERS_FILE, TierList

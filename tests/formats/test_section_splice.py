@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 from returns.result import Failure, Success
 
-from agent_memory.domain.footprint import SectionChange
 from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
+from agent_memory.domain.undo_run import SectionChange
 from agent_memory.formats.section_splice import SECTION_HEADING, Spliced, restore_section, section_in, splice_section
 
 SECTION = f"{SECTION_START}\n{SECTION_HEADING}\n\nNew.\n{SECTION_END}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from returns.result import Failure
 
-from agent_memory.domain.footprint import SectionChange
 from agent_memory.domain.transcripts.own_marks import SECTION_END as END, SECTION_START as START
+from agent_memory.domain.undo_run import SectionChange
 from agent_memory.formats.section_splice import SECTION_HEADING, restore_section, section_in, splice_section
 
 SECTION = f"{START}\n{SECTION_HEADING}\n\nNew.\n{END}"

@@ -8,9 +8,8 @@ from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, SessionRequest
-from agent_memory.domain.backfill import Backfill
-from agent_memory.domain.forgetting.tombstone import SessionTombstone
-from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.forgetting import SessionTombstone
+from agent_memory.domain.found_session import Backfill, FoundSession
 from agent_memory.domain.history import History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import BACKFILL_EVENT, Context, InboxEntry, SessionFile
 from agent_memory.domain.instants import DAY_MS

@@ -7,7 +7,7 @@ from attrs import evolve
 from returns.result import Failure, Result
 
 from agent_memory.domain.entry import Listing
-from agent_memory.domain.forgetting.tombstone import SessionTombstone
+from agent_memory.domain.forgetting import SessionTombstone
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import Context, FileSnapshot, InboxEntry, SessionFile
 from agent_memory.domain.queue import Outcome, Pending

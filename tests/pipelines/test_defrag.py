@@ -8,8 +8,7 @@ from returns.result import Failure, Result
 
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.change import Replace
-from agent_memory.domain.defrag_run import DefragRun
-from agent_memory.domain.defrag_summary import brief_sentence_of, exit_code_of, sentence_of
+from agent_memory.domain.defrag_run import DefragRun, brief_sentence_of, exit_code_of, sentence_of
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Importance, Origin, Sensitivity
 from agent_memory.errors import AgentMissing, Error, MarkersAmbiguous, ReplyRefused, StoreIo

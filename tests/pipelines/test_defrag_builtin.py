@@ -9,8 +9,7 @@ from attrs import evolve
 from returns.result import Result
 
 from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
-from agent_memory.domain.defrag_run import DefragRun
-from agent_memory.domain.defrag_summary import sentence_of
+from agent_memory.domain.defrag_run import DefragRun, sentence_of
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.instants import DAY_MS

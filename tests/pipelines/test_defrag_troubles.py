@@ -8,7 +8,7 @@ from returns.result import Failure, Result
 
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.defrag_run import DefragRun
-from agent_memory.domain.footprint import Footprint
+from agent_memory.domain.undo_run import Footprint
 from agent_memory.errors import Defect, Error, StateCorrupt
 from agent_memory.pipelines.defrag import defrag, steps
 from pipelines.defrag_world import NOON_MS, DefragWorld, TidyingAgent, reply

@@ -11,7 +11,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Create, Replace
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, statement_hashes
+from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, statement_hashes
 from agent_memory.domain.history import History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import Context, InboxEntry, SessionFile
 from agent_memory.domain.instants import DAY_MS

@@ -15,9 +15,8 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.change import Create, Restore
 from agent_memory.domain.defrag_run import TieringMemo
 from agent_memory.domain.findings import store_fingerprint
-from agent_memory.domain.run_log import LoggedAction, short_id
+from agent_memory.domain.run_log import LoggedAction, Undoing, short_id
 from agent_memory.domain.tiers import TierList
-from agent_memory.domain.undone import Undoing
 from agent_memory.errors import (
     EntryUnreadable,
     Error,

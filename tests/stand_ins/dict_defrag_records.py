@@ -8,8 +8,7 @@ from attrs import define, field
 from returns.result import Result, Success
 
 from agent_memory.domain.actions import Deferred
-from agent_memory.domain.defrag_report import leaves_something_half_done
-from agent_memory.domain.defrag_run import DefragRun, TieringMemo
+from agent_memory.domain.defrag_run import DefragRun, TieringMemo, leaves_something_half_done
 from agent_memory.errors import Error
 from agent_memory.formats.run_json import (
     parse_deferred,

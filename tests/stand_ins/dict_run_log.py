@@ -7,9 +7,17 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.footprint import Footprint, SectionChange
-from agent_memory.domain.run_log import LoggedRun, changed_entries, is_named
-from agent_memory.domain.undone import Undoing, UndoneMark, churning, undone_by, undone_fingerprints
+from agent_memory.domain.run_log import (
+    LoggedRun,
+    Undoing,
+    UndoneMark,
+    changed_entries,
+    churning,
+    is_named,
+    undone_by,
+    undone_fingerprints,
+)
+from agent_memory.domain.undo_run import Footprint, SectionChange
 from agent_memory.errors import Error, RunNotFound
 from agent_memory.wording import describe
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.spend import Spend, day_of, spend_on, with_added
+from agent_memory.domain.agent_request import Spend, day_of, spend_on, with_added
 from agent_memory.errors import Error, SpendExhausted
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from attrs import define, field
 from returns.result import Result, Success
 
-from agent_memory.domain.state_value import StateValue
+from agent_memory.domain.note_draft import StateValue
 from agent_memory.errors import Error
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import define, field
 from returns.result import Result
 
-from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
+from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.errors import Error
 from agent_memory.formats.bookkeeping_json import parse_tag_vocabulary, render_tag_vocabulary
 

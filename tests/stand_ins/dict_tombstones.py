@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from returns.result import Result, Success
 
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
+from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, StateTombstone
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error
 

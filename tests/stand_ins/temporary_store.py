@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.footprint import Footprint
+from agent_memory.domain.undo_run import Footprint
 from agent_memory.formats.footprint_json import parse_footprint
 from stand_ins.dict_locks import DictLocks
 

@@ -15,8 +15,7 @@ import pytest
 from returns.result import Failure
 
 from agent_memory.app import open_memory
-from agent_memory.domain.forgetting.forgetting import ForgetTarget
-from agent_memory.domain.forgetting.traces import SessionKey
+from agent_memory.domain.forgetting import ForgetTarget, SessionKey
 from agent_memory.errors import ActRefused
 from claude_transcripts import Conversation
 from memory_process import Memory

@@ -9,10 +9,10 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 from wcwidth import wcswidth
 
+from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run_log import LoggedRun
-from agent_memory.domain.spend import DaySpend
 from agent_memory.domain.statistics.capture import Capture
 from agent_memory.domain.statistics.counting import CountedNote, StoreFacts, statistics_of
 from agent_memory.domain.statistics.period import Period

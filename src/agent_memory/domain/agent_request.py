@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from agent_memory.domain.entry import Listed, StoredEntry, Usage
 from agent_memory.domain.findings import Analysis
@@ -66,3 +67,48 @@ class AgentReply:
     text: str
     prompt_chars: int = 0
     """Characters sent to a command; 0 for the built-in and for a replayed reply."""
+
+
+KEPT_DAYS = 90
+
+
+@frozen
+class DaySpend:
+    """The calls of one UTC day and the characters that went each way."""
+
+    day: str
+    """`2026-02-13`."""
+    calls: int = 0
+    prompt_chars: int = 0
+    reply_chars: int = 0
+
+
+Spend = tuple[DaySpend, ...]
+"""One element a day, oldest first."""
+
+
+def day_of(at_ms: int) -> str:
+    """The UTC day of an instant, as `2026-02-13`."""
+    return datetime.fromtimestamp(at_ms // 1000, UTC).strftime("%Y-%m-%d")
+
+
+def spend_on(spend: Spend, day: str) -> DaySpend:
+    """What was spent on a day; nothing on a day that is not listed."""
+    return next((each for each in spend if each.day == day), DaySpend(day))
+
+
+def with_added(spend: Spend, day: str, *, calls: int = 0, prompt_chars: int = 0, reply_chars: int = 0) -> Spend:
+    """The spend with these amounts added to a day (negative ones taken back, never below 0).
+
+    Days more than `KEPT_DAYS` before that one are dropped. A later day, left by a clock that ran ahead, stays.
+    """
+    old = spend_on(spend, day)
+    new = evolve(
+        old,
+        calls=max(0, old.calls + calls),
+        prompt_chars=max(0, old.prompt_chars + prompt_chars),
+        reply_chars=max(0, old.reply_chars + reply_chars),
+    )
+    oldest = (datetime.fromisoformat(day) - timedelta(days=KEPT_DAYS)).strftime("%Y-%m-%d")
+    others = (each for each in spend if each.day != day and each.day >= oldest)
+    return tuple(sorted((*others, new), key=lambda each: each.day))

@@ -3,10 +3,14 @@ transcript stays as it is."""
 
 from __future__ import annotations
 
-from attrs import frozen
+from collections import Counter
+from collections.abc import Iterable, Mapping, Set as AbstractSet
+from typing import Literal, get_args
+
+from attrs import evolve, field, frozen
 
 from agent_memory.domain.history import SessionMark
-from agent_memory.domain.inbox_entry import AmpThread, SessionFile, SessionRetrieval
+from agent_memory.domain.inbox_entry import AmpThread, InboxEntry, SessionFile, SessionRetrieval
 from agent_memory.domain.vocabulary import Harness
 
 
@@ -76,3 +80,202 @@ class SeenSession:
 def after_of(mark: SessionMark | None) -> str:
     """How a mark is told in `SeenSession.after`."""
     return "" if mark is None else mark.last_record_id
+
+
+Sight = Literal[
+    "new",
+    "grown",
+    "waiting",
+    "done",
+    "given-up",
+    "forgotten",
+    "own-call",
+    "automated",
+    "copy",
+    "older",
+    "empty",
+    "unreadable",
+]
+SIGHTS: tuple[Sight, ...] = get_args(Sight)
+"""`new`: never consolidated. `grown`: it went on since. `waiting`: in the inbox already. `done`: nothing new in it. `copy`: all
+of it is in another session, which it was resumed or forked from. `older`: its last turn was before the time asked for."""
+
+WANTED: tuple[Sight, ...] = ("new", "grown")
+"""What there is something to learn from."""
+
+
+@frozen
+class Sighted:
+    """One session that was found, and what is to be done about it."""
+
+    found: FoundSession
+    sight: Sight
+    entry: InboxEntry | None = None
+    """What is to be put into the inbox: of a wanted one."""
+    chars: int = 0
+    """Of its turns that nobody looked at yet."""
+    calls: int = 0
+    """How often the agent command will be asked about them; 0 for the built-in."""
+    is_partial: bool = False
+    """It holds more than was counted."""
+    begins_at: SessionMark | None = None
+    """Of a session that goes on from another: how far that one covers it."""
+    problem: str = ""
+    """Why it cannot be read, in words."""
+
+
+@frozen
+class Backfill:
+    """All that was found, oldest first, and what could not be looked at, in words."""
+
+    sighted: tuple[Sighted, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def wanted(self) -> tuple[Sighted, ...]:
+        """What is to be put into the inbox, oldest first."""
+        return tuple(each for each in self.sighted if each.entry is not None)
+
+    def counts(self, harness: Harness | None = None) -> Counter[Sight]:
+        """How many of each sight, over all harnesses or of one."""
+        return Counter(each.sight for each in self.sighted if harness in (None, each.found.harness))
+
+
+def limited(backfill: Backfill, limit: int | None) -> Backfill:
+    """The same with no more than `limit` sessions to be put into the inbox: the oldest, since a note that is learnt later
+    may supersede one that was learnt before."""
+    if limit is None:
+        return backfill
+    kept = frozenset(map(id, backfill.wanted[:limit]))
+    sighted = (each if id(each) in kept else evolve(each, entry=None) for each in backfill.sighted)
+    return evolve(backfill, sighted=tuple(sighted))
+
+
+def sentence_of(backfill: Backfill, max_calls_per_day: int) -> str:
+    """`212 sessions found, 31 new, about 1.2 M characters, 31 agent calls`, and how many days these take."""
+    wanted = backfill.wanted
+    chars, calls = sum(each.chars for each in wanted), sum(each.calls for each in wanted)
+    least = "at least" if any(each.is_partial for each in wanted) else "about"
+    counts = backfill.counts()
+    parts = [f"{counted(len(backfill.sighted), 'session')} found", f"{counts['new']:,} new"]
+    if counts["grown"]:
+        parts.append(f"{counts['grown']:,} that went on")
+    if 0 < len(wanted) < sum(counts[sight] for sight in WANTED):
+        parts.append(f"{len(wanted):,} of them now")
+    if wanted:
+        asked = counted(calls, "agent call") if calls else "no agent call (the built-in asks nobody)"
+        parts += [f"{least} {short_number(chars)} characters", asked]
+    days = -(-calls // max_calls_per_day) if max_calls_per_day else 0
+    return ", ".join(parts) + (f" over {days:,} days at {max_calls_per_day:,} a day" if days > 1 else "")
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 session`, `1,234 sessions`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def short_number(number: int) -> str:
+    """`950`, `12 k`, `1.2 M`."""
+    for size, sign in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if number >= size:
+            shown = number / size
+            return f"{shown:.1f} {sign}" if shown < 10 else f"{shown:,.0f} {sign}"
+    return str(number)
+
+
+def by_harness(sighted: Iterable[Sighted]) -> tuple[Harness, ...]:
+    """The harnesses that sessions were found of, by name."""
+    return tuple(sorted({each.found.harness for each in sighted}))
+
+
+Key = tuple[str, str]
+"""Harness and session id."""
+
+
+@frozen
+class Rest:
+    """How long a transcript must rest to be captured, and to be taken for ended; None: it never is."""
+
+    debounce_ms: int = 30_000
+    idle_ms: int | None = 180_000
+
+
+@frozen
+class Watched:
+    """One session that changed while it was watched."""
+
+    found: FoundSession
+    changed_at_ms: int
+    """When the change was seen, by our own clock: the file's may be another machine's."""
+    is_captured: bool = False
+    is_idle: bool = False
+
+
+@frozen
+class Watch:
+    """The sessions that changed since the watch began."""
+
+    sessions: Mapping[Key, Watched] = field(factory=dict[Key, Watched])
+
+
+@frozen
+class Due:
+    """What is to be done now, and when it is time to look again (None: when something changes)."""
+
+    captures: tuple[FoundSession, ...]
+    idle: tuple[FoundSession, ...]
+    next_at_ms: int | None
+
+
+def observed(watch: Watch, found: Iterable[FoundSession], now_ms: int) -> Watch:
+    """The watch after a look: what looks otherwise than before has changed just now. What is gone is watched no more."""
+    sessions: dict[Key, Watched] = {}
+    for each in found:
+        known = watch.sessions.get(key_of(each))
+        if known is None or _looks_other(known.found, each):
+            sessions[key_of(each)] = Watched(each, now_ms)
+        else:
+            # With a clock set back (P24) the rest begins anew.
+            sessions[key_of(each)] = evolve(known, changed_at_ms=min(known.changed_at_ms, now_ms))
+    return Watch(sessions)
+
+
+def due(watch: Watch, rest: Rest, now_ms: int) -> Due:
+    """What has rested long enough, in the order in which it came to rest."""
+    captures: list[FoundSession] = []
+    idle: list[FoundSession] = []
+    next_times: list[int] = []
+    for each in sorted(watch.sessions.values(), key=lambda each: (each.changed_at_ms, key_of(each.found))):
+        captured_at_ms = each.changed_at_ms + rest.debounce_ms
+        if not each.is_captured:
+            captures += [each.found] if captured_at_ms <= now_ms else []
+            next_times += [captured_at_ms] if captured_at_ms > now_ms else []
+        if rest.idle_ms is None or each.is_idle:
+            continue
+        # Whatever is set shorter, a session is captured before it is taken for ended.
+        idle_at_ms = each.changed_at_ms + max(rest.idle_ms, rest.debounce_ms)
+        idle += [each.found] if idle_at_ms <= now_ms else []
+        next_times += [idle_at_ms] if idle_at_ms > now_ms else []
+    return Due(tuple(captures), tuple(idle), min(next_times, default=None))
+
+
+def settled(watch: Watch, done: Due, left_out: AbstractSet[Key] = frozenset()) -> Watch:
+    """The watch, with these captured and handed over, and those left out not to be handed over; any change makes them due
+    again."""
+    captured = {key_of(each) for each in done.captures}
+    idle = {*left_out, *(key_of(each) for each in done.idle)}
+    return Watch(
+        {
+            key: evolve(each, is_captured=each.is_captured or key in captured, is_idle=each.is_idle or key in idle)
+            for key, each in watch.sessions.items()
+        }
+    )
+
+
+def key_of(found: FoundSession) -> Key:
+    """What a session is known by."""
+    return found.harness.value, found.session_id
+
+
+def _looks_other(before: FoundSession, now: FoundSession) -> bool:
+    return (before.changed_at_ms, before.size_bytes, before.path) != (now.changed_at_ms, now.size_bytes, now.path)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.injecting.delivery_report import HarnessDeliveries
 from agent_memory.domain.queue import Trouble
 from agent_memory.domain.scheduling import JobHealth
-from agent_memory.domain.spend import DaySpend
 
 _SEVERAL = 3
 
@@ -136,3 +136,15 @@ class Health:
 
 def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+@frozen
+class ScopeUse:
+    """A scope that notes have."""
+
+    scope: str
+    notes: int
+    is_gone: bool = False
+    """Nothing is where it was, or something else."""
+    now: str | None = None
+    """A repository of the same history that is there, where one is known."""

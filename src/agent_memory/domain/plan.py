@@ -11,7 +11,7 @@ from agent_memory.domain.change import Change, Create, Dropped, Replace, Restore
 from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry
-from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.derive import body_hash
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.vocabulary import Importance, Kind, Status

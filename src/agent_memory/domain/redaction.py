@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
 
 from attrs import frozen
 
-from agent_memory.domain.redacting.addresses import ADDRESSES
+from agent_memory.domain.redacting.addresses import ADDRESSES, HEADERS
 from agent_memory.domain.redacting.assignments import ASSIGNMENTS
-from agent_memory.domain.redacting.blocks import block_spans
-from agent_memory.domain.redacting.encoded import encoded_spans, escaped_spans
-from agent_memory.domain.redacting.headers import HEADERS
+from agent_memory.domain.redacting.blocks import PRIVATE, block_spans, open_private_spans
+from agent_memory.domain.redacting.coats import encoded_spans, escaped_spans, wrapped_spans
 from agent_memory.domain.redacting.keyword_search import KeywordSearch, lowered
-from agent_memory.domain.redacting.platforms import PLATFORMS
 from agent_memory.domain.redacting.rule import Rule, Span
-from agent_memory.domain.redacting.tokens import TOKENS
-from agent_memory.domain.redacting.vendors import VENDORS
-from agent_memory.domain.redacting.wrapped import wrapped_spans
+from agent_memory.domain.redacting.tokens import PLATFORMS, TOKENS, VENDORS
 
 RULES: tuple[Rule, ...] = (*TOKENS, *PLATFORMS, *ADDRESSES, *VENDORS, *HEADERS, *ASSIGNMENTS)
 """Best-informed first: where two find the same secret, the earlier one names it."""
@@ -177,3 +174,109 @@ def redact(text: str) -> Redacted:
         if counts[CROWDED]:
             credit = _LEAST_CREDIT
     return Redacted(text, tuple(sorted(counts.items())))
+
+
+_ENDINGS = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9]{0,7}){1,3}(?![^\s/\\\"'`,;:)\]}>])")
+"""`.tar.gz`, at the end of a name: a token in front of it is whole."""
+_SEPARATOR = re.compile(r"[/\\]")
+_WORD = re.compile(r"(?<![^\s\"'`])[^\s\"'`/\\=.]*+[/\\=.][^\s\"'`]*+")
+"""What may be a path in a text: something with a separator, an assignment or an ending."""
+_TELLS = re.compile(r"[/\\=][^\s/\\]*?(?:=|[\w+-]{20})|[\w+-]{20}\.[A-Za-z]|=.*\.[A-Za-z]")
+"""What makes a part of it worth a look: an assignment, or what is long enough to be a token."""
+
+_NAME_TELLS = re.compile(r"=[^=]{4}|[\w+-]{20}")
+"""The same of one part."""
+_NAME_CHARS = 1_000
+"""No file has a longer name, and what is longer was looked at as text."""
+
+
+def redact_path(path: str) -> str:
+    """The path with every secret in it replaced, each of its parts and the name without its ending looked at by itself.
+
+    Separators and endings stay. A part is `b` in `/a/b/c`, `a\\b\\c` and `fix/b`. Total and idempotent.
+    """
+    return _without_secrets_in_parts(redact(path).text)
+
+
+def redact_with_paths(text: str) -> str:
+    """A text such as a command, with the secrets in it and in the paths that it names replaced."""
+    return _WORD.sub(_redacted_word, redact(text).text)
+
+
+def _redacted_word(word: re.Match[str]) -> str:
+    return _without_secrets_in_parts(word.group()) if _TELLS.search(word.group()) else word.group()
+
+
+def _without_secrets_in_parts(path: str) -> str:
+    while found := tuple(_secrets_in_parts(path)):
+        for start, end, name in reversed(found):
+            path = f"{path[:start]}{placeholder(name)}{path[end:]}"
+    return path
+
+
+def _secrets_in_parts(path: str) -> Iterator[tuple[int, int, str]]:
+    """Where the secrets of the parts are, in order."""
+    start = 0
+    for part in _SEPARATOR.split(path):
+        if _NAME_TELLS.search(part) and len(part) <= _NAME_CHARS:
+            for span in plain_secret_spans(_ENDINGS.sub("", part)):
+                yield start + span.start, start + span.end, span.name
+        start += len(part) + 1
+
+
+WINDOW_CHARS = 1 << 20
+"""How much is looked at together."""
+KEPT_CHARS = 1 << 17
+"""How much of the end of a window waits for what follows: more than any secret that has an end."""
+
+_REACH_CHARS = 1000
+"""How far before a secret what announces it may stand."""
+_OPEN_AGAIN = "<private>"
+
+
+def redacted_pieces(
+    pieces: Iterable[str], window_chars: int = WINDOW_CHARS, kept_chars: int = KEPT_CHARS
+) -> Iterator[Redacted]:
+    """The text of `pieces`, redacted, part by part; joined it is the whole text.
+
+    A secret is found wherever the pieces cut it, as long as it and what announces it are shorter than `kept_chars`. A
+    `<private>` span may be of any length. At most two windows are held, whatever the whole is.
+    """
+    waiting = ""
+    for piece in pieces:
+        for first in range(0, len(piece), window_chars):
+            waiting += piece[first : first + window_chars]
+            if len(waiting) >= window_chars + kept_chars:
+                done, waiting = _split(waiting, kept_chars)
+                yield done
+    if waiting:
+        yield redact(waiting)
+
+
+def secrets_in(pieces: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    """How many secrets of each name the text of `pieces` holds, by name."""
+    counts: Counter[str] = Counter()
+    for done in redacted_pieces(pieces):
+        counts.update(dict(done.found))
+    return tuple(sorted(counts.items()))
+
+
+def _split(text: str, kept_chars: int) -> tuple[Redacted, str]:
+    """The redacted beginning of the text, and the rest as it is."""
+    wanted = text.rfind("\n", 0, len(text) - kept_chars) + 1 or len(text) - kept_chars
+    spans = secret_spans(text)
+    cut = _place_between(spans, wanted, _REACH_CHARS) or _place_between(spans, wanted, 0)
+    if cut:
+        return redact(text[:cut]), text[cut:]
+    name = spans[0].name
+    still_open = open_private_spans(text[:wanted]) if name == PRIVATE else 0
+    return Redacted(placeholder(name), ((name, 1),)), _OPEN_AGAIN * still_open + text[wanted:]
+
+
+def _place_between(spans: tuple[Span, ...], wanted: int, reach_chars: int) -> int:
+    """The last place up to `wanted` that parts no secret from what announces it; 0 when there is none."""
+    cut = wanted
+    for span in reversed(spans):
+        if span.start - reach_chars < cut < span.end:
+            cut = max(0, span.start - reach_chars)
+    return cut

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import ClassVar, Literal
 
-from attrs import frozen
+from attrs import field, frozen
 
 from agent_memory.domain.change import Applied
+from agent_memory.domain.instants import DAY_MS, Instant
 
 Machine = Literal["consolidate", "defrag", "undo", "scope"]
 
@@ -102,3 +103,89 @@ def is_named(run_id: str, text: str) -> bool:
 def short_id(run_id: str) -> str:
     """What names the run briefly: the random digits after the time."""
     return run_id.rpartition("_")[2]
+
+
+@frozen
+class UndoneMark:
+    """A run was undone, and may since have been made to stand again."""
+
+    by: str
+    """The undo run."""
+    fingerprints: frozenset[str] = frozenset()
+    """Of the run's actions: while it is undone they are not made again (`actions.fingerprint_of`)."""
+
+
+@frozen
+class Undoing:
+    """An undo at work: known before it changes anything, so that whoever comes after a crash can finish it."""
+
+    run_id: str = field(metadata={"key": "run"})
+    """Of the undo."""
+    undoes: str
+    started_at_ms: Instant
+
+
+def undone_by(marks: Mapping[str, UndoneMark]) -> Mapping[str, str]:
+    """The runs that are undone at present, each with the undo that holds it down."""
+    return {run_id: mark.by for run_id, mark in marks.items() if _holds(mark.by, marks)}
+
+
+def undone_fingerprints(marks: Mapping[str, UndoneMark]) -> frozenset[str]:
+    """What is not to be made again, of all runs that are undone at present."""
+    return frozenset(each for run_id in undone_by(marks) for each in marks[run_id].fingerprints)
+
+
+def churning(runs: Iterable[frozenset[str]], *, of: int = 10, at_least: int = 3) -> frozenset[str]:
+    """The ids that occur in at least so many of the first `of` sets: entries that every run rewrites are left alone."""
+    recent = [ids for _, ids in zip(range(of), runs, strict=False)]
+    return frozenset(id for ids in recent for id in ids if sum(id in each for each in recent) >= at_least)
+
+
+def _holds(undo_id: str, marks: Mapping[str, UndoneMark]) -> bool:
+    """Whether an undo is not undone itself. Each is undone by a later one, so the chain ends."""
+    holds, seen = True, {undo_id}
+    while (mark := marks.get(undo_id)) is not None and mark.by not in seen:
+        holds, undo_id = not holds, mark.by
+        seen.add(undo_id)
+    return holds
+
+
+KEEP_RUNS = 200
+KEEP_DAYS = 180
+KEEP_REPORTS_DAYS = 400
+
+
+@frozen
+class KeptRun:
+    """One directory under `runs/`."""
+
+    run_id: str
+    started_at_ms: int
+    unfinished: bool = False
+    """A crash left it half done, or it is at work."""
+
+
+@frozen
+class Pruning:
+    """What goes. A run that loses its details can be listed, but not shown or undone any more."""
+
+    details: tuple[str, ...] = ()
+    """Runs of which only the report stays."""
+    whole: tuple[str, ...] = ()
+    """Runs of which nothing stays."""
+
+
+def prune_runs(
+    runs: Iterable[KeptRun], now_ms: int, *, keep_runs: int = KEEP_RUNS, keep_days: int = KEEP_DAYS
+) -> Pruning:
+    """Details (replies, plans, footprints) go of runs that are neither among the newest `keep_runs` nor younger than
+    `keep_days`; reports too after `KEEP_REPORTS_DAYS`. What is unfinished stays whole."""
+    in_order = sorted(runs, key=lambda each: each.run_id, reverse=True)
+    old = [
+        each
+        for each in in_order[max(keep_runs, 1) :]
+        if not each.unfinished and now_ms - each.started_at_ms > keep_days * DAY_MS
+    ]
+    ancient = max(keep_days, KEEP_REPORTS_DAYS) * DAY_MS
+    whole = tuple(each.run_id for each in old if now_ms - each.started_at_ms > ancient)
+    return Pruning(tuple(each.run_id for each in old if each.run_id not in set(whole)), whole)

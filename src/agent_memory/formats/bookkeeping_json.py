@@ -24,19 +24,18 @@ from typing import Annotated
 
 from attrs import field, frozen
 
+from agent_memory.domain.agent_request import DaySpend, Spend
 from agent_memory.domain.defragging.information import lines_of
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
-from agent_memory.domain.forgetting.traces import SessionKey, TraceWords
+from agent_memory.domain.forgetting import EntryTombstone, SessionKey, SessionTombstone, StateTombstone, TraceWords
 from agent_memory.domain.found_session import SeenSession
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.instants import Instant
 from agent_memory.domain.json_shape import Json
+from agent_memory.domain.note_draft import MAX_VALUE_BYTES, StateValue, key_problem
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.spend import DaySpend, Spend
-from agent_memory.domain.state_value import MAX_VALUE_BYTES, StateValue, key_problem
-from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+from agent_memory.domain.run_log import Undoing, UndoneMark
+from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.tags import normal_tag
-from agent_memory.domain.undone import Undoing, UndoneMark
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt, StateInvalid
 from agent_memory.formats.json_codec import Format

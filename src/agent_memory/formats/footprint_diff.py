@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import define, evolve, field, frozen
 
-from agent_memory.domain.footprint import Footprint, SectionChange, fold_files
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.run_log import LoggedAction
 from agent_memory.domain.text.file_name import id_in_name, title_in_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import TIERS_FILE
+from agent_memory.domain.undo_run import Footprint, SectionChange, fold_files
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import EntryUnreadable
 from agent_memory.formats.note import read_note

@@ -18,8 +18,8 @@ from typing import Annotated
 
 from attrs import frozen
 
-from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.recording.file_change import FileChange, FileState
+from agent_memory.domain.undo_run import Footprint, SectionChange
 from agent_memory.formats.json_codec import Format
 from agent_memory.results import as_result
 

@@ -10,10 +10,10 @@ from attrs import evolve
 from returns.result import Failure
 
 from agent_memory.domain.entry import Usage
-from agent_memory.domain.forgetting.tombstone import EntryTombstone
+from agent_memory.domain.forgetting import EntryTombstone
 from agent_memory.domain.history import SessionMark
-from agent_memory.domain.merging.three_way import chosen, united
-from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
+from agent_memory.domain.merging import chosen, united
+from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.tiers import TIERS_FILE, Tier, TierList
 from agent_memory.domain.usage import Base, LedgerRecord, Total, day_reads, listed_reads, reads_and_bases
 from agent_memory.formats.bookkeeping_json import (

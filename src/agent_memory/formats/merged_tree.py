@@ -12,18 +12,25 @@ from collections.abc import Mapping
 from attrs import define, field, frozen
 
 from agent_memory.domain.entry import MemoryEntry
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone, forgotten_note
-from agent_memory.domain.forgetting.traces import SessionKey, share_of, without_session
-from agent_memory.domain.merging.synced import Remark
-from agent_memory.domain.merging.three_way import chosen
-from agent_memory.domain.merging.tree import (
+from agent_memory.domain.forgetting import (
+    EntryTombstone,
+    SessionKey,
+    SessionTombstone,
+    StateTombstone,
+    forgotten_note,
+    share_of,
+    without_session,
+)
+from agent_memory.domain.merging import (
     EMPTY,
     MAX_FILE_BYTES,
     PLAIN_MODES,
     Held,
     Leaf,
     MergedTree,
+    Remark,
     Tree,
+    chosen,
     why_outside,
 )
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORED

@@ -14,8 +14,8 @@ from itertools import pairwise
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.footprint import SectionChange
 from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
+from agent_memory.domain.undo_run import SectionChange
 
 SECTION_HEADING = "## Memory of earlier sessions"
 """How the first line after the start marker of every section that we write begins."""

@@ -15,9 +15,14 @@ from agent_memory.domain.handing_over.own_note import is_handoff_of
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, live_when_applied, stored_when_applied
-from agent_memory.domain.planning.entry_updates import CHANGES_NOTHING, IS_NEWER
-from agent_memory.domain.planning.linking import taken_ids
-from agent_memory.domain.planning.plan_window import plan_inline_fallback, plan_window, subject_of
+from agent_memory.domain.planning.drafts import taken_ids
+from agent_memory.domain.planning.plan_window import (
+    CHANGES_NOTHING,
+    IS_NEWER,
+    plan_inline_fallback,
+    plan_window,
+    subject_of,
+)
 from agent_memory.domain.planning.shown import (
     Ranked,
     catalog_of,

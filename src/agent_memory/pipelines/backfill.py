@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from attrs import evolve
 from returns.result import Failure
 
-from agent_memory.domain.backfill import Backfill, Sighted
-from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.found_session import Backfill, FoundSession, Sighted
 from agent_memory.domain.inbox_entry import BACKFILL_EVENT, Context
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, InboxEntryInvalid, UsageInvalid

@@ -13,12 +13,12 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Applied, Change, Receipt, Retire
-from agent_memory.domain.forgetting.tombstone import REASON
+from agent_memory.domain.forgetting import REASON
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.plan import Plan, admit, planned_entries
 from agent_memory.domain.queue import Pending
-from agent_memory.domain.redacted_path import redact_path
+from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.run import Run, Settled, Work, sentence_of
 from agent_memory.domain.transcripts.redacted_history import redact_history
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind

@@ -14,7 +14,7 @@ from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import Outcome, Trouble, Verdict
 from agent_memory.domain.queueing.fold import after_fault, after_timeout, after_unavailable, is_exhausted
 from agent_memory.domain.run import Run, Work
-from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.errors import Error
 from agent_memory.known_notes import KnownNotes
 from agent_memory.ports import (

@@ -16,16 +16,15 @@ from agent_memory.domain.actions import ids_of
 from agent_memory.domain.analysis.analyze import analyze
 from agent_memory.domain.analysis.features import AnalysisFacts
 from agent_memory.domain.change import Receipt, Together
-from agent_memory.domain.defrag_run import DefragRun, Scan
-from agent_memory.domain.defrag_summary import brief_sentence_of, commit_words
-from agent_memory.domain.defragging.ground import subject_of
+from agent_memory.domain.defrag_run import DefragRun, Scan, brief_sentence_of, commit_words
+from agent_memory.domain.defragging.plan_defrag import subject_of
+from agent_memory.domain.defragging.tidied import surplus
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import Analysis, store_fingerprint
-from agent_memory.domain.footprint import Footprint
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.planning.linking import taken_ids
+from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.recording.recorded_paths import is_ignored
-from agent_memory.domain.tidying.tidied import surplus
+from agent_memory.domain.undo_run import Footprint
 from agent_memory.errors import ERRORS, Defect, EntryChanged, EntryNotFound, Error, RunNotFound
 from agent_memory.machines.defrag import Defrag
 from agent_memory.machines.pipeline import Model

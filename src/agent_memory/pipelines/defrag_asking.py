@@ -9,6 +9,7 @@ from returns.result import Success
 
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo
+from agent_memory.domain.defragging.tidied import ids_to_open, ids_without_room
 from agent_memory.domain.entry import StoredEntry, secret_ids, without_secret
 from agent_memory.domain.findings import (
     Analysis,
@@ -22,7 +23,6 @@ from agent_memory.domain.plan import max_changes
 from agent_memory.domain.planning.shown import choose_shown, most_urgent_ids
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run import KeptReply
-from agent_memory.domain.tidying.tidied import ids_to_open, ids_without_room
 from agent_memory.domain.tiering.score import best_now
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Status

@@ -10,13 +10,12 @@ from returns.result import Result, Success
 from agent_memory.domain.actions import DefragFacts, DefragPlan, DefragProposal, PlannedAction
 from agent_memory.domain.change import Create, Dropped, Replace, Restore, Retire
 from agent_memory.domain.defrag_run import DefragRun, Scan
-from agent_memory.domain.defragging.ground import subject_of
-from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag
+from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag, subject_of
+from agent_memory.domain.defragging.tidied import due_archivings
 from agent_memory.domain.entry import Listing, Meta, StoredEntry, reads_of
 from agent_memory.domain.findings import Analysis, Profile
 from agent_memory.domain.section import Published, SectionBudget
 from agent_memory.domain.text.file_name import id_in_name
-from agent_memory.domain.tidying.tidied import due_archivings
 from agent_memory.domain.tiering.resolve import resolve_tiers, tiers_after
 from agent_memory.domain.tiering.score import TierFacts, tier_facts
 from agent_memory.errors import Error

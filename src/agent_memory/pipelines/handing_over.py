@@ -9,17 +9,16 @@ from returns.result import Failure, Result
 
 from agent_memory.domain.change import Create, Replace
 from agent_memory.domain.entry import MemoryEntry, Meta, Source, StoredEntry
-from agent_memory.domain.forgetting.tombstone import forgotten_note
+from agent_memory.domain.forgetting import forgotten_note
 from agent_memory.domain.handing_over.handover import Handover, handover_of
 from agent_memory.domain.handing_over.own_note import is_handoff_of
 from agent_memory.domain.handing_over.words import handover_body
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, session_id_of
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags, stored_title
-from agent_memory.domain.planning.linking import taken_ids
+from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags, stored_title, taken_ids
 from agent_memory.domain.planning.origin import Claim, origin_of, with_source
-from agent_memory.domain.redacted_path import redact_path
+from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.transcripts.redacted_history import redact_history
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from attrs import evolve, field, frozen
 
-from agent_memory.domain.backfill import Sight, Sighted
-from agent_memory.domain.found_session import FoundSession, SeenSession, after_of
+from agent_memory.domain.found_session import FoundSession, SeenSession, Sight, Sighted, after_of
 from agent_memory.domain.history import COPY, History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import Context, InboxEntry
 from agent_memory.domain.queue import KnownSessions

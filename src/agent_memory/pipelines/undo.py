@@ -13,20 +13,21 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Receipt
 from agent_memory.domain.findings import store_fingerprint
-from agent_memory.domain.footprint import Footprint, SectionChange, fold_files
 from agent_memory.domain.recording.file_change import FileChange, hash_of
-from agent_memory.domain.run_log import LoggedRun, short_id
+from agent_memory.domain.run_log import LoggedRun, Undoing, short_id
 from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.domain.undo_run import (
+    Footprint,
+    SectionChange,
     SectionLeft,
     Undone,
     changed_since,
     commit_words,
     cut_reasons,
     did_what,
+    fold_files,
     toucher,
 )
-from agent_memory.domain.undone import Undoing
 from agent_memory.errors import ERRORS, Error, RunNotFound, UndoRefused, UsageInvalid
 from agent_memory.formats.footprint_diff import NoteChange, logged_changes, note_changes
 from agent_memory.formats.section_splice import restore_section

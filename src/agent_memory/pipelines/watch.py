@@ -10,12 +10,23 @@ from collections.abc import Callable, Sequence
 from attrs import evolve, frozen
 from returns.result import Failure, Result
 
-from agent_memory.domain.backfill import Sight, Sighted, short_number
-from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.found_session import (
+    Due,
+    FoundSession,
+    Key,
+    Rest,
+    Sight,
+    Sighted,
+    Watch,
+    due,
+    key_of,
+    observed,
+    settled,
+    short_number,
+)
 from agent_memory.domain.inbox_entry import WATCH_EVENT
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.domain.watching import Due, Key, Rest, Watch, due, key_of, observed, settled
 from agent_memory.errors import ERRORS, Error, UsageInvalid
 from agent_memory.pipelines.backfill import looking_for, put_sighted
 from agent_memory.pipelines.sighting import BackfillIo, look_at

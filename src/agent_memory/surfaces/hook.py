@@ -123,7 +123,7 @@ def _without_secrets(branch: str | None) -> str | None:
     """The branch, redacted (P20). The rules take long to load, and most names are words."""
     if branch is None or is_plain_name(branch):
         return branch
-    from agent_memory.domain.redacted_path import redact_path
+    from agent_memory.domain.redaction import redact_path
 
     return redact_path(branch)
 

@@ -15,7 +15,7 @@ from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine
 from agent_memory.domain.section import Published, PublishedTarget, RenderedSection
-from agent_memory.domain.spend import DaySpend, day_of
+from agent_memory.domain.agent_request import DaySpend, day_of
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import MarkersAmbiguous

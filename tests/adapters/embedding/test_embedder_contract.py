@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.domain.similarity.vectors import cosine
+from agent_memory.domain.similarity import cosine
 from agent_memory.ports import Embedder
 from stand_ins.dict_embedder import DictEmbedder
 from static_vectors import small_embedder

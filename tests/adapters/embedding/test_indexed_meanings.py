@@ -15,7 +15,7 @@ from agent_memory.adapters.embedding import indexed_meanings
 from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.searching.matching import Nearness, Vectors
+from agent_memory.domain.searching.search import Nearness, Vectors
 from agent_memory.domain.searching.terms import weighed_words
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Sensitivity

@@ -10,8 +10,7 @@ from attrs import evolve
 from returns.result import Failure, Success
 
 from agent_memory import app
-from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
-from agent_memory.domain.forgetting.traces import SessionKey
+from agent_memory.domain.forgetting import ForgetTarget, Forgetting, SessionKey
 from agent_memory.results import sealed
 from claude_transcripts import Conversation
 from faults import failing_at

@@ -9,7 +9,7 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.forgetting.forgetter import Forgetter
 from agent_memory.adapters.forgetting.run_traces import remove_directory_below
-from agent_memory.domain.forgetting.forgetting import ForgetTarget
+from agent_memory.domain.forgetting import ForgetTarget
 from agent_memory.errors import EntryNotFound, StoreIo
 from agent_memory.results import as_result
 from faults import failing_at, failing_on

@@ -9,7 +9,7 @@ import pytest
 from returns.result import Failure, Success
 
 from agent_memory.adapters.forgetting.forgetting_files import FORGOTTEN, TombstoneFiles
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
+from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
 from agent_memory.ports import Tombstones

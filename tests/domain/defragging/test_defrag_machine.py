@@ -31,7 +31,7 @@ from agent_memory.domain.change import Create, Replace
 from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.plan import max_changes
-from agent_memory.domain.planning.linking import taken_ids
+from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.planning.salience import salient_tokens
 from agent_memory.domain.text.derive import derive_description
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES, folded_name

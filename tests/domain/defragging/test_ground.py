@@ -7,7 +7,7 @@ from attrs import evolve
 
 from agent_memory.domain.actions import Edit, Merge
 from agent_memory.domain.change import Create, Restore, Retire
-from agent_memory.domain.defragging.ground import Ground
+from agent_memory.domain.defragging.plan_defrag import Ground
 from agent_memory.domain.text.ids import mint_id
 from defrag_entries import LONG_AGO, REPO, facts_of, note, planned, written
 

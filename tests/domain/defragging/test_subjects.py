@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_memory.domain.actions import Action, Archive, Merge, Rename
-from agent_memory.domain.defragging.ground import subject_of
+from agent_memory.domain.defragging.plan_defrag import subject_of
 
 IDS = tuple(f"id__{letter * 6}" for letter in "abcdef")
 

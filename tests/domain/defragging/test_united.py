@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from agent_memory.domain.defragging.ground import Ground
-from agent_memory.domain.defragging.outcomes import part_meta, united_meta
+from agent_memory.domain.defragging.plan_defrag import Ground, part_meta, united_meta
 from agent_memory.domain.entry import Meta, Source, StoredEntry, Usage
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
 from defrag_entries import LONG_AGO, NOW, facts_of, note

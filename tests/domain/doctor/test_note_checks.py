@@ -23,7 +23,7 @@ from agent_memory.domain.doctor.note_checks import (
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, Finding as AnalysisFinding, FindingKind
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.file_name import file_name_of, folded_name
 from agent_memory.domain.vocabulary import Sensitivity
 

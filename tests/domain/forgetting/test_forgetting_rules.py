@@ -7,20 +7,18 @@ from attrs import evolve
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
-from agent_memory.domain.forgetting.tombstone import (
+from agent_memory.domain.forgetting import (
     EntryTombstone,
-    forgotten_note,
-    share_held,
-    statement_hashes,
-    statements_of,
-    without_forgotten,
-)
-from agent_memory.domain.forgetting.traces import (
     SessionKey,
     TraceWords,
     forgetful_message,
+    forgotten_note,
+    share_held,
     share_of,
+    statement_hashes,
+    statements_of,
     unlinked,
+    without_forgotten,
     without_session,
 )
 from agent_memory.domain.history import History, Role, Turn

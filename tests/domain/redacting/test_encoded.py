@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent_memory.domain.redacting.encoded import encoded_spans, escaped_spans
+from agent_memory.domain.redacting.coats import encoded_spans, escaped_spans
 from agent_memory.domain.redacting.rule import Span
 
 _SENTENCE = "where the tangerine orchard ends"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.redacting.plausible import (
+from agent_memory.domain.redacting.rule import (
     digits_in,
     entropy_bits,
     is_drawn,

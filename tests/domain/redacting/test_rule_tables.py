@@ -28,7 +28,7 @@ _TABLES = {
     "HEADERS": HEADER_EXAMPLES,
     "ASSIGNMENTS": ASSIGNED_EXAMPLES,
 }
-"""The examples of each table, which is in the module of its name."""
+"""The examples of each table."""
 _OF_ONE_SHAPE = ("TOKENS", "PLATFORMS", "VENDORS")
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from agent_memory.domain.redacting.coats import wrapped_spans
 from agent_memory.domain.redacting.rule import Span
-from agent_memory.domain.redacting.wrapped import wrapped_spans
 
 _FIRST, _SECOND, _THIRD = "qZ7wR2kX9v", "B4nT6mQ8sD", "9kLp3XfGh5"
 

@@ -11,7 +11,6 @@ from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.searching.matching import NearNote, NoteLink, Relation
 from agent_memory.domain.searching.query_hints import Period, QueryHints
 from agent_memory.domain.searching.ranking import (
     WEIGHTS,
@@ -23,7 +22,7 @@ from agent_memory.domain.searching.ranking import (
     weigh,
     with_successors,
 )
-from agent_memory.domain.searching.search import ScorePart
+from agent_memory.domain.searching.search import NearNote, NoteLink, Relation, ScorePart
 from agent_memory.domain.vocabulary import Importance, Kind
 
 NOW_MS = 1_770_000_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.searching.scoring import slips_allowed, slips_of
+from agent_memory.domain.searching.ranking import slips_allowed, slips_of
 
 
 @pytest.mark.parametrize(

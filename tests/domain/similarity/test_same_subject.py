@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.similarity.same_subject import (
+from agent_memory.domain.similarity import (
     MOST_NAMED,
     Candidate,
     Subject,

@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.similarity.vectors import cosine, packed
+from agent_memory.domain.similarity import cosine, packed
 
 components = st.lists(st.floats(-1e6, 1e6, width=32), min_size=4, max_size=4)
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from attrs import evolve
 
+from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.injecting.deliveries import Delivery
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run_log import LoggedRun, LoggedSession
-from agent_memory.domain.spend import DaySpend
 from agent_memory.domain.statistics.capture import Capture
 from agent_memory.domain.statistics.counting import CountedNote, StoreFacts, statistics_of
 from agent_memory.domain.statistics.period import Period

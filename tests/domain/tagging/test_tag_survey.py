@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.tagging.tag_survey import TagUse, alike, survey_tags, tag_counts
-from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
+from agent_memory.domain.tagging import Standing, TagUse, TagVocabulary, alike, survey_tags, tag_counts
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
+from agent_memory.domain.tagging import Standing, TagVocabulary
 
 tags = st.sampled_from([f"topic__{letter}" for letter in "abcdef"])
 

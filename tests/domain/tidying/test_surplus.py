@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
+from agent_memory.domain.defragging.tidied import surplus
 from agent_memory.domain.entry import StoredEntry, Usage, reads_of
 from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.plan import max_changes
-from agent_memory.domain.tidying.tidied import surplus
 from agent_memory.domain.tiering.score import score
 from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity
 from defrag_requests import DAY_MS, NOW_MS, request_of, stored

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.actions import Archive, Merge, fingerprint_of, ids_of
+from agent_memory.domain.defragging.tidied import MAX_ACTIONS, tidied
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.plan import max_changes
-from agent_memory.domain.tidying.tidied import MAX_ACTIONS, tidied
 from agent_memory.domain.vocabulary import Kind, Sensitivity
 from defrag_requests import DAY_MS, NOW_MS, request_of, stored
 

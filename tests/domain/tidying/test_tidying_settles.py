@@ -13,9 +13,9 @@ from agent_memory.domain.analysis.analyze import analyze
 from agent_memory.domain.analysis.features import AnalysisFacts
 from agent_memory.domain.change import Create, Replace, Retire
 from agent_memory.domain.defragging.plan_defrag import plan_defrag
+from agent_memory.domain.defragging.tidied import ids_to_open, tidied
 from agent_memory.domain.entry import MemoryEntry, Source, StoredEntry, Usage
 from agent_memory.domain.section import SectionBudget
-from agent_memory.domain.tidying.tidied import ids_to_open, tidied
 from agent_memory.domain.tiering.resolve import resolve_tiers, tiers_after
 from agent_memory.domain.tiering.score import tier_facts
 from agent_memory.domain.tiers import TierList

@@ -9,11 +9,11 @@ from hypothesis import given, strategies as st
 
 from agent_memory.domain.actions import Archive, Merge
 from agent_memory.domain.agent_request import DefragRequest
+from agent_memory.domain.defragging.tidied import chosen_tiers
 from agent_memory.domain.entry import StoredEntry, Usage, reads_of
 from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.section import SectionBudget
-from agent_memory.domain.tidying.tier_choice import chosen_tiers
 from agent_memory.domain.tiering.resolve import SectionRoom, hot_chars, in_one_line, shown_whole
 from agent_memory.domain.tiering.score import tier_facts
 from agent_memory.domain.tiering.standing import is_vouched_for

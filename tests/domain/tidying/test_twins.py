@@ -7,8 +7,8 @@ from itertools import permutations
 import pytest
 
 from agent_memory.domain.defragging.information import lost_content, said_by
+from agent_memory.domain.defragging.tidied import merge_of, same_text, twins_among
 from agent_memory.domain.entry import Source
-from agent_memory.domain.tidying.tidied import merge_of, same_text, twins_among
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Sensitivity
 from defrag_requests import DAY_MS, NOW_MS, stored
 

@@ -64,7 +64,7 @@ def _change_set(request: SessionRequest) -> ChangeSet:
 
 
 def _defrag_reply(request: DefragRequest) -> str:
-    from agent_memory.domain.tidying.tidied import tidied
+    from agent_memory.domain.defragging.tidied import tidied
 
     return rendered_defrag_reply(tidied(request), request.nonce)
 

@@ -38,7 +38,7 @@ from agent_memory.errors import Busy, EntryUnreadable, PathRefused, StoreIo
 from agent_memory.formats.listed_json import parse_listed
 
 if TYPE_CHECKING:
-    from agent_memory.domain.searching.matching import Refreshed
+    from agent_memory.domain.searching.search import Refreshed
 
 Left = Callable[[int], None]
 """Told, before each batch, how many changed files are still to be taken in."""
@@ -108,7 +108,7 @@ class FollowedFiles:
         files: dict[str, int] = {}
         for shelf in (TOPICS, ARCHIVE):
             files.update((path, look) for path, look in self._look(shelf).files.items() if is_text(path))
-        from agent_memory.domain.searching.matching import Refreshed  # listings do without
+        from agent_memory.domain.searching.search import Refreshed  # listings do without
 
         paths = self._database.read(lambda connection: self._changed(connection, files))
         deadline = time.monotonic() + patience_seconds

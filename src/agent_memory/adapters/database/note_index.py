@@ -13,17 +13,7 @@ from agent_memory.adapters.database.following import FollowedFiles, Left
 from agent_memory.adapters.database.store_database import StoreDatabase
 from agent_memory.adapters.disk.paths import real_root
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.searching.matching import (
-    MatchedWord,
-    Matches,
-    NearNote,
-    NoteFilter,
-    NoteLink,
-    Refreshed,
-    Relation,
-    Vectors,
-)
-from agent_memory.domain.searching.scoring import (
+from agent_memory.domain.searching.ranking import (
     idf,
     rarest,
     resembling_scores,
@@ -32,6 +22,16 @@ from agent_memory.domain.searching.scoring import (
     slips_of,
     standing_for,
     stretched,
+)
+from agent_memory.domain.searching.search import (
+    MatchedWord,
+    Matches,
+    NearNote,
+    NoteFilter,
+    NoteLink,
+    Refreshed,
+    Relation,
+    Vectors,
 )
 from agent_memory.domain.searching.terms import QueryWord
 from agent_memory.domain.vocabulary import Sensitivity

@@ -21,7 +21,7 @@ from zlib import crc32
 
 from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.paths import close_quietly, directory_inside, open_regular
-from agent_memory.domain.searching.language import TERMS_VERSION
+from agent_memory.domain.searching.terms import TERMS_VERSION
 from agent_memory.errors import AgentMemoryError, Busy
 from agent_memory.formats.listed_json import LISTED_LAYOUT
 from agent_memory.results import unwrap

@@ -9,7 +9,7 @@ from itertools import chain, repeat
 from agent_memory.adapters.database.following import ReadFile, standing
 from agent_memory.adapters.store.entry_files import TOPICS, entry_or_none, read_image
 from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.searching.matching import Relation
+from agent_memory.domain.searching.search import Relation
 from agent_memory.domain.searching.terms import FieldTerms, note_terms
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.vocabulary import Sensitivity

@@ -24,7 +24,7 @@ from agent_memory.domain.history import COPY, SessionMark
 from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, iso_of, ms_of
 from agent_memory.domain.run_log import LoggedRun
-from agent_memory.domain.spend import Spend, day_of
+from agent_memory.domain.agent_request import Spend, day_of
 from agent_memory.errors import ERRORS, AgentMissing, Error, InboxEntryInvalid
 from agent_memory.results import unwrap
 from agent_memory.wording import describe

@@ -14,7 +14,7 @@ from attrs import frozen
 from returns.result import Failure, Success
 
 from agent_memory.adapters.embedding.static_vectors import load_numpy
-from agent_memory.domain.searching.matching import Nearness, Vectors
+from agent_memory.domain.searching.search import Nearness, Vectors
 from agent_memory.results import as_result, sealed, unwrap
 from agent_memory.wording import describe
 
@@ -75,7 +75,7 @@ class IndexedMeanings:
         unwrap(self.index.put_vectors(self.embedder.name, dict(zip(texts, vectors, strict=True))))
 
     def _text(self, listed: Listed) -> str | None:
-        from agent_memory.domain.similarity.same_subject import meaning_text  # most searches find a vector of each note
+        from agent_memory.domain.similarity import meaning_text  # most searches find a vector of each note
 
         match sealed(self.store.read_again(listed)):
             case Success(stored):

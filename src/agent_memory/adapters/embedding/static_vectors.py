@@ -24,7 +24,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.surroundings.root import local_state_directory
-from agent_memory.domain.similarity.vectors import packed
+from agent_memory.domain.similarity import packed
 from agent_memory.errors import Error
 
 _INSTALL = "pip install --no-deps --upgrade --target ~/.local/state/agent-memory/model wordllama==0.4.0.post1"

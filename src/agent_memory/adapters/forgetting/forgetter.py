@@ -31,17 +31,22 @@ from agent_memory.adapters.store.entry_files import read_image, tiers_in
 from agent_memory.adapters.store.reversal import without
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.entry import Meta, StoredEntry
-from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting, GoneNote, Mention, SharedNote
-from agent_memory.domain.forgetting.tombstone import (
+from agent_memory.domain.forgetting import (
     MENTION_SHARE,
     EntryTombstone,
+    ForgetTarget,
+    Forgetting,
+    GoneNote,
+    Mention,
+    SessionKey,
     SessionTombstone,
+    SharedNote,
     StateTombstone,
+    TraceWords,
     share_held,
     statement_hashes,
     statements_of,
 )
-from agent_memory.domain.forgetting.traces import SessionKey, TraceWords
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.text.slug import slug_of

@@ -13,7 +13,7 @@ from attrs import frozen
 
 from agent_memory.adapters.disk.paths import real_root
 from agent_memory.adapters.disk.root_files import names_in, read_bytes, remove_file, write_text
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
+from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, StateTombstone
 from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt

@@ -15,7 +15,7 @@ from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_reading import FAILED, MAX_RETIRED_BYTES, PROCESSED, REASON_ENDING
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none, read_image
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
-from agent_memory.domain.forgetting.traces import SessionKey, share_of, unlinked, without_session
+from agent_memory.domain.forgetting import SessionKey, share_of, unlinked, without_session
 from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot, InboxEntry, InlineNote, session_id_of
 from agent_memory.domain.queue import Outcome
 from agent_memory.domain.queueing.fold import queue_key

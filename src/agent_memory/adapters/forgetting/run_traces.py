@@ -26,12 +26,12 @@ from agent_memory.adapters.records.run_log_files import FORGOTTEN_MARK, RUNS, Ru
 from agent_memory.adapters.store.reversal import files_together, without
 from agent_memory.domain.actions import ids_of
 from agent_memory.domain.change import Change, Create, Replace, subject_of
-from agent_memory.domain.footprint import Footprint
-from agent_memory.domain.forgetting.traces import FORGOTTEN, SessionKey, TraceWords, share_of
+from agent_memory.domain.forgetting import FORGOTTEN, SessionKey, TraceWords, share_of
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.tiers import TIERS_FILE, TierList
+from agent_memory.domain.undo_run import Footprint
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.footprint_json import parse_footprint, render_footprint
 from agent_memory.formats.run_json import parse_changes, parse_deferred, render_changes, render_deferred

@@ -34,7 +34,7 @@ from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import Outcome, Pending, Quarantined
 from agent_memory.domain.queueing.fold import is_same_work, queue_key
 from agent_memory.domain.queueing.redacted_entry import as_captured, as_consumed
-from agent_memory.domain.redacted_path import redact_path, redact_with_paths
+from agent_memory.domain.redaction import redact_path, redact_with_paths
 from agent_memory.errors import AgentMemoryError, InboxEntryInvalid, PathRefused, StoreIo
 from agent_memory.formats.inbox_json import render_inbox_entry, render_retired_entry
 from agent_memory.results import as_result

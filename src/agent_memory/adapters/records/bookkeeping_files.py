@@ -18,10 +18,10 @@ from agent_memory.adapters.disk.root_files import (
     remove_file,
     write_text,
 )
+from agent_memory.domain.agent_request import Spend, day_of, spend_on, with_added
 from agent_memory.domain.history import SessionMark
-from agent_memory.domain.spend import Spend, day_of, spend_on, with_added
-from agent_memory.domain.state_value import StateValue
-from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
+from agent_memory.domain.note_draft import StateValue
+from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.text.slug import slug_beginning, slug_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, SpendExhausted, StateCorrupt

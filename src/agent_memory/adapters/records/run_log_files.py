@@ -19,11 +19,22 @@ from agent_memory.adapters.disk.durable import fsync_directory, replace_file
 from agent_memory.adapters.disk.io_errors import as_store_io
 from agent_memory.adapters.disk.paths import directory_in, exists, is_plain_name, real_root
 from agent_memory.adapters.disk.root_files import JsonFile, read_bytes, subdirectories, write_text
-from agent_memory.domain.footprint import Footprint, SectionChange, fold_files
 from agent_memory.domain.instants import ms_of
-from agent_memory.domain.retention import KEEP_DAYS, KEEP_RUNS, KeptRun, prune_runs
-from agent_memory.domain.run_log import LoggedRun, changed_entries, is_named
-from agent_memory.domain.undone import Undoing, UndoneMark, churning, undone_by, undone_fingerprints
+from agent_memory.domain.run_log import (
+    KEEP_DAYS,
+    KEEP_RUNS,
+    KeptRun,
+    LoggedRun,
+    Undoing,
+    UndoneMark,
+    changed_entries,
+    churning,
+    is_named,
+    prune_runs,
+    undone_by,
+    undone_fingerprints,
+)
+from agent_memory.domain.undo_run import Footprint, SectionChange, fold_files
 from agent_memory.errors import Error, PathRefused, RunNotFound, StateCorrupt, StoreIo, UndoRefused
 from agent_memory.formats.bookkeeping_json import UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT, Undone
 from agent_memory.formats.footprint_diff import logged_changes, note_changes

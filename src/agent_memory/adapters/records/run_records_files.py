@@ -16,11 +16,16 @@ from agent_memory.adapters.records.run_log_files import DEFRAG_CHECKPOINT, RunLo
 from agent_memory.adapters.surroundings.root import is_directory
 from agent_memory.domain.actions import Deferred
 from agent_memory.domain.change import Change
-from agent_memory.domain.defrag_report import is_worth_a_report, leaves_something_half_done as is_half_done, logged
-from agent_memory.domain.defrag_run import DefragRun, TieringMemo
-from agent_memory.domain.footprint import fold_files
+from agent_memory.domain.defrag_run import (
+    DefragRun,
+    TieringMemo,
+    is_worth_a_report,
+    leaves_something_half_done as is_half_done,
+    logged,
+)
 from agent_memory.domain.run import KeptReply, Run, leaves_something_half_done
 from agent_memory.domain.run_log import LoggedAction
+from agent_memory.domain.undo_run import fold_files
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.footprint_diff import logged_changes, note_changes
 from agent_memory.formats.run_json import (

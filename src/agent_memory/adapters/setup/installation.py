@@ -21,7 +21,6 @@ from agent_memory.adapters.surroundings.config_files import load_config
 from agent_memory.adapters.surroundings.root import ROOT_VARIABLE
 from agent_memory.adapters.targets import told_path
 from agent_memory.config import Config
-from agent_memory.domain.footprint import SectionChange
 from agent_memory.domain.installing.harnesses import SETUPS, Context, recorded_transcript_roots
 from agent_memory.domain.installing.plan import (
     FileOutcome,
@@ -40,6 +39,7 @@ from agent_memory.domain.installing.receipt import (
     sha256_of,
 )
 from agent_memory.domain.installing.wanted import Element, Entry, HarnessSetup, Member, Part, Switch, Syntax
+from agent_memory.domain.undo_run import SectionChange
 from agent_memory.errors import AgentMemoryError, MarkersAmbiguous, SettingsRefused
 from agent_memory.formats.entry_values import EditRefused, value_at
 from agent_memory.formats.rule_heads import with_section

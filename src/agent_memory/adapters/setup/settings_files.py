@@ -19,7 +19,7 @@ from agent_memory.adapters.disk.io_errors import as_store_io, store_io
 from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.targets import TargetFiles
 from agent_memory.domain.installing.plan import SettingsFile
-from agent_memory.domain.target_file import TargetFile
+from agent_memory.domain.section import TargetFile
 from agent_memory.errors import Error, SettingsRefused, TargetRefused
 from agent_memory.results import T, unwrap
 

@@ -14,12 +14,12 @@ from agent_memory.adapters.store.store_acts import put_tiers
 from agent_memory.adapters.store.store_draft import Draft
 from agent_memory.domain.change import Applied, Receipt
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.footprint import Footprint, fold_files, reverse_tiers
 from agent_memory.domain.recording.file_change import FileChange, FileState, hash_of
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.ids import ID_PATTERN
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.tiers import TIERS_FILE, TierList
+from agent_memory.domain.undo_run import Footprint, fold_files, reverse_tiers
 from agent_memory.errors import PathRefused, UndoRefused
 
 _NOTE = re.compile(rf"{TOPICS}/[^/]+\.md|{ARCHIVE}/(?:({ID_PATTERN})/)?[^/]+\.md", re.DOTALL)

@@ -16,9 +16,9 @@ from agent_memory.adapters.store.store_acts import decide, put_tiers
 from agent_memory.adapters.store.store_draft import Act, Draft
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.change import Applied, Change, Dropped, Receipt, Together, subject_of
-from agent_memory.domain.footprint import Footprint
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.tiers import TIERS_FILE, TierList
+from agent_memory.domain.undo_run import Footprint
 from agent_memory.errors import (
     EntryChanged,
     EntryExists,

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from agent_memory.adapters.store.shelves import Shelves
     from agent_memory.adapters.store.store_batches import Batches, Decided
     from agent_memory.domain.change import Change, Receipt, Together
-    from agent_memory.domain.footprint import Footprint
     from agent_memory.domain.tiers import TierList
+    from agent_memory.domain.undo_run import Footprint
     from agent_memory.ports import Locks
 
 _ATTEMPTS = 5

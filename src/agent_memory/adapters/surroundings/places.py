@@ -123,7 +123,7 @@ def redacted_scope(scope: str) -> str:
     """It stands in notes, and so in git: a directory's name may hold a secret like any other text."""
     if is_too_plain(scope):
         return scope
-    from agent_memory.domain.redacted_path import redact_path  # loading all its rules takes longer than a search
+    from agent_memory.domain.redaction import redact_path  # loading all its rules takes longer than a search
 
     return redact_path(scope)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from attrs import frozen
 
 from agent_memory.adapters.git.git_process import OURSELVES, GitOutput, GitProcess, failed
-from agent_memory.domain.merging.tree import EMPTY, Held, Leaf, Tree
+from agent_memory.domain.merging import EMPTY, Held, Leaf, Tree
 
 AGREED = "refs/agent-memory/agreed"
 """What this machine and its remote last had in common: what was sent, or found there, and nothing that was recorded since."""

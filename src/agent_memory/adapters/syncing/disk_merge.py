@@ -16,7 +16,7 @@ from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.git.git_repository import GitRepository
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.adapters.syncing.commits import Commits
-from agent_memory.domain.merging.tree import MAX_FILE_BYTES, Tree, why_outside
+from agent_memory.domain.merging import MAX_FILE_BYTES, Tree, why_outside
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE
 from agent_memory.errors import SyncRefused

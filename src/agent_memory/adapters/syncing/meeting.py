@@ -10,8 +10,7 @@ from attrs import frozen
 from agent_memory.adapters.forgetting.forgetting_files import PURGE_MARK
 from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.syncing.commits import SYNCED, Commits
-from agent_memory.domain.merging.synced import Remark, Synced, SyncRequest, count_notes
-from agent_memory.domain.merging.tree import EMPTY, Held, Leaf, MergedTree, Tree
+from agent_memory.domain.merging import EMPTY, Held, Leaf, MergedTree, Remark, Synced, SyncRequest, Tree, count_notes
 from agent_memory.domain.recording.commit_message import commit_message
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, holds_secret
 from agent_memory.errors import SyncRefused

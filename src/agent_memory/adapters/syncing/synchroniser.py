@@ -24,11 +24,8 @@ from agent_memory.adapters.syncing.commits import AGREED, INCOMING, Commits
 from agent_memory.adapters.syncing.disk_merge import DiskMerge
 from agent_memory.adapters.syncing.meeting import Decided, Meeting, decide, meet, refuse, told_of
 from agent_memory.adapters.syncing.remote import Remote, chosen_remote, keep_remote
-from agent_memory.domain.forgetting.forgetting import ForgetTarget
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
-from agent_memory.domain.forgetting.traces import SessionKey
-from agent_memory.domain.merging.synced import Synced, SyncRequest, together
-from agent_memory.domain.merging.tree import Leaf
+from agent_memory.domain.forgetting import EntryTombstone, ForgetTarget, SessionKey, SessionTombstone
+from agent_memory.domain.merging import Leaf, Synced, SyncRequest, together
 from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.errors import EntryNotFound, StateCorrupt, SyncRefused
 from agent_memory.formats.bookkeeping_json import SyncAtWork, parse_synced, parse_tombstone, render_synced

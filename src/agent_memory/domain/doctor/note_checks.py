@@ -15,8 +15,7 @@ from agent_memory.domain.findings import Analysis, Finding as AnalysisFinding, F
 from agent_memory.domain.instants import has_passed, iso_of
 from agent_memory.domain.plan import max_changes
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.tagging.tag_survey import TagUse, alike, survey_tags, tag_counts
-from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, Standing, TagVocabulary
+from agent_memory.domain.tagging import VOCABULARY_FILE, Standing, TagUse, TagVocabulary, alike, survey_tags, tag_counts
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, folded_name, is_safe_name
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.plain_text import clean_text

@@ -10,7 +10,7 @@ from attrs import frozen
 from agent_memory.domain.installing.receipt import Record
 from agent_memory.domain.installing.wanted import Act, Part, SelfTest
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.target_file import TargetFile
+from agent_memory.domain.section import TargetFile
 from agent_memory.errors import Error
 
 

@@ -28,7 +28,7 @@ from agent_memory.domain.planning.directives import (
 )
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.planning.salience import actionable_tokens, negations, statements, typed_tokens
-from agent_memory.domain.redacted_path import redact_path
+from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.text.terms import content_sequence, content_terms, coverage
 from agent_memory.domain.transcripts.pasted_reviews import without_pasted_review
 from agent_memory.domain.transcripts.tool_calls import foreign_turns

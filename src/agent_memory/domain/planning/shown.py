@@ -9,13 +9,12 @@ from itertools import chain
 
 from attrs import frozen
 
-from agent_memory.domain.about_terms import postings_among
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, newest_first, without_secret
 from agent_memory.domain.findings import Analysis
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.tagging.tag_survey import tag_counts
-from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
+from agent_memory.domain.similarity import postings_among
+from agent_memory.domain.tagging import Standing, TagVocabulary, tag_counts
 from agent_memory.domain.text.terms import content_sequence
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity

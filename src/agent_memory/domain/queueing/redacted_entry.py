@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
-from agent_memory.domain.redacted_path import redact_path
+from agent_memory.domain.redaction import redact_path
 
 
 def as_captured(entry: InboxEntry) -> InboxEntry:

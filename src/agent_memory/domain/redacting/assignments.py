@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.redacting.plausible import (
+from agent_memory.domain.redacting.rule import (
+    Rule,
     digits_in,
     is_environment_value,
     is_hex,
@@ -20,7 +21,6 @@ from agent_memory.domain.redacting.plausible import (
     is_unquoted_strong_password,
     is_uuid,
 )
-from agent_memory.domain.redacting.rule import Rule
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from agent_memory.domain.redacting.plausible import is_placeholder, is_reference
-from agent_memory.domain.redacting.rule import Span
+from agent_memory.domain.redacting.rule import Span, is_placeholder, is_reference
 
 PRIVATE = "private"
 """The name of what a person put between `<private>` and `</private>`."""

@@ -9,11 +9,11 @@ from itertools import accumulate
 
 from attrs import frozen
 
+from agent_memory.domain.agent_request import Spend
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.injecting.deliveries import Delivery
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run_log import LoggedRun
-from agent_memory.domain.spend import Spend
 from agent_memory.domain.statistics.capture import Capture
 from agent_memory.domain.statistics.period import Period
 from agent_memory.domain.statistics.statistics import (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from agent_memory.domain.history import History, ToolCall, Turn
-from agent_memory.domain.redacted_path import redact_path, redact_with_paths
-from agent_memory.domain.redaction import redact
+from agent_memory.domain.redaction import redact, redact_path, redact_with_paths
 
 
 def redact_history(history: History) -> History:

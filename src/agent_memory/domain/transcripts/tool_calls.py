@@ -9,7 +9,7 @@ from posixpath import commonprefix, normpath
 
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.redacted_path import redact_path, redact_with_paths
+from agent_memory.domain.redaction import redact_path, redact_with_paths
 from agent_memory.domain.text.plain_text import one_line
 
 BRIEF_CHARS = 400

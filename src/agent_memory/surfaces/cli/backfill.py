@@ -6,7 +6,16 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from agent_memory.domain.backfill import SIGHTS, Backfill, Sight, Sighted, by_harness, counted, limited, sentence_of
+from agent_memory.domain.found_session import (
+    SIGHTS,
+    Backfill,
+    Sight,
+    Sighted,
+    by_harness,
+    counted,
+    limited,
+    sentence_of,
+)
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Harness

@@ -10,8 +10,7 @@ from returns.result import Success
 from agent_memory.app import Memory
 from agent_memory.domain.actions import ids_of, kind_of
 from agent_memory.domain.change import Create, Replace
-from agent_memory.domain.defrag_run import DefragRun
-from agent_memory.domain.defrag_summary import exit_code_of, retiered, sentence_of, summary_of, words_of
+from agent_memory.domain.defrag_run import DefragRun, exit_code_of, retiered, sentence_of, summary_of, words_of
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.plan import Plan
 from agent_memory.formats.plan_diff import render_plan_diff, replaced_ids

@@ -6,8 +6,7 @@ import argparse
 from typing import Any
 
 from agent_memory.app import Memory
-from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting, lines_of, sentence_of, what_stays
-from agent_memory.domain.forgetting.traces import SessionKey
+from agent_memory.domain.forgetting import ForgetTarget, Forgetting, SessionKey, lines_of, sentence_of, what_stays
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap

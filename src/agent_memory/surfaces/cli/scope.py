@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from agent_memory.domain.health import ScopeUse
 from agent_memory.domain.queueing.scope import stated_scope
 from agent_memory.domain.run_log import short_id
-from agent_memory.domain.scope_use import ScopeUse
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.scope_keeping import Moved

@@ -8,7 +8,7 @@ from typing import Any
 
 from agent_memory.app import Memory
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.state_value import StateValue
+from agent_memory.domain.note_draft import StateValue
 from agent_memory.domain.text.plain_text import clean_text, one_line
 from agent_memory.errors import StateNotFound, UsageInvalid
 from agent_memory.results import unwrap

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from agent_memory.domain.merging.synced import NoteCounts, Remark, Synced, SyncRequest, sentence_of
+from agent_memory.domain.merging import NoteCounts, Remark, Synced, SyncRequest, sentence_of
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.results import unwrap
 from agent_memory.surfaces.cli.opening import open_here

@@ -6,8 +6,7 @@ import argparse
 from typing import Any, TypeVar
 
 from agent_memory.app import Memory
-from agent_memory.domain.tagging.tag_survey import TagUse
-from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
+from agent_memory.domain.tagging import Standing, TagUse, TagVocabulary
 from agent_memory.errors import UsageInvalid
 from agent_memory.keeping import Retagged, Tags
 from agent_memory.results import unwrap

@@ -11,10 +11,9 @@ from threading import Event
 from types import FrameType
 
 from agent_memory.app import Memory
-from agent_memory.domain.backfill import counted
+from agent_memory.domain.found_session import Rest, counted
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.domain.watching import Rest
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.cli.backfill import harnesses_of

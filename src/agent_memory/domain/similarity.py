@@ -1,5 +1,4 @@
-"""Whether a note is about the same subject as one that is known: by the words they have in common, and where there are
-vectors, by meaning too.
+"""Which notes are about the same subject: by the words they have in common, and where there are vectors, by meaning too.
 
 A word counts by how rare it is among the candidates that it was compared with: what half of them say, as the name of the
 project or the words of a form, tells nothing. No score of a search is looked at. That a note of the same tool is taken for
@@ -9,15 +8,17 @@ the same subject would be worse than a match missed: whoever is told of a match 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Sequence
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set as AbstractSet
+from operator import mul
 
 from attrs import frozen
 
 from agent_memory.domain.analysis.features import said_in, said_terms
-from agent_memory.domain.entry import StoredEntry
+from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.planning.salience import lost_salience, negations
-from agent_memory.domain.text.terms import content_terms, coverage
+from agent_memory.domain.text.terms import content_terms, coverage, term_of, words_of
 from agent_memory.domain.vocabulary import Kind
 
 MOST_NAMED = 3
@@ -138,3 +139,66 @@ def _same_by_meaning(common: frozenset[str], shared: float, by_words: float, cos
     if cosine is None or len(common) < _FEWEST_SHARED or shared < _LEAST_SHARED:
         return False
     return by_words + cosine >= _SHARED_AND_NEAR
+
+
+_LARGEST = 127
+
+
+def packed(components: Sequence[float]) -> bytes:
+    """The vector as one signed byte a component, the largest at ±127; zeros stay zeros."""
+    largest = max(map(abs, components), default=0.0)
+    if not largest or not math.isfinite(largest):
+        return bytes(len(components))
+    scale = _LARGEST / largest
+    return array("b", [round(component * scale) for component in components]).tobytes()
+
+
+def cosine(one: bytes, other: bytes) -> float:
+    """The cosine of two packed vectors, -1 to 1; 0 where one is all zeros or they are of different lengths. It takes some 20 µs
+    for 256 components, and no numpy."""
+    mine, theirs = memoryview(one).cast("b"), memoryview(other).cast("b")
+    lengths = sum(map(mul, mine, mine)) * sum(map(mul, theirs, theirs))
+    return sum(map(mul, mine, theirs)) / math.sqrt(lengths) if lengths and len(one) == len(other) else 0.0
+
+
+class _TermOfWord(dict[str, str]):
+    """`term_of` of each word. It forgets them when it goes: those of a whole store are megabytes."""
+
+    def __missing__(self, word: str) -> str:
+        self[word] = term = term_of.__wrapped__(word)
+        return term
+
+
+def about_terms(meta: Meta, term_of_word: Callable[[str], str] = term_of) -> AbstractSet[str]:
+    """The `content_terms` of title, description and tags, in the order of these. Of a tag the prefix does not count."""
+    words = words_of(" ".join((meta.title, meta.description, *map(_slug, meta.tags))))
+    terms = dict.fromkeys(map(term_of_word, words))
+    terms.pop("", None)
+    return terms.keys()
+
+
+@frozen
+class Postings:
+    """Which of some entries are about which of some terms (`about_terms`)."""
+
+    places: Mapping[str, Sequence[int]]
+    """By term, for those that any entry has: the places of the entries that have it, each once, in their order."""
+    counts: Sequence[int]
+    """How many terms each entry has in all."""
+
+
+def postings_among(entries: Iterable[Listed], terms: frozenset[str] | None = None) -> Postings:
+    """Which of these entries are about which of the terms; None: of all."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    counts: list[int] = []
+    term_of_word = _TermOfWord().__getitem__
+    for at, each in enumerate(entries):
+        about = about_terms(each.meta, term_of_word)
+        counts.append(len(about))
+        for term in about if terms is None else terms.intersection(about):
+            places[term].append(at)
+    return Postings(dict(places), counts)
+
+
+def _slug(tag: str) -> str:
+    return tag.partition("__")[2] or tag

@@ -1,0 +1,437 @@
+"""What a person wants forgotten: how it is known, all that goes with it, and the tombstone that keeps it from being learnt again
+(P28).
+
+What a note states is compared line by line, by words, and kept as hashes where the words must not be kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+from attrs import evolve, field, frozen
+
+from agent_memory.domain.change import Dropped
+from agent_memory.domain.defragging.information import KEPT_SHARE, Line, claims_among, distinct_lines
+from agent_memory.domain.entry import MemoryEntry, Meta, Source, StoredEntry
+from agent_memory.domain.history import History
+from agent_memory.domain.instants import Instant
+from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
+from agent_memory.domain.recording.commit_message import one_word
+from agent_memory.domain.text.ids import EntryId
+from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.text.terms import content_terms, coverage
+from agent_memory.domain.vocabulary import Harness
+
+SAME_SHARE = 0.6
+"""Of a forgotten note's statements that must be in a text for it to say the same."""
+MENTION_SHARE = 0.6
+"""Of a note's statements that another one must hold to be told of."""
+
+_HASH_DIGITS = 16
+_TELLING_TERMS = 4
+"""A line of fewer content words is no proof by itself that a text was made from it."""
+
+REASON = "it was forgotten (`memory forget`)"
+
+
+def statements_of(title: str, body: str) -> tuple[Line, ...]:
+    """The lines of a body that state something; of an empty one its title."""
+    return claims_among(distinct_lines([body])) or distinct_lines([title])
+
+
+def statement_hashes(title: str, body: str) -> frozenset[str]:
+    """A hash of the content words of each statement, whatever their order, case and endings."""
+    return frozenset(_hash(line.terms) for line in statements_of(title, body))
+
+
+def share_held(statements: Iterable[Line], text: str) -> float:
+    """Which part of the statements is in a text, 0 to 1: a statement is when most of its content words are. Nothing is
+    held of none."""
+    lines = tuple(statements)
+    said = content_terms(text)
+    held = sum(coverage(line.terms, said) >= KEPT_SHARE for line in lines)
+    return held / len(lines) if lines else 0.0
+
+
+def holds_some(statements: Iterable[Line], text: str) -> bool:
+    """Whether all content words of at least one telling statement are in a text."""
+    said = content_terms(text)
+    return any(len(line.terms) >= _TELLING_TERMS and line.terms <= said for line in statements)
+
+
+def _hash(terms: frozenset[str]) -> str:
+    return hashlib.sha256(" ".join(sorted(terms)).encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_DIGITS]
+
+
+@frozen
+class SessionTombstone:
+    """A session that is not to be learnt from again."""
+
+    session_id: str = field(metadata={"key": "session"})
+    harness: Harness | None
+    """None: of whatever harness."""
+    at_ms: Instant
+    """When it was forgotten."""
+
+
+@frozen
+class StateTombstone:
+    """A state value that is not to come back from another machine; what was set after it is another value."""
+
+    path: str = field(metadata={"key": "state"})
+    """Of its file, relative to the root."""
+    at_ms: Instant
+
+
+@frozen
+class EntryTombstone:
+    """A note that is not to be learnt again from what was said before it was forgotten."""
+
+    id: EntryId = field(metadata={"key": "entry"})
+    at_ms: Instant
+    statements: frozenset[str]
+    """Hashes of what it last said (`statement_hashes`)."""
+
+    def is_said_by(self, title: str, body: str) -> bool:
+        """Whether most of what the note said is in this text."""
+        said = statement_hashes(title, body)
+        return bool(self.statements) and len(self.statements & said) >= SAME_SHARE * len(self.statements)
+
+
+def forgotten_note(
+    tombstones: Iterable[EntryTombstone], title: str, body: str, said_at_ms: int
+) -> EntryTombstone | None:
+    """The forgotten note that this text would bring back; None for one that says something else, and for what was said
+    after the forgetting: who says it again wants it known again."""
+    return next((each for each in tombstones if said_at_ms <= each.at_ms and each.is_said_by(title, body)), None)
+
+
+# -- what a session would teach again ---------------------------------------------------------------------------------
+
+
+def without_forgotten(
+    change_set: ChangeSet,
+    tombstones: Sequence[EntryTombstone],
+    window: History,
+    captured_at_ms: int,
+    shown: Mapping[str, StoredEntry],
+) -> ChangeSet:
+    """The change set without what says again what a forgotten note said, and why as dropped items. The time of a proposal
+    is that of its last cited turn, else that of the capture. With nothing left it says so as `skipped`."""
+    if not tombstones:
+        return change_set
+    times = {turn.number: turn.at_ms for turn in window.turns}
+
+    def forgotten(item: ProposedEntry | ProposedUpdate) -> bool:
+        said = [at_ms for number in item.turns if (at_ms := times.get(number)) is not None]
+        return (
+            forgotten_note(tombstones, item.title or "", _added(item, shown), max(said, default=captured_at_ms))
+            is not None
+        )
+
+    entries = tuple(each for each in change_set.entries if not forgotten(each))
+    updates = tuple(each for each in change_set.updates if each.body is None or not forgotten(each))
+    gone = [each for each in change_set.entries if each not in entries]
+    gone_updates = [each for each in change_set.updates if each not in updates]
+    dropped = (
+        *(Dropped("a note", (REASON,)) for _ in gone),  # its title would be in the report for good
+        *(Dropped(each.id, (REASON,)) for each in gone_updates),
+    )
+    if not dropped:
+        return change_set
+    skipped = change_set.skipped if entries or updates else "what it says was forgotten"
+    return evolve(
+        change_set, entries=entries, updates=updates, skipped=skipped, dropped=(*change_set.dropped, *dropped)
+    )
+
+
+def _added(item: ProposedEntry | ProposedUpdate, shown: Mapping[str, StoredEntry]) -> str:
+    """The text that the proposal would add to the store."""
+    if isinstance(item, ProposedEntry) or item.id not in shown:
+        return item.body or ""
+    before = set(shown[item.id].body.split("\n"))
+    return "\n".join(line for line in (item.body or "").split("\n") if line not in before)
+
+
+Share = Literal["all", "some", "none"]
+
+FORGOTTEN = "(forgotten)"
+"""What stands where something was."""
+
+_SHOWN_ID_CHARS = 12
+"""Of a session's id in the subject of a commit."""
+_TITLE_CHARS = 40
+"""A longer title may have been cut where it was shown; a beginning of this length is one."""
+_MIN_TITLE_CHARS = 4
+"""A shorter title is a word like any other."""
+_VERB = re.compile(r"[a-z][a-z ]{0,20}(?=:)")
+
+
+@frozen
+class SessionKey:
+    """A session; of whatever harness where none is named."""
+
+    session_id: str
+    harness: Harness | None = None
+
+    def is_of(self, source: Source) -> bool:
+        """Whether the source is some part of this session."""
+        return source.thread_id == self.session_id and self.harness in (None, source.harness)
+
+
+def share_of(meta: Meta, session: SessionKey, recorded: frozenset[str] = frozenset()) -> Share:
+    """How much of an entry comes from the session, by its sources. One without any, that was recorded as made of the
+    session, comes from nothing else."""
+    if not meta.sources:
+        return "all" if meta.id in recorded else "none"
+    count = sum(session.is_of(source) for source in meta.sources)
+    return "all" if count == len(meta.sources) else "some" if count else "none"
+
+
+def without_session(meta: Meta, session: SessionKey) -> Meta:
+    """The frontmatter without the session among its sources."""
+    return evolve(meta, sources=tuple(source for source in meta.sources if not session.is_of(source)))
+
+
+def unlinked(entry: MemoryEntry, ids: Collection[str]) -> MemoryEntry:
+    """The same entry without these ids: no alias, nothing superseded; a link becomes its label, or the plain id, and goes
+    altogether from the list of links at the end of the body. The rest of the text stays."""
+    meta = evolve(
+        entry.meta,
+        aliases=tuple(id for id in entry.meta.aliases if id not in ids),
+        supersedes=tuple(id for id in entry.meta.supersedes if id not in ids),
+    )
+    return MemoryEntry(meta, _body_without(entry.body, ids))
+
+
+def _body_without(body: str, ids: Collection[str]) -> str:
+    if not any(link.target in ids for link in find_links(body)):
+        return body
+    text = without_see_also(body)
+    listed = [link.target for link in find_links(body) if link.start >= len(text)]
+    if not any(target in ids for target in listed):
+        return _plain(body, ids)
+    return append_see_also(_plain(text, ids), [target for target in listed if target not in ids])
+
+
+def _plain(body: str, ids: Collection[str]) -> str:
+    parts, position = list[str](), 0
+    for link in find_links(body):
+        if link.target in ids:
+            parts += [body[position : link.start], (link.label or "").strip() or link.target]
+            position = link.end
+    return "".join((*parts, body[position:]))
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class TraceWords:
+    """All of it is empty where nothing goes."""
+
+    ids: frozenset[str] = field(default=frozenset())
+    session_id: str | None = None
+    titles: frozenset[str] = field(default=frozenset())
+    statements: tuple[Line, ...] = ()
+
+    @property
+    def beginnings(self) -> tuple[str, ...]:
+        """How the titles begin, as far as they are sure to be shown."""
+        return tuple({title[:_TITLE_CHARS] for title in self.titles if len(title.strip()) >= _MIN_TITLE_CHARS})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Ids of entries, and of the session as it is written anywhere."""
+        session = self.session_id
+        if session is None:
+            return tuple(self.ids)
+        forms = {session, one_word(session), *({session[:_SHOWN_ID_CHARS]} if len(session) > _SHOWN_ID_CHARS else ())}
+        return (*self.ids, *(form for form in forms if form))
+
+    def names_one(self, text: str) -> bool:
+        """Whether a text holds one of the ids."""
+        return any(name in text for name in self.names)
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text holds a title, or states what was forgotten."""
+        return any(beginning in text for beginning in self.beginnings) or holds_some(self.statements, text)
+
+
+def forgetful_message(message: str, words: TraceWords, *, touched: bool) -> str:
+    """A commit's message without what was forgotten: of its subject the verb stays, other lines go.
+
+    Titles count only where the commit touched a file of what was forgotten: they are words like any others.
+    """
+    lines = message.split("\n")
+    is_trace = [words.names_one(line) or (touched and words.is_in(line)) for line in lines]
+    if not any(is_trace):
+        return message
+    kept = [line for line, goes in zip(lines[1:], is_trace[1:], strict=True) if not goes]
+    text = "\n".join((_subject(lines[0]) if is_trace[0] else lines[0], *kept))
+    return re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n"
+
+
+def _subject(line: str) -> str:
+    verb = _VERB.match(line)
+    return f"{verb[0]}: {FORGOTTEN}" if verb else FORGOTTEN
+
+
+_MOST_LISTED = 20
+_LINE_CHARS = 160
+
+
+@frozen
+class ForgetTarget:
+    """What a person names: an entry, or a session."""
+
+    id: str | None = None
+    session: SessionKey | None = None
+    purge: bool = False
+    """Rewrite the git history, too."""
+
+
+@frozen
+class GoneNote:
+    """An entry that goes, or earlier versions of one that stays."""
+
+    id: str
+    title: str
+    paths: tuple[str, ...]
+    """Its files that are removed, relative to the root."""
+    stays: bool = False
+    """Other files of the entry stay: only versions that came from the session alone go."""
+    secret: bool = False
+
+
+@frozen
+class SharedNote:
+    """An entry that other sources taught as well: its text stays, the session is taken out of its sources."""
+
+    id: str
+    title: str
+    others: tuple[str, ...]
+    """Its other sources, for people."""
+
+
+@frozen
+class Mention:
+    """Something that stays and holds most of what a forgotten note states."""
+
+    id: str
+    title: str
+    archived: bool
+    percent: int
+    """Of the forgotten statements."""
+
+
+@frozen
+class Forgetting:
+    """What `memory forget` does, or did. Paths are relative to the root."""
+
+    target: ForgetTarget
+    at_ms: int
+    notes: tuple[GoneNote, ...] = ()
+    shared: tuple[SharedNote, ...] = ()
+    linked: tuple[str, ...] = ()
+    """Ids of notes that lose a link, an alias or a mention in `supersedes`."""
+    mentions: tuple[Mention, ...] = ()
+    inbox: tuple[str, ...] = ()
+    """Files of the inbox."""
+    runs: tuple[str, ...] = ()
+    """Runs that lose their details, and cannot be shown or undone any more."""
+    histories: tuple[tuple[Harness, str], ...] = ()
+    """Sessions whose kept history goes."""
+    marks: tuple[str, ...] = ()
+    """Marks of how far the session was consolidated."""
+    has_history: bool = False
+    """There is a git history, which holds what goes unless it is rewritten."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the store holds anything of it."""
+        return any((self.notes, self.shared, self.linked, self.inbox, self.runs, self.histories, self.marks))
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Of the entries that go altogether."""
+        return tuple(each.id for each in self.notes if not each.stays)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Of the notes' files that go."""
+        return tuple(path for each in self.notes for path in each.paths)
+
+
+# -- in words ---------------------------------------------------------------------------------------------------------
+
+
+def lines_of(forgetting: Forgetting) -> Iterator[str]:
+    """What goes, what changes, and what stays although it states the same: for a person, one thing a line."""
+    if forgetting.target.session is not None and not forgetting.is_known:
+        yield "  nothing  is kept of this session; it is only marked, so that it is never learnt"
+    for note in forgetting.notes:
+        title = "(secret)" if note.secret else _short(note.title)
+        files = f"{len(note.paths)} {'file' if len(note.paths) == 1 else 'files'}"
+        what = f"{files} of its earlier versions; the note stays" if note.stays else files
+        yield f"  forget   {note.id}  {title}  ({what})"
+    for shared in forgetting.shared:
+        yield f"  keep     {shared.id}  {_short(shared.title)}  (also from {_short(', '.join(shared.others))}; it forgets this session)"
+    yield from _listed("unlink", "it linked to what goes", forgetting.linked)
+    yield from _listed("remove", "", forgetting.inbox)
+    yield from _listed("remove", "", forgetting.marks)
+    yield from _listed("remove", "the kept history", tuple(f"{harness} {id}" for harness, id in forgetting.histories))
+    yield from _listed(
+        "empty",
+        "what it did to these notes cannot be shown or undone any more",
+        tuple(f"runs/{run}" for run in forgetting.runs),
+    )
+    for mention in forgetting.mentions:
+        where = "in the archive, " if mention.archived else ""
+        yield f"  stays    {mention.id}  {_short(mention.title)}  ({where}it states {mention.percent} % of it: `memory forget {mention.id}`)"
+
+
+def what_stays(forgetting: Forgetting) -> tuple[str, ...]:
+    """What forgetting does not reach, as sentences."""
+    sentences: list[str] = []
+    if forgetting.has_history and not forgetting.target.purge:
+        others, them = (", and so may kept histories", "them") if forgetting.target.session is None else ("", "it")
+        sentences.append(f"The git history of the store still holds it{others}; `--purge` rewrites {them}.")
+    if forgetting.target.purge and forgetting.has_history:
+        sentences.append(
+            "The git history is rewritten: every other clone still holds it, and `memory sync` waits for --after-purge."
+        )
+    session = forgetting.target.session
+    if session is not None:
+        sentences.append("The harness's own transcript is not memory's to remove.")
+    return tuple(sentences)
+
+
+def sentence_of(forgetting: Forgetting, *, done: bool) -> str:
+    """`Forgotten: 3 notes and 2 inbox files of the session s1, for good.`"""
+    gone = len(forgetting.ids)
+    session = forgetting.target.session
+    what = [f"{gone} {'note' if gone == 1 else 'notes'}"]
+    if forgetting.inbox:
+        what.append(f"{len(forgetting.inbox)} inbox {'file' if len(forgetting.inbox) == 1 else 'files'}")
+    of = "" if session is None else f" of the session {session.session_id}"
+    if not done:
+        return f"This would forget {' and '.join(what)}{of}, for good."
+    learnt = "" if session is None else " It is not learnt again."
+    return f"Forgotten: {' and '.join(what)}{of}, for good.{learnt}"
+
+
+def _listed(act: str, why: str, things: tuple[str, ...]) -> Iterator[str]:
+    reason = f"  ({why})" if why else ""
+    for thing in things[:_MOST_LISTED]:
+        yield f"  {act:8} {_short(thing)}{reason}"
+    if len(things) > _MOST_LISTED:
+        yield f"  {act:8} and {len(things) - _MOST_LISTED} more"
+
+
+def _short(text: str) -> str:
+    return one_line(text, _LINE_CHARS)

@@ -1,0 +1,443 @@
+"""Two versions of the same thing, changed on two machines, made one: values, lists, lines, notes, and trees of files.
+
+`base` is the common ancestor, None where there is none: then whatever differs counts as changed on both sides.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import TypeVar
+
+from attrs import evolve, field, frozen
+
+from agent_memory.domain.entry import MemoryEntry, Meta, Source
+from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, is_ignored
+from agent_memory.domain.text.file_name import id_in_name
+from agent_memory.domain.text.ids import is_id
+from agent_memory.domain.tiering.eligibility import needs_vouching
+from agent_memory.domain.vocabulary import Origin, furthest, highest, least_trusted, strictest
+
+T = TypeVar("T")
+H = TypeVar("H", bound=Hashable)
+
+_MOST_LINES = 20_000
+"""Longer texts are not compared line by line."""
+
+
+def chosen(base: T | None, ours: T, theirs: T, both: Callable[[T, T], T], *, has_base: bool) -> T:
+    """The value of the side that changed it; what `both` makes of the two where both did."""
+    if ours == theirs:
+        return ours
+    if has_base and ours == base:
+        return theirs
+    if has_base and theirs == base:
+        return ours
+    return both(ours, theirs)
+
+
+def united(base: Collection[H], first: Sequence[H], second: Sequence[H]) -> tuple[H, ...]:
+    """Everything that either side holds, but for what was in the base and is gone from one of them; each once, in the order
+    of `first`, then what `second` adds. Where only one side changed anything, its order is kept."""
+    for unchanged, changed in ((first, second), (second, first)):
+        if tuple(unchanged) == tuple(base):
+            return tuple(dict.fromkeys(changed))
+    there = dict.fromkeys((*first, *second))
+    return tuple(each for each in there if each not in base or (each in first and each in second))
+
+
+# -- lines (diff3) ----------------------------------------------------------------------------------------------------
+
+
+@frozen
+class MergedText:
+    """`conflicted`: both had changed the same lines, and their two versions stand between the markers that git uses."""
+
+    text: str
+    conflicted: bool
+
+
+def merged_text(base: str | None, one: str, other: str, labels: tuple[str, str]) -> MergedText:
+    """Both texts as one: no line that either side added is ever left out. Without a base the lines that they share in the
+    same order are taken for it, so that a text that only says more than the other wins. `labels` name the two in markers."""
+    if one == other or base == other:
+        return MergedText(one, conflicted=False)
+    if base == one:
+        return MergedText(other, conflicted=False)
+    ours, theirs = one.split("\n"), other.split("\n")
+    if base is None:
+        places = _places(ours, theirs)
+        common = [line for at, line in enumerate(ours) if at in places]
+    else:
+        common = base.split("\n")
+    lines: list[str] = []
+    conflicted = False
+    for before, mine, other_lines in _stretches(common, ours, theirs):
+        if mine == other_lines or other_lines == before:
+            lines += mine
+        elif mine == before:
+            lines += other_lines
+        else:
+            conflicted = True
+            lines += [f"<<<<<<< {labels[0]}", *mine, "=======", *other_lines, f">>>>>>> {labels[1]}"]
+    return MergedText("\n".join(lines), conflicted)
+
+
+def _stretches(
+    base: Sequence[str], one: Sequence[str], other: Sequence[str]
+) -> Iterator[tuple[Sequence[str], Sequence[str], Sequence[str]]]:
+    """The three texts cut at every line that all of them share: each such line, and what is between."""
+    in_one, in_other = _places(base, one), _places(base, other)
+    start = (0, 0, 0)
+    for at, line in enumerate(base):
+        if at in in_one and at in in_other:
+            yield base[start[0] : at], one[start[1] : in_one[at]], other[start[2] : in_other[at]]
+            yield [line], [line], [line]
+            start = (at + 1, in_one[at] + 1, in_other[at] + 1)
+    yield base[start[0] :], one[start[1] :], other[start[2] :]
+
+
+def _places(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
+    """Where the lines of the one that both share are in the other, by where they are in the one."""
+    if max(len(before), len(after)) > _MOST_LINES:
+        return {}
+    blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
+    return {block.a + each: block.b + each for block in blocks for each in range(block.size)}
+
+
+@frozen
+class Versions:
+    """One entry as two machines have it, the newer first; which of them is ours plays no part, so that both machines come
+    to the same result."""
+
+    base: MemoryEntry | None
+    newer: MemoryEntry
+    older: MemoryEntry
+
+
+def versions_of(base: MemoryEntry | None, one: MemoryEntry, other: MemoryEntry) -> Versions:
+    """The newer is that with the later `updatedAt`; for equal ones the greater by content, whichever side it is on."""
+    first, second = sorted((one, other), key=lambda each: (each.meta.updated_at_ms, repr(each)), reverse=True)
+    return Versions(base, first, second)
+
+
+def merged_meta(versions: Versions) -> Meta:
+    """The frontmatter of both. The id is that of the newer, and the same of both."""
+    base = None if versions.base is None else versions.base.meta
+    newer, older = versions.newer.meta, versions.older.meta
+
+    def field(get: Callable[[Meta], T], both: Callable[[T, T], T] | None = None) -> T:
+        before = None if base is None else get(base)
+        return chosen(before, get(newer), get(older), both or _the_newer, has_base=base is not None)
+
+    def listed(get: Callable[[Meta], tuple[str, ...]]) -> tuple[str, ...]:
+        return united(() if base is None else get(base), get(newer), get(older))
+
+    meta = evolve(
+        newer,
+        title=field(lambda meta: meta.title),
+        description=field(lambda meta: meta.description),
+        kind=field(lambda meta: meta.kind),
+        scope=field(lambda meta: meta.scope),
+        tags=listed(lambda meta: meta.tags),
+        status=furthest((newer.status, older.status)),
+        origin=field(lambda meta: meta.origin, lambda one, other: least_trusted((one, other))),
+        importance=field(lambda meta: meta.importance, lambda one, other: highest((one, other))),
+        confidence=field(lambda meta: meta.confidence, _lower),
+        sensitivity=field(lambda meta: meta.sensitivity, lambda one, other: strictest((one, other))),
+        pinned=field(lambda meta: meta.pinned, lambda one, other: one or other),
+        promoted_by=field(lambda meta: meta.promoted_by, lambda one, other: one or other),
+        used=max(newer.used, older.used),
+        last_used_at_ms=_later(newer.last_used_at_ms, older.last_used_at_ms),
+        created_at_ms=field(lambda meta: meta.created_at_ms, min),
+        updated_at_ms=max(newer.updated_at_ms, older.updated_at_ms),
+        expires_at_ms=field(lambda meta: meta.expires_at_ms, _latest_if_both),
+        valid_from_ms=field(lambda meta: meta.valid_from_ms, _later),
+        valid_until_ms=field(lambda meta: meta.valid_until_ms, _latest_if_both),
+        aliases=listed(lambda meta: meta.aliases),
+        supersedes=listed(lambda meta: meta.supersedes),
+        sources=_united_sources(() if base is None else base.sources, newer.sources, older.sources),
+    )
+    return _without_unearned_trust(meta, versions)
+
+
+def _without_unearned_trust(meta: Meta, versions: Versions) -> Meta:
+    """A person's word holds for what they saw (P19): where the side without that word changed the text, it is taken back if
+    the entry comes out external, or if what that side says would need it, as when a program edits."""
+    if meta.promoted_by is None:
+        return meta
+    pairs = ((versions.newer, versions.older), (versions.older, versions.newer))
+    told_more = [
+        side for side, other in pairs if side.meta.promoted_by is None and side.texts != (versions.base or other).texts
+    ]
+    if any(
+        meta.origin is Origin.EXTERNAL or needs_vouching(evolve(side, meta=_told(meta, side))) for side in told_more
+    ):
+        return evolve(meta, promoted_by=None, pinned=False)
+    return meta
+
+
+def _told(meta: Meta, side: MemoryEntry) -> Meta:
+    """The merged frontmatter with what this side says in it."""
+    return evolve(meta, title=side.meta.title, description=side.meta.description, kind=side.meta.kind)
+
+
+def _united_sources(
+    base: tuple[Source, ...], newer: tuple[Source, ...], older: tuple[Source, ...]
+) -> tuple[Source, ...]:
+    """One source for each session and agent, its turns united too."""
+    turns_before = {_session_of(each): each.turns for each in base}
+    turns_newer = {_session_of(each): each.turns for each in newer}
+    turns_older = {_session_of(each): each.turns for each in older}
+    sessions = united(tuple(turns_before), tuple(turns_newer), tuple(turns_older))
+
+    def turns(session: Source) -> tuple[int, ...]:
+        sides = [known[session] for known in (turns_newer, turns_older) if session in known]
+        return tuple(sorted(united(turns_before.get(session, ()), sides[0], sides[-1])))
+
+    return tuple(evolve(session, turns=turns(session)) for session in sessions)
+
+
+def _session_of(source: Source) -> Source:
+    return evolve(source, turns=())
+
+
+def _the_newer(newer: T, older: T) -> T:
+    return newer
+
+
+def _lower(one: float | None, other: float | None) -> float | None:
+    known = [each for each in (one, other) if each is not None]
+    return min(known, default=None)
+
+
+def _later(one: int | None, other: int | None) -> int | None:
+    known = [each for each in (one, other) if each is not None]
+    return max(known, default=None)
+
+
+def _latest_if_both(one: int | None, other: int | None) -> int | None:
+    """No end is later than any."""
+    return None if one is None or other is None else max(one, other)
+
+
+_LIVE, _RETIRED = "topics/", "archive/"
+
+
+@frozen
+class NoteCounts:
+    """Notes by what became of them from one tree to another."""
+
+    created: int = 0
+    changed: int = 0
+    archived: int = 0
+    removed: int = 0
+
+    @property
+    def any(self) -> bool:
+        return bool(self.created or self.changed or self.archived or self.removed)
+
+    def __add__(self, other: NoteCounts) -> NoteCounts:
+        return NoteCounts(
+            self.created + other.created,
+            self.changed + other.changed,
+            self.archived + other.archived,
+            self.removed + other.removed,
+        )
+
+    def words(self) -> str:
+        """`2 new, 1 changed`; `no note` for none."""
+        named = (("new", self.created), ("changed", self.changed), ("archived", self.archived), ("gone", self.removed))
+        return ", ".join(f"{count} {word}" for word, count in named if count) or "no note"
+
+
+def count_notes(before: Mapping[str, object], after: Mapping[str, object]) -> NoteCounts:
+    """How the live notes of two trees differ; values are compared as they are."""
+    was, now = _live(before), _live(after)
+    retired = {_key(path) for path in after if path.startswith(_RETIRED) and path.count("/") == 1}
+    gone = was.keys() - now.keys()
+    return NoteCounts(
+        created=len(now.keys() - was.keys()),
+        changed=sum(was[key] != now[key] for key in was.keys() & now.keys()),
+        archived=len(gone & retired),
+        removed=len(gone - retired),
+    )
+
+
+def _live(files: Mapping[str, object]) -> dict[str, tuple[str, object]]:
+    return {_key(path): (path, held) for path, held in files.items() if path.startswith(_LIVE)}
+
+
+def _key(path: str) -> str:
+    name = path.rpartition("/")[2]
+    return id_in_name(name) or name
+
+
+@frozen
+class Remark:
+    """Something about one path or note that a person should know, in words: `what` became of `subject`."""
+
+    subject: str
+    what: str
+
+
+@frozen
+class SyncRequest:
+    remote: str | None = None
+    """The address of a remote that is to be this store's from now on."""
+    dry_run: bool = False
+    after_purge: bool = False
+    """A person says that a purge is known, here or on the other machine, and is to hold on both."""
+
+
+@frozen
+class Synced:
+    """What a sync did, or a dry run would do."""
+
+    remote: str
+    branch: str
+    received: NoteCounts = NoteCounts()
+    """What changed on this machine."""
+    sent: NoteCounts = NoteCounts()
+    """What changed for the others."""
+    pushed: bool = False
+    """There was something to send: files, or the history of both."""
+    merged: bool = False
+    """Both machines had changed something."""
+    conflicts: tuple[Remark, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    forgotten: int = 0
+    after_purge: bool = False
+    dry_run: bool = False
+
+
+def together(first: Synced, then: Synced) -> Synced:
+    """Two rounds of one sync; what was sent is what the last one sent."""
+    return evolve(
+        then,
+        received=first.received + then.received,
+        pushed=first.pushed or then.pushed,
+        merged=first.merged or then.merged,
+        conflicts=tuple(dict.fromkeys((*first.conflicts, *then.conflicts))),
+        remarks=tuple(dict.fromkeys((*first.remarks, *then.remarks))),
+        forgotten=first.forgotten + then.forgotten,
+        after_purge=first.after_purge or then.after_purge,
+    )
+
+
+def sentence_of(synced: Synced) -> str:
+    """All of it in one sentence."""
+    if not (synced.pushed or synced.received.any or synced.merged or synced.forgotten):
+        return f"Nothing to sync: this machine and {synced.remote} are the same."
+    verbs = ("would receive", "send") if synced.dry_run else ("Received", "sent")
+    start = "Dry run: " if synced.dry_run else ""
+    received, sent = synced.received.words(), synced.sent.words()
+    return f"{start}{verbs[0]} {received}; {verbs[1]} {sent} ({synced.remote}, branch {synced.branch})."
+
+
+PLAIN_MODES = ("100644", "100755")
+"""Of regular files, as git writes them."""
+MAX_FILE_BYTES = 4 << 20
+_MAX_NAME_BYTES = 255
+_MAX_DEPTH = 8
+_NOT_IN_NAMES = re.compile(r"[\x00-\x1f\x7f\\\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_STATE = re.compile(r"state/(?:[a-z_]+|(?:sessions|forgotten|keys)/[A-Za-z0-9._-]+)\.json", re.ASCII)
+_USAGE = re.compile(r"usage/[A-Za-z0-9._-]+\.jsonl", re.ASCII)
+_VERSION = re.compile(r"(?:0|[1-9]\d{0,18})\.md", re.ASCII)
+_INSTRUCTIONS = frozenset(
+    ("agents.md", "claude.md", "claude.local.md", "gemini.md", "memory.config.json", "mcp.json", "makefile", "justfile")
+)
+_INERT = (".md", ".txt", ".json", ".jsonl", ".yaml", ".yml", ".toml", ".csv", ".png", ".jpg", ".jpeg", ".gif", ".pdf")
+"""Endings of files that nothing runs."""
+
+
+@frozen
+class Leaf:
+    """One file of a commit."""
+
+    mode: str
+    object_id: str
+    size_bytes: int = 0
+
+
+Tree = Mapping[str, Leaf]
+"""By path, relative to the root, with `/`."""
+
+Held = Leaf | bytes
+"""A file that a commit has already, or new bytes."""
+
+EMPTY: Tree = {}
+
+
+@frozen
+class MergedTree:
+    """Every file of the merge."""
+
+    files: Mapping[str, Held]
+    outside: frozenset[str] = field(default=frozenset())
+    """Paths that stay in git and are never written to disk."""
+    conflicts: tuple[Remark, ...] = ()
+    """Notes in which two versions of the same lines stand."""
+    remarks: tuple[Remark, ...] = ()
+    forgotten: int = 0
+    """Files that were left out since they were forgotten on one of the machines."""
+
+
+# -- what may come to the disk ----------------------------------------------------------------------------------------
+
+
+def why_outside(path: str, leaf: Leaf) -> str | None:
+    """Why a file of another machine's commit is not written here; None where it may be."""
+    if leaf.mode not in PLAIN_MODES:
+        odd = {"120000": "it is a symbolic link", "160000": "it is a submodule"}
+        return odd.get(leaf.mode, "it is no regular file")
+    if leaf.size_bytes > MAX_FILE_BYTES:
+        return f"it is larger than {MAX_FILE_BYTES >> 20} MiB"
+    return _name_problem(path) or _place_problem(path)
+
+
+def _name_problem(path: str) -> str | None:
+    names = path.split("/")
+    if len(names) > _MAX_DEPTH:
+        return f"it lies deeper than {_MAX_DEPTH} directories"
+    for name in names:
+        encoded = name.encode("utf-8", "surrogateescape")
+        if name in ("", ".", "..") or _NOT_IN_NAMES.search(name) or encoded.decode("utf-8", "replace") != name:
+            return "its name is none that every system takes"
+        if len(encoded) > _MAX_NAME_BYTES:
+            return "its name is too long"
+        if name.startswith(".") and path != IGNORE_FILE:
+            return "its name begins with a dot"
+    return None
+
+
+def _place_problem(path: str) -> str | None:
+    first, _, rest = path.partition("/")
+    folded = unicodedata.normalize("NFKC", path).casefold()
+    if is_ignored(path) or is_ignored(folded):
+        return "nothing of that directory is shared"
+    match first:
+        case "topics":
+            return None if rest and "/" not in rest else "it lies in a directory below topics/"
+        case "archive":
+            directory, slash, name = rest.partition("/")
+            if not slash:
+                return None if rest else "it is no file of the archive"
+            return None if is_id(directory) and _VERSION.fullmatch(name) else "it is no version of a note"
+        case "state":
+            return None if _STATE.fullmatch(path) else "it is no state of ours"
+        case "usage":
+            return None if _USAGE.fullmatch(path) else "it is no ledger of ours"
+        case _:
+            return _elsewhere_problem(folded)
+
+
+def _elsewhere_problem(folded: str) -> str | None:
+    if folded.split("/")[0] in ("topics", "archive", "state", "usage"):
+        return "its name differs from ours in case only"
+    name = folded.rpartition("/")[2]
+    if name in _INSTRUCTIONS or not name.endswith(_INERT):
+        return "an agent or a tool might obey it"
+    return None

@@ -1,1 +1,0 @@
-"""Two versions of the same thing, changed on two machines, made one."""

@@ -1,1 +1,0 @@
-"""The built-in's defrag: what can be said about a store without judgement."""
