@@ -11,8 +11,8 @@ from agent_memory.adapters.surroundings.places import UNKNOWN, KnownPlace, Known
 from agent_memory.adapters.surroundings.repository import Repository, scope_there
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.entry import Listing
-from agent_memory.domain.run_log import LoggedRun, logged_actions, short_id
 from agent_memory.domain.health import ScopeUse
+from agent_memory.domain.run_log import LoggedRun, logged_actions, short_id
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import ERRORS, UsageInvalid
 from agent_memory.ports import Clock, RunLog

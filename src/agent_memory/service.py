@@ -18,8 +18,7 @@ from agent_memory.domain.editing import (
 )
 from agent_memory.domain.entry import Listed, Listings, MemoryEntry, Meta, Source, StoredEntry, reads_of
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
-from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_description, stored_tags
-from agent_memory.domain.planning.drafts import taken_ids
+from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_description, stored_tags, taken_ids
 from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.similarity import Subject
 from agent_memory.domain.tagging import TagVocabulary
