@@ -50,12 +50,12 @@ from agent_memory.domain.doctor.note_checks import (
     examine_tags,
 )
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile, Usage, without_secret
+from agent_memory.domain.health import ScopeUse
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run_log import LoggedRun
-from agent_memory.domain.health import ScopeUse
 from agent_memory.domain.section import Published
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.plain_text import one_line

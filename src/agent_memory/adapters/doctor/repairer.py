@@ -21,6 +21,7 @@ from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, TOPICS, re
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.adapters.surroundings.root import home_of, local_state_directory
 from agent_memory.domain.change import Receipt, Retire
+from agent_memory.domain.defragging.tidied import expired_archivings
 from agent_memory.domain.doctor.catalogue import Repair
 from agent_memory.domain.doctor.note_checks import NoteRepair, Rewrite, Shelve, plan_repairs
 from agent_memory.domain.entry import Listing, MemoryEntry
@@ -28,7 +29,6 @@ from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.section import Published
 from agent_memory.domain.text.file_name import id_in_name
-from agent_memory.domain.defragging.tidied import expired_archivings
 from agent_memory.domain.tiering.standing import without
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import ERRORS, EntryChanged, EntryInvalid, EntryUnreadable, Error

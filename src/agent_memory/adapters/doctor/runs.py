@@ -17,6 +17,7 @@ from agent_memory.adapters.inbox.inbox_reading import failed_entries, pending_in
 from agent_memory.adapters.records.health_files import hook_log_of
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.config import LlmConfig, ScheduleConfig
+from agent_memory.domain.agent_request import Spend, day_of
 from agent_memory.domain.doctor import catalogue as of
 from agent_memory.domain.doctor.catalogue import Finding, Severity, trouble
 from agent_memory.domain.found_session import FoundSession
@@ -24,7 +25,6 @@ from agent_memory.domain.history import COPY, SessionMark
 from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, iso_of, ms_of
 from agent_memory.domain.run_log import LoggedRun
-from agent_memory.domain.agent_request import Spend, day_of
 from agent_memory.errors import ERRORS, AgentMissing, Error, InboxEntryInvalid
 from agent_memory.results import unwrap
 from agent_memory.wording import describe
