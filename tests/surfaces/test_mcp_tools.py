@@ -16,7 +16,7 @@ pytest.importorskip("mcp")
 import mcp.types as wire
 
 from agent_memory.adapters.database import following
-from agent_memory.adapters.store.entry_files import look_at_shelf
+from agent_memory.adapters.store.entry_files import look_at_directory
 from agent_memory.app import Memory
 from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Sensitivity, Status
@@ -253,12 +253,12 @@ class TestReading:
 
         def looking(root: str, directory: str) -> object:
             looked_at.append(directory)
-            return look_at_shelf(root, directory)
+            return look_at_directory(root, directory)
 
         def sought(id: str, **_: object) -> NoReturn:
             raise AssertionError(f"{id} is looked for among all names")
 
-        monkeypatch.setattr(following, "look_at_shelf", looking)
+        monkeypatch.setattr(following, "look_at_directory", looking)
         monkeypatch.setattr(memory.store, "read", sought)
         assert tools("search_context", query="zebra lock").text.count("### [") == 5
         assert looked_at == ["topics", "archive"]

@@ -1,4 +1,9 @@
-"""The database brought into line with the files of both shelves: only what looks different is read, a batch at a time.
+"""The notes of both directories, listed and followed: only a file that looks different than the database knows it is read, a
+batch at a time.
+
+`topics/` is flat. A directory, link or special file there that looks like a note is reported, never followed or descended into:
+what lies deeper would be loaded into every agent's context without the person having put it there (P21). Hidden names and
+files that are not `.md` are other programs' business.
 
 Each batch is one transaction: whoever is killed leaves what was committed, and the next one goes on from there.
 """
@@ -7,32 +12,34 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
 from agent_memory.adapters.database.store_database import StoreDatabase
-from agent_memory.adapters.disk.directory_state import directory_known_by
-from agent_memory.adapters.disk.paths import look_known_by
+from agent_memory.adapters.disk.root_files import names_below
 from agent_memory.adapters.store.entry_files import (
     ARCHIVE,
     TOPICS,
-    ShelfLook,
     is_text,
+    look_at_directory,
     look_at_file,
-    look_at_shelf,
+    printable,
     read_image,
     understand,
     unnameable,
     unreadable,
 )
-from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
+from agent_memory.domain.entry import Listed, Listing, StoredEntry, UnreadableFile
 from agent_memory.domain.recording.file_change import content_hash
-from agent_memory.domain.text.file_name import id_in_name
+from agent_memory.domain.text.file_name import NOTE_ENDING, id_in_name
+from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Busy, EntryUnreadable, PathRefused, StoreIo
 from agent_memory.formats.listed_json import parse_listed
@@ -49,12 +56,14 @@ change again and look the same."""
 _BATCH, _BATCH_CHARS = 500, 1 << 18
 """Files, and characters in them, of which one transaction is made, and that are in memory at once."""
 _VERSIONS = "versions"
-_SHELVES = (TOPICS, ARCHIVE, _VERSIONS)
+_KINDS = (TOPICS, ARCHIVE, _VERSIONS)
 """By `files.archived`."""
+_VERSION = re.compile(r"(?:0|[1-9]\d{0,18})\.md", re.ASCII)
 
+_path = attrgetter("path")
 
 Seen = Listed | UnreadableFile
-"""What is known of one file of a shelf."""
+"""What is known of one file of a note."""
 
 
 @frozen
@@ -77,39 +86,94 @@ class ReadFile:
         return self.hash is None and self.trouble is not None
 
 
-@frozen
-class SeenShelf:
-    """What is on a shelf."""
-
-    files: Mapping[str, Seen]
-    """What is known of each file of a note, by path."""
-    odd: tuple[UnreadableFile, ...] = ()
-    directories: tuple[str, ...] = ()
-    """See `ShelfLook`."""
-
-
 class FollowedFiles:
-    """The files of the shelves of one database. One object may be asked by several threads."""
-
-    max_age_seconds = 0.0
-    """A look at a shelf of so long ago will do, unless a name came, went or was given to another file since, or something was
-    written here: for who lives on."""
+    """The files of the notes of one database. One object may be asked by several threads."""
 
     def __init__(self, database: StoreDatabase) -> None:
         self._database = database
-        self._root = database.root
-        self._looks: dict[str, tuple[float, tuple[int, ...] | None, ShelfLook]] = {}
+        self.root = database.root
         self._known: dict[str, Mapping[str, tuple[int | None, Seen]]] = {}
-        """What was seen last, by shelf and path, with how it looked; None for what is read each time."""
+        """What was seen last, by kind and path, with how it looked; None for what is read each time."""
+
+    # -- listings: a file that cannot be read hides no other; StoreIo or PathRefused for a directory that cannot be listed ---
+
+    def live(self) -> Listing:
+        """Every entry of `topics/`, by path. Of two files with one id one is the entry, the other is reported."""
+        look = look_at_directory(self.root, TOPICS)
+        return _one_an_id([*self._seen(TOPICS, look.files), *look.odd, *self._unseen(look.directories)])
+
+    def archived(self) -> Listing:
+        """The newest archived file of each id: its retired entry, else the newest of its versions."""
+        look = look_at_directory(self.root, ARCHIVE)
+        files = self._seen(ARCHIVE, look.files)
+        retired = {each.meta.id for each in files if isinstance(each, Listed)}
+        ids = {path: id for path in look.directories if is_id(id := path.rpartition("/")[2])}
+        versions = [self.versions(id)[::-1] for id in ids.values() if id not in retired]
+        others = self._unseen(path for path in look.directories if path not in ids)
+        return _one_an_id([*files, *self._newest(versions), *look.odd, *others])
+
+    def versions(self, id: str) -> tuple[str, ...]:
+        """Paths of the archived versions of an id, oldest first."""
+        directory = f"{ARCHIVE}/{id}"
+        names = names_below(self.root, directory, lambda name: _VERSION.fullmatch(name) is not None)
+        return tuple(sorted((f"{directory}/{name}" for name in names), key=version_ms))
+
+    def _newest(self, versions: Sequence[Sequence[str]]) -> Iterator[Seen]:
+        """Of each of these the first that can be read, after those that cannot. Only of the newest is anything kept."""
+        looks = {each[0]: look_at_file(self.root, each[0]) for each in versions if each}
+        files = {path: look for path, look in looks.items() if isinstance(look, int)}
+        known = {each.path: each for each in self._seen(_VERSIONS, files)}
+        for paths in versions:
+            for path in paths:
+                seen = known.get(path) or self._version(path)
+                if seen is not None:
+                    yield seen
+                if isinstance(seen, Listed):
+                    break
+
+    def _version(self, path: str) -> Seen | None:
+        look = look_at_file(self.root, path)
+        return self._read(path).seen if isinstance(look, int) else look
+
+    def _unseen(self, directories: Iterable[str]) -> Iterator[UnreadableFile]:
+        for path in directories:
+            if _may_hold_notes(f"{self.root}/{path}"):
+                yield UnreadableFile(printable(path), ("it is a directory, and the notes in it are not seen",))
+
+    def _seen(self, kind: str, files: Mapping[str, int]) -> list[Seen]:
+        """What these files hold, by how each looks."""
+        known = self._known.get(kind)
+        if known is None:
+            try:
+                known = self._database.read(lambda connection: _known_of(connection, kind))
+            except Busy:
+                known = {}
+        unread = [path for path, look in files.items() if path not in known or known[path][0] != look]
+        now = {path: known[path] for path in files if path in known}
+        while unread:
+            some = list(self._batch(unread, files, math.inf))
+            unread = unread[len(some) :]
+            now.update((each.path, (each.look, seen)) for each in some if (seen := each.seen) is not None)
+            self._keep([each for each in some if each.hash is not None])
+        if kind == _VERSIONS:
+            self._keep([ReadFile(path) for path in known.keys() - files.keys()])
+        self._known[kind] = now
+        return [seen for _, seen in now.values()]
+
+    def _keep(self, some: Sequence[ReadFile]) -> None:
+        """Put these in where that can be done now: what another process hinders is read again next time."""
+        with suppress(Busy):
+            self._put(some)
+
+    # -- the index ----------------------------------------------------------------------------------------------------
 
     def refresh(self, patience_seconds: float = math.inf, left: Left | None = None) -> Refreshed:
-        """Take in what changed, the newest first, as far as time allows. StoreIo or PathRefused where a shelf cannot be
+        """Take in what changed, the newest first, as far as time allows. StoreIo or PathRefused where a directory cannot be
         listed."""
-        files: dict[str, int] = {}
-        for shelf in (TOPICS, ARCHIVE):
-            files.update((path, look) for path, look in self._look(shelf).files.items() if is_text(path))
         from agent_memory.domain.searching.search import Refreshed  # listings do without
 
+        looks = (look_at_directory(self.root, directory) for directory in (TOPICS, ARCHIVE))
+        files = {path: look for each in looks for path, look in each.files.items() if is_text(path)}
         paths = self._database.read(lambda connection: self._changed(connection, files))
         deadline = time.monotonic() + patience_seconds
         read = removed = unreadable = 0
@@ -126,63 +190,6 @@ class FollowedFiles:
         notes = self._database.read(lambda connection: connection.execute("SELECT count(*) FROM notes").fetchone()[0])
         return self._told(Refreshed(int(notes), read, removed, len(paths), unreadable))
 
-    def seen(self, shelf: str) -> SeenShelf:
-        """What is on a shelf now. Errors as of `refresh`; a file that cannot be read hides no other."""
-        look = self._look(shelf)
-        return SeenShelf(self._seen_in(shelf, look.files), look.odd, look.directories)
-
-    def versions(self, paths: Sequence[str]) -> Mapping[str, Seen]:
-        """What is known of these earlier versions of notes; of others nothing more is kept."""
-        looks = {path: look for path in paths if isinstance(look := look_at_file(self._root, path), int)}
-        return self._seen_in(_VERSIONS, looks)
-
-    def read(self, path: str) -> Seen | None:
-        """What a file holds now; None for one that is gone."""
-        return self._read(path).seen
-
-    def wrote(self) -> None:
-        """Something was written here: look again, whatever the age of the last look."""
-        self._looks.clear()
-
-    def _look(self, shelf: str) -> ShelfLook:
-        now, directory = time.monotonic(), None
-        if self.max_age_seconds:
-            directory = directory_known_by(f"{self._root}/{shelf}")
-            last = self._looks.get(shelf)
-            if last is not None and now - last[0] < self.max_age_seconds and last[1] == directory is not None:
-                return last[2]
-        found = look_at_shelf(self._root, shelf)
-        self._looks[shelf] = now, directory, found
-        return found
-
-    # -- for a listing ------------------------------------------------------------------------------------------------
-
-    def _seen_in(self, shelf: str, files: Mapping[str, int]) -> Mapping[str, Seen]:
-        known = self._known.get(shelf)
-        if known is None:
-            try:
-                known = self._database.read(lambda connection: _known_in(connection, shelf))
-            except Busy:
-                known = {}
-        unread = [path for path, look in files.items() if path not in known or known[path][0] != look]
-        now = {path: known[path] for path in files if path in known}
-        while unread:
-            some = list(self._batch(unread, files, math.inf))
-            unread = unread[len(some) :]
-            now.update((each.path, (each.look, seen)) for each in some if (seen := each.seen) is not None)
-            self._keep([each for each in some if each.hash is not None])
-        if shelf == _VERSIONS:
-            self._keep([ReadFile(path) for path in known.keys() - files.keys()])
-        self._known[shelf] = now
-        return {path: seen for path, (_, seen) in now.items()}
-
-    def _keep(self, some: Sequence[ReadFile]) -> None:
-        """Put these in where that can be done now: what another process hinders is read again next time."""
-        with suppress(Busy):
-            self._put(some)
-
-    # -- for the index ------------------------------------------------------------------------------------------------
-
     def _changed(self, connection: sqlite3.Connection, files: Mapping[str, int]) -> list[str]:
         """The paths of what differs: those that are gone, then the others, the newest first."""
         known = dict(connection.execute("SELECT path, look FROM files INDEXED BY files_look WHERE archived < 2"))
@@ -191,45 +198,9 @@ class FollowedFiles:
 
     def _changed_ns(self, path: str) -> int:
         try:
-            return os.lstat(f"{self._root}/{path}").st_mtime_ns
+            return os.lstat(f"{self.root}/{path}").st_mtime_ns
         except OSError:
             return 0
-
-    def _batch(self, paths: Sequence[str], files: Mapping[str, int], deadline: float) -> Iterator[ReadFile]:
-        """The first of these files, read."""
-        chars = 0
-        for at, path in enumerate(paths[:_BATCH]):
-            if at and (time.monotonic() >= deadline or chars > _BATCH_CHARS):
-                return
-            read = self._read(path) if path in files else ReadFile(path)
-            chars += 0 if read.stored is None else len(read.stored.body)
-            yield read
-
-    def _read(self, path: str) -> ReadFile:
-        if not path.isprintable() and not is_text(path):
-            return ReadFile(path, trouble=unnameable(path))
-        read_at_ns = time.time_ns()
-        try:
-            image = read_image(self._root, path)
-        except (PathRefused, StoreIo) as error:
-            return ReadFile(path, trouble=unreadable(path, error))
-        if image is None:
-            return ReadFile(path)
-        look = look_known_by(image.known_by) if image.touched_ns + _GRAIN_NS <= read_at_ns else None
-        try:
-            stored = understand(path, image.data, image.mtime_ns)
-        except EntryUnreadable as error:
-            return ReadFile(path, look, content_hash(image.data), trouble=unreadable(path, error))
-        is_secret = stored.meta.sensitivity is Sensitivity.SECRET  # read each time: no word of it is kept
-        return ReadFile(path, None if is_secret else look, content_hash(image.data), stored)
-
-    def _put(self, some: Sequence[ReadFile]) -> tuple[int, int]:
-        """How many were new, and how many went. Busy while another process writes."""
-        if not some or self._database.read(lambda connection: all(_is_known(connection, each) for each in some)):
-            return 0, 0
-        from agent_memory.adapters.database.taking_in import Batch  # most commands find that nothing changed
-
-        return self._database.write(lambda connection: Batch(connection, self._root).put(some))
 
     def _told(self, refreshed: Refreshed) -> Refreshed:
         """With what whoever asks should know."""
@@ -245,21 +216,83 @@ class FollowedFiles:
             notices.append(f"{files} not searched, since {they} could not be read; `memory doctor` tells more.")
         return evolve(refreshed, notices=tuple(notices))
 
+    # -- reading and keeping ------------------------------------------------------------------------------------------
 
-def _known_in(connection: sqlite3.Connection, shelf: str) -> dict[str, tuple[int | None, Seen]]:
-    """What the database knows of the files of a shelf, secret ones left out."""
+    def _batch(self, paths: Sequence[str], files: Mapping[str, int], deadline: float) -> Iterator[ReadFile]:
+        """The first of these files, read."""
+        chars = 0
+        for at, path in enumerate(paths[:_BATCH]):
+            if at and (time.monotonic() >= deadline or chars > _BATCH_CHARS):
+                return
+            read = self._read(path) if path in files else ReadFile(path)
+            chars += 0 if read.stored is None else len(read.stored.body)
+            yield read
+
+    def _read(self, path: str) -> ReadFile:
+        if not is_text(path):
+            return ReadFile(path, trouble=unnameable(path))
+        read_at_ns = time.time_ns()
+        try:
+            image = read_image(self.root, path)
+        except (PathRefused, StoreIo) as error:
+            return ReadFile(path, trouble=unreadable(path, error))
+        if image is None:
+            return ReadFile(path)
+        look = image.look if image.touched_ns + _GRAIN_NS <= read_at_ns else None
+        try:
+            stored = understand(path, image.data, image.mtime_ns)
+        except EntryUnreadable as error:
+            return ReadFile(path, look, content_hash(image.data), trouble=unreadable(path, error))
+        is_secret = stored.meta.sensitivity is Sensitivity.SECRET  # read each time: no word of it is kept
+        return ReadFile(path, None if is_secret else look, content_hash(image.data), stored)
+
+    def _put(self, some: Sequence[ReadFile]) -> tuple[int, int]:
+        """How many were new, and how many went. Busy while another process writes."""
+        if not some or self._database.read(lambda connection: all(_is_known(connection, each) for each in some)):
+            return 0, 0
+        from agent_memory.adapters.database.taking_in import Batch  # most commands find that nothing changed
+
+        return self._database.write(lambda connection: Batch(connection, self.root).put(some))
+
+
+def version_ms(path: str) -> int:
+    """The time of a version, which is its name, in epoch ms."""
+    return int(path.rpartition("/")[2].removesuffix(NOTE_ENDING))
+
+
+def standing(provisional: bool, id: str, path: str) -> tuple[bool, bool, str]:
+    """Of several files with one id the one with the least of these is the entry: the one that states the id and bears it in its
+    name. Copies that synchronising programs make have it in the middle of theirs."""
+    return (provisional, id_in_name(path.rpartition("/")[2]) != id, path)
+
+
+def _one_an_id(seen: Sequence[Seen]) -> Listing:
+    """Sorted by path."""
+    by_id: dict[str, Listed] = {}
+    problems = [each for each in seen if isinstance(each, UnreadableFile)]
+    entries = (each for each in seen if isinstance(each, Listed))
+    for each in sorted(entries, key=lambda each: standing(each.provisional_id, each.meta.id, each.path)):
+        if (first := by_id.setdefault(each.meta.id, each)) is not each:
+            problems.append(UnreadableFile(each.path, (f"it has the id {each.meta.id}, as has {first.path}",)))
+    return Listing(tuple(sorted(by_id.values(), key=_path)), tuple(sorted(problems, key=_path)))
+
+
+def _may_hold_notes(directory: str) -> bool:
+    try:
+        return any(name.endswith(NOTE_ENDING) for name in os.listdir(directory))
+    except OSError:
+        return True
+
+
+def _known_of(connection: sqlite3.Connection, kind: str) -> dict[str, tuple[int | None, Seen]]:
+    """What the database knows of the files of a kind, secret ones left out."""
     rows = connection.execute(
-        "SELECT path, look, listed, problems FROM files WHERE archived = ? AND NOT secret", (_SHELVES.index(shelf),)
+        "SELECT path, look, listed, problems FROM files WHERE archived = ? AND NOT secret", (_KINDS.index(kind),)
     )
     return {
         path: (look, parse_listed(listed) if listed is not None else UnreadableFile(path, tuple(problems.split("\n"))))
         for path, look, listed, problems in rows
     }
-
-
-def standing(provisional: bool, id: str, path: str) -> tuple[bool, bool, str]:
-    """Of several files with one id the one with the least of these is the entry."""
-    return (provisional, id_in_name(path.rpartition("/")[2]) != id, path)
 
 
 def _is_known(connection: sqlite3.Connection, read: ReadFile) -> bool:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import struct
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from agent_memory.adapters.disk.directory_state import look_of
 from agent_memory.adapters.disk.durable import FILE_MODE, close_quietly as close_quietly
 from agent_memory.adapters.disk.io_errors import as_store_io, store_io
 from agent_memory.errors import PathRefused, StoreIo
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
 
 MAX_NAME_BYTES = 255
 _CHUNK_BYTES = 1 << 16
-_KNOWN_BY = struct.Struct("<qqqQ")
 
 
 @frozen
@@ -37,8 +34,8 @@ class FileImage:
     mtime_ns: int
     touched_ns: int
     """The later of its two times: nothing of it changed after that, as far as the clock's grain shows."""
-    known_by: bytes
-    """See `known_by`."""
+    look: int
+    """See `look_of`."""
     links: int = 1
     """How many names it has."""
 
@@ -48,14 +45,10 @@ def real_root(root: Path | str) -> str:
     return os.path.realpath(root)
 
 
-def known_by(status: os.stat_result) -> bytes:
-    """What tells one state of a file from another without reading it: both times, size and inode."""
-    return _KNOWN_BY.pack(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
-
-
-def look_known_by(known_by: bytes) -> int:
-    """The look of a file that is known so (`directory_state.look_of`)."""
-    return look_of(*_KNOWN_BY.unpack(known_by))
+def look_of(status: os.stat_result) -> int:
+    """What tells one state of a file from another without reading it: both times, size and inode. The hash of whole numbers is
+    the same in every process, other than that of texts."""
+    return hash((status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino))
 
 
 def path_in(root: str, relative: str) -> str:
@@ -147,7 +140,7 @@ def read_image(path: str, max_bytes: int) -> FileImage | None:
     if max(status.st_size, len(data)) > max_bytes:
         raise PathRefused(path, f"it is larger than {max_bytes} bytes")
     touched_ns = max(status.st_mtime_ns, status.st_ctime_ns)
-    return FileImage(data, status.st_mtime_ns, touched_ns, known_by(status), status.st_nlink)
+    return FileImage(data, status.st_mtime_ns, touched_ns, look_of(status), status.st_nlink)
 
 
 def open_checked(path: str, flags: int) -> int:

@@ -25,7 +25,7 @@ from attrs import field, frozen
 
 from agent_memory.adapters.disk.durable import FILE_MODE
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
-from agent_memory.adapters.disk.paths import close_quietly, known_by
+from agent_memory.adapters.disk.paths import close_quietly, look_of
 from agent_memory.adapters.harness.transcripts import (
     FILE_FLAGS,
     OpenTranscript,
@@ -170,7 +170,7 @@ def read_database(roots: TranscriptRoots, path: str, session_id: str, read: Read
 class _State:
     """A database and what lies beside it, at one moment."""
 
-    known_by: tuple[bytes | None, ...]
+    known_by: tuple[int | None, ...]
     wal_bytes: int
     index_bytes: int
     journal_bytes: int
@@ -290,7 +290,7 @@ def _state(path: str) -> _State:
     sizes = {suffix: status.st_size if status else 0 for suffix, status in found.items()}
     irregular = (path + suffix for suffix, status in found.items() if status and not stat.S_ISREG(status.st_mode))
     # Readers write to the index: it does not tell whether the content changed.
-    content = tuple(known_by(status) if status else None for suffix, status in found.items() if suffix != _INDEX)
+    content = tuple(look_of(status) if status else None for suffix, status in found.items() if suffix != _INDEX)
     copy_bytes = sizes[""] + sizes[_WAL] + sizes[_JOURNAL]
     return _State(content, sizes[_WAL], sizes[_INDEX], sizes[_JOURNAL], copy_bytes, next(irregular, None))
 

@@ -13,7 +13,6 @@ import os
 import stat
 from _blake2 import blake2b
 
-from agent_memory.adapters.disk.directory_state import DirectoryLook, whole_look
 from agent_memory.adapters.disk.durable import DIRECTORY_MODE, close_quietly, replace_loosely
 from agent_memory.domain.injecting.assembling import Passage
 
@@ -58,14 +57,13 @@ class Shelf:
 class Looks:
     """What everything looked like that a shelf is made from."""
 
-    __slots__ = ("key", "place", "topics", "touched_ns")
+    __slots__ = ("key", "place", "touched_ns")
 
-    def __init__(self, place: str, key: bytes, touched_ns: int, topics: DirectoryLook) -> None:
+    def __init__(self, place: str, key: bytes, touched_ns: int) -> None:
         self.place = place
         self.key = key
         self.touched_ns = touched_ns
         """When the last of the files was touched."""
-        self.topics = topics
 
 
 def looks_of(root: str, place: str, others: "Iterable[str]", version: str) -> Looks:
@@ -84,10 +82,38 @@ def looks_of(root: str, place: str, others: "Iterable[str]", version: str) -> Lo
             continue
         seen.append(f"{path} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}")
         touched_ns = max(touched_ns, status.st_mtime_ns, status.st_ctime_ns)
-    topics = whole_look(f"{root}/topics")
-    seen.append(str(topics.state))
+    state, newest_ns = _state_of(f"{root}/topics")
+    seen.append(str(state))
     key = blake2b("\n".join(seen).encode("utf-8", "surrogateescape"), digest_size=_DIGEST_BYTES)
-    return Looks(place, key.digest(), max(touched_ns, topics.newest_ns), topics)
+    return Looks(place, key.digest(), max(touched_ns, newest_ns))
+
+
+def _state_of(directory: str) -> tuple[int, int]:
+    """A number that is another one after any change of what is in the directory, and when the last of it was touched (epoch
+    ns); zeros for a directory that is not there. A link is not followed.
+
+    A sum has no order, so that nothing need be sorted. Names need not be in it: a new name is a new time of change of the
+    file, and of its directory. The hash of whole numbers is the same in every process, other than that of texts.
+    """
+    try:
+        # Through its descriptor each `stat` looks up one name, and not the whole path again.
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return 0, 0
+    try:
+        status = os.fstat(descriptor)
+        state, newest_ns = hash((status.st_mtime_ns, status.st_ino)), status.st_mtime_ns
+        with os.scandir(descriptor) as found:
+            for entry in found:
+                try:
+                    each = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:  # gone meanwhile: the directory tells it the next time
+                    continue
+                state += hash((each.st_mtime_ns, each.st_ctime_ns, each.st_size, each.st_ino))
+                newest_ns = max(newest_ns, each.st_ctime_ns)
+    finally:
+        close_quietly(descriptor)
+    return state, newest_ns
 
 
 def read_shelf(root: str, looks: Looks, now_ms: int) -> Shelf | None:

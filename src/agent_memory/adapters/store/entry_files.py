@@ -5,15 +5,15 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Mapping
-from stat import S_ISDIR, S_ISREG
+from contextlib import suppress
+from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
 from agent_memory.adapters.disk import paths
-from agent_memory.adapters.disk.directory_state import look_of, look_through
 from agent_memory.adapters.disk.io_errors import as_store_io, store_io
-from agent_memory.adapters.disk.paths import FileImage, directory_in, oddity, path_in
+from agent_memory.adapters.disk.paths import FileImage, directory_in, look_of, oddity, path_in
 from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
 from agent_memory.domain.recording.file_change import content_hash
 from agent_memory.domain.text.derive import body_hash
@@ -123,41 +123,45 @@ def tiers_in(root: str, data: bytes | None) -> TierList:
 
 
 @frozen
-class ShelfLook:
+class DirectoryLook:
     """What is in a directory of notes, in no order. No file is opened for it."""
 
     files: Mapping[str, int]
-    """How each regular file of a note looks (`directory_state.look_of`), by its path relative to the root."""
+    """How each regular file of a note looks (`paths.look_of`), by its path relative to the root."""
     odd: tuple[UnreadableFile, ...] = ()
     """What has the name of a note and is none."""
     directories: tuple[str, ...] = ()
     """Paths of other directories that are not hidden, or of what may be one: a disk may not tell."""
 
 
-def look_at_shelf(root: str, directory: str) -> ShelfLook:
+def look_at_directory(root: str, directory: str) -> DirectoryLook:
     """What is in a directory of a real root; nothing where there is no such directory."""
     absolute = directory_in(root, directory)
-    with as_store_io("list", absolute):
-        look = look_through(absolute)
     files: dict[str, int] = {}
     odd: list[UnreadableFile] = []
     directories: list[str] = []
-    for name, looks in zip(look.names, look.looks, strict=True):
-        path, mode = f"{directory}/{name}", look.irregular.get(name)
-        if not is_note_name(name):
-            if mode is not None and S_ISDIR(mode) and not name.startswith("."):
+    with as_store_io("list", absolute), suppress(FileNotFoundError), os.scandir(absolute) as found:
+        for entry in found:
+            path = f"{directory}/{entry.name}"
+            if is_note_name(entry.name):
+                match look_at_file(root, path):
+                    case None:
+                        pass
+                    case int(look):
+                        files[path] = look
+                    case UnreadableFile() as trouble:
+                        odd.append(trouble)
+            elif not entry.name.startswith(".") and _may_be_directory(entry):
                 directories.append(path)
-        elif mode is None:
-            files[path] = looks
-        else:
-            odd.append(_odd(path, oddity(mode) or ""))
-    for name, may_be_directory, error in look.refused:
-        path = f"{directory}/{name}"
-        if is_note_name(name):
-            odd.append(_refused(path, error))
-        elif may_be_directory and not name.startswith("."):
-            directories.append(path)
-    return ShelfLook(files, tuple(odd), tuple(directories))
+    return DirectoryLook(files, tuple(odd), tuple(directories))
+
+
+def _may_be_directory(entry: os.DirEntry[str]) -> bool:
+    """Not every disk tells with a name what it is the name of."""
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return True
 
 
 def look_at_file(root: str, path: str) -> int | UnreadableFile | None:
@@ -168,7 +172,7 @@ def look_at_file(root: str, path: str) -> int | UnreadableFile | None:
         return None if error.errno == errno.ENOENT else _refused(path, error)
     if not S_ISREG(status.st_mode):
         return _odd(path, oddity(status.st_mode) or "")
-    return look_of(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+    return look_of(status)
 
 
 def _odd(path: str, problem: str) -> UnreadableFile:

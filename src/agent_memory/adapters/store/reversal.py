@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 
+from agent_memory.adapters.store.changes import Decided, put_tiers
+from agent_memory.adapters.store.draft import Draft
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none, read_image, tiers_in
-from agent_memory.adapters.store.store_acts import put_tiers
-from agent_memory.adapters.store.store_draft import Draft
 from agent_memory.domain.change import Applied, Receipt
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.recording.file_change import FileChange, FileState, hash_of
@@ -25,11 +25,9 @@ from agent_memory.errors import PathRefused, UndoRefused
 _NOTE = re.compile(rf"{TOPICS}/[^/]+\.md|{ARCHIVE}/(?:({ID_PATTERN})/)?[^/]+\.md", re.DOTALL)
 
 
-def decide_reversal(footprint: Footprint, draft: Draft) -> tuple[Draft, Receipt]:
-    """The receipt, and a draft as it was before the run.
-
-    UndoRefused with all reasons, the run in it to be filled in by the caller, where nothing is left to take back.
-    """
+def decide_reversal(footprint: Footprint, draft: Draft) -> Decided:
+    """The store as it was before the run. UndoRefused with all reasons, the run in it to be filled in by the caller, where
+    nothing is left to take back."""
     for each in footprint.files:
         if each.path != TIERS_FILE and _NOTE.fullmatch(each.path) is None:
             raise PathRefused(each.path, "it is no file of entries or tiers")  # P21
@@ -41,7 +39,7 @@ def decide_reversal(footprint: Footprint, draft: Draft) -> tuple[Draft, Receipt]
         files = [each for each in folded.files if each.path not in staying]
         if reasons and not files:
             raise UndoRefused("", tuple(dict.fromkeys(reasons.values())))
-        attempt = draft.fresh()
+        attempt = draft.copy()
         more = _changed_since(files, attempt) or _put_back(files, attempt) or _left_dangling(files, attempt)
         if not more:
             break
@@ -49,7 +47,7 @@ def decide_reversal(footprint: Footprint, draft: Draft) -> tuple[Draft, Receipt]
     left = _ids_in(each for each in folded.files if each.path in staying)
     tiers = [each for each in footprint.files if each.path == TIERS_FILE]
     tiers_changed = bool(tiers) and _put_tiers_back(tiers, left, attempt)
-    return attempt, Receipt(tuple(_reverted_entries(files)), tiers_changed=tiers_changed)
+    return Decided(attempt, Receipt(tuple(_reverted_entries(files)), tiers_changed=tiers_changed))
 
 
 # -- what belongs together --------------------------------------------------------------------------------------------

@@ -34,7 +34,16 @@ from agent_memory.adapters.store.entry_files import (
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.ids import is_id
-from agent_memory.errors import AgentMemoryError, EntryChanged, EntryNotFound, EntryUnreadable, PathRefused, StoreIo
+from agent_memory.domain.tiers import TIERS_FILE
+from agent_memory.errors import (
+    AgentMemoryError,
+    EntryChanged,
+    EntryNotFound,
+    EntryUnreadable,
+    PathRefused,
+    StoreIo,
+    UndoRefused,
+)
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
@@ -42,11 +51,12 @@ if TYPE_CHECKING:
 
     from agent_memory.adapters.database.following import FollowedFiles
     from agent_memory.adapters.database.store_database import StoreDatabase
-    from agent_memory.adapters.store.shelves import Shelves
-    from agent_memory.adapters.store.store_batches import Batches, Decided
+    from agent_memory.adapters.store.changes import Decided
+    from agent_memory.adapters.store.draft import Draft
     from agent_memory.domain.change import Change, Receipt, Together
     from agent_memory.domain.tiers import TierList
     from agent_memory.domain.undo_run import Footprint
+    from agent_memory.errors import Error
     from agent_memory.ports import Locks
 
 _ATTEMPTS = 5
@@ -60,13 +70,7 @@ class StoreFiles:
         self._root = real_root(root)
         self._locks = locks
 
-    # `memory search` lists nothing, and `memory list` does without all that writing needs.
-
-    @cached_property
-    def _shelves(self) -> Shelves:
-        from agent_memory.adapters.store.shelves import Shelves
-
-        return Shelves(self._root, self.files)
+    # Reading does without all that writing needs.
 
     @cached_property
     def database(self) -> StoreDatabase:
@@ -81,12 +85,6 @@ class StoreFiles:
         from agent_memory.adapters.database.following import FollowedFiles
 
         return FollowedFiles(self.database)
-
-    @cached_property
-    def _batches(self) -> Batches:
-        from agent_memory.adapters.store.store_batches import Batches
-
-        return Batches(self._root, self._shelves)
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -119,7 +117,7 @@ class StoreFiles:
 
     def _listed(self, archived: bool) -> Listing:
         self._settle()
-        return self._shelves.archived() if archived else self._shelves.live()
+        return self.files.archived() if archived else self.files.live()
 
     def _read(self, id: str, archived: bool) -> StoredEntry:
         if not archived and (there := self._read_by_name(id)) is not None:
@@ -173,7 +171,7 @@ class StoreFiles:
                 return EntryUnreadable(file.path, file.problems)
         if archived:
             return EntryNotFound(id)
-        archive = self._shelves.archived()
+        archive = self.files.archived()
         if id in archive.by_id:
             return EntryNotFound(id, archived=True)
         trouble = next((file.io_error for file in archive.unreadable if file.io_error is not None), None)
@@ -185,7 +183,9 @@ class StoreFiles:
         with self._locks.write() as held, suppress(AgentMemoryError):
             # Half of a batch can be read, since nothing of it is ever in no place; writing will tell what is wrong.
             unwrap(held)
-            self._batches.recover()
+            from agent_memory.adapters.store.transaction import Transactions
+
+            Transactions(self._root).recover()
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -214,7 +214,7 @@ class StoreFiles:
     ) -> Receipt:
         """See the port. Changes are taken in order, each upon what the one before it left. A group of which only a part was
         done before is dropped as a whole: somebody has done or undone that part meanwhile."""
-        return self._write(lambda: self._batches.apply(changes, tiers, run_id)).receipt
+        return self._apply(changes, tiers, run_id).receipt
 
     @as_result
     def revert(self, footprint: Footprint, run_id: str, *, dry_run: bool = False) -> Receipt:
@@ -223,20 +223,36 @@ class StoreFiles:
 
         Of a tier list that was changed since, only what the run moved and nobody has moved again is put back.
         """
-        return self._write(lambda: self._batches.revert(footprint, run_id, dry_run=dry_run)).receipt
+        from agent_memory.adapters.store.draft import Draft
+        from agent_memory.adapters.store.reversal import decide_reversal
+
+        if dry_run:
+            self._settle()
+            return decide_reversal(footprint, Draft(self.files)).receipt
+        given_up = UndoRefused("", ("somebody is changing the same files right now",))
+        return self._carry_out(lambda draft: decide_reversal(footprint, draft), run_id, given_up).receipt
 
     def _apply_one(self, change: Change) -> Receipt:
-        decided = self._write(lambda: self._batches.apply((change,), None, None))
+        decided = self._apply((change,))
         for refusal in decided.refusals:
             raise refusal
         return decided.receipt
 
-    def _write(self, act: Callable[[], Decided]) -> Decided:
+    def _apply(
+        self, changes: Sequence[Change | Together], tiers: TierList | None = None, run_id: str | None = None
+    ) -> Decided:
+        from agent_memory.adapters.store.changes import decide_batch
+        from agent_memory.domain.change import subject_of
+
+        given_up = EntryChanged(subject_of(changes[0]) if changes else TIERS_FILE)
+        return self._carry_out(lambda draft: decide_batch(changes, tiers, draft), run_id, given_up)
+
+    def _carry_out(self, decide: Callable[[Draft], Decided], run_id: str | None, given_up: Error) -> Decided:
+        from agent_memory.adapters.store.changes import carry_out
+
         with self._locks.write() as held:
             unwrap(held)
-            decided = act()
-        self.files.wrote()  # whoever looks at the files next knows what was written
-        return decided
+            return carry_out(self.files, decide, run_id, given_up)
 
 
 def _by_alias(listing: Listing, id: str) -> Listed | None:

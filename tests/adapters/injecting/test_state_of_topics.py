@@ -1,4 +1,4 @@
-"""What tells one state of a directory from another."""
+"""What tells one state of `topics/` from another."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.disk.directory_state import NOWHERE, whole_look
+from agent_memory.adapters.injecting.shelf_files import looks_of
 
 LATER_NS = 2_000_000_000_000_000_000
 
@@ -65,20 +65,25 @@ def replace_all(directory: Path) -> None:
 CHANGES = (rewrite_in_place, rewrite_with_the_old_times, touch, add, remove, rename, swap_two, replace_all)
 
 
+def key(directory: Path) -> bytes:
+    return looks_of(str(directory.parent), "global", (), "1").key
+
+
 @pytest.mark.parametrize("change", CHANGES)
 def test_every_change_is_another_state(directory: Path, change: Callable[[Path], None]) -> None:
-    before = whole_look(str(directory)).state
-    assert whole_look(str(directory)).state == before
+    before = key(directory)
+    assert key(directory) == before
     change(directory)
-    assert whole_look(str(directory)).state != before
+    assert key(directory) != before
 
 
 def test_tells_when_the_last_file_was_touched(directory: Path) -> None:
-    assert whole_look(str(directory)).newest_ns == max(each.stat().st_ctime_ns for each in directory.iterdir())
+    newest_ns = max(each.stat().st_ctime_ns for each in directory.iterdir())
+    assert looks_of(str(directory.parent), "global", (), "1").touched_ns == newest_ns
 
 
-def test_what_is_not_there_is_nowhere_and_a_link_is_not_followed(directory: Path) -> None:
-    assert whole_look(str(directory / "none")).state == NOWHERE
-    (directory.parent / "link").symlink_to(directory)
-    with pytest.raises(OSError, match="link"):
-        whole_look(str(directory.parent / "link"))
+def test_a_link_is_not_followed(directory: Path) -> None:
+    directory.rename(directory.parent / "elsewhere")
+    directory.symlink_to(directory.parent / "elsewhere")
+    with pytest.raises(OSError, match="topics"):
+        key(directory)

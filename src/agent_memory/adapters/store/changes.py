@@ -1,0 +1,396 @@
+"""Changes to a store: each decided in a draft, all that were not refused carried out as one transaction. The caller holds the
+write lock. What is refused by the state of its entry is raised."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import chain, count
+from typing import assert_never
+
+from attrs import evolve, frozen
+
+from agent_memory.adapters.database.following import FollowedFiles
+from agent_memory.adapters.disk.paths import is_plain_name
+from agent_memory.adapters.disk.root_files import names_below
+from agent_memory.adapters.store.draft import Draft
+from agent_memory.adapters.store.entry_files import ARCHIVE, RUNS, TOPICS, entry_or_none, tiers_in, understand
+from agent_memory.adapters.store.transaction import Transactions
+from agent_memory.domain.change import (
+    Applied,
+    Change,
+    Create,
+    Dropped,
+    Receipt,
+    Replace,
+    Restore,
+    Retire,
+    Together,
+    subject_of,
+)
+from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
+from agent_memory.domain.undo_run import Footprint
+from agent_memory.domain.recording.file_change import FileChange, FileState
+from agent_memory.domain.text.file_name import file_name_of, folded_name
+from agent_memory.domain.text.ids import is_id
+from agent_memory.domain.tiers import TIERS_FILE, TierList
+from agent_memory.errors import (
+    EntryChanged,
+    EntryExists,
+    EntryInvalid,
+    EntryNotFound,
+    EntryUnreadable,
+    Error,
+    PathRefused,
+    StateCorrupt,
+)
+from agent_memory.formats.footprint_json import render_footprint
+from agent_memory.formats.note import render_note
+from agent_memory.formats.tiers_json import parse_tiers, render_tiers
+from agent_memory.results import unwrap
+from agent_memory.wording import describe
+
+_ATTEMPTS = 5
+"""How often a batch is decided anew because somebody edits the same files at this very moment."""
+_FOOTPRINT = re.compile(r"footprint-(\d{1,9})\.json", re.ASCII)
+
+# -- batches ----------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Decided:
+    """What a batch comes to; `refusals` says of each change or group that was dropped why, as a value."""
+
+    draft: Draft
+    receipt: Receipt
+    refusals: tuple[Error, ...] = ()
+
+
+def carry_out(files: FollowedFiles, decide: Callable[[Draft], Decided], run_id: str | None, given_up: Error) -> Decided:
+    """All that is decided, on disk, with the footprint of a run; on an error nothing."""
+    transactions = Transactions(files.root)
+    transactions.recover()
+    for _ in range(_ATTEMPTS):
+        decided = decide(Draft(files))
+        if transactions.commit(_with_footprint(files.root, decided.draft.file_changes(), run_id)):
+            return decided
+    raise given_up
+
+
+def decide_batch(changes: Sequence[Change | Together], tiers: TierList | None, draft: Draft) -> Decided:
+    """All changes that are not refused, in order, each upon what the one before it left."""
+    applied: list[Applied] = []
+    dropped: list[Dropped] = []
+    refusals: list[Error] = []
+    for each in changes:
+        try:
+            draft, done = _take_all(each.changes if isinstance(each, Together) else (each,), draft)
+            applied += done
+        except (EntryExists, EntryChanged, EntryNotFound, EntryUnreadable) as refusal:
+            dropped.append(Dropped(subject_of(each), (describe(refusal),)))
+            refusals.append(refusal)
+    tiers_changed = tiers is not None and put_tiers(tiers, draft)
+    return Decided(draft, Receipt(tuple(applied), tuple(dropped), tiers_changed), tuple(refusals))
+
+
+def _take_all(changes: Sequence[Change], draft: Draft) -> tuple[Draft, list[Applied]]:
+    """All of them, upon a copy of the draft.
+
+    A replay finds all of them done. Where only some are, somebody did or undid a part meanwhile: the rest is not made upon
+    that.
+    """
+    draft = draft.copy()
+    acts = [_decide(change, draft) for change in changes]
+    done_before = next((act.applied.id for act in acts if act.is_done_before), None)
+    if done_before is not None and any(act.is_written for act in acts):
+        raise EntryChanged(done_before)
+    return draft, [act.applied for act in acts]
+
+
+def _with_footprint(root: str, changes: Sequence[FileChange], run_id: str | None) -> Sequence[FileChange]:
+    """The changes and, unless there are none or they are of no run, the file that holds them."""
+    if run_id is None or not changes:
+        return changes
+    directory = f"{RUNS}/{run_id}"
+    if not is_plain_name(run_id) or run_id.startswith("."):
+        raise PathRefused(directory, "it is not a plain name")
+    names = map(_FOOTPRINT.fullmatch, names_below(root, directory))
+    number = max((int(found[1]) for found in names if found), default=0) + 1
+    state = FileState(render_footprint(Footprint(tuple(changes))))
+    return (*changes, FileChange(f"{directory}/footprint-{number}.json", None, state))
+
+
+def put_tiers(tiers: TierList, draft: Draft) -> bool:
+    """Let the draft have this tier list; whether it is another one. A damaged one is not replaced: StateCorrupt."""
+    data = render_tiers(tiers)
+    try:
+        unwrap(parse_tiers(data, TIERS_FILE))
+    except StateCorrupt as refused:
+        raise EntryInvalid(tuple(f"tiers: {problem}" for problem in refused.problems)) from refused
+    there = draft.state(TIERS_FILE)
+    if tiers_in(draft.root, None if there is None else there.data) == tiers:
+        return False
+    draft.put(TIERS_FILE, FileState(data))
+    return True
+
+
+# -- one change -------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class _Act:
+    """One change, decided."""
+
+    applied: Applied
+    is_written: bool = True
+    is_done_before: bool = False
+
+
+def _decide(change: Change, draft: Draft) -> _Act:
+    """The draft has the change. EntryInvalid for values that no file may hold; other refusals are of the state of the entry."""
+    match change:
+        case Create(entry):
+            return _create(entry, draft)
+        case Replace(entry, expected_hash):
+            return _replace(entry, expected_hash, draft)
+        case Retire():
+            return _retire(change, draft)
+        case Restore(id):
+            return _restore(id, draft)
+        case _ as never:
+            assert_never(never)
+
+
+def _file_name(entry: MemoryEntry) -> str:
+    """The file name that belongs to the entry."""
+    if not is_id(entry.meta.id):
+        raise EntryInvalid((f"id is {entry.meta.id[:40]!r}, expected id__ and six base58 digits",))
+    name = file_name_of(entry.meta)
+    if not is_plain_name(name) or name.startswith("."):
+        raise EntryInvalid(("title and tags give no file name",))
+    return name
+
+
+def _create(entry: MemoryEntry, draft: Draft) -> _Act:
+    id, name = entry.meta.id, _file_name(entry)
+    path = f"{TOPICS}/{name}"
+    stored, state = _rendered(entry, None, path)
+    after_hash = stored.listed.content_hash
+    if (live := draft.live(id)) is not None:
+        there = draft.state(live.path)
+        if there is None or there.data != state.data:
+            raise EntryExists(id, live.path)
+        return _Act(Applied(id, "create", live.path, (live.path,), None, after_hash), False, is_done_before=True)
+    owner = draft.owner(id) or (None if draft.is_free(TOPICS, name) else path)
+    if owner is not None:
+        raise EntryExists(id, owner)
+    _refuse_shared_alias(entry, (), draft)
+    draft.put_new(id, path, state)
+    draft.put_live(id, stored.listed)
+    return _Act(Applied(id, "create", path, (path,), None, after_hash))
+
+
+def _replace(entry: MemoryEntry, expected_hash: str, draft: Draft) -> _Act:
+    id, wanted = entry.meta.id, _file_name(entry)
+    current, before = _current_entry(id, draft)
+    old_path = current.listed.path
+    path = f"{TOPICS}/{_name_after(current, entry, wanted, draft)}"
+    stored, after = _rendered(entry, before, path)
+    applied = Applied(id, "replace", path, (path,), expected_hash, stored.listed.content_hash)
+    if current.listed.content_hash != expected_hash:
+        if after.data != before.data:
+            raise EntryChanged(id)
+        version = draft.version_with(id, expected_hash)
+        touched = (path,) if version is None else (path, version)
+        return _Act(evolve(applied, touched=touched), False, is_done_before=True)
+    _refuse_shared_alias(entry, current.meta.aliases, draft)
+    written: list[str] = []
+    if current.entry.texts != stored.entry.texts:
+        written.append(draft.keep_version(id, current.meta.updated_at_ms, before))
+    if path != old_path:
+        draft.put_new(id, path, after)
+        draft.put(old_path, None)
+        written += (path, old_path)
+    elif after.data != before.data:
+        draft.put(path, after)
+        written.append(path)
+    draft.put_live(id, stored.listed)
+    return _Act(evolve(applied, touched=tuple(dict.fromkeys((path, *written)))), bool(written))
+
+
+def _name_after(current: StoredEntry, entry: MemoryEntry, wanted: str, draft: Draft) -> str:
+    """The name goes with title and tags. One that would differ in case or composition only, or is taken, stays."""
+    name = current.listed.path.rpartition("/")[2]
+    if file_name_of(current.meta) == wanted or folded_name(name) == folded_name(wanted):
+        return name
+    return wanted if draft.is_free(TOPICS, wanted) else name
+
+
+def _refuse_shared_alias(entry: MemoryEntry, had: tuple[str, ...], draft: Draft) -> None:
+    """The entry may not take an alias that it has not had, and that another live entry is found by (P15)."""
+    known = frozenset(had)
+    for alias in (each for each in entry.meta.aliases if each not in known):
+        for bearer in draft.bearers(alias):
+            if bearer.meta.id != entry.meta.id:
+                raise EntryExists(alias, bearer.path)
+
+
+def _retire(change: Retire, draft: Draft) -> _Act:
+    id = change.id
+    if draft.live(id) is None:
+        return _retired_before(change, draft)
+    current, before = _current_entry(id, draft)
+    live_path = current.listed.path
+    if current.listed.content_hash != change.expected_hash:
+        raise EntryChanged(id)
+    others = _make_way(id, draft)
+    path = f"{ARCHIVE}/{_archive_name(live_path.rpartition('/')[2], draft)}"
+    after = before
+    if change.valid_until_ms is not None or current.listed.provisional_id:
+        # The file will not be what it was: what it was is kept beside it.
+        others.append(draft.keep_version(id, current.meta.updated_at_ms, before))
+        after = evolve(_rendered(_ended(current, change.valid_until_ms), before, path)[1], mtime_ns=before.mtime_ns)
+    draft.put(path, after)
+    draft.put(live_path, None)
+    draft.put_live(id, None)
+    draft.put_archived(id, understand(path, after.data, after.mtime_ns or 0).listed)
+    touched = tuple(dict.fromkeys((live_path, path, *others)))
+    return _Act(Applied(id, "retire", live_path, touched, change.expected_hash, None))
+
+
+def _retired_before(change: Retire, draft: Draft) -> _Act:
+    """A replay finds the entry in the archive, with the bytes from which it was to be retired."""
+    archived = _archived_entry(change.id, draft)
+    version = draft.version_with(change.id, change.expected_hash)
+    if not _is_retired(archived) or (archived.content_hash != change.expected_hash and version is None):
+        raise draft.missing(change.id)
+    path = f"{TOPICS}/{archived.path.rpartition('/')[2]}"
+    applied = Applied(change.id, "retire", path, (path, archived.path), change.expected_hash, None)
+    return _Act(applied, False, is_done_before=True)
+
+
+def _make_way(id: str, draft: Draft) -> list[str]:
+    """An earlier retired file of the same id becomes a version: nothing in the archive is ever overwritten (P12). The paths that
+    change by that."""
+    earlier = draft.archived(id)
+    state = draft.state(earlier.path) if earlier is not None and _is_retired(earlier) else None
+    if earlier is None or state is None:
+        return []
+    version = draft.keep_version(id, earlier.meta.updated_at_ms, state)
+    draft.put(earlier.path, None)
+    return [version, earlier.path]
+
+
+def _archive_name(own: str, draft: Draft) -> str:
+    """The entry's own name, with a number in front where something else in the archive bears it."""
+    names = chain((own,), (f"{number} {own}" for number in count(2)))
+    return next(name for name in names if draft.is_free(ARCHIVE, name))
+
+
+def _ended(current: StoredEntry, valid_until_ms: int | None) -> MemoryEntry:
+    """The entry with this end of its validity; without one as it is."""
+    until = current.meta.valid_until_ms if valid_until_ms is None else valid_until_ms
+    return evolve(current.entry, meta=evolve(current.meta, valid_until_ms=until))
+
+
+def _is_retired(archived: Listed) -> bool:
+    """Whether it lies in the archive as an entry of its own, and not as a version in the directory of its id."""
+    return archived.path.count("/") == 1
+
+
+def _restore(id: str, draft: Draft) -> _Act:
+    if (live := draft.live(id)) is not None:
+        raise EntryExists(id, live.path)
+    archived = _archived_entry(id, draft)
+    state = _original(archived, draft)
+    listed = _placed(archived, state, draft)
+    holders = [bearer for bearer in draft.bearers(id) if id in bearer.meta.aliases]
+    freed = [_without_alias(holder, id, draft) for holder in holders]
+    draft.put_new(id, listed.path, state)
+    draft.put_live(id, listed)
+    for holder, without in freed:
+        draft.put(holder.path, without)
+        draft.put_live(holder.meta.id, holder)
+    touched = [listed.path, *(holder.path for holder in holders)]
+    if _is_retired(archived):
+        draft.put(archived.path, None)
+        touched.append(archived.path)
+    draft.put_archived(id, None)
+    return _Act(Applied(id, "restore", listed.path, tuple(touched), None, listed.content_hash))
+
+
+def _original(archived: Listed, draft: Draft) -> FileState:
+    """The archived file's bytes; where retiring only gave it an end, those that it had before."""
+    entry, state = _archived_file(archived.path, draft)
+    if archived.meta.valid_until_ms is None or not _is_retired(archived):
+        return state
+    for path in reversed(draft.versions(archived.meta.id)):
+        try:
+            before, bytes_before = _archived_file(path, draft)
+        except EntryUnreadable:
+            continue  # any other error goes on: it may be the one, and what retiring made of it is not that (P6)
+        if _ended(before, archived.meta.valid_until_ms) == entry.entry:
+            return bytes_before
+    return state
+
+
+def _archived_file(path: str, draft: Draft) -> tuple[StoredEntry, FileState]:
+    state = draft.state(path)
+    if state is None:
+        raise EntryUnreadable(path, ("it is gone",))
+    return understand(path, state.data, state.mtime_ns or 0), state
+
+
+def _placed(archived: Listed, state: FileState, draft: Draft) -> Listed:
+    """The entry under its former name, or under the one that belongs to it, whichever is free and leaves it its id."""
+    own, canonical = archived.path.rpartition("/")[2], file_name_of(archived.meta)
+    for name in (own, canonical) if _is_retired(archived) else (canonical,):
+        stored = entry_or_none(f"{TOPICS}/{name}", state.data, state.mtime_ns or 0)
+        if draft.is_free(TOPICS, name) and stored is not None and stored.meta.id == archived.meta.id:
+            return stored.listed
+    raise EntryExists(archived.meta.id, f"{TOPICS}/{canonical}")
+
+
+def _without_alias(holder: Listed, id: str, draft: Draft) -> tuple[Listed, FileState]:
+    """An entry that had taken the id over, without it."""
+    stored, before = _current_entry(holder.meta.id, draft)
+    aliases = tuple(alias for alias in stored.meta.aliases if alias != id)
+    fresh, after = _rendered(MemoryEntry(evolve(stored.meta, aliases=aliases), stored.body), before, holder.path)
+    return fresh.listed, after
+
+
+# -- entries and their bytes ------------------------------------------------------------------------------------------
+
+
+def _rendered(entry: MemoryEntry, previous: FileState | None, path: str) -> tuple[StoredEntry, FileState]:
+    """The entry as it would be written at this path, and read back from there."""
+    data = render_note(entry, None if previous is None else previous.data.decode()).encode()
+    try:
+        stored = understand(path, data, 0)
+    except EntryUnreadable as refused:
+        raise EntryInvalid(refused.problems) from refused
+    if stored.meta.id != entry.meta.id:
+        raise EntryInvalid((f"it would be read as {stored.meta.id}",))
+    return stored, FileState(data)
+
+
+def _current_entry(id: str, draft: Draft) -> tuple[StoredEntry, FileState]:
+    """The live entry and its bytes, read now."""
+    listed = draft.live(id)
+    if listed is None:
+        raise draft.missing(id)
+    state = draft.state(listed.path)
+    if state is None:
+        raise EntryChanged(id)
+    stored = understand(listed.path, state.data, state.mtime_ns or 0)
+    if stored.meta.id != id:
+        raise EntryChanged(id)
+    return stored, state
+
+
+def _archived_entry(id: str, draft: Draft) -> Listed:
+    """The archived entry of an id that is not live; why there is none is raised."""
+    missing = draft.missing(id)
+    if not isinstance(missing, EntryNotFound) or (archived := draft.archived(id)) is None:
+        raise missing
+    return archived
