@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.paths import is_directory, is_there, real_root
+from agent_memory.adapters.disk.paths import exists, is_directory, real_root
 from agent_memory.adapters.surroundings.config_files import Effective, load_config
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.adapters.surroundings.system_clock import SystemClock
@@ -693,7 +693,7 @@ class Memory:
 
     def _finish_sync(self) -> None:
         """What a merge brought is nobody's hand edit."""
-        if unwrap(is_there(f"{self.root}/runs/syncing.json")):
+        if exists(f"{self.root}/runs/syncing.json"):
             from agent_memory.adapters.syncing.commits import Commits
             from agent_memory.adapters.syncing.disk_merge import DiskMerge
 
@@ -702,7 +702,7 @@ class Memory:
                 DiskMerge(self.root, Commits(self.git_process), self.clock).finish()
 
     def _finish_forgetting(self) -> None:
-        if unwrap(is_there(f"{self.root}/runs/forgetting.json")):
+        if exists(f"{self.root}/runs/forgetting.json"):
             self._forgetter().resume()
 
     def tolerate(self, done: Result[object, Error]) -> None:
@@ -817,7 +817,7 @@ class Memory:
         chosen = {harness: finder for harness, finder in io.finders.items() if not harnesses or harness in harnesses}
         directories = watched_directories(chosen)
         # A directory of which it cannot be told whether it is there is watched like the others.
-        are_missing = all(is_directory(each) == Success(False) for each in directories)
+        are_missing = all(as_result(is_directory)(each) == Success(False) for each in directories)
         if chosen and not wait_for_transcripts and are_missing:
             problem = f"There are no transcripts yet in {', '.join(directories) or 'any known directory'}"
             raise UsageInvalid(problem, "--wait-for-transcripts waits for them.")
@@ -1079,7 +1079,7 @@ class Memory:
             raise StateInvalid((problem,))
         with self.alone():
             self.finish_all()
-            if not (unwrap(is_there(f"{self.real_root}/{path}")) or is_in_history(self.git_process, path)):
+            if not (exists(f"{self.real_root}/{path}") or is_in_history(self.git_process, path)):
                 raise StateNotFound(key)
             self._forgetter().purge_state(path)
 

@@ -8,16 +8,14 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.disk.paths import (
-    directory_inside,
-    inside,
-    is_directory,
-    is_plain_name,
-    is_there,
-    read_file,
-    real_root,
-)
+from agent_memory.adapters.disk import paths
+from agent_memory.adapters.disk.paths import is_plain_name, real_root
 from agent_memory.errors import PathRefused, StoreIo
+from agent_memory.results import as_result
+
+inside, directory_inside = as_result(paths.path_in), as_result(paths.directory_in)
+read_file = as_result(paths.read_image)
+is_there, is_directory = as_result(paths.exists), as_result(paths.is_directory)
 
 
 @pytest.mark.parametrize(

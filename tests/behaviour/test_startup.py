@@ -29,7 +29,7 @@ WRITING = (
     "agent_memory.domain.redaction",
     "agent_memory.service",
     "agent_memory.adapters.inbox.inbox_files",
-    "agent_memory.adapters.store.store_batches",
+    "agent_memory.adapters.store.changes",
     "agent_memory.adapters.git.git_recorder",
 )
 """What nothing needs that only looks."""

@@ -248,7 +248,6 @@ class TestReading:
     ) -> None:
         for number in range(5):
             tools.written(f"Zebra {number}", f"The zebra lock number {number} is taken first.")
-        memory.store.files.max_age_seconds = 0.0
         looked_at = list[str]()
 
         def looking(root: str, directory: str) -> object:

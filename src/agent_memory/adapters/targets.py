@@ -26,7 +26,7 @@ from agent_memory.adapters.disk.durable import (
     write_new_file,
 )
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import is_directory, read_file, read_image
+from agent_memory.adapters.disk.paths import is_directory, read_image
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree, work_tree_above
 from agent_memory.adapters.surroundings.root import local_state_directory
 from agent_memory.domain.section import Target, TargetFile
@@ -35,7 +35,7 @@ from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import PathRefused, TargetRefused
 from agent_memory.formats.section_splice import section_in
 from agent_memory.ports import Places
-from agent_memory.results import as_result, unwrap
+from agent_memory.results import as_result
 
 MAX_TARGET_BYTES = 4 << 20
 """Larger than any harness reads."""
@@ -127,7 +127,7 @@ class TargetFiles:
             raise TargetRefused(path, "it is not an absolute path")
         named = os.path.normpath(path)
         parent = os.path.dirname(named)
-        if not unwrap(is_directory(parent)):
+        if not is_directory(parent):
             raise TargetRefused(path, f"its directory {parent} does not exist; make it first, if you mean it")
         real = os.path.realpath(named)
         if os.path.islink(real):
@@ -136,7 +136,7 @@ class TargetFiles:
             raise TargetRefused(path, "it lies among the memories themselves")
         if not self._may_lead_to(named, real):
             raise TargetRefused(path, f"it leads out of the home, to {real}; name that path, if you mean it")
-        if not unwrap(is_directory(os.path.dirname(real))):
+        if not is_directory(os.path.dirname(real)):
             raise TargetRefused(path, f"it leads to {real}, whose directory does not exist")
         return real
 
@@ -222,7 +222,7 @@ def _digests_in(path: str) -> set[str]:
     """Those of the sections that were written lately. What cannot be read is not known: a copy too many does no harm."""
     found = set[str]()
     for each in (path, f"{path}.1"):
-        image = read_file(each, 2 * _MAX_WRITTEN_BYTES)
+        image = as_result(read_image)(each, 2 * _MAX_WRITTEN_BYTES)
         if isinstance(image, Success) and (kept := image.unwrap()) is not None:
             found.update(kept.data.decode("ascii", "replace").split("\n"))
     return found

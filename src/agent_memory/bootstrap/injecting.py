@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from returns.result import Failure, Success
 
-from agent_memory.adapters.disk.paths import is_there
+from agent_memory.adapters.disk.paths import exists
 from agent_memory.adapters.injecting.delivery_files import DeliveryLog
 from agent_memory.adapters.injecting.shelf_files import Shelf
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree
@@ -103,7 +103,7 @@ def prepare(memory: Memory, around: Place | None = None) -> Shelf:
 
     around = around or place_of(memory)
     live, tiers = Listing(()), TierList()
-    if unwrap(is_there(memory.real_root)):
+    if exists(memory.real_root):
         live = unwrap(memory.store.list())
         try:
             tiers = unwrap(memory.store.tiers())

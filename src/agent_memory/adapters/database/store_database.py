@@ -20,11 +20,10 @@ from typing import TypeVar
 from zlib import crc32
 
 from agent_memory.adapters.disk.durable import make_directories
-from agent_memory.adapters.disk.paths import close_quietly, directory_inside, open_regular
+from agent_memory.adapters.disk.paths import close_quietly, directory_in, open_checked
 from agent_memory.domain.searching.terms import TERMS_VERSION
 from agent_memory.errors import AgentMemoryError, Busy
 from agent_memory.formats.listed_json import LISTED_LAYOUT
-from agent_memory.results import unwrap
 
 DIRECTORY = ".cache"
 NAME = "store.db"
@@ -162,7 +161,7 @@ class StoreDatabase:
         if not os.path.isdir(self.root):
             return _prepared(_connected(":memory:"))
         try:
-            directory = unwrap(directory_inside(self.root, DIRECTORY))
+            directory = directory_in(self.root, DIRECTORY)
         except AgentMemoryError:
             raise UnwritableError(f"{self.root}/{DIRECTORY} is not a plain directory") from None
         path = f"{directory}/{NAME}"
@@ -170,7 +169,7 @@ class StoreDatabase:
             make_directories(directory)
             for name in (JOURNAL, NAME):  # SQLite opens both, and would wait for a FIFO for ever
                 _clear_away(f"{directory}/{name}")
-            descriptor = unwrap(open_regular(path, os.O_RDWR | os.O_CREAT))
+            descriptor = open_checked(path, os.O_RDWR | os.O_CREAT)
             try:
                 self._inode = os.fstat(descriptor).st_ino
             finally:

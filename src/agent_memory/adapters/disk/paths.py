@@ -17,7 +17,6 @@ from attrs import frozen
 from agent_memory.adapters.disk.durable import FILE_MODE, close_quietly as close_quietly
 from agent_memory.adapters.disk.io_errors import as_store_io, store_io
 from agent_memory.errors import PathRefused, StoreIo
-from agent_memory.results import as_result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,13 +92,11 @@ def lies_there(path: str) -> bool:
     return True
 
 
-@as_result
 def those_there(root: str, paths: Iterable[str]) -> tuple[str, ...]:
     """Those of the relative paths that have something at them; an error where that cannot be told of one (P6)."""
     return tuple(path for path in paths if exists(f"{root}/{path}"))
 
 
-@as_result
 def is_directory(path: str) -> bool:
     """Whether this is a directory, or a link to one. Unlike for `os.path.isdir` an error of the disk is never "no" (P6)."""
     try:
@@ -157,13 +154,6 @@ def open_checked(path: str, flags: int) -> int:
         close_quietly(descriptor)
         raise
     return descriptor
-
-
-inside = as_result(path_in)
-directory_inside = as_result(directory_in)
-is_there = as_result(exists)
-read_file = as_result(read_image)
-open_regular = as_result(open_checked)
 
 
 def oddity(mode: int) -> str | None:

@@ -11,7 +11,6 @@ from agent_memory.adapters.disk.durable import fsync_directory, make_directories
 from agent_memory.adapters.disk.io_errors import as_store_io
 from agent_memory.adapters.disk.paths import directory_in, path_in, read_image, real_root
 from agent_memory.errors import PathRefused, StoreIo
-from agent_memory.results import as_result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,10 +47,6 @@ def remove_file(root: str, relative: str) -> None:
     with as_store_io("remove", path), suppress(FileNotFoundError):
         os.unlink(path)
         fsync_directory(os.path.dirname(path))
-
-
-put_file = as_result(write_text)
-drop_file = as_result(remove_file)
 
 
 class JsonFile(Generic[T]):
@@ -106,7 +101,6 @@ def subdirectories(directory: str) -> tuple[str, ...]:
             return ()
 
 
-@as_result
 def files_below(directory: str) -> tuple[str, ...]:
     """The paths of all files below a directory, links not followed. Unlike in `os.walk` a directory that cannot be listed
     is an error, and not passed over (P6)."""
@@ -119,10 +113,6 @@ def _refuse(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError):
         raise error
 
-
-listed_names = as_result(names_in)
-names_inside = as_result(names_below)
-directories_in = as_result(subdirectories)
 
 # -- derived files ----------------------------------------------------------------------------------------------------
 

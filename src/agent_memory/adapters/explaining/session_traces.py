@@ -10,8 +10,8 @@ from pathlib import Path
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.paths import FileImage, read_file
-from agent_memory.adapters.disk.root_files import names_inside
+from agent_memory.adapters.disk.paths import FileImage, read_image
+from agent_memory.adapters.disk.root_files import names_below
 from agent_memory.adapters.explaining.entry_stories import MOST_RUNS
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_reading import FAILED, MAX_RETIRED_BYTES, PROCESSED, is_entry_name
@@ -31,7 +31,7 @@ from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry
 from agent_memory.ports import RunLog, Store
-from agent_memory.results import sealed
+from agent_memory.results import as_result, sealed
 from agent_memory.wording import describe
 
 MOST_MARKS = 100
@@ -188,7 +188,7 @@ def captures_beginning_with(root: str, session_id: str) -> Result[FoundCaptures,
                             break
                         opened += 1
                         image: FileImage | None = None
-                        match sealed(read_file(f"{root}/{relative}/{name}", MAX_RETIRED_BYTES)):
+                        match sealed(as_result(read_image)(f"{root}/{relative}/{name}", MAX_RETIRED_BYTES)):
                             case Success(there):
                                 image = there
                             case Failure(error):
@@ -204,7 +204,7 @@ def captures_beginning_with(root: str, session_id: str) -> Result[FoundCaptures,
 
 def _names_in(root: str, relative: str) -> Result[tuple[str, ...], Error]:
     """By name, the newest first: a name begins with the time of its capture."""
-    return names_inside(root, relative, is_entry_name).map(lambda names: names[::-1])
+    return as_result(names_below)(root, relative, is_entry_name).map(lambda names: names[::-1])
 
 
 def _capture(

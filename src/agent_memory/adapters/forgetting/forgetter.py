@@ -129,7 +129,7 @@ class Forgetter:
         inbox = InboxTraces(tuple(dict.fromkeys((*inbox.paths, *notes.paths))), inbox.keys | notes.keys)
         harnesses = tuple(Harness) if session.harness is None else (session.harness,)
         paths = (f"{_MARKS}/{harness}_{slug_of(session.session_id)}.json" for harness in harnesses)
-        marks = unwrap(those_there(self._real, paths))
+        marks = those_there(self._real, paths)
         return self._found(target, traces, inbox, gone, [(each, session.session_id) for each in harnesses], marks)
 
     def _found(

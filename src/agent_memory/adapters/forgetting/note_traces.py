@@ -25,7 +25,6 @@ from agent_memory.domain.text.ids import ID_PATTERN, is_id
 from agent_memory.errors import PathRefused
 from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry
 from agent_memory.formats.note import render_note
-from agent_memory.results import unwrap
 
 _ANY_ID = re.compile(ID_PATTERN)
 
@@ -195,7 +194,7 @@ def _inbox_traces(root: str, is_meant: Callable[[_InboxFile], bool]) -> InboxTra
     keys: set[str] = set()
     made: set[str] = set()
     for file in filter(is_meant, _inbox_files(root)):
-        paths |= dict.fromkeys((file.path, *unwrap(those_there(root, _beside(file)))))
+        paths |= dict.fromkeys((file.path, *those_there(root, _beside(file))))
         if file.entry is not None:
             keys.add(queue_key(file.entry, file.path.rpartition("/")[2]))
         made.update(() if file.outcome is None else file.outcome.entry_ids)

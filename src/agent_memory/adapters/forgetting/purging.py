@@ -23,7 +23,6 @@ from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.forgetting import forgetful_message, share_of, without_session
 from agent_memory.formats.bookkeeping_json import ForgettingAtWork
 from agent_memory.formats.note import render_note
-from agent_memory.results import unwrap
 
 _WORDS = (
     *("--force", "--quiet"),
@@ -171,7 +170,7 @@ def main() -> None:
     work = ForgettingFiles(root).at_work()
     if work is None:
         raise SystemExit("nothing is being forgotten")
-    still_there = unwrap(those_there(real_root(root), work.paths))
+    still_there = those_there(real_root(root), work.paths)
     rewrite(purge_rules(work, (frozenset(work.paths) - frozenset(still_there)) | frozenset(work.marks)), gone)
 
 

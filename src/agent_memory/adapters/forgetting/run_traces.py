@@ -189,7 +189,7 @@ class RunTraces:
 
     def _files(self, directory: str) -> list[str]:
         """Every file below, with the directories of replies; by path, the last footprint first."""
-        paths = unwrap(files_below(f"{self._real}/{directory}"))
+        paths = files_below(f"{self._real}/{directory}")
         return sorted((path[len(self._real) + 1 :] for path in paths), reverse=True)
 
     def _read(self, path: str) -> bytes | None:

@@ -82,7 +82,7 @@ class GitRecorder:
     @as_result
     def adopt_hand_edits(self, among: Sequence[str] | None = None) -> int:
         """See the port. A file that holds a secret stays uncommitted, and `warnings` names it."""
-        if not self._config.auto_commit or not unwrap(is_directory(str(self._root))) or not self._has_anything():
+        if not self._config.auto_commit or not is_directory(str(self._root)) or not self._has_anything():
             return 0
         self._repository.ready()
         changed = self._changed(among)

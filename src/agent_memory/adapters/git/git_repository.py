@@ -20,7 +20,7 @@ from agent_memory.adapters.disk.paths import exists, is_directory
 from agent_memory.adapters.git.git_process import GitProcess, failed
 from agent_memory.adapters.git.history_purge import finish_swap
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORE_TEXT
-from agent_memory.results import as_result, unwrap
+from agent_memory.results import as_result
 
 STALE_SECONDS = 2.0
 """Age of a lock that no git works behind."""
@@ -57,7 +57,7 @@ class GitRepository:
 
     def directory(self) -> Path:
         """Where git keeps the repository: elsewhere when `.git` is the file of a submodule or linked work tree."""
-        if unwrap(is_directory(str(self._directory))):
+        if is_directory(str(self._directory)):
             return self._directory
         return Path(os.fsdecode(self._git.must("rev-parse", "--absolute-git-dir").rstrip(b"\n")))
 
@@ -112,7 +112,7 @@ class GitRepository:
 
     def _problem_after_init(self) -> str | None:
         """What is still wrong after `git init` over the damaged directory."""
-        if not unwrap(is_directory(str(self._directory))):
+        if not is_directory(str(self._directory)):
             return "it is no directory"
         as_result(self._git.init)()  # whether it helped is what is asked next
         return self._problem()
@@ -147,7 +147,7 @@ class GitRepository:
 
     def _wait_for_locks(self) -> None:
         """Stale locks are removed; a living one is waited for, for a moment: then git itself says what is locked."""
-        if not unwrap(is_directory(str(self._directory))):
+        if not is_directory(str(self._directory)):
             return
         ends_at = time.monotonic() + _LOCK_WAIT_SECONDS
         with as_store_io("unlock", str(self._directory)):
@@ -247,7 +247,7 @@ def _asked_lsof() -> tuple[str, ...] | None:
 def pack_history(root: Path, environ: Mapping[str, str]) -> None:
     """Pack the objects of `<root>/.git` where there are many or large loose ones, since our commits switch git's own upkeep
     off; nothing where there is no repository. The caller holds the write lock."""
-    if not unwrap(is_directory(str(root / ".git"))):
+    if not is_directory(str(root / ".git")):
         return
     git = GitProcess(root, environ)
     found = _LOOSE_SIZE.search(git.run("count-objects", "-v").stdout)

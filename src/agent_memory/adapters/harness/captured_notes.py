@@ -9,7 +9,7 @@ from pathlib import Path
 from attrs import frozen
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
-from agent_memory.adapters.disk.paths import inside, read_file, real_root
+from agent_memory.adapters.disk.paths import path_in, read_image, real_root
 from agent_memory.adapters.harness.any_json import digest_of
 from agent_memory.domain.history import History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot, InboxEntry, InlineNote
@@ -25,7 +25,7 @@ from agent_memory.domain.transcripts.turns import (
 )
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, PathRefused, StoreIo
-from agent_memory.results import as_result, unwrap
+from agent_memory.results import as_result
 
 MAX_SNAPSHOT_BYTES = MAX_LINE_BYTES
 
@@ -108,7 +108,7 @@ class FileSnapshots:
         if os.path.dirname(path) != SNAPSHOTS:
             raise HistoryUnreadable(path, f"only copies in {SNAPSHOTS}/ are read")
         try:
-            image = unwrap(read_file(unwrap(inside(real_root(self.root), path)), MAX_SNAPSHOT_BYTES))
+            image = read_image(path_in(real_root(self.root), path), MAX_SNAPSHOT_BYTES)
         except PathRefused as error:
             raise HistoryUnreadable(path, error.reason) from None
         except StoreIo as error:

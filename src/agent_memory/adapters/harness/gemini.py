@@ -17,7 +17,7 @@ from functools import partial
 from hashlib import sha256
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, LongLine, read_lines
-from agent_memory.adapters.disk.paths import read_file
+from agent_memory.adapters.disk.paths import read_image
 from agent_memory.adapters.harness.any_json import (
     Json,
     answer_text,
@@ -49,7 +49,6 @@ from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable, PathRefused, StoreIo, TranscriptRefused
 from agent_memory.ports import SessionFinder
-from agent_memory.results import unwrap
 
 _MAX_DEPTH = 3
 """Chats are in `tmp/<project>/chats/`, those of sub-agents one level deeper."""
@@ -151,7 +150,7 @@ def _small_file(path: str, max_bytes: int) -> str:
     """The text of a small file, empty where there is none, or a link or a far larger one, which is not what Gemini writes.
     Raises OSError where a read fails (P6)."""
     try:
-        image = unwrap(read_file(path, max_bytes))
+        image = read_image(path, max_bytes)
     except StoreIo as error:
         raise OSError(errno.EIO, error.reason, path) from None
     except PathRefused:

@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import FileImage, read_file
+from agent_memory.adapters.disk.paths import FileImage, read_image
 from agent_memory.adapters.git.git_history import tracking_of
 from agent_memory.adapters.setup.self_tests import SelfTests
 from agent_memory.adapters.setup.settings_files import SettingsFiles, without_empty
@@ -400,7 +400,7 @@ def _read_by(top: str, harness: str) -> str:
     shared = f"{top}/AGENTS.md"
     own = [f"{top}/{name}" for name in _OWN_INSTRUCTIONS.get(harness, ())]
     for path in own:
-        found = read_file(os.path.realpath(path), _MAX_INSTRUCTIONS_BYTES).value_or(None)
+        found = as_result(read_image)(os.path.realpath(path), _MAX_INSTRUCTIONS_BYTES).value_or(None)
         if isinstance(found, FileImage):
             imports = any(line.strip() in _IMPORTS for line in found.data.split(b"\n"))
             return shared if imports or os.path.realpath(path) == os.path.realpath(shared) else path

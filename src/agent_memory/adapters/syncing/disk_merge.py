@@ -22,7 +22,6 @@ from agent_memory.domain.recording.recorded_paths import IGNORE_FILE
 from agent_memory.errors import SyncRefused
 from agent_memory.formats.bookkeeping_json import SyncAtWork, parse_at_work, render_at_work
 from agent_memory.ports import Clock
-from agent_memory.results import unwrap
 
 AT_WORK = "runs/syncing.json"
 
@@ -121,5 +120,5 @@ class DiskMerge:
         """The index as HEAD has it; what is never on disk does not count as removed."""
         tree = self.commits.tree("HEAD")
         outside = [path for path in tree if self._is_outside(path, tree)]
-        there = unwrap(those_there(real_root(self.root), outside))
+        there = those_there(real_root(self.root), outside)
         self.commits.fill_index(frozenset(outside) - frozenset(there))

@@ -10,10 +10,10 @@ from returns.result import Failure
 
 from agent_memory.adapters.disk.durable import replace_file
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import read_file
+from agent_memory.adapters.disk.paths import read_image
 from agent_memory.errors import PathRefused
 from agent_memory.formats.merged_tree import driven_merge
-from agent_memory.results import as_result, unwrap
+from agent_memory.results import as_result
 from agent_memory.surfaces.console import Console
 
 _IN_CONFLICT = 1
@@ -55,7 +55,7 @@ def _merge(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _read(file: Path) -> bytes:
-    image = unwrap(read_file(os.path.abspath(file), _MAX_BYTES))
+    image = read_image(os.path.abspath(file), _MAX_BYTES)
     if image is None:
         raise PathRefused(str(file), "it is not there")
     return image.data
