@@ -12,7 +12,7 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent.child_process import Finished
-from agent_memory.adapters.disk.json_lines import objects_in
+from agent_memory.adapters.disk.lines import objects_in
 from agent_memory.adapters.harness.aider import CHAT_FILE, AiderChats
 from agent_memory.adapters.harness.amp import AmpThreads
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions

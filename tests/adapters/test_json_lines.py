@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.adapters.disk.json_lines import LONG_STRING_BYTES, Objects, objects_in
+from agent_memory.adapters.disk.lines import LONG_STRING_BYTES, Objects, objects_in
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=8),

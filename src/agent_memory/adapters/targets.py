@@ -16,17 +16,17 @@ from hashlib import sha256
 from attrs import frozen
 from returns.result import Success
 
-from agent_memory.adapters.disk.appending import append_line, make_room
 from agent_memory.adapters.disk.durable import (
     FILE_MODE,
+    append_line,
     create_file,
     fsync_directory,
     make_directories,
+    make_room,
     replace_file,
     write_new_file,
 )
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import is_directory, read_image
+from agent_memory.adapters.disk.paths import is_directory, read_image, store_io
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree, work_tree_above
 from agent_memory.adapters.surroundings.root import local_state_directory
 from agent_memory.domain.section import Target, TargetFile

@@ -19,7 +19,7 @@ from typing import IO, Any, NoReturn
 
 from attrs import frozen
 
-from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import store_io
 from agent_memory.errors import StoreIo
 
 MAX_STDOUT_BYTES = 4 * 1024 * 1024

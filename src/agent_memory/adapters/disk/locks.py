@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import FILE_MODE, make_directories
-from agent_memory.adapters.disk.io_errors import as_store_io
-from agent_memory.adapters.disk.paths import close_quietly, real_root
+from agent_memory.adapters.disk.paths import as_store_io, close_quietly, real_root
 from agent_memory.adapters.surroundings.root import home_of, local_state_directory
 from agent_memory.errors import Busy, Error, HomeUnknown, StoreIo
 

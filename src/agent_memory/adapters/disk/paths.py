@@ -9,13 +9,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from agent_memory.adapters.disk.durable import FILE_MODE, close_quietly as close_quietly
-from agent_memory.adapters.disk.io_errors import as_store_io, store_io
 from agent_memory.errors import PathRefused, StoreIo
 
 if TYPE_CHECKING:
@@ -201,3 +201,21 @@ def _is_plain_directory(path: str) -> bool:
     if stat.S_ISDIR(mode):
         return True
     raise PathRefused(path, "it is not a directory" if stat.S_ISREG(mode) else oddity(mode) or "")
+
+
+# -- from the operating system's errors to ours ---------------------------------------------------------------------------
+
+
+def store_io(error: OSError, operation: str, path: str) -> StoreIo:
+    """The error for a failed `operation` (a verb: `write`, `read`, `list`) on `path`."""
+    name = errno.errorcode.get(error.errno, "EUNKNOWN") if error.errno is not None else "EUNKNOWN"
+    return StoreIo(path, operation, name, error.strerror or str(error))
+
+
+@contextmanager
+def as_store_io(operation: str, path: str) -> Generator[None, None, None]:
+    """Raise StoreIo in the place of an OSError."""
+    try:
+        yield
+    except OSError as error:
+        raise store_io(error, operation, path) from error

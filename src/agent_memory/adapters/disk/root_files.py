@@ -8,8 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
-from agent_memory.adapters.disk.io_errors import as_store_io
-from agent_memory.adapters.disk.paths import directory_in, path_in, read_image, real_root
+from agent_memory.adapters.disk.paths import as_store_io, directory_in, path_in, read_image, real_root
 from agent_memory.errors import PathRefused, StoreIo
 
 if TYPE_CHECKING:

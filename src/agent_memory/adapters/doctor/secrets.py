@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from attrs import frozen
 
-from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import store_io
 from agent_memory.adapters.doctor.files import walk
 from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.git.git_process import GitProcess

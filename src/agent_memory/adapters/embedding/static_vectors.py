@@ -22,7 +22,7 @@ from typing import Any
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import store_io
 from agent_memory.adapters.surroundings.root import local_state_directory
 from agent_memory.domain.similarity import packed
 from agent_memory.errors import Error

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 
 from attrs import field, frozen
 
-from agent_memory.adapters.disk.io_errors import as_store_io
-from agent_memory.adapters.disk.paths import FileImage, directory_in, those_there
+from agent_memory.adapters.disk.paths import FileImage, as_store_io, directory_in, those_there
 from agent_memory.adapters.disk.root_files import names_below, read_bytes
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_reading import FAILED, MAX_RETIRED_BYTES, PROCESSED, REASON_ENDING

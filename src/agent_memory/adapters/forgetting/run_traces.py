@@ -18,8 +18,7 @@ from attrs import evolve, frozen
 from returns.result import Failure
 
 from agent_memory.adapters.disk.durable import fsync_directory
-from agent_memory.adapters.disk.io_errors import as_store_io
-from agent_memory.adapters.disk.paths import directory_in, real_root
+from agent_memory.adapters.disk.paths import as_store_io, directory_in, real_root
 from agent_memory.adapters.disk.root_files import files_below, read_bytes, remove_file, subdirectories, write_text
 from agent_memory.adapters.forgetting.note_traces import id_at
 from agent_memory.adapters.records.run_log_files import FORGOTTEN_MARK, RUNS, RunLogFiles

@@ -21,8 +21,7 @@ from unicodedata import normalize
 from returns.result import Failure
 
 from agent_memory.adapters.disk.durable import FILE_MODE, make_directories, replace_file
-from agent_memory.adapters.disk.io_errors import as_store_io, store_io
-from agent_memory.adapters.disk.paths import is_directory
+from agent_memory.adapters.disk.paths import as_store_io, is_directory, store_io
 from agent_memory.adapters.disk.root_files import names_in
 from agent_memory.adapters.git.git_process import OURSELVES, GitProcess, Identity, failed
 from agent_memory.adapters.git.git_repository import GitRepository

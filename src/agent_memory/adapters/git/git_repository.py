@@ -15,8 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agent_memory.adapters.disk.durable import create_file, make_directories, move_file
-from agent_memory.adapters.disk.io_errors import as_store_io
-from agent_memory.adapters.disk.paths import exists, is_directory
+from agent_memory.adapters.disk.paths import as_store_io, exists, is_directory
 from agent_memory.adapters.git.git_process import GitProcess, failed
 from agent_memory.adapters.git.history_purge import finish_swap
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORE_TEXT

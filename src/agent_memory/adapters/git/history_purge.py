@@ -15,8 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import exists, lies_there
+from agent_memory.adapters.disk.paths import exists, lies_there, store_io
 from agent_memory.adapters.git.git_process import GitProcess, failed
 from agent_memory.adapters.surroundings.root import is_directory
 from agent_memory.errors import PathRefused, RecorderFailed

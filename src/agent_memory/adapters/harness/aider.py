@@ -34,9 +34,8 @@ from typing import ClassVar
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
-from agent_memory.adapters.disk.paths import lies_there
+from agent_memory.adapters.disk.paths import lies_there, store_io
 from agent_memory.adapters.harness.session_finders import Findings
 from agent_memory.adapters.harness.transcripts import (
     OpenTranscript,

@@ -22,8 +22,7 @@ from itertools import chain
 
 from attrs import define, field, frozen
 
-from agent_memory.adapters.disk.json_lines import objects_in
-from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, LongLine, read_lines
+from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, LongLine, objects_in, read_lines
 from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.any_json import (
     Json,

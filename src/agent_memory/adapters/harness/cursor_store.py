@@ -14,7 +14,7 @@ from functools import partial
 
 from attrs import frozen
 
-from agent_memory.adapters.disk.json_lines import objects_in
+from agent_memory.adapters.disk.lines import objects_in
 from agent_memory.adapters.harness.any_json import (
     Json,
     answer_text,

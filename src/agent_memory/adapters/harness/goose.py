@@ -14,7 +14,7 @@ from itertools import chain
 
 from attrs import evolve, frozen
 
-from agent_memory.adapters.disk.json_lines import objects_in
+from agent_memory.adapters.disk.lines import objects_in
 from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.any_json import (
     Json,

@@ -16,10 +16,8 @@ from itertools import chain
 from attrs import frozen
 from returns.result import Failure
 
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.json_lines import objects_in
-from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
-from agent_memory.adapters.disk.paths import lies_there
+from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, objects_in
+from agent_memory.adapters.disk.paths import lies_there, store_io
 from agent_memory.adapters.harness.any_json import (
     Json,
     answer_text,

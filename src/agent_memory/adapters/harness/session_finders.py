@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import close_quietly
+from agent_memory.adapters.disk.paths import close_quietly, store_io
 from agent_memory.adapters.harness.read_only_database import Database, read_database
 from agent_memory.adapters.harness.transcripts import (
     FILE_FLAGS,

@@ -15,8 +15,7 @@ from typing import ClassVar, Protocol, TypeVar
 from attrs import evolve, frozen
 from returns.result import Result
 
-from agent_memory.adapters.disk.json_lines import Objects, objects_in
-from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
+from agent_memory.adapters.disk.lines import Line, LongLine, Objects, objects_in, read_lines
 from agent_memory.adapters.disk.paths import close_quietly, lies_there
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.turn_builder import NewFrom, Session, new_after, new_after_lost_record

@@ -8,8 +8,7 @@ Imports nothing but `time` and modules that import as little, since capture runs
 
 import time
 
-from agent_memory.adapters.disk.appending import append_line, make_room
-from agent_memory.adapters.disk.durable import FILE_MODE, make_directories
+from agent_memory.adapters.disk.durable import FILE_MODE, append_line, make_directories, make_room
 from agent_memory.adapters.disk.json_lite import json_object
 from agent_memory.adapters.surroundings.root import local_state_directory
 

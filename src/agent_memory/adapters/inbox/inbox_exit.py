@@ -17,8 +17,7 @@ from contextlib import suppress
 from attrs import field, frozen
 
 from agent_memory.adapters.disk.durable import create_file, make_directories, move_file, replace_file
-from agent_memory.adapters.disk.io_errors import as_store_io
-from agent_memory.adapters.disk.paths import directory_in, exists, read_image
+from agent_memory.adapters.disk.paths import as_store_io, directory_in, exists, read_image
 from agent_memory.adapters.disk.root_files import remove_file, write_text
 from agent_memory.adapters.inbox.inbox_put import INBOX, put_text, random_digits
 from agent_memory.adapters.inbox.inbox_reading import (

@@ -7,10 +7,8 @@ from collections.abc import Collection, Mapping
 
 from attrs import frozen
 
-from agent_memory.adapters.disk.appending import append_line
-from agent_memory.adapters.disk.durable import FILE_MODE, flush, make_directories
-from agent_memory.adapters.disk.io_errors import as_store_io
-from agent_memory.adapters.disk.paths import directory_in, exists
+from agent_memory.adapters.disk.durable import FILE_MODE, append_line, flush, make_directories
+from agent_memory.adapters.disk.paths import as_store_io, directory_in, exists
 from agent_memory.adapters.disk.root_files import remove_file, write_text
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_reading import text_in

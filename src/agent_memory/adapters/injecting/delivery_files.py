@@ -10,8 +10,7 @@ import os
 import stat
 import time
 
-from agent_memory.adapters.disk.appending import append_line, make_room
-from agent_memory.adapters.disk.durable import DIRECTORY_MODE, FILE_MODE, close_quietly
+from agent_memory.adapters.disk.durable import DIRECTORY_MODE, FILE_MODE, append_line, close_quietly, make_room
 from agent_memory.adapters.disk.json_lite import json_object, scan_json
 from agent_memory.domain.injecting.deliveries import Delivery, delivery_of
 

@@ -12,7 +12,7 @@ from typing import Any
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.io_errors import as_store_io
+from agent_memory.adapters.disk.paths import as_store_io
 from agent_memory.adapters.inbox.hook_log import FILE_NAME, PREVIOUS_NAME, hook_log_directories
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.inbox.inbox_reading import failed_entries, last_captures

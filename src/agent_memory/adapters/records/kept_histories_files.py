@@ -18,8 +18,7 @@ from pathlib import Path
 from attrs import frozen
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
-from agent_memory.adapters.disk.io_errors import as_store_io
-from agent_memory.adapters.disk.paths import directory_in, read_image, real_root
+from agent_memory.adapters.disk.paths import as_store_io, directory_in, read_image, real_root
 from agent_memory.adapters.disk.root_files import names_in
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.kept_history import KeptPart, KeptSession, joined_history

@@ -16,8 +16,7 @@ from pathlib import Path
 from attrs import evolve
 
 from agent_memory.adapters.disk.durable import fsync_directory, replace_file
-from agent_memory.adapters.disk.io_errors import as_store_io
-from agent_memory.adapters.disk.paths import directory_in, exists, is_plain_name, real_root
+from agent_memory.adapters.disk.paths import as_store_io, directory_in, exists, is_plain_name, real_root
 from agent_memory.adapters.disk.root_files import JsonFile, read_bytes, subdirectories, write_text
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.run_log import (

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, move_file, replace_file
-from agent_memory.adapters.disk.io_errors import as_store_io
-from agent_memory.adapters.disk.paths import exists, lies_there
+from agent_memory.adapters.disk.paths import as_store_io, exists, lies_there
 from agent_memory.adapters.records.run_log_files import DEFRAG_CHECKPOINT, RunLogFiles
 from agent_memory.adapters.surroundings.root import is_directory
 from agent_memory.domain.actions import Deferred

@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from attrs import frozen
 
-from agent_memory.adapters.disk.appending import line_of_its_own
-from agent_memory.adapters.disk.durable import FILE_MODE, make_directories, replace_file
-from agent_memory.adapters.disk.io_errors import as_store_io
+from agent_memory.adapters.disk.durable import FILE_MODE, line_of_its_own, make_directories, replace_file
 from agent_memory.adapters.disk.locks import lock_within, release
-from agent_memory.adapters.disk.paths import directory_in, open_checked, real_root
+from agent_memory.adapters.disk.paths import as_store_io, directory_in, open_checked, real_root
 from agent_memory.adapters.disk.root_files import names_in
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.text.slug import slug_of

@@ -13,8 +13,8 @@ import time
 from contextlib import AbstractContextManager, suppress
 
 from agent_memory.adapters.disk.durable import make_directories
-from agent_memory.adapters.disk.io_errors import as_store_io
 from agent_memory.adapters.disk.locks import file_lock
+from agent_memory.adapters.disk.paths import as_store_io
 from agent_memory.adapters.disk.root_files import JsonFile, write_text
 from agent_memory.adapters.scheduling.notices import COMMAND, SESSION, Notice, notice_path, schedule_directory
 from agent_memory.config import ScheduleConfig

@@ -11,8 +11,7 @@ from pathlib import Path
 from attrs import evolve, frozen
 from returns.result import Failure, Success
 
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import FileImage, read_image
+from agent_memory.adapters.disk.paths import FileImage, read_image, store_io
 from agent_memory.adapters.git.git_history import tracking_of
 from agent_memory.adapters.setup.self_tests import SelfTests
 from agent_memory.adapters.setup.settings_files import SettingsFiles, without_empty

@@ -15,8 +15,7 @@ from attrs import evolve, frozen
 from returns.result import Result
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories
-from agent_memory.adapters.disk.io_errors import as_store_io, store_io
-from agent_memory.adapters.disk.paths import lies_there
+from agent_memory.adapters.disk.paths import as_store_io, lies_there, store_io
 from agent_memory.adapters.targets import TargetFiles
 from agent_memory.domain.installing.plan import SettingsFile
 from agent_memory.domain.section import TargetFile

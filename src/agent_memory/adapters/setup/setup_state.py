@@ -14,9 +14,8 @@ import os
 from contextlib import AbstractContextManager
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
-from agent_memory.adapters.disk.io_errors import as_store_io
 from agent_memory.adapters.disk.locks import file_lock
-from agent_memory.adapters.disk.paths import read_image
+from agent_memory.adapters.disk.paths import as_store_io, read_image
 from agent_memory.adapters.disk.root_files import JsonFile
 from agent_memory.adapters.surroundings.root import is_directory, local_state_directory
 from agent_memory.domain.installing.receipt import Receipt, sha256_of

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from attrs import evolve, frozen
 
 from agent_memory.adapters.disk import paths
-from agent_memory.adapters.disk.io_errors import as_store_io, store_io
-from agent_memory.adapters.disk.paths import FileImage, directory_in, look_of, oddity, path_in
+from agent_memory.adapters.disk.paths import FileImage, as_store_io, directory_in, look_of, oddity, path_in, store_io
 from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
 from agent_memory.domain.recording.file_change import content_hash
 from agent_memory.domain.text.derive import body_hash

@@ -26,8 +26,15 @@ from agent_memory.adapters.disk.durable import (
     replace_file,
     write_new_file,
 )
-from agent_memory.adapters.disk.io_errors import as_store_io, store_io
-from agent_memory.adapters.disk.paths import directory_in, exists, open_checked, path_in, read_image
+from agent_memory.adapters.disk.paths import (
+    as_store_io,
+    directory_in,
+    exists,
+    open_checked,
+    path_in,
+    read_image,
+    store_io,
+)
 from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, MAX_FILE_BYTES, RUNS, TOPICS, TRANSACTION
 from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash, hash_of
 from agent_memory.errors import PathRefused, StoreIo

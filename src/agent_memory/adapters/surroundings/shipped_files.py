@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import agent_memory
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import lies_there
+from agent_memory.adapters.disk.paths import lies_there, store_io
 from agent_memory.errors import ConfigInvalid
 
 _PACKAGE = Path(agent_memory.__file__).parent

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from attrs import field, frozen
 
 from agent_memory.adapters.disk.durable import make_directories, replace_file
-from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import store_io
 from agent_memory.adapters.git.git_process import TIMED_OUT, GitOutput, GitProcess
 from agent_memory.adapters.git.git_repository import GitRepository
 from agent_memory.adapters.syncing.commits import INCOMING

@@ -9,8 +9,7 @@ from pathlib import Path
 from returns.result import Failure
 
 from agent_memory.adapters.disk.durable import replace_file
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import read_image
+from agent_memory.adapters.disk.paths import read_image, store_io
 from agent_memory.errors import PathRefused
 from agent_memory.formats.merged_tree import driven_merge
 from agent_memory.results import as_result

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from agent_memory.adapters.agent.agent_environment import only_for_a_person
-from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import store_io
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.setup.installation import Installation
 from agent_memory.adapters.surroundings.repository import work_tree_above
