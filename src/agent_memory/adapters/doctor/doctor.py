@@ -11,8 +11,7 @@ from shlex import quote
 from attrs import evolve, field, frozen
 from returns.result import Result, Success
 
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import is_there
+from agent_memory.adapters.disk.paths import exists, store_io
 from agent_memory.adapters.doctor.files import Found, check_files, check_state, walk
 from agent_memory.adapters.doctor.repository import check_repository
 from agent_memory.adapters.doctor.runs import (
@@ -124,7 +123,7 @@ class Doctor:
         findings += check_files(root, walked, now_ms)
         findings += check_state(root, walked)
         with telling(findings, of.UNREADABLE_STORE):
-            if unwrap(is_there(f"{root}/{JOURNAL}")):
+            if exists(f"{root}/{JOURNAL}"):
                 words = "A change of several files was cut short, and could not be undone yet"
                 findings.append(of.UNFINISHED_WRITE.found(JOURNAL, words))
         findings += [of.SETTING.found("config", warning.rstrip(".")) for warning in self.warnings]

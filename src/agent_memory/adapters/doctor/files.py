@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from attrs import define, field, frozen
 
 from agent_memory.adapters.disk.durable import TEMPORARY_PREFIX, claim_abandoned, close_quietly
-from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import store_io
 from agent_memory.adapters.disk.root_files import read_bytes
 from agent_memory.adapters.store.entry_files import TOPICS
 from agent_memory.domain.doctor import catalogue as of

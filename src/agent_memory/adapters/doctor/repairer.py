@@ -9,7 +9,7 @@ from itertools import chain, count
 from attrs import frozen
 from returns.result import Result
 
-from agent_memory.adapters.disk.paths import FileImage, is_directory, is_there
+from agent_memory.adapters.disk.paths import FileImage, exists, is_directory
 from agent_memory.adapters.disk.root_files import names_below
 from agent_memory.adapters.doctor.doctor import Doctor, pinned_outside, read_copies, read_notes
 from agent_memory.adapters.doctor.files import Found, RepairLog, repair_files, walk
@@ -58,10 +58,10 @@ class Repairer:
             unwrap(held)
             has_root = False
             with log.tolerating():
-                has_root = unwrap(is_directory(root))
+                has_root = is_directory(root)
             if has_root:
                 with log.tolerating():  # whoever changes nothing still finishes, or undoes, what a crash left half done
-                    was_cut_short = unwrap(is_there(f"{root}/{JOURNAL}"))
+                    was_cut_short = exists(f"{root}/{JOURNAL}")
                     unwrap(store.apply(()))
                     if was_cut_short:
                         log.did.append("a change that was cut short is undone, or finished")

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from agent_memory.adapters.disk.io_errors import as_store_io
-from agent_memory.adapters.disk.paths import exists, is_directory
+from agent_memory.adapters.disk.paths import as_store_io, exists, is_directory
 from agent_memory.adapters.doctor.files import RepairLog
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess
 from agent_memory.adapters.git.git_repository import GitRepository, remove_stale_locks, stale_locks
@@ -57,7 +56,7 @@ def check_repository(root: Path, environ: Mapping[str, str], *, has_notes: bool)
 
 def _check(root: Path, git: GitProcess, has_notes: bool) -> Iterator[Finding]:
     if not exists(f"{root}/{_GIT}"):
-        if unwrap(is_directory(str(root))):  # there is something to record
+        if is_directory(str(root)):  # there is something to record
             git.run("--version")
         if has_notes:
             words = "There is no history, although storage.autoCommit is on; the next write begins one"

@@ -29,11 +29,11 @@ from agent_memory.domain.change import (
     subject_of,
 )
 from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
-from agent_memory.domain.undo_run import Footprint
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.text.file_name import file_name_of, folded_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.tiers import TIERS_FILE, TierList
+from agent_memory.domain.undo_run import Footprint
 from agent_memory.errors import (
     EntryChanged,
     EntryExists,
