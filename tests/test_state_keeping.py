@@ -122,7 +122,7 @@ def test_a_bottomless_value_is_refused() -> None:
 def test_a_value_has_a_limit() -> None:
     keeping = _World().keeping()
     keeping.set("k", "x" * (MAX_VALUE_BYTES - 2)).unwrap()
-    assert "at most 262,144" in keeping.set("k", "x" * (MAX_VALUE_BYTES - 1)).failure().problems[0]  # type: ignore[union-attr]
+    assert "at most 262,144" in keeping.set("k", "x" * (MAX_VALUE_BYTES - 1)).failure().problems[0]  # type: ignore[attr-defined]
     assert value_of(keeping, "k").startswith("x")
 
 

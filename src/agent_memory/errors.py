@@ -1,499 +1,571 @@
-"""Every way in which a public function can fail: one closed union of frozen exceptions.
+"""Every way in which a public function can fail: one class of exception a failure, below `Error`.
 
 Inside, they are raised. A public function, a port and a step of a machine return them as the `Failure` of a `Result`:
 `as_result` and `unwrap` of `agent_memory.results` lead from one to the other.
 
-Each class carries a stable `code` (used by `--json`), an `exit_code` for the process, and facts as fields. No class holds
-prose: `agent_memory.wording` turns an error into the sentence that people read. Exit codes: 2 usage, 3 bug, 10 config,
-20 store, 30 inbox or history, 40 agent, 50 reply or plan refused, 60 recorder, 70 managed section, 75 busy.
+Each class carries a stable `code` (used by `--json`), an `exit_code` for the process, facts as fields, and the sentence that
+people read as its `str`: what happened, where, what to do next. Exit codes: 2 usage, 3 bug, 10 config, 20 store, 30 inbox or
+history, 40 agent, 50 reply or plan refused, 60 recorder, 70 managed section, 75 busy.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, cast, get_args
+import time
+from typing import ClassVar
 
 from attrs import frozen
 
 
-class AgentMemoryError(Exception):
-    """What the errors below have in common: two of the same class with the same facts are equal."""
+@frozen
+class Error(Exception):
+    """A failure that was foreseen. Two of the same class with the same facts are equal."""
 
     code: ClassVar[str]
+    """The name of the class in small letters, with hyphens."""
     exit_code: ClassVar[int]
 
+    def __init_subclass__(cls) -> None:
+        if "code" not in vars(cls):
+            cls.code = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in cls.__name__)[1:]
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, AgentMemoryError) and type(self) is type(other) and self.args == other.args
+        return isinstance(other, Error) and type(self) is type(other) and self.args == other.args
 
     def __hash__(self) -> int:
         return hash((type(self), self.args))
+
+
+class UsageError(Error):
+    exit_code = 2
+
+
+class ConfigError(Error):
+    exit_code = 10
+
+
+class StoreError(Error):
+    exit_code = 20
+
+
+class HistoryError(Error):
+    """Of the inbox, too."""
+
+    exit_code = 30
+
+
+class AgentError(Error):
+    exit_code = 40
+
+
+class RecorderError(Error):
+    exit_code = 60
+
+
+class SectionError(Error):
+    exit_code = 70
+
+
+def _list(problems: tuple[str, ...]) -> str:
+    return "; ".join(problems)
+
+
+_REMOTE_HINTS = {
+    "network": "Nothing on this machine was lost; run `memory sync` again when it can be reached.",
+    "login": "Log in to it as git does (an ssh agent, a credential helper): memory never asks for a password.",
+    "gone": "Check that the repository is there, or name another with `memory sync --remote URL`.",
+    "refused": "Nothing on this machine was lost; see what it says.",
+}
 
 
 # -- 2: usage ---------------------------------------------------------------------------------------------------------
 
 
 @frozen
-class UsageInvalid(AgentMemoryError):
+class UsageInvalid(UsageError):
     """The call itself is wrong. `problem` and `hint` are whole phrases made by the surface that parsed the call."""
 
     code: ClassVar[str] = "usage"
-    exit_code: ClassVar[int] = 2
     problem: str
     hint: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.problem}. {self.hint}".rstrip(" ") if self.hint else f"{self.problem}."
+
 
 @frozen
-class ActRefused(AgentMemoryError):
+class ActRefused(UsageError):
     """An act that raises trust, asked for inside a harness; `because` names the environment variable that showed it."""
 
-    code: ClassVar[str] = "act-refused"
-    exit_code: ClassVar[int] = 2
     act: str
     because: str
+
+    def __str__(self) -> str:
+        return f"`memory {self.act}` is for a person, and {self.because} says that an agent is calling. Run it from your own terminal."
 
 
 # -- 10: config -------------------------------------------------------------------------------------------------------
 
 
 @frozen
-class ConfigInvalid(AgentMemoryError):
+class ConfigInvalid(ConfigError):
     """A config file that is not valid; every problem is listed as `path.to.key: what is wrong`."""
 
-    code: ClassVar[str] = "config-invalid"
-    exit_code: ClassVar[int] = 10
     path: str
     problems: tuple[str, ...]
 
+    def __str__(self) -> str:
+        return (
+            f"The config {self.path} is not valid: {_list(self.problems)}. Correct it, or see `memory config --help`."
+        )
+
 
 @frozen
-class ConfigUnreadable(AgentMemoryError):
+class ConfigUnreadable(ConfigError):
     """A config file that exists but cannot be read."""
 
-    code: ClassVar[str] = "config-unreadable"
-    exit_code: ClassVar[int] = 10
     path: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"The config {self.path} cannot be read: {self.reason}. Check its permissions."
+
 
 @frozen
-class SettingsRefused(AgentMemoryError):
+class SettingsRefused(ConfigError):
     """A harness's settings file, or our own config, that setup or uninstall must not or cannot edit; it was left as it is."""
 
-    code: ClassVar[str] = "settings-refused"
-    exit_code: ClassVar[int] = 10
     path: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"{self.path} was left as it is: {self.reason}."
+
 
 @frozen
-class SchedulerFailed(AgentMemoryError):
+class SchedulerFailed(ConfigError):
     """The machine's scheduler is not there, or did not take the jobs."""
 
-    code: ClassVar[str] = "scheduler-failed"
-    exit_code: ClassVar[int] = 10
     scheduler: str
     """`launchd`, `systemd` or `cron`."""
     reason: str
     hint: str
 
+    def __str__(self) -> str:
+        return f"{self.scheduler} does not run the jobs: {self.reason}. {self.hint}"
+
 
 @frozen
-class HomeUnknown(AgentMemoryError):
+class HomeUnknown(ConfigError):
     """Neither HOME nor the password database says where the person's files are."""
 
-    code: ClassVar[str] = "home-unknown"
-    exit_code: ClassVar[int] = 10
+    def __str__(self) -> str:
+        return "No home directory is known, so there is no place for the memories. Set HOME to an absolute path."
 
 
 # -- 20: store --------------------------------------------------------------------------------------------------------
 
 
 @frozen
-class StoreIo(AgentMemoryError):
+class StoreIo(StoreError):
     """The operating system refused `operation` on `path`; `errno_name` is its symbolic name (`ENOSPC`)."""
 
-    code: ClassVar[str] = "store-io"
-    exit_code: ClassVar[int] = 20
     path: str
     operation: str
     errno_name: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"Could not {self.operation} {self.path}: {self.reason} ({self.errno_name}). Nothing was lost; run the command again once that is mended."
+
 
 @frozen
-class EntryNotFound(AgentMemoryError):
+class EntryNotFound(StoreError):
     """No live entry, alias or (where asked for) archived entry has this id."""
 
-    code: ClassVar[str] = "entry-not-found"
-    exit_code: ClassVar[int] = 20
     id: str
     archived: bool = False
     """True when it is not live but is in the archive."""
 
+    def __str__(self) -> str:
+        if self.archived:
+            return (
+                f"{self.id} is in the archive. Use `memory read --archived {self.id}`, or `memory restore {self.id}`."
+            )
+        return f"There is no entry {self.id if self.id.strip() else repr(self.id)}. `memory list` shows what there is."
+
 
 @frozen
-class EntryUnreadable(AgentMemoryError):
+class EntryUnreadable(StoreError):
     """A file in `topics/` or `archive/` that is not a valid memory entry; the file is left as it is."""
 
-    code: ClassVar[str] = "entry-unreadable"
-    exit_code: ClassVar[int] = 20
     path: str
     problems: tuple[str, ...]
 
+    def __str__(self) -> str:
+        return f"{self.path} is not a valid entry: {_list(self.problems)}. It was left as it is; correct it by hand."
+
 
 @frozen
-class EntryInvalid(AgentMemoryError):
+class EntryInvalid(StoreError):
     """Values that would make an invalid entry, refused before anything is written."""
 
-    code: ClassVar[str] = "entry-invalid"
-    exit_code: ClassVar[int] = 20
     problems: tuple[str, ...]
 
+    def __str__(self) -> str:
+        return f"That would not be a valid entry: {_list(self.problems)}."
+
 
 @frozen
-class EntryChanged(AgentMemoryError):
+class EntryChanged(StoreError):
     """The entry's bytes are not those that the change was made from."""
 
-    code: ClassVar[str] = "entry-changed"
-    exit_code: ClassVar[int] = 20
     id: str
+
+    def __str__(self) -> str:
+        return f"{self.id} was changed by someone else meanwhile, so nothing was written. Look at it and try again."
 
 
 @frozen
-class EntryExists(AgentMemoryError):
+class EntryExists(StoreError):
     """Another live entry has this id or this file name."""
 
-    code: ClassVar[str] = "entry-exists"
-    exit_code: ClassVar[int] = 20
     id: str
     path: str
 
+    def __str__(self) -> str:
+        return f"{self.id} exists already as {self.path}."
+
 
 @frozen
-class EntryProtected(AgentMemoryError):
+class EntryProtected(StoreError):
     """The rule named by `because` (for instance `secret`) forbids `act` on this entry."""
 
-    code: ClassVar[str] = "entry-protected"
-    exit_code: ClassVar[int] = 20
     id: str
     act: str
     because: str
 
+    def __str__(self) -> str:
+        return f"{self.id} cannot be used for {self.act}: it is {self.because}."
+
 
 @frozen
-class PathRefused(AgentMemoryError):
+class PathRefused(StoreError):
     """A path that leaves the store, or passes through a symbolic link or a special file inside it."""
 
-    code: ClassVar[str] = "path-refused"
-    exit_code: ClassVar[int] = 20
     path: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"{self.path} was refused: {self.reason}."
+
 
 @frozen
-class StateCorrupt(AgentMemoryError):
+class StateCorrupt(StoreError):
     """A file of ours under the root (state, run record, ledger) that cannot be understood; nothing was changed."""
 
-    code: ClassVar[str] = "state-corrupt"
-    exit_code: ClassVar[int] = 20
     path: str
     problems: tuple[str, ...]
 
+    def __str__(self) -> str:
+        return f"{self.path} cannot be understood: {_list(self.problems)}. Nothing was changed; move the file away to start it afresh."
+
 
 @frozen
-class StateInvalid(AgentMemoryError):
+class StateInvalid(StoreError):
     """A key or a value that cannot be kept as state, refused before anything is written."""
 
-    code: ClassVar[str] = "state-invalid"
-    exit_code: ClassVar[int] = 20
     problems: tuple[str, ...]
 
+    def __str__(self) -> str:
+        return f"That cannot be kept as state: {_list(self.problems)}."
+
 
 @frozen
-class StateNotFound(AgentMemoryError):
+class StateNotFound(StoreError):
     """Nothing is kept as state under this key."""
 
-    code: ClassVar[str] = "state-not-found"
-    exit_code: ClassVar[int] = 20
     key: str
 
+    def __str__(self) -> str:
+        return f"Nothing is kept under the key {self.key}. `memory state list` shows what there is."
+
 
 @frozen
-class RunNotFound(AgentMemoryError):
+class RunNotFound(StoreError):
     """No run under `runs/` has this id, or begins with it; with an empty id there is none that could be meant."""
 
-    code: ClassVar[str] = "run-not-found"
-    exit_code: ClassVar[int] = 20
     run_id: str
+
+    def __str__(self) -> str:
+        if not self.run_id:
+            return "There is no run that changed anything and still stands. `memory log` lists the runs."
+        return f"There is no run {self.run_id}. `memory log` lists the runs."
 
 
 @frozen
-class UndoRefused(AgentMemoryError):
+class UndoRefused(StoreError):
     """A run that cannot be undone as it stands: what it wrote was changed since, or it is undone already. Nothing was changed."""
 
-    code: ClassVar[str] = "undo-refused"
-    exit_code: ClassVar[int] = 20
     run_id: str
     reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"The run {self.run_id} was not undone: {_list(self.reasons)}. Nothing was changed."
 
 
 # -- 30: inbox and history --------------------------------------------------------------------------------------------
 
 
 @frozen
-class InboxEntryInvalid(AgentMemoryError):
+class InboxEntryInvalid(HistoryError):
     """An inbox entry, or what would become one, with every problem as `key: what is wrong`."""
 
-    code: ClassVar[str] = "inbox-entry-invalid"
-    exit_code: ClassVar[int] = 30
     problems: tuple[str, ...]
     path: str | None = None
 
+    def __str__(self) -> str:
+        where = f"The inbox entry {self.path}" if self.path else "The inbox entry"
+        return f"{where} is not valid: {_list(self.problems)}."
+
 
 @frozen
-class HistoryUnavailable(AgentMemoryError):
+class HistoryUnavailable(HistoryError):
     """The session's history is not there yet or not reachable now. Sets the entry back; never an attempt by itself."""
 
-    code: ClassVar[str] = "history-unavailable"
-    exit_code: ClassVar[int] = 30
     session_id: str
     reason: str
     is_missing: bool = False
     """Where it was looked for, nothing of it is there: not yet, or no longer. Else it cannot be read now, and says nothing of
     what it holds (P6)."""
 
+    def __str__(self) -> str:
+        if self.is_missing:
+            return f"The history of session {self.session_id} is not there: {self.reason}."
+        return f"The history of session {self.session_id} is not available yet: {self.reason}. It stays in the inbox and is tried again."
+
 
 @frozen
-class HistoryUnreadable(AgentMemoryError):
+class HistoryUnreadable(HistoryError):
     """A transcript that exists and can never be read as what it claims to be: the session's own fault, one attempt."""
 
-    code: ClassVar[str] = "history-unreadable"
-    exit_code: ClassVar[int] = 30
     path: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"The transcript {self.path} cannot be read: {self.reason}."
+
 
 @frozen
-class TranscriptRefused(AgentMemoryError):
+class TranscriptRefused(HistoryError):
     """A transcript that must not be read: outside the known roots, a FIFO, a device or a symbolic link (P27)."""
 
-    code: ClassVar[str] = "transcript-refused"
-    exit_code: ClassVar[int] = 30
     path: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"The transcript {self.path} was not read: {self.reason}."
+
 
 @frozen
-class SessionForgotten(AgentMemoryError):
+class SessionForgotten(HistoryError):
     """A session that a person had forgotten at `at_ms`: it is not captured, read or learnt from again (P28)."""
 
-    code: ClassVar[str] = "session-forgotten"
-    exit_code: ClassVar[int] = 30
     session_id: str
     at_ms: int
+
+    def __str__(self) -> str:
+        day = time.strftime("%Y-%m-%d", time.gmtime(self.at_ms / 1000))
+        return f"The session {self.session_id} was forgotten on {day} (`memory forget`), and is not learnt again."
 
 
 # -- 40: agent command ------------------------------------------------------------------------------------------------
 
 
 @frozen
-class AgentMissing(AgentMemoryError):
+class AgentMissing(AgentError):
     """The configured executable does not exist or cannot be run. Pauses the run."""
 
-    code: ClassVar[str] = "agent-missing"
-    exit_code: ClassVar[int] = 40
     command: str
+
+    def __str__(self) -> str:
+        return f"The agent command {self.command} was not found. Install it, or set llm.command or llm.preset (`builtin` needs nothing)."
 
 
 @frozen
-class AgentFailed(AgentMemoryError):
+class AgentFailed(AgentError):
     """The command ended with a non-zero exit or a signal. `stderr_tail` is redacted. Pauses the run."""
 
-    code: ClassVar[str] = "agent-failed"
-    exit_code: ClassVar[int] = 40
     command: str
     exit_status: int
     stderr_tail: str
 
+    def __str__(self) -> str:
+        how = (
+            f"was ended by signal {-self.exit_status}"
+            if self.exit_status < 0
+            else f"ended with status {self.exit_status}"
+        )
+        said = f": {self.stderr_tail.rstrip('.')}" if self.stderr_tail else ""
+        return f"The agent command {self.command} {how}{said}. Nothing was changed; the next run tries again."
+
 
 @frozen
-class AgentUnavailable(AgentMemoryError):
+class AgentUnavailable(AgentError):
     """The command ran but cannot serve now: `cause` is login, rate-limit, network or config. Pauses the run."""
 
-    code: ClassVar[str] = "agent-unavailable"
-    exit_code: ClassVar[int] = 40
     command: str
     cause: str
     said: str
 
+    def __str__(self) -> str:
+        return f"The agent command {self.command} cannot serve now ({self.cause}): {self.said.rstrip('.')}. Nothing was changed; the next run tries again."
+
 
 @frozen
-class AgentTimedOut(AgentMemoryError):
+class AgentTimedOut(AgentError):
     """No reply within the limit; the whole process group was ended. Sets the entry back."""
 
-    code: ClassVar[str] = "agent-timed-out"
-    exit_code: ClassVar[int] = 40
     command: str
     seconds: float
 
+    def __str__(self) -> str:
+        return f"The agent command {self.command} gave no reply within {self.seconds:g} s. Raise llm.timeoutSeconds if it needs longer."
+
 
 @frozen
-class SpendExhausted(AgentMemoryError):
+class SpendExhausted(AgentError):
     """The day's calls are used up. Pauses the run until the next day (UTC)."""
 
-    code: ClassVar[str] = "spend-exhausted"
-    exit_code: ClassVar[int] = 40
     calls_today: int
     max_calls_per_day: int
 
+    def __str__(self) -> str:
+        return (
+            f"Today's calls to the agent command are used up ({self.calls_today} of {self.max_calls_per_day}). "
+            "The rest waits until tomorrow (UTC), or raise llm.maxCallsPerDay."
+        )
+
 
 @frozen
-class PresetRefused(AgentMemoryError):
+class PresetRefused(AgentError):
     """A preset that cannot switch its tools off, without `llm.allowTools`."""
 
-    code: ClassVar[str] = "preset-refused"
-    exit_code: ClassVar[int] = 40
     preset: str
+
+    def __str__(self) -> str:
+        return f"The preset {self.preset} cannot run without its tools. Choose another, or set llm.allowTools to true."
 
 
 # -- 50: reply and plan -----------------------------------------------------------------------------------------------
 
 
 @frozen
-class ReplyRefused(AgentMemoryError):
+class ReplyRefused(Error):
     """A reply that is not progress: no envelope, a wrong nonce, over a limit, or empty of anything usable."""
 
-    code: ClassVar[str] = "reply-refused"
     exit_code: ClassVar[int] = 50
     reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"The agent's reply was refused: {_list(self.reasons)}. Nothing was changed."
 
 
 # -- 60: recorder -----------------------------------------------------------------------------------------------------
 
 
 @frozen
-class RecorderFailed(AgentMemoryError):
+class RecorderFailed(RecorderError):
     """Git did not record finished writes; the writes themselves are on disk (P4)."""
 
-    code: ClassVar[str] = "recorder-failed"
-    exit_code: ClassVar[int] = 60
     command: str
     exit_status: int
     stderr_tail: str
 
+    def __str__(self) -> str:
+        return f"The notes are written, but `{self.command}` ended with status {self.exit_status}: {self.stderr_tail}. The next run records them."
+
 
 @frozen
-class SyncRefused(AgentMemoryError):
+class SyncRefused(RecorderError):
     """A sync that cannot be done as things stand: `reason` is a whole phrase, `hint` says what to do. Nothing was changed."""
 
-    code: ClassVar[str] = "sync-refused"
-    exit_code: ClassVar[int] = 60
     reason: str
     hint: str
 
+    def __str__(self) -> str:
+        return f"Nothing was synced: {self.reason}. {self.hint}"
+
 
 @frozen
-class RemoteUnavailable(AgentMemoryError):
+class RemoteUnavailable(RecorderError):
     """The remote did not answer or did not let us in: `cause` is network, login, gone or refused; what it said is redacted.
     What is on this machine is whole; the next sync goes on from there."""
 
-    code: ClassVar[str] = "remote-unavailable"
-    exit_code: ClassVar[int] = 60
     remote: str
     operation: str
     cause: str
     said: str
+
+    def __str__(self) -> str:
+        return f"Could not {self.operation} {self.remote} ({self.cause}): {self.said.rstrip('.')}. {_REMOTE_HINTS.get(self.cause, '')}".rstrip()
 
 
 # -- 70: managed section ----------------------------------------------------------------------------------------------
 
 
 @frozen
-class MarkersAmbiguous(AgentMemoryError):
+class MarkersAmbiguous(SectionError):
     """A target whose markers do not enclose exactly one section; the file was left as it is (P17)."""
 
-    code: ClassVar[str] = "markers-ambiguous"
-    exit_code: ClassVar[int] = 70
     path: str
     problem: str
 
+    def __str__(self) -> str:
+        return (
+            f"{self.path} was left as it is: {self.problem}. "
+            "Keep one `<!-- agent-memory:start -->` and one `<!-- agent-memory:end -->` after it, or neither."
+        )
+
 
 @frozen
-class TargetRefused(AgentMemoryError):
+class TargetRefused(SectionError):
     """A target that must not or cannot be written; it was left as it is."""
 
-    code: ClassVar[str] = "target-refused"
-    exit_code: ClassVar[int] = 70
     path: str
     reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path} was left as it is: {self.reason}."
 
 
 # -- 75: busy ---------------------------------------------------------------------------------------------------------
 
 
 @frozen
-class Busy(AgentMemoryError):
+class Busy(Error):
     """Another run holds the lock."""
 
-    code: ClassVar[str] = "busy"
     exit_code: ClassVar[int] = 75
     lock_path: str
+
+    def __str__(self) -> str:
+        return f"Another run is at work on this store ({self.lock_path}). Try again when it has finished."
 
 
 # -- 3: bug -----------------------------------------------------------------------------------------------------------
 
 
 @frozen
-class Defect(AgentMemoryError):
+class Defect(Error):
     """An exception that no rule foresaw, caught at the one place that may: the machines' driver."""
 
-    code: ClassVar[str] = "defect"
     exit_code: ClassVar[int] = 3
     step: str
     detail: str
 
+    def __str__(self) -> str:
+        return f"A bug in agent-memory at {self.step}: {self.detail}. Nothing was lost; please report it."
 
-Error = (
-    UsageInvalid
-    | ActRefused
-    | ConfigInvalid
-    | ConfigUnreadable
-    | SettingsRefused
-    | SchedulerFailed
-    | HomeUnknown
-    | StoreIo
-    | EntryNotFound
-    | EntryUnreadable
-    | EntryInvalid
-    | EntryChanged
-    | EntryExists
-    | EntryProtected
-    | PathRefused
-    | StateCorrupt
-    | StateInvalid
-    | StateNotFound
-    | RunNotFound
-    | UndoRefused
-    | InboxEntryInvalid
-    | HistoryUnavailable
-    | HistoryUnreadable
-    | TranscriptRefused
-    | SessionForgotten
-    | AgentMissing
-    | AgentFailed
-    | AgentUnavailable
-    | AgentTimedOut
-    | SpendExhausted
-    | PresetRefused
-    | ReplyRefused
-    | RecorderFailed
-    | SyncRefused
-    | RemoteUnavailable
-    | MarkersAmbiguous
-    | TargetRefused
-    | Busy
-    | Defect
-)
 
-ERRORS = cast("type[Error]", get_args(Error))
-"""All of them, for `except`: what is caught is then known as `Error`. (It is a tuple of classes; no checker takes the tuple of a
-union's members for what it is.)"""
+ERRORS = Error
+AgentMemoryError = Error

@@ -121,7 +121,7 @@ class TestUsageLedgerFiles(UsageLedgerContract):
         ledger.append(A, 1, "amp").unwrap()
         before = (root / "usage/h.jsonl").read_bytes()
         half_written(monkeypatch)
-        assert ledger.append(A, 2, "amp").failure().errno_name == "ENOSPC"  # type: ignore[union-attr]
+        assert ledger.append(A, 2, "amp").failure().errno_name == "ENOSPC"  # type: ignore[attr-defined]
         assert (root / "usage/h.jsonl").read_bytes() == before
 
     def test_what_somebody_else_wrote_after_a_cut_line_is_not_taken_away_with_it_p7(

@@ -153,7 +153,7 @@ class World:
         error = self.result(name).failure()
         assert (error.code, error.exit_code) == ("undo-refused", 20), error
         assert self.everything() == before
-        return "; ".join(error.reasons)  # type: ignore[union-attr]
+        return "; ".join(error.reasons)  # type: ignore[attr-defined]
 
     # -- looks --------------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from typing import NoReturn, Protocol, TextIO, cast
 from attrs import frozen
 
 from agent_memory import __version__
-from agent_memory.errors import AgentMemoryError, Defect, Error, StoreIo, UsageInvalid
+from agent_memory.errors import AgentMemoryError, Defect, StoreIo, UsageInvalid
 from agent_memory.surfaces.console import Console, Held, standard_console
 from agent_memory.surfaces.progress_line import erase_line
 from agent_memory.surfaces.texts import is_text
@@ -235,7 +235,7 @@ def run_command(argv: Sequence[str]) -> int:
     try:
         return command.run(arguments, console)
     except AgentMemoryError as error:
-        return console.fail(cast("Error", error))
+        return console.fail(error)
     finally:
         console.close()
 
