@@ -265,8 +265,7 @@ def _error(error: type[Any]) -> str:
     carries = ", ".join(f"`{_camel(name)}`" for name in names) or "none"
     meaning = " ".join((inspect.getdoc(error) or "").split())
     return (
-        f"\n## {error.code}\n\nExit code {error.exit_code}. {meaning}\n\n"
-        f"> {example}\n\nDetails in JSON: {carries}.\n"
+        f"\n## {error.code}\n\nExit code {error.exit_code}. {meaning}\n\n> {example}\n\nDetails in JSON: {carries}.\n"
     )
 
 
