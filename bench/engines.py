@@ -70,12 +70,11 @@ class WholeSearch:
 
     def build(self) -> None:
         """What searches would do a second's worth of at a time: the vectors of all notes, where they are asked for."""
-        from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
-
         memory = self.memory
         memory.index.refresh().unwrap()
         if self.mode == "hybrid":
-            IndexedMeanings(memory.index, memory.store, memory.embedder.unwrap()).fill().unwrap()
+            assert not isinstance(memory.meanings, str), memory.meanings
+            memory.meanings.fill().unwrap()
         self.ask(["harbour"])
 
     def ask(self, words: Sequence[str]) -> object:

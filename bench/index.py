@@ -33,9 +33,8 @@ from bench.engines import SETTLED_SECONDS
 from bench.invented_notes import Texts, write_notes
 from bench.measure import BARE, COMPARED, MEGA, Took, alternating, compared, median_ms, print_table, run
 from bench.results import Figure, keep
-from returns.result import Success
 
-from agent_memory.adapters.embedding.static_vectors import open_static_vectors
+from agent_memory.adapters.embedding import open_static_vectors
 
 SIZES = (1_000, 10_000)
 GOAL_NOTES = 10_000
@@ -198,7 +197,7 @@ def measured(place: Place, runs: int) -> bool:
     engines = ["index", "FTS5", *(["tantivy"] if importlib.util.find_spec("tantivy") else [])]
     built(place, engines)
     time.sleep(SETTLED_SECONDS)
-    searches = ["bm25", *(["hybrid"] if isinstance(open_static_vectors(None), Success) else [])]
+    searches = ["bm25", *(["hybrid"] if not isinstance(open_static_vectors(None), str) else [])]
     for search in searches:  # vectors, listings: what a first search leaves behind
         place.act("build", search)
     medians = asked(place, engines, searches, runs)

@@ -30,9 +30,7 @@ from typing import Any
 from attrs import evolve, frozen
 from bench.measure import SHARED, print_table
 from bench.results import Figure, keep
-from returns.result import Failure, Success
 
-from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
 from agent_memory.app import Memory, open_memory
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.searching.ranking import WEIGHTS, RankingWeights
@@ -166,8 +164,8 @@ def answered(
         memory = opened(Path(directory), corpus)
         take_in(memory)
         for mode in modes:
-            if mode is not Mode.BM25 and isinstance(memory.embedder, Failure):
-                print(f"{corpus.name}: {mode} is left out. {memory.embedder.failure()}", file=sys.stderr)
+            if mode is not Mode.BM25 and isinstance(memory.meanings, str):
+                print(f"{corpus.name}: {mode} is left out. {memory.meanings}", file=sys.stderr)
                 continue
             asked = [judged(found_ids(memory.search, question, mode), question) for question in corpus.questions]
             yield mode.value, asked
@@ -180,9 +178,8 @@ def answered(
 def take_in(memory: Memory) -> None:
     """Index everything, vectors too. A search waits a second for it at most, which a busy machine may need for less."""
     memory.index.refresh().unwrap()
-    if isinstance(memory.embedder, Success):
-        meanings = IndexedMeanings(memory.index, memory.store, memory.embedder.unwrap())
-        meanings.fill().unwrap()
+    if not isinstance(memory.meanings, str):
+        memory.meanings.fill().unwrap()
 
 
 def quality_of(answers: Sequence[tuple[list[bool], int]]) -> Quality:
@@ -212,7 +209,7 @@ def found_ids(search: Any, question: Question, mode: Mode) -> list[str]:
 
 
 def searching(memory: Memory, mode: Mode, weights: RankingWeights) -> Searching:
-    meanings = None if mode is Mode.BM25 else IndexedMeanings(memory.index, memory.store, memory.embedder.unwrap())
+    meanings = None if mode is Mode.BM25 or isinstance(memory.meanings, str) else memory.meanings
     return Searching(memory.store, memory.index, meanings, memory.clock, memory.caller, weights=weights)
 
 

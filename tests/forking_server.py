@@ -174,10 +174,10 @@ def load() -> None:
 
 def _read_vocabulary() -> None:
     """The vocabulary of the installed embedder, which a third of most calls is spent on, is the same for each of them."""
-    from agent_memory.adapters.embedding import static_vectors
+    from agent_memory.adapters import embedding
 
-    vars(static_vectors)["_read_vocabulary"] = functools.cache(static_vectors._read_vocabulary)
-    static_vectors.open_static_vectors(None)
+    vars(embedding)["_read_vocabulary"] = functools.cache(embedding._read_vocabulary)
+    embedding.open_static_vectors(None)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from agent_memory.adapters.embedding.static_vectors import StaticVectors, open_model
+from agent_memory.adapters.embedding import StaticVectors, open_model
 
 BYTES = {f"<0x{byte:02X}>": 3 + byte for byte in range(256)}
 WORDS = ("▁", "a", "b", "c", "d", "▁a", "ab", "▁ab", "▁b", "cd", "abc", "▁abc", "▁zebra", "▁lock")
@@ -51,4 +51,9 @@ def make_package(directory: Path) -> tuple[Path, Path]:
 
 def small_embedder(directory: Path) -> StaticVectors:
     """The embedder over such a package."""
-    return open_model(*map(str, make_package(directory))).unwrap()
+    return opened(open_model(*map(str, make_package(directory))))
+
+
+def opened(found: StaticVectors | str) -> StaticVectors:
+    assert isinstance(found, StaticVectors), found
+    return found

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from returns.result import Success
 
-from agent_memory import Memory, open_memory
-from agent_memory.bootstrap import injecting
+from agent_memory import Memory, injecting, open_memory
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.searching.search import FoundEntries, FoundEntry
 from agent_memory.domain.vocabulary import Origin
@@ -37,10 +36,10 @@ def test_what_could_not_be_read_is_not_nothing_to_say_p6(
     memory: Memory, told: list[str], monkeypatch: pytest.MonkeyPatch, others: tuple[FoundEntry, ...]
 ) -> None:
     superseded = tuple(FoundEntry(each.stored, "id__newer1") for each in others)
-    monkeypatch.setattr(injecting, "find", lambda *_: Success(FoundEntries(superseded)))
+    monkeypatch.setattr(Memory, "find", lambda *_: Success(FoundEntries(superseded)))
     assert injecting.find_relevant(memory, PROMPT) == Success(())
     assert told == []
-    monkeypatch.setattr(injecting, "find", lambda *_: Success(FoundEntries(superseded, (UNREAD,))))
+    monkeypatch.setattr(Memory, "find", lambda *_: Success(FoundEntries(superseded, (UNREAD,))))
     assert injecting.find_relevant(memory, PROMPT) == Success(())
     assert told == [UNREAD]
 
@@ -49,6 +48,6 @@ def test_what_can_be_shown_is_shown_whatever_else_could_not_be_read(
     memory: Memory, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = FoundEntries((note("Lock file of the zebra"),), (UNREAD,))
-    monkeypatch.setattr(injecting, "find", lambda *_: Success(found))
+    monkeypatch.setattr(Memory, "find", lambda *_: Success(found))
     (passage,) = injecting.find_relevant(memory, PROMPT).unwrap()
     assert (passage.id, told) == ("id__zebra1", [])

@@ -23,8 +23,8 @@ from agent_memory.domain.command.presets import BUILTIN
 from agent_memory.domain.note_draft import Caller
 from agent_memory.errors import (
     ActRefused,
-    AgentMemoryError,
     Error,
+    HomeUnknown,
     StateInvalid,
     StateNotFound,
     SyncRefused,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.database.note_index import NoteIndex
     from agent_memory.adapters.disk.locks import KernelLocks
     from agent_memory.adapters.doctor.doctor import Doctor
+    from agent_memory.adapters.embedding import IndexedMeanings
     from agent_memory.adapters.forgetting.forgetter import Forgetter, Found
     from agent_memory.adapters.forgetting.forgetting_files import TombstoneFiles
     from agent_memory.adapters.git.git_process import GitProcess
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.records.run_log_files import RunLogFiles
     from agent_memory.adapters.records.run_records_files import DefragRecordsFiles, RunRecordsFiles
     from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
+    from agent_memory.adapters.scheduling.scheduling import Scheduling
     from agent_memory.adapters.setup.installation import Installation
     from agent_memory.adapters.store.store_files import StoreFiles
     from agent_memory.adapters.surroundings.places import PlacesFiles
@@ -69,8 +71,8 @@ if TYPE_CHECKING:
     from agent_memory.domain.merging import Synced, SyncRequest
     from agent_memory.domain.run import Run
     from agent_memory.domain.run_log import LoggedRun
-    from agent_memory.domain.searching.search import SearchAnswer, SearchRequest
-    from agent_memory.domain.section import Published, RenderedSection, SectionBudget
+    from agent_memory.domain.searching.search import FoundEntries, Mode, SearchAnswer, SearchRequest
+    from agent_memory.domain.section import Published, RenderedSection, SectionBudget, Target
     from agent_memory.domain.statistics.statistics import Statistics
     from agent_memory.domain.tagging import TagVocabulary
     from agent_memory.domain.undo_run import SectionChange, Undone
@@ -90,6 +92,7 @@ if TYPE_CHECKING:
     from agent_memory.reading import Reading
     from agent_memory.recorded_writes import RecordedWrites
     from agent_memory.scope_keeping import ScopeKeeping
+    from agent_memory.searching import Searching
     from agent_memory.service import MemoryService
 
 Warn = Callable[[str], None]
@@ -97,6 +100,8 @@ Progress = Callable[[str], None]
 
 BY_HAND = "generate-agents-md"
 """What stands in a harness's place for files that a person named."""
+WORTH_TELLING = 1_000
+"""Fewer notes are taken into the index before anybody has read that they are."""
 MOST_RUNS = 5_000
 """Reports that `stats` opens, the newest first: more than a year of one every two hours."""
 
@@ -222,18 +227,18 @@ class Memory:
         return PlacesFiles(self.environ)
 
     @cached_property
-    def embedder(self) -> Result[Embedder, str]:
+    def embedder(self) -> Embedder | str:
         """What gives texts their vectors of meaning; where it is not installed or damaged, a sentence that says so."""
-        from agent_memory.adapters.embedding.static_vectors import open_static_vectors
+        from agent_memory.adapters.embedding import open_static_vectors
 
-        return open_static_vectors(home_of(self.environ)).map(lambda embedder: embedder)
+        return open_static_vectors(home_of(self.environ))
 
     @cached_property
     def known(self) -> KnownNotes:
         """What finds notes about the same subject before another is written."""
         from agent_memory.known_notes import KnownNotes
 
-        return KnownNotes(self.store, self.index, self.embedder.value_or(None))
+        return KnownNotes(self.store, self.index, None if isinstance(self.embedder, str) else self.embedder)
 
     @cached_property
     def ledger(self) -> UsageLedgerFiles:
@@ -381,9 +386,15 @@ class Memory:
         from agent_memory.adapters.surroundings.places import known_places
         from agent_memory.scope_keeping import ScopeKeeping
 
-        known = known_places(self.environ, self.real_root)
-        publish = lambda keep: self.publish(keep=keep)  # noqa: E731
-        return ScopeKeeping(self.writes, self.log, self.clock, self.environ, known, self.new_run_id, publish)
+        return ScopeKeeping(
+            self.writes,
+            self.log,
+            self.clock,
+            self.environ,
+            known_places(self.environ, self.real_root),
+            self.new_run_id,
+            publish=lambda keep: self.publish(keep=keep),
+        )
 
     @property
     def arriving(self) -> PlacesFiles:
@@ -428,8 +439,7 @@ class Memory:
         are about to change. `after_act`: a file without a section is left alone while there is nothing to show, and one whose
         directory is missing is not spoken of. A configured path is absolute or below `~`; another counts from the working
         directory."""
-        from agent_memory.adapters.git.git_history import may_be_committed
-        from agent_memory.adapters.targets import chosen_targets, expanded, has_directory
+        from agent_memory.adapters.targets import expanded, has_directory
         from agent_memory.publishing import kept_nowhere
 
         home = home_of(self.environ)
@@ -437,38 +447,30 @@ class Memory:
         full = [expanded(path, home, None if paths is None else self.cwd) for path in named]
         if after_act:
             full = [path for path in full if has_directory(path)]
-        chosen = chosen_targets(full, home, self.places, lambda path: may_be_committed(path, self.environ))
         by_hand = kept_nowhere if paths is None else as_result(self._keep_for_uninstall)
-        due = [evolve(each, once_it_shows=after_act) for each in chosen]
+        due = [evolve(each, once_it_shows=after_act) for each in self._targets_at(full)]
         published = self.publisher.publish(due, keep or by_hand, dry_run=dry_run)
         if keep is None and isinstance(published, Success):  # a run says it in its report
             for notice in filter(None, (each.notice for each in published.unwrap().targets)):
                 self.warn(notice)
         return published
 
+    def _targets_at(self, paths: Iterable[str]) -> tuple[Target, ...]:
+        from agent_memory.adapters.git.git_history import may_be_committed
+        from agent_memory.adapters.targets import chosen_targets
+
+        is_committed = partial(may_be_committed, environ=self.environ)
+        return chosen_targets(paths, home_of(self.environ), self.places, is_committed)
+
     def _keep_for_uninstall(self, sections: Sequence[SectionChange]) -> None:
         """Files that a person names get their first section: what they were before is kept, as setup keeps it."""
-        from agent_memory.adapters.setup.settings_files import SettingsFiles
-        from agent_memory.adapters.setup.setup_state import SetupState
-        from agent_memory.domain.installing.receipt import SectionRecord
+        from agent_memory.adapters.setup.installation import keep_before_section
+        from agent_memory.adapters.setup.setup_files import SetupState
 
         home = home_of(self.environ)
-        first = [each for each in sections if each.before is None]
-        if home is None or not first:
-            return
-        state, files = SetupState(home), SettingsFiles(self.targets)
-        with state.locked():
-            receipt = state.receipt()
-            new: list[SectionRecord] = []
-            for each in first:
-                try:
-                    data = files.read(each.path).file.data
-                except AgentMemoryError:
-                    continue  # what cannot be edited will be refused
-                if receipt.section(each.path) is None:
-                    new.append(SectionRecord(each.path, None if data is None else state.keep_backup(data), (BY_HAND,)))
-            if new:
-                state.put_receipt(evolve(receipt, sections=(*receipt.sections, *new)))
+        first = [each.path for each in sections if each.before is None]
+        if home is not None and first:
+            keep_before_section(SetupState(home), self.targets, first, BY_HAND)
 
     def section_here(self) -> Result[RenderedSection, Error]:
         """The section that a file in the working directory would hold."""
@@ -712,25 +714,52 @@ class Memory:
 
     # -- search and inject --------------------------------------------------------------------------------------------
 
-    def search(self, request: SearchRequest) -> Result[SearchAnswer, Error]:
+    @as_result
+    def search(self, request: SearchRequest) -> SearchAnswer:
         """The best notes for a query. Counts no read."""
-        from agent_memory.bootstrap import searching
+        return unwrap(self._searching(request.mode).search(request))
 
-        return searching.search(self, request)
+    @as_result
+    def find(self, request: SearchRequest) -> FoundEntries:
+        """The same notes for whoever shows them in a way of their own (`Searching.find`)."""
+        return unwrap(self._searching(request.mode).find(request))
+
+    def _searching(self, mode: Mode) -> Searching:
+        from agent_memory.domain.searching.search import Mode
+        from agent_memory.searching import Searching
+
+        meanings = self.meanings if mode is not Mode.BM25 else ""
+        if isinstance(meanings, str):
+            return Searching(self.store, self.index, None, self.clock, self.caller, meanings)
+        return Searching(self.store, self.index, meanings, self.clock, self.caller)
+
+    @property
+    def meanings(self) -> IndexedMeanings | str:
+        """What compares meanings, which is loaded only where it is asked for; else a sentence that says why there is nothing."""
+        from agent_memory.adapters.embedding import IndexedMeanings
+
+        embedder = self.embedder
+        return embedder if isinstance(embedder, str) else IndexedMeanings(self.index, self.store, embedder)
 
     def index_all(self, progress: Progress = _silent, *, by_meaning: bool = True) -> None:
         """Bring the index of searches up to date, however long it takes: so that no search answers from half of it; where
         meanings are installed, theirs too. Best effort: an index that cannot be kept is made by the next search."""
-        from agent_memory.bootstrap import searching
 
-        searching.index_all(self, progress, by_meaning=by_meaning)
+        def told(left: int) -> None:
+            if left >= WORTH_TELLING:
+                progress(f"Taking {left:,} notes into the index of searches")
+
+        self.index.refresh(left=told)
+        meanings = self.meanings if by_meaning else ""
+        if not isinstance(meanings, str):
+            meanings.fill()
 
     def inject(self, request: InjectRequest) -> Result[Injection, Error]:
         """What an agent is to know, within a budget of tokens, ready to stand in front of it; empty where there is nothing.
         Recorded as a delivery; counts no read."""
-        from agent_memory.bootstrap import injecting
+        from agent_memory.injecting import inject
 
-        return injecting.inject(self, request)
+        return inject(self, request)
 
     # -- past sessions ------------------------------------------------------------------------------------------------
 
@@ -879,7 +908,7 @@ class Memory:
         """For `memory why ID`: counts no read."""
         from agent_memory.adapters.explaining.entry_stories import EntryStories
         from agent_memory.adapters.git.git_history import revisions_of
-        from agent_memory.bootstrap.injecting import told_where
+        from agent_memory.injecting import told_where
 
         stories = EntryStories(
             self.store,
@@ -1128,8 +1157,45 @@ class Memory:
                 self.finish_all()
             return synchroniser.sync(evolve(request, remote=whole_address(request.remote, self.cwd)))
 
-    def installation(self) -> Result[Installation, Error]:
-        """For `memory setup` and `memory uninstall`."""
-        from agent_memory.bootstrap import installing
+    # -- setup and the schedule -----------------------------------------------------------------------------------------
 
-        return installing.installation(self)
+    @as_result
+    def installation(self) -> Installation:
+        """For `memory setup` and `memory uninstall`."""
+        from agent_memory.adapters.setup.installation import Installation, shipped_context
+        from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState
+
+        def section_of(path: str, in_repository: bool) -> str:
+            (target,) = self._targets_at([path])
+            return unwrap(self.publisher.render(evolve(target, in_repository=in_repository))).text
+
+        home, program = self._home_and_program()
+        return Installation(
+            context=shipped_context(home, program, self.environ),
+            environ=self.environ,
+            root=self.root,
+            files=SettingsFiles(self.targets),
+            state=SetupState(home),
+            config=self.config,
+            section_of=section_of,
+        )
+
+    def scheduling(self) -> Scheduling:
+        """For `memory install-cron` and `memory uninstall-cron`."""
+        from agent_memory.adapters.scheduling.scheduling import open_scheduling
+        from agent_memory.adapters.setup.setup_files import SettingsFiles
+
+        home, program = self._home_and_program()
+        files = SettingsFiles(self.targets)
+        return open_scheduling(home, program, self.config.schedule, files, self.clock, self.real_root, self.environ)
+
+    def _home_and_program(self) -> tuple[str, str]:
+        """The person's home, and the `memory` that others are to call."""
+        from agent_memory.adapters.surroundings.shipped_files import memory_program
+
+        home, program = home_of(self.environ), memory_program(self.environ)
+        if home is None:
+            raise HomeUnknown()
+        if program is None:
+            raise UsageInvalid("There is no command `memory` on PATH", "Install agent-memory, then try again.")
+        return home, program

@@ -551,4 +551,4 @@ def test_a_hook_loads_no_more_than_it_needs(memory: Memory) -> None:
     loaded = set(finished.stderr.decode().split())
     assert ZEBRA.encode() in finished.stdout
     assert "agent_memory.surfaces.inject_hook" in loaded
-    assert not loaded & {"attr", "returns", "json", "sqlite3", "agent_memory.bootstrap"}
+    assert not loaded & {"attr", "returns", "json", "sqlite3", "agent_memory.app"}

@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.installing.receipt import FileRecord, sha256_of
+from agent_memory.domain.installing.plan import FileRecord, sha256_of
 from agent_memory.domain.installing.wanted import Element, Entry, Member, Syntax, Whole
 from agent_memory.formats.entry_values import EditRefused, Spot, has, holds, is_occupied
 from agent_memory.formats.jsonc_edit import cut_json, is_bare_json, parse_jsonc, put_json

@@ -247,7 +247,7 @@ class HookInjection:
         return looks_of(self.root, "\n".join((*place, local) if os.path.lexists(local) else place), others, __version__)
 
     def _prepared(self) -> Shelf:
-        from agent_memory.bootstrap.injecting import prepare
+        from agent_memory.injecting import prepare
 
         shelf: Shelf = _value(prepare(self._memory()))
         return shelf
@@ -264,7 +264,7 @@ class HookInjection:
             return (unread_session(last.harness, last.session),)
         if last.transcript and rested_seconds is None:
             return ()
-        from agent_memory.bootstrap.injecting import recover
+        from agent_memory.injecting import recover
 
         memory = self._memory()
         return _within(RECOVERY_SECONDS, lambda: recover(memory, last.harness, last.session))
@@ -284,7 +284,7 @@ class HookInjection:
 
         if not can_connect(self.moment.prompt):
             return (), None
-        from agent_memory.bootstrap.injecting import find_relevant
+        from agent_memory.injecting import find_relevant
 
         memory = self._memory()
         config = memory.config.inject

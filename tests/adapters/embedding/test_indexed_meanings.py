@@ -9,10 +9,10 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters import embedding
 from agent_memory.adapters.database.note_index import NoteIndex
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.embedding import indexed_meanings
-from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
+from agent_memory.adapters.embedding import IndexedMeanings
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.searching.search import Nearness, Vectors
@@ -108,7 +108,7 @@ def secret_meta() -> Meta:
 def test_when_time_is_up_the_rest_is_told_and_done_by_the_next_search(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexed_meanings, "_AT_ONCE", 8)
+    monkeypatch.setattr(embedding, "_AT_ONCE", 8)
     wanted = world.put("Engine", "The engine overheats.")
     slow = IndexedMeanings(world.index, world.store, world.embedder, seconds=count(0, 0.9).__next__)
     assert "5 notes" in " ".join(slow.near(ENGINE).unwrap().notices)
@@ -120,7 +120,7 @@ def test_when_time_is_up_the_rest_is_told_and_done_by_the_next_search(
 def test_all_are_taken_in_however_long_it_takes_where_nobody_waits(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexed_meanings, "_AT_ONCE", 8)
+    monkeypatch.setattr(embedding, "_AT_ONCE", 8)
     slow = IndexedMeanings(world.index, world.store, world.embedder, seconds=count(0, 0.9).__next__)
     assert slow.fill() == Success(0)
     taken_in = len(world.embedder.asked)

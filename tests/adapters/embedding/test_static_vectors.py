@@ -6,11 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from returns.result import Failure, Success
 
-from agent_memory.adapters.embedding.static_vectors import NO_MODEL, open_model, open_static_vectors
+from agent_memory.adapters.embedding import NO_MODEL, open_model, open_static_vectors
 from agent_memory.errors import StoreIo
-from static_vectors import VOCABULARY, make_package, row_of, small_embedder, tokenizer_of, weights_of
+from static_vectors import VOCABULARY, make_package, opened, row_of, small_embedder, tokenizer_of, weights_of
 
 
 @pytest.fixture
@@ -23,32 +22,32 @@ def only_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_the_installed_model_is_found_and_no_code_of_its_package_runs(only_here: Path) -> None:
     make_package(only_here)
-    assert open_static_vectors(None).unwrap().dimensions == 8
+    assert opened(open_static_vectors(None)).dimensions == 8
     assert "wordllama" not in sys.modules
 
 
 def test_the_model_below_home_is_found(only_here: Path) -> None:
     home = only_here / "home"
-    assert open_static_vectors(str(home)) == Failure(NO_MODEL)
+    assert open_static_vectors(str(home)) == NO_MODEL
     make_package(home / ".local/state/agent-memory/model")
-    assert open_static_vectors(str(home)).unwrap().dimensions == 8
+    assert opened(open_static_vectors(str(home))).dimensions == 8
 
 
 def test_without_a_model_a_sentence_says_how_to_get_it(only_here: Path) -> None:
-    assert open_static_vectors(None) == Failure(NO_MODEL)
+    assert open_static_vectors(None) == NO_MODEL
     assert "`pip install --no-deps" in NO_MODEL
 
 
 def test_a_model_without_its_weights_is_told_as_damaged(only_here: Path) -> None:
     weights, _ = make_package(only_here)
     weights.unlink()
-    problem = open_static_vectors(None).failure()
+    problem = str(open_static_vectors(None))
     assert f"its model is damaged: {weights} cannot be read: No such file or directory. Get it anew: `" in problem
 
 
 def test_a_namesake_that_is_a_module_is_no_model(only_here: Path) -> None:
     (only_here / "wordllama.py").write_text("")
-    assert open_static_vectors(None) == Failure(NO_MODEL)
+    assert open_static_vectors(None) == NO_MODEL
 
 
 def test_where_python_cannot_look_for_packages_there_are_words_alone(
@@ -58,7 +57,7 @@ def test_where_python_cannot_look_for_packages_there_are_words_alone(
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     monkeypatch.setattr("importlib.machinery.PathFinder.find_spec", refused)
-    assert "cannot be told (Too many open files)" in open_static_vectors(None).failure()
+    assert "cannot be told (Too many open files)" in str(open_static_vectors(None))
 
 
 ROWS = [row_of(number) for number in range(len(VOCABULARY))]
@@ -88,19 +87,19 @@ ROWS = [row_of(number) for number in range(len(VOCABULARY))]
 )
 def test_a_damaged_file_is_a_sentence(tmp_path: Path, weights: bytes | None, tokenizer: bytes | None) -> None:
     table, pieces = make_package(tmp_path)
-    assert isinstance(open_model(str(table), str(pieces)), Success)
+    assert opened(open_model(str(table), str(pieces))).dimensions == 8
     if weights is not None:
         table.write_bytes(weights)
     if tokenizer is not None:
         pieces.write_bytes(tokenizer)
-    assert str(tmp_path) in open_model(str(table), str(pieces)).failure()
+    assert str(tmp_path) in str(open_model(str(table), str(pieces)))
 
 
 def test_a_missing_file_or_a_directory_in_its_place_is_a_sentence(tmp_path: Path) -> None:
     weights, tokenizer = map(str, make_package(tmp_path))
     for other in (str(tmp_path / "none"), str(tmp_path)):
-        assert "damaged" in open_model(other, tokenizer).failure()
-        assert "damaged" in open_model(weights, other).failure()
+        assert "damaged" in str(open_model(other, tokenizer))
+        assert "damaged" in str(open_model(weights, other))
 
 
 def test_a_file_that_shrinks_while_it_is_open_is_an_error(tmp_path: Path) -> None:
@@ -121,9 +120,9 @@ def test_many_texts_have_the_same_vectors_as_each_alone(tmp_path: Path) -> None:
 def test_another_model_has_another_name(tmp_path: Path) -> None:
     one = small_embedder(tmp_path / "one")
     weights, tokenizer = make_package(tmp_path / "other")
-    assert open_model(str(weights), str(tokenizer)).unwrap().name == one.name
+    assert opened(open_model(str(weights), str(tokenizer))).name == one.name
     weights.write_bytes(weights_of([tuple(reversed(row)) for row in ROWS]))
-    assert open_model(str(weights), str(tokenizer)).unwrap().name != one.name
+    assert opened(open_model(str(weights), str(tokenizer))).name != one.name
 
 
 def test_frequent_pieces_count_less(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agent_memory.adapters.setup.setup_state import RECEIPT
-from agent_memory.domain.installing.receipt import FileRecord, Receipt, SectionRecord
+from agent_memory.adapters.setup.setup_files import RECEIPT
+from agent_memory.domain.installing.plan import FileRecord, Receipt, SectionRecord
 from agent_memory.domain.installing.wanted import Element, Member, Part, Whole
 from agent_memory.errors import StateCorrupt
 

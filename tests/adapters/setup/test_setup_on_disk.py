@@ -10,14 +10,11 @@ from pathlib import Path
 import pytest
 
 from agent_memory.adapters.setup.installation import Installation, without_section
-from agent_memory.adapters.setup.settings_files import SettingsFiles
-from agent_memory.adapters.setup.setup_state import SetupState
-from agent_memory.adapters.surroundings.config_files import parse_config
+from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState
 from agent_memory.adapters.targets import TargetFiles
 from agent_memory.config import Config, StorageConfig
 from agent_memory.domain.installing.harnesses import context_of
-from agent_memory.domain.installing.plan import InstallPlan, SetupRequest
-from agent_memory.domain.installing.receipt import Receipt
+from agent_memory.domain.installing.plan import InstallPlan, Receipt, SetupRequest
 from agent_memory.domain.installing.wanted import Part
 from agent_memory.errors import AgentMemoryError, SettingsRefused, StateCorrupt, StoreIo
 from faults import Killed, failing_at, failing_on, killed_at, snapshot
@@ -40,7 +37,6 @@ class Here:
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             (home / name).write_bytes(data)
         self.state = SetupState(str(home))
-        config_path = f"{home}/.config/agent-memory/config.json"
         self.installation = Installation(
             context=context_of(str(home), "/usr/bin/memory", {}),
             environ={},
@@ -48,10 +44,7 @@ class Here:
             files=SettingsFiles(TargetFiles(str(home), f"{home}/memories")),
             state=self.state,
             config=Config(storage=StorageConfig(root=f"{home}/memories")),
-            config_path=config_path,
-            config_root=None,
             section_of=lambda path, in_repository: SECTION,
-            check_config=lambda data: parse_config(data, config_path),
         )
 
     def plan(self) -> InstallPlan:

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 import pytest
 from attrs import evolve
 
-from agent_memory.bootstrap.installing import with_shipped_texts
-from agent_memory.domain.installing.harnesses import SETUPS, context_of
+from agent_memory.adapters.setup.installation import shipped_context
+from agent_memory.domain.installing.harnesses import SETUPS
 from agent_memory.domain.installing.wanted import Part, Wanted, Whole
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
 
-CONTEXT = with_shipped_texts(context_of("/home/ada", "/opt/memory", {}))
+CONTEXT = shipped_context("/home/ada", "/opt/memory", {})
 TEXT = CONTEXT.skill
 PLACES = {
     "claude-code": ".claude/skills",

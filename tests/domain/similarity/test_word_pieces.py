@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.adapters.embedding.static_vectors import WordPieces
+from agent_memory.adapters.embedding import WordPieces
 from static_vectors import VOCABULARY
 
 NAMES = {number: piece for piece, number in VOCABULARY.items()}

@@ -13,17 +13,29 @@ from collections.abc import Mapping, Sequence
 from attrs import evolve, frozen
 from returns.result import Failure
 
-from agent_memory.adapters.scheduling.schedule_state import ScheduleState
-from agent_memory.adapters.setup.settings_files import SettingsFiles
-from agent_memory.adapters.setup.setup_state import SetupState
-from agent_memory.domain.installing.plan import FileEdit, PlannedFile
-from agent_memory.domain.installing.receipt import sha256_of
-from agent_memory.domain.scheduling import InstalledJob, InstalledSchedule, Job, Place, Schedule, Scheduler, in_words
+from agent_memory.adapters.scheduling.schedule_state import ScheduleState, interval_hours
+from agent_memory.adapters.setup.installation import root_without
+from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState
+from agent_memory.adapters.surroundings.root import ROOT_VARIABLE
+from agent_memory.adapters.surroundings.shipped_files import places_of, read_shipped
+from agent_memory.config import ScheduleConfig
+from agent_memory.domain.installing.plan import FileEdit, PlannedFile, sha256_of
+from agent_memory.domain.scheduling import (
+    InstalledJob,
+    InstalledSchedule,
+    Job,
+    Place,
+    Schedule,
+    Scheduler,
+    cadence_of,
+    in_words,
+)
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import SchedulerFailed
 from agent_memory.formats.schedulers import (
     ScheduleSource,
     cron_line,
+    parse_schedule_source,
     render_plist,
     render_service,
     render_timer,
@@ -63,15 +75,10 @@ class Scheduling:
     """Hold `state.locked()` from the plan to its end."""
 
     source: ScheduleSource
-    templates: Mapping[str, bytes]
-    """The plist template of each job, by its name."""
     jobs: tuple[Job, ...]
     place: Place
-    config_directory: str
-    """`~/.config`, or what XDG_CONFIG_HOME says."""
     files: SettingsFiles
     state: ScheduleState
-    setup: SetupState
     clock: Clock
     root: str
     environ: Mapping[str, str]
@@ -162,13 +169,14 @@ class Scheduling:
         paths = {job.name: f"{self.place.home}/Library/LaunchAgents/{job.label}.plist" for job in self.jobs}
         return Schedule(
             "launchd",
-            files={paths[job.name]: render_plist(self.templates[job.name], job, self.place) for job in self.jobs},
+            files={paths[job.name]: render_plist(_template(job), job, self.place) for job in self.jobs},
             stop=tuple(("launchctl", "bootout", f"{domain}/{job.label}") for job in self.jobs),
             start=tuple(("launchctl", "bootstrap", domain, paths[job.name]) for job in self.jobs),
         )
 
     def _systemd(self) -> Schedule:
-        directory = f"{self.config_directory}/systemd/user"
+        configured = self.environ.get("XDG_CONFIG_HOME", "")
+        directory = f"{configured if configured.startswith('/') else f'{self.place.home}/.config'}/systemd/user"
         timers = tuple(f"{job.unit}.timer" for job in self.jobs)
         units = {
             **{f"{job.unit}.service": render_service(self.source, job, self.place) for job in self.jobs},
@@ -229,7 +237,7 @@ class Scheduling:
             if not edit.is_change:
                 continue
             if unit.set_aside and edit.before is not None:
-                aside.append(self.setup.set_aside(edit.path, edit.before))
+                aside.append(SetupState(self.place.home).set_aside(edit.path, edit.before))
             if edit.after is None:
                 self.files.remove(unit.settings)
             else:
@@ -247,6 +255,31 @@ class Scheduling:
         except SchedulerFailed as error:
             hint = "Log in to a desktop or by ssh, or use --system cron."
             raise SchedulerFailed("systemd", error.reason, hint) from None
+
+
+def open_scheduling(
+    home: str,
+    program: str,
+    schedule: ScheduleConfig,
+    files: SettingsFiles,
+    clock: Clock,
+    root: str,
+    environ: Mapping[str, str],
+) -> Scheduling:
+    """The schedule of the store at this real root, by which `program` is called."""
+    source = parse_schedule_source(read_shipped("jobs.json", places_of("plists")))
+    hours = {f"{name}IntervalHours": each for name, each in interval_hours(schedule).items()}
+    keys = {name: source.interval_key(name) for name in source.jobs}
+    jobs = tuple(source.job(name, cadence_of(hours[key], key)) for name, key in keys.items())
+    # A run that the person's own config does not lead to this root is told of it.
+    told = {} if root_without({"HOME": home}) == root else {ROOT_VARIABLE: root}
+    state = ScheduleState(home)
+    place = Place(home, program, {"PATH": environ.get("PATH", os.defpath), **told}, state.directory)
+    return Scheduling(source, jobs, place, files, state, clock, root, environ)
+
+
+def _template(job: Job) -> bytes:
+    return read_shipped(f"{job.label}.plist", places_of("plists")).encode()
 
 
 # -- programs of schedulers -------------------------------------------------------------------------------------------

@@ -4,47 +4,48 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TypeVar
 
 from attrs import evolve, frozen
-from returns.result import Failure, Success
+from returns.result import Failure, Result
 
-from agent_memory.adapters.disk.paths import FileImage, read_image, store_io
+from agent_memory.adapters.disk.paths import lies_there, read_image, store_io
 from agent_memory.adapters.git.git_history import tracking_of
 from agent_memory.adapters.setup.self_tests import SelfTests
-from agent_memory.adapters.setup.settings_files import SettingsFiles, without_empty
-from agent_memory.adapters.setup.setup_state import SetupState
-from agent_memory.adapters.surroundings.config_files import load_config
-from agent_memory.adapters.surroundings.root import ROOT_VARIABLE
-from agent_memory.adapters.targets import told_path
+from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState, without_empty
+from agent_memory.adapters.surroundings.config_files import DEFAULT, load_config, parse_config
+from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path
+from agent_memory.adapters.surroundings.shipped_files import places_of, read_shipped
+from agent_memory.adapters.targets import TargetFiles, told_path
 from agent_memory.config import Config
-from agent_memory.domain.installing.harnesses import SETUPS, Context, recorded_transcript_roots
+from agent_memory.domain.installing.harnesses import SETUPS, Context, context_of, recorded_transcript_roots
 from agent_memory.domain.installing.plan import (
     FileOutcome,
+    FileRecord,
     InstallPlan,
     PlannedFile,
-    Refused,
-    SelfTestResult,
-    SetupRequest,
-)
-from agent_memory.domain.installing.receipt import (
-    FileRecord,
     Receipt,
     Record,
+    Refused,
     SectionRecord,
+    SelfTestResult,
+    SetupRequest,
     repository_name,
     sha256_of,
 )
 from agent_memory.domain.installing.wanted import Element, Entry, HarnessSetup, Member, Part, Switch, Syntax
 from agent_memory.domain.undo_run import SectionChange
-from agent_memory.errors import AgentMemoryError, MarkersAmbiguous, SettingsRefused
+from agent_memory.errors import ERRORS, AgentMemoryError, MarkersAmbiguous, SettingsRefused
 from agent_memory.formats.entry_values import EditRefused, value_at
 from agent_memory.formats.rule_heads import with_section
 from agent_memory.formats.section_splice import restore_section, section_in
 from agent_memory.formats.settings_revision import parse_settings, text_of, with_placed, without_placed
-from agent_memory.results import as_result
+from agent_memory.results import T
+
+K = TypeVar("K")
 
 _ROOT_KEYS = ("storage", "root")
 _MAX_INSTRUCTIONS_BYTES = 4 << 20
@@ -52,6 +53,26 @@ _OWN_INSTRUCTIONS = {"claude-code": ("CLAUDE.md", ".claude/CLAUDE.md"), "gemini"
 """In a repository, harnesses that read a file of their own, and not AGENTS.md; the first that is there, else the first."""
 _IMPORTS = (b"@AGENTS.md", b"@./AGENTS.md", b"@../AGENTS.md")
 _ANY_SECTION = "<!-- agent-memory:start -->\n<!-- agent-memory:end -->"
+_PLUGINS = ("memory", "amp", "opencode", "pi")
+_TRACKING = {
+    "tracked": "Git tracks {}: whoever gets your commits gets the section, with this repository's notes.",
+    "ignored": "Git ignores {}: the section stays on this machine, and shows what is global, too.",
+    "new": "Git does not track {} yet: once it is added, whoever gets your commits gets the section.",
+}
+
+
+def shipped_context(home: str, program: str, environ: Mapping[str, str]) -> Context:
+    """The places of this environment, with the skill and the plugins that are shipped with the code."""
+    skill = read_shipped("agent-memory/SKILL.md", places_of("skills"))
+    plugins = {name: read_shipped(f"{name}.ts", places_of("plugins")) for name in _PLUGINS}
+    return evolve(context_of(home, program, environ), exists=lies_there, skill=skill, plugins=plugins)
+
+
+def root_without(environ: Mapping[str, str], *variables: str) -> str | None:
+    """The real root of a process that has this environment but for these variables; None where no config names one."""
+    bare = {name: value for name, value in environ.items() if name not in variables}
+    found = load_config(bare, None).value_or(None)
+    return None if found is None else os.path.realpath(found.config.storage.root or "")
 
 
 @frozen
@@ -64,13 +85,8 @@ class Installation:
     files: SettingsFiles
     state: SetupState
     config: Config
-    config_path: str
-    config_root: str | None
-    """`storage.root` as the person's config has it."""
     section_of: Callable[[str, bool], str]
     """The section for a target at a path, in a repository or not."""
-    check_config: Callable[[bytes], object]
-    """Raises ConfigInvalid for a config that is not valid."""
 
     def locked(self) -> AbstractContextManager[None]:
         """One at a time; Busy at once while another is at work."""
@@ -93,25 +109,45 @@ class Installation:
         or of a backup."""
         receipt = self.state.receipt()
         setups = self._setups(request.harnesses)
-        repository_files = () if request.repository is None else _repository_targets(request)
-        sections = self._sections(request, setups, repository_files, receipt)
-        wanted = self._wanted(request, setups)
-        wanted[(self.config_path, "jsonc")] = self._for_config(request, sections)
+        top = request.repository
+        in_repository = () if top is None else _repository_targets(top, request.harnesses)
+        targets = _collected(
+            (setup.target, (name,))
+            for name, setup in setups.items()
+            if Part.SECTION in request.parts and setup.target is not None
+        )
+        targets |= {path: (repository_name(top or ""),) for path in in_repository}
+        sections = [self._section(path, whose, receipt.section(path)) for path, whose in targets.items()]
+        wanted: dict[tuple[str, Syntax], tuple[Entry, ...]] = _collected(
+            (
+                (each.path, each.syntax),
+                tuple(evolve(entry, part=each.part, harnesses=(name,)) for entry in each.entries),
+            )
+            for name, setup in setups.items()
+            for each in setup.files
+            if each.part in request.parts
+        )
+        wanted[(self._config_path, "jsonc")] = self._for_config(request, sections)
         found = [self._file(path, syntax, placed, receipt) for (path, syntax), placed in wanted.items()]
         plan = _plan_of(*found, *sections)
         refused = {each.path for each in plan.refused}
-        hooked = {
-            name: setup
+        hooked = [
+            (name, setup)
             for name, setup in setups.items()
             if Part.HOOKS in request.parts
             and not any(each.path in refused for each in setup.files if each.part is Part.HOOKS)
-        }
-        tracking = (_tracking_note(request.repository or "", path, self.environ) for path in repository_files)
+        ]
+        tracking = (_TRACKING[tracking_of(top or "", path, self.environ)].format(path) for path in in_repository)
+        hook_notes = self._hook_notes(setups) if Part.HOOKS in request.parts else ()
         return evolve(
             plan,
-            self_tests=tuple((name, test) for name, setup in hooked.items() for test in setup.self_tests),
-            notes=(*tracking, *self._notes(request, setups), *self._root_note(receipt)),
+            self_tests=tuple((name, test) for name, setup in hooked for test in setup.self_tests),
+            notes=(*tracking, *hook_notes, *self._root_note(receipt)),
         )
+
+    @property
+    def _config_path(self) -> str:
+        return config_path(self.context.home)
 
     def _setups(self, names: Iterable[str]) -> dict[str, HarnessSetup]:
         """What these harnesses want. That nobody can look at what is there is an error: else another file than the person's
@@ -120,18 +156,6 @@ class Installation:
             return {name: SETUPS[name](self.context) for name in names}
         except OSError as error:
             raise store_io(error, "look at", error.filename or self.context.home) from None
-
-    def _wanted(
-        self, request: SetupRequest, setups: Mapping[str, HarnessSetup]
-    ) -> dict[tuple[str, Syntax], tuple[Entry, ...]]:
-        """Everything that is wanted, by file."""
-        wanted: dict[tuple[str, Syntax], tuple[Entry, ...]] = {}
-        for name, setup in setups.items():
-            for each in setup.files:
-                if each.part in request.parts:
-                    placed = tuple(evolve(entry, part=each.part, harnesses=(name,)) for entry in each.entries)
-                    wanted[(each.path, each.syntax)] = (*wanted.get((each.path, each.syntax), ()), *placed)
-        return wanted
 
     def _for_config(self, request: SetupRequest, sections: Iterable[PlannedFile | Refused]) -> tuple[Entry, ...]:
         """What our own config is to say, so that a scheduled run sees what this shell saw."""
@@ -159,37 +183,19 @@ class Installation:
             revision = with_placed(settings.file.data, syntax, record, backup, wanted)
             if revision.after is None or not revision.placed:
                 return None
-            if path == self.config_path:
-                self.check_config(revision.after)
+            if path == self._config_path:
+                parse_config(revision.after, path)  # or we would break it
             before = None if revision.baseline is None else sha256_of(revision.baseline)
             kept = FileRecord(path, syntax, before, sha256_of(revision.after), revision.placed)
             return PlannedFile(settings, revision.after, kept, revision.baseline, revision.set_aside)
 
         return _or_refused(path, planned)
 
-    def _sections(
-        self,
-        request: SetupRequest,
-        setups: Mapping[str, HarnessSetup],
-        repository_files: Sequence[str],
-        receipt: Receipt,
-    ) -> list[PlannedFile | Refused]:
-        targets: dict[str, tuple[str, ...]] = {}
-        for name, setup in setups.items():
-            if Part.SECTION in request.parts and setup.target is not None:
-                targets[setup.target] = (*targets.get(setup.target, ()), name)
-        for path in repository_files:
-            targets[path] = (repository_name(request.repository or ""),)
-        planned = (self._section(path, harnesses, receipt.section(path)) for path, harnesses in targets.items())
-        return [each for each in planned if each is not None]
-
-    def _section(
-        self, path: str, harnesses: tuple[str, ...], record: SectionRecord | None
-    ) -> PlannedFile | Refused | None:
-        read = as_result(self.files.read)(path)
-        if isinstance(read, Failure):
-            return Refused(path, read.failure())
-        settings = read.unwrap()
+    def _section(self, path: str, harnesses: tuple[str, ...], record: SectionRecord | None) -> PlannedFile | Refused:
+        try:
+            settings = self.files.read(path)
+        except ERRORS as error:
+            return Refused(path, error)
         data = settings.file.data
         spliced = with_section(path, data, self.section_of(path, settings.file.in_repository))
         if isinstance(spliced, Failure):
@@ -203,11 +209,9 @@ class Installation:
         before = None if data is None else sha256_of(data)
         return PlannedFile(settings, after, SectionRecord(path, before, tuple(sorted(harnesses))), data)
 
-    def _notes(self, request: SetupRequest, setups: Mapping[str, HarnessSetup]) -> tuple[str, ...]:
-        if Part.HOOKS not in request.parts:
-            return ()
-        notes = [note for setup in setups.values() for note in setup.notes]
+    def _hook_notes(self, setups: Mapping[str, HarnessSetup]) -> tuple[str, ...]:
         thrown = [switch.sentence for setup in setups.values() for switch in setup.switches if self._is_thrown(switch)]
+        notes = [note for setup in setups.values() for note in setup.notes]
         return (*(f"{sentence}: nothing is captured until you change that." for sentence in thrown), *notes)
 
     def _is_thrown(self, switch: Switch) -> bool:
@@ -222,14 +226,17 @@ class Installation:
     def _root_note(self, receipt: Receipt) -> tuple[str, ...]:
         """Where the shell and the person's config disagree on the root, a scheduled run would use another store."""
         here = self.config.storage.root
-        record = receipt.file(self.config_path)
+        record = receipt.file(self._config_path)
         ours = () if record is None else record.placed
-        if any(isinstance(each, Member) and each.keys == _ROOT_KEYS for each in ours):
+        found = load_config({"HOME": self.context.home}, None).value_or(None)
+        if found is None or found.source_of("storage.root") == DEFAULT or here is None:
             return ()
-        if self.config_root is None or here is None or os.path.realpath(self.config_root) == os.path.realpath(here):
+        there = found.config.storage.root or ""
+        is_ours = any(isinstance(each, Member) and each.keys == _ROOT_KEYS for each in ours)
+        if is_ours or os.path.realpath(there) == os.path.realpath(here):
             return ()
         without = "hooks and scheduled runs that do not have this shell's AGENT_MEMORY_ROOT use that one"
-        says = f"storage.root of {self.config_path} says {self.config_root}"
+        says = f"storage.root of {self._config_path} says {there}"
         return (f"This shell keeps the memories in {here}, but {says}, and {without}: make them agree.",)
 
     # -- what uninstalling would do -----------------------------------------------------------------------------------
@@ -244,26 +251,23 @@ class Installation:
 
     def _removed(self, record: Record, harnesses: frozenset[str]) -> PlannedFile | Refused | None:
         backup = self.state.backup(record.before)
-        if isinstance(record, SectionRecord):
-            return _or_refused(record.path, lambda: self._section_removed(record, backup, harnesses))
-        return _or_refused(record.path, lambda: self._entries_removed(record, backup, harnesses))
 
-    def _entries_removed(self, record: FileRecord, backup: bytes | None, harnesses: frozenset[str]) -> PlannedFile:
-        settings = self.files.read(record.path)
-        revision = without_placed(settings.file.data, record, backup, harnesses)
-        kept = None
-        if revision.placed:
-            before = None if revision.baseline is None else sha256_of(revision.baseline)
-            kept = evolve(record, before=before, after=sha256_of(revision.after or b""), placed=revision.placed)
-        return PlannedFile(settings, revision.after, kept, revision.baseline, revision.set_aside)
+        def removed() -> PlannedFile:
+            settings = self.files.read(record.path)
+            data = settings.file.data
+            if isinstance(record, SectionRecord):
+                left = tuple(each for each in record.harnesses if each not in harnesses)
+                if left:
+                    return PlannedFile(settings, data, evolve(record, harnesses=left), backup)
+                return PlannedFile(settings, without_section(record.path, data, backup), None)
+            revision = without_placed(data, record, backup, harnesses)
+            kept = None
+            if revision.placed:
+                before = None if revision.baseline is None else sha256_of(revision.baseline)
+                kept = evolve(record, before=before, after=sha256_of(revision.after or b""), placed=revision.placed)
+            return PlannedFile(settings, revision.after, kept, revision.baseline, revision.set_aside)
 
-    def _section_removed(self, record: SectionRecord, backup: bytes | None, harnesses: frozenset[str]) -> PlannedFile:
-        settings = self.files.read(record.path)
-        data = settings.file.data
-        left = tuple(each for each in record.harnesses if each not in harnesses)
-        if left:
-            return PlannedFile(settings, data, evolve(record, harnesses=left), backup)
-        return PlannedFile(settings, without_section(record.path, data, backup), None)
+        return _or_refused(record.path, removed)
 
     # -- carrying out -------------------------------------------------------------------------------------------------
 
@@ -280,8 +284,7 @@ class Installation:
         failed = {each.path for each in plan.files if each.path in errors and not self._is_there(each)}
         if failed:  # what was not written is not ours: the receipt says of it what it said before
             left = _with_records(earlier, plan, failed)
-            made = without_empty(new.made_directories)
-            self.state.put_receipt(evolve(left, made_directories=made))
+            self.state.put_receipt(evolve(left, made_directories=without_empty(new.made_directories)))
         return outcomes
 
     def uninstall(self, plan: InstallPlan) -> tuple[FileOutcome, ...]:
@@ -302,10 +305,10 @@ class Installation:
     def self_test(self, plan: InstallPlan) -> tuple[SelfTestResult, ...]:
         """Call memory as each harness of the plan will, and see whether it arrives in the inbox. This is done without the
         shell's own word for the root, as a schedule or a desktop would have it, where the config leads to the same root."""
-        bare = {name: value for name, value in self.environ.items() if name != ROOT_VARIABLE}
-        there = load_config(bare, None).map(lambda effective: effective.config.storage.root or "")
-        same = isinstance(there, Success) and os.path.realpath(there.unwrap()) == str(self.root)
-        tests = SelfTests(bare if same else dict(self.environ), self.context.home, self.root)
+        environ = dict(self.environ)
+        if root_without(environ, ROOT_VARIABLE) == str(self.root):
+            environ.pop(ROOT_VARIABLE, None)
+        tests = SelfTests(environ, self.context.home, self.root)
         return tuple(tests.run(harness, test) for harness, test in plan.self_tests)
 
     def _back_up(self, plan: InstallPlan) -> None:
@@ -314,28 +317,43 @@ class Installation:
                 self.state.keep_backup(each.backup)
 
     def _carry_out(self, planned: PlannedFile) -> FileOutcome:
-        edit = planned.edit
+        edit, settings = planned.edit, planned.settings
         if not edit.is_change:
             return FileOutcome(edit.path, "unchanged")
-
-        def edited() -> str | None:
+        try:
             aside = None
             if planned.set_aside and edit.before is not None:
                 aside = self.state.set_aside(edit.path, edit.before)
-            settings = planned.settings
             copy = self.files.remove(settings) if edit.after is None else self.files.write(settings, edit.after)
-            return aside or copy
-
-        done = as_result(edited)()
-        if isinstance(done, Failure):
-            return FileOutcome(edit.path, "refused", done.failure())
-        return FileOutcome(edit.path, "removed" if edit.after is None else "written", None, edit.diff, done.unwrap())
+        except ERRORS as error:
+            return FileOutcome(edit.path, "refused", error)
+        return FileOutcome(edit.path, "removed" if edit.after is None else "written", None, edit.diff, aside or copy)
 
     def _is_there(self, planned: PlannedFile) -> bool:
         """Whether a file that could not be written was after all, as far as can be seen: its new bytes may be there when
         only making them durable failed."""
-        now = as_result(self.files.read)(planned.path)
-        return isinstance(now, Failure) or now.unwrap().file.data == planned.after
+        try:
+            return self.files.read(planned.path).file.data == planned.after
+        except ERRORS:
+            return True
+
+
+def keep_before_section(state: SetupState, targets: TargetFiles, paths: Iterable[str], who: str) -> None:
+    """Keep what these files were before they get their first section, for an uninstall. What cannot be edited is left out: it
+    will be refused."""
+    files = SettingsFiles(targets)
+    with state.locked():
+        receipt = state.receipt()
+        new: list[SectionRecord] = []
+        for path in paths:
+            try:
+                data = files.read(path).file.data
+            except AgentMemoryError:
+                continue
+            if receipt.section(path) is None:
+                new.append(SectionRecord(path, None if data is None else state.keep_backup(data), (who,)))
+        if new:
+            state.put_receipt(evolve(receipt, sections=(*receipt.sections, *new)))
 
 
 def without_section(path: str, data: bytes | None, backup: bytes | None) -> bytes | None:
@@ -343,28 +361,36 @@ def without_section(path: str, data: bytes | None, backup: bytes | None) -> byte
     and nobody has written anything else into it. MarkersAmbiguous where that cannot be told."""
     if data is None:
         return None
-    had, has = section_in(backup or b""), section_in(data)
-    for each in (had, has):
-        if isinstance(each, Failure):
-            raise MarkersAmbiguous(path, each.failure())
-    before, now = had.unwrap(), has.unwrap()
+    before, now = (_present(path, section_in(each)) for each in (backup or b"", data))
     if now is None or now == before:
         return data
     separator = with_section(path, backup, _ANY_SECTION).map(lambda spliced: spliced.separator).value_or("")
     change = SectionChange("", before, now, separator if before is None else "", created=backup is None)
-    restored = restore_section(data, change)
-    if isinstance(restored, Failure):
-        raise MarkersAmbiguous(path, restored.failure())
-    left = restored.unwrap()
+    left = _present(path, restore_section(data, change))
     return left if left.strip() or backup is not None else None
+
+
+def _present(path: str, found: Result[T, str]) -> T:
+    if isinstance(found, Failure):
+        raise MarkersAmbiguous(path, found.failure())
+    return found.unwrap()
 
 
 def _or_refused(path: str, make: Callable[[], PlannedFile | None]) -> PlannedFile | Refused | None:
     try:
-        made = as_result(make)()
+        return make()
     except EditRefused as problem:
         return Refused(path, SettingsRefused(path, str(problem)))
-    return Refused(path, made.failure()) if isinstance(made, Failure) else made.unwrap()
+    except ERRORS as error:
+        return Refused(path, error)
+
+
+def _collected(pairs: Iterable[tuple[K, tuple[T, ...]]]) -> dict[K, tuple[T, ...]]:
+    """All values of each key, in the order of the pairs."""
+    collected: dict[K, tuple[T, ...]] = {}
+    for key, values in pairs:
+        collected[key] = (*collected.get(key, ()), *values)
+    return collected
 
 
 def _plan_of(*found: PlannedFile | Refused | None) -> InstallPlan:
@@ -389,29 +415,20 @@ def _with_records(receipt: Receipt, plan: InstallPlan, failed: Iterable[str] = (
 # -- repositories -----------------------------------------------------------------------------------------------------
 
 
-def _repository_targets(request: SetupRequest) -> tuple[str, ...]:
+def _repository_targets(top: str, harnesses: tuple[str, ...]) -> tuple[str, ...]:
     """The files that these harnesses read in a work tree, each once. One that is or imports AGENTS.md is read as that."""
-    top = request.repository or ""
-    return tuple(dict.fromkeys(_read_by(top, each) for each in request.harnesses or ("",)))
+    return tuple(dict.fromkeys(_read_by(top, each) for each in harnesses or ("",)))
 
 
 def _read_by(top: str, harness: str) -> str:
     shared = f"{top}/AGENTS.md"
     own = [f"{top}/{name}" for name in _OWN_INSTRUCTIONS.get(harness, ())]
     for path in own:
-        found = as_result(read_image)(os.path.realpath(path), _MAX_INSTRUCTIONS_BYTES).value_or(None)
-        if isinstance(found, FileImage):
+        try:
+            found = read_image(os.path.realpath(path), _MAX_INSTRUCTIONS_BYTES)
+        except ERRORS:
+            continue
+        if found is not None:
             imports = any(line.strip() in _IMPORTS for line in found.data.split(b"\n"))
             return shared if imports or os.path.realpath(path) == os.path.realpath(shared) else path
     return own[0] if own else shared
-
-
-def _tracking_note(top: str, path: str, environ: Mapping[str, str]) -> str:
-    """Whether git tracks the file, in a sentence."""
-    match tracking_of(top, path, environ):
-        case "tracked":
-            return f"Git tracks {path}: whoever gets your commits gets the section, with this repository's notes."
-        case "ignored":
-            return f"Git ignores {path}: the section stays on this machine, and shows what is global, too."
-        case "new":
-            return f"Git does not track {path} yet: once it is added, whoever gets your commits gets the section."

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from agent_memory.adapters.agent.agent_environment import only_for_a_person
 from agent_memory.adapters.scheduling.scheduling import SchedulePlan, Scheduling
 from agent_memory.app import Memory
-from agent_memory.bootstrap.installing import scheduling, unscheduled_variables
+from agent_memory.domain.command.presets import PRESETS
 from agent_memory.domain.scheduling import Scheduler, in_words
 from agent_memory.results import unwrap
 from agent_memory.surfaces.cli.opening import open_here
@@ -55,7 +55,7 @@ def run_scheduling(
         unwrap(only_for_a_person(act, os.environ))
 
     memory = open_here(console)
-    found = scheduling(memory)
+    found = memory.scheduling()
     if arguments.dry_run:
         return run(memory, found)
     with found.state.locked():
@@ -103,7 +103,11 @@ def show_set_aside(console: Console, aside: tuple[str, ...]) -> None:
 
 
 def _missing_keys(memory: Memory) -> tuple[str, ...]:
-    missing = unscheduled_variables(memory)
+    """Keys of the agent command's vendor are not written into files of a scheduler."""
+    llm = memory.config.llm
+    preset = PRESETS.get(llm.preset) if llm.command is None else None
+    names = (*(preset.variables if preset is not None else ()), *llm.pass_env)
+    missing = [name for name in dict.fromkeys(names) if memory.environ.get(name)]
     if not missing:
         return ()
     note = (

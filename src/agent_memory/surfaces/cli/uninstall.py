@@ -6,8 +6,7 @@ import argparse
 
 from agent_memory.adapters.setup.installation import Installation
 from agent_memory.app import Memory
-from agent_memory.domain.installing.plan import InstallPlan
-from agent_memory.domain.installing.receipt import repository_name
+from agent_memory.domain.installing.plan import InstallPlan, repository_name
 from agent_memory.errors import AgentMemoryError
 from agent_memory.surfaces.cli.setup import (
     exit_code,

@@ -1,4 +1,4 @@
-"""How notes come before an agent: what is ready for a place, what a query finds, and what a session was given."""
+"""Notes come before an agent: what is ready for a place, what a query finds, and what a session was given."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from agent_memory.adapters.disk.paths import exists
 from agent_memory.adapters.injecting.delivery_files import DeliveryLog
 from agent_memory.adapters.injecting.shelf_files import Shelf
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree
-from agent_memory.bootstrap.searching import find
 from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.domain.injecting.assembling import (
     BUILT_IN,
@@ -49,7 +48,7 @@ _MOST_FOUND = 12
 
 @as_result
 def inject(memory: Memory, request: InjectRequest) -> Injection:
-    """As `Memory.inject` has it."""
+    """What an agent is to know, within a budget of tokens; recorded as a delivery."""
     profile = _profile(memory, request)
     asked = (request.query or "").strip()
     passages: list[Passage] = []
@@ -161,7 +160,7 @@ def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _
     such a score. Where none is left, the caller is warned of what could not be read or searched (P6)."""
     around = place_of(memory)
     request = SearchRequest(query, limit=_MOST_HITS, mode=mode, here=around.scope, scopes=around.scopes)
-    found = unwrap(find(memory, request))
+    found = unwrap(memory.find(request))
     ready = _passages(
         each.stored
         for each in found.entries

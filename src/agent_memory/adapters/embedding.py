@@ -1,4 +1,5 @@
-"""`Embedder` over the static vectors of the wordllama model: a text's is the mean of those of its word pieces.
+"""Search by meaning: `Embedder` over static word vectors that ship in a package, and `Meanings`, how near the entries of an index are
+to a query, by vectors that the index keeps.
 
 Two data files of the `wordllama` package are read: a table of 16-bit floats in the safetensors format, and the vocabulary of
 a tokenizer. The package's code is never imported: that would take a second, configure logging and, where its tokenizer is
@@ -8,24 +9,33 @@ not found, ask the network.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
+import time
 import unicodedata
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure
 
-from agent_memory.adapters.disk.paths import store_io
+from agent_memory.adapters.disk.paths import as_store_io
 from agent_memory.adapters.surroundings.root import local_state_directory
+from agent_memory.domain.searching.search import Nearness, Vectors
 from agent_memory.domain.similarity import packed
-from agent_memory.errors import Error
+from agent_memory.errors import ERRORS
+from agent_memory.results import as_result, unwrap
+from agent_memory.wording import describe
+
+if TYPE_CHECKING:
+    from agent_memory.domain.entry import Listed
+    from agent_memory.ports import Embedder, Index, Store
 
 _INSTALL = "pip install --no-deps --upgrade --target ~/.local/state/agent-memory/model wordllama==0.4.0.post1"
 NO_NUMPY = "Semantic search is off: it needs numpy, which `pip install 'agent-memory[semantic]'` brings."
@@ -51,37 +61,33 @@ _FREQUENT = 300
 """The pieces are numbered by frequency; number n counts n / (n + this) (measured: 91 -> 93 % of notes found)."""
 
 
-def open_static_vectors(home: str | None) -> Result[StaticVectors, str]:
+def open_static_vectors(home: str | None) -> StaticVectors | str:
     """The embedder over an installed model, or over that of `model` in this home's state directory; else a sentence that
     says why there is none. No network, no exception."""
     try:
         found = PathFinder.find_spec("wordllama")
     except OSError as error:  # of any directory in which Python looks for modules
-        return Failure(f"Semantic search is off: whether it is installed cannot be told ({error.strerror}).")
+        return f"Semantic search is off: whether it is installed cannot be told ({error.strerror})."
     places = list(found.submodule_search_locations or ()) if found else []
     if home is not None:
         places.append(os.path.join(local_state_directory(home), "model", "wordllama"))
     place = next(filter(os.path.isdir, places), None)
     if place is None:
-        return Failure(NO_MODEL)
+        return NO_MODEL
     if find_spec("numpy") is None:
-        return Failure(NO_NUMPY)
+        return NO_NUMPY
     return open_model(os.path.join(place, _WEIGHTS), os.path.join(place, _TOKENIZER))
 
 
-def open_model(weights: str, tokenizer: str) -> Result[StaticVectors, str]:
+def open_model(weights: str, tokenizer: str) -> StaticVectors | str:
     """The embedder over these two files; else a sentence that says what is wrong with them."""
     try:
         table = _open_table(weights)
-        vocabulary = _read_vocabulary(tokenizer, table.rows)
+        return StaticVectors(table, WordPieces(_read_vocabulary(tokenizer, table.rows)))
     except OSError as error:
-        return Failure(_damaged(f"{error.filename} cannot be read: {error.strerror}"))
+        problem = f"{error.filename} cannot be read: {error.strerror}"
     except _DamagedError as error:
-        return Failure(_damaged(str(error)))
-    return Success(StaticVectors(table, WordPieces(vocabulary)))
-
-
-def _damaged(problem: str) -> str:
+        problem = str(error)
     return f"Semantic search is off, since its model is damaged: {problem}. Get it anew: `{_INSTALL}`."
 
 
@@ -149,7 +155,8 @@ def _read_vocabulary(path: str, rows: int) -> dict[str, int]:
 
 
 class StaticVectors:
-    """`Embedder` by static vectors: the same text always has the same vector, whatever else is embedded with it."""
+    """`Embedder` by static vectors: a text's is the mean of those of its word pieces. The same text always has the same vector,
+    whatever else is embedded with it."""
 
     def __init__(self, table: _Table, pieces: WordPieces) -> None:
         self._table = table
@@ -166,23 +173,19 @@ class StaticVectors:
         """See the port."""
         return self._table.columns
 
-    def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
+    @as_result
+    def embed(self, texts: Sequence[str]) -> tuple[bytes, ...]:
         """See the port."""
-        try:
-            return Success(tuple(self._sum(self._weighed(text)) for text in texts))
-        except OSError as error:
-            return Failure(store_io(error, "read", self._table.path))
+        return tuple(self._sum(self._weighed(text)) for text in texts)
 
-    def embed_words(self, words: Sequence[tuple[str, float]]) -> Result[bytes, Error]:
+    @as_result
+    def embed_words(self, words: Sequence[tuple[str, float]]) -> bytes:
         """See the port."""
         total: dict[int, float] = {}
         for word, worth in words:
             for number, weight in self._weighed(word).items():
                 total[number] = total.get(number, 0.0) + worth * weight
-        try:
-            return Success(self._sum(total))
-        except OSError as error:
-            return Failure(store_io(error, "read", self._table.path))
+        return self._sum(total)
 
     def _weighed(self, text: str) -> dict[int, float]:
         """The pieces of a text, each with what all its occurrences count."""
@@ -195,7 +198,8 @@ class StaticVectors:
         if not pieces:
             return bytes(self.dimensions)
         numpy = load_numpy()
-        data = b"".join(self._table.read(number, 1) for number in pieces)
+        with as_store_io("read", self._table.path):
+            data = b"".join(self._table.read(number, 1) for number in pieces)
         rows = numpy.frombuffer(data, dtype="<f2").reshape(len(pieces), self.dimensions)
         return packed((numpy.array([*pieces.values()]) @ rows).tolist())
 
@@ -244,6 +248,101 @@ def _words(text: str) -> Iterator[str]:
     for word in _WORD.findall(unicodedata.normalize("NFC", text).lower()):
         for start in range(0, len(word), _MOST_WORD_CHARS):
             yield word[start : start + _MOST_WORD_CHARS]
+
+
+# -- how near the entries are to a query ------------------------------------------------------------------------------
+
+_AT_ONCE = 256
+"""Notes that are embedded and kept together: a search that is killed loses no more than these."""
+_PATIENCE_SECONDS = 1.0
+"""How long a search waits for the vectors of new notes: some thousand."""
+_NO_LENGTH = 1e-6
+_NO_DEVIATION = 1e-6
+"""All entries are equally near, but for rounding."""
+
+
+@frozen
+class IndexedMeanings:
+    """`Meanings`. A note's vector is made when a search first misses it, and kept until the note changes."""
+
+    index: Index
+    store: Store
+    embedder: Embedder
+    seconds: Callable[[], float] = time.monotonic
+
+    @as_result
+    def near(self, words: Sequence[tuple[str, float]]) -> Nearness:
+        """See the port."""
+        try:
+            by_all = unwrap(self.embedder.embed_words([(word, 1.0) for word, _ in words]))
+        except ERRORS as error:  # the words are searched all the same
+            return Nearness(notices=(f"Nothing was searched by meaning. {describe(error)}",))
+        by_worth = unwrap(self.embedder.embed_words(words))
+        left = unwrap(self.fill(_PATIENCE_SECONDS))
+        notes = "One note is" if left == 1 else f"{left:,} notes are"
+        notices = (f"{notes} not searched by meaning yet; the next searches go on with it.",) if left else ()
+        vectors = unwrap(self.index.vectors(self.embedder.name))
+        if not vectors.numbers or not any(by_all):
+            return Nearness(notices=notices)
+        return _nearness(vectors, (by_all, by_worth), notices)
+
+    @as_result
+    def fill(self, patience_seconds: float = math.inf) -> int:
+        """Give the notes that have none their vectors, as far as time suffices; how many are left."""
+        end = self.seconds() + patience_seconds
+        numbers = unwrap(self.index.without_vector(self.embedder.name))
+        for start in range(0, len(numbers), _AT_ONCE):
+            is_late = start > 0 and self.seconds() > end
+            # Where they cannot be kept just now (another process writes, the disk is full) the others are searched.
+            if is_late or isinstance(self._put(numbers[start : start + _AT_ONCE]), Failure):
+                return len(numbers) - start
+        return 0
+
+    @as_result
+    def _put(self, numbers: Sequence[int]) -> None:
+        notes: Mapping[int, Listed] = unwrap(self.index.notes(numbers))
+        texts = {number: text for number, note in notes.items() if (text := self._text(note)) is not None}
+        vectors = unwrap(self.embedder.embed(tuple(texts.values())))
+        unwrap(self.index.put_vectors(self.embedder.name, dict(zip(texts, vectors, strict=True))))
+
+    def _text(self, listed: Listed) -> str | None:
+        from agent_memory.domain.similarity import meaning_text  # most searches find a vector of each note
+
+        stored = self.store.read_again(listed).value_or(None)
+        if stored is None:  # it went, or cannot be read just now: another search tries again
+            return None
+        return meaning_text(stored.meta.title, stored.meta.description, stored.body)
+
+
+def _nearness(vectors: Vectors, wanted: tuple[bytes, bytes], notices: tuple[str, ...]) -> Nearness:
+    """All words alike find what is about the same, and rare words what is about the very thing: the middle of both found more
+    than either (docs/search.md). Cosines are those with the first of the wanted vectors, 0 where either is all zeros; deviations
+    are of cosines after the mean of all rows is taken off both: what all texts of a store have in common tells none from
+    another."""
+    numpy = load_numpy()
+
+    def over(table: Any, lengths: Any) -> Any:
+        return numpy.divide(table, lengths, out=numpy.zeros_like(table), where=lengths > _NO_LENGTH)
+
+    def units(rows: Sequence[bytes]) -> Any:
+        table = numpy.frombuffer(b"".join(rows), dtype=numpy.int8).reshape(len(rows), -1).astype(float)
+        return over(table, numpy.linalg.norm(table, axis=1)[:, None])
+
+    theirs, mine = units(vectors.rows), units(wanted)
+    if theirs.shape[1] != mine.shape[1]:  # of another model
+        return Nearness(notices=notices)
+    mean = theirs.mean(axis=0)
+    there = theirs.any(axis=1)[:, None]
+    beside = numpy.where(there, theirs - mean, 0.0)
+    lengths = numpy.linalg.norm(beside, axis=1)[:, None] * numpy.linalg.norm(mine - mean, axis=1)
+    centred = over(beside @ (mine - mean).T, lengths)
+    spread = centred.std(axis=0)
+    deviations = numpy.where(spread > _NO_DEVIATION, (centred - centred.mean(axis=0)) / numpy.maximum(spread, 1e-9), 0)
+    return Nearness(
+        dict(zip(vectors.numbers, deviations.mean(axis=1).tolist(), strict=True)),
+        dict(zip(vectors.numbers, (theirs @ mine[0]).tolist(), strict=True)),
+        notices,
+    )
 
 
 def load_numpy() -> Any:

@@ -1,1 +1,0 @@
-"""Acts of `agent_memory.app` that take more than a few lines to wire."""
