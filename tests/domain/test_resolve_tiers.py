@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.section import SectionBudget
-from agent_memory.domain.tiering.resolve import HEADING_CHARS, Resolved, hot_chars, resolve_tiers
+from agent_memory.domain.tiering.resolve import HEADING_CHARS, Resolved, resolve_tiers, whole_chars
 from agent_memory.domain.tiering.score import CLEARLY_BETTER, TierFacts
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity
@@ -33,6 +33,10 @@ def fact(
     promoted_by = "person" if promoted or pinned else None
     meta = Meta(name, "", 1, 1, scope=scope, pinned=pinned, promoted_by=promoted_by)
     return TierFacts(meta, size - HEADING_CHARS, best, score)
+
+
+def hot_chars(each: TierFacts) -> int:
+    return whole_chars(len(each.meta.title), each.body_chars)
 
 
 def known(*facts: TierFacts) -> dict[str, TierFacts]:

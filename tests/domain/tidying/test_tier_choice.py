@@ -5,18 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
 from agent_memory.domain.actions import Archive, Merge
-from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.defragging.tidied import chosen_tiers
-from agent_memory.domain.entry import StoredEntry, Usage, reads_of
+from agent_memory.domain.entry import StoredEntry, Usage
 from agent_memory.domain.findings import Finding, FindingKind
-from agent_memory.domain.instants import has_passed
 from agent_memory.domain.section import SectionBudget
-from agent_memory.domain.tiering.resolve import SectionRoom, hot_chars, in_one_line, shown_whole
-from agent_memory.domain.tiering.score import tier_facts
-from agent_memory.domain.tiering.standing import is_vouched_for
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity
 from defrag_requests import DAY_MS, NOW_MS, request_of, stored
@@ -157,86 +151,3 @@ def test_reads_of_twins_count_together() -> None:
     usage = {first.meta.id: Usage(2, NOW_MS), twin.meta.id: Usage(1, None)}
     merge = Merge((first.meta.id, twin.meta.id), "The host is lamp-3", first.body)
     assert chosen_tiers(request_of((first, twin), usage=usage), (merge,)).hot == (first.meta.id,)
-
-
-def chosen_one_by_one(request: DefragRequest) -> TierList:
-    """What is chosen where each entry is looked at by itself, and put in if there is room."""
-    profiles = request.analysis.profiles
-    facts = [
-        tier_facts(each.meta, profiles[each.meta.id], reads_of(each.meta, request.usage), request.now_ms)
-        for each in request.live
-        if each.meta.pinned
-        or not any(has_passed(at_ms, NOW_MS) for at_ms in (each.meta.expires_at_ms, each.meta.valid_until_ms))
-    ]
-    facts.sort(key=lambda each: (not each.meta.pinned, -each.score, -each.meta.created_at_ms, each.meta.id))
-    known = {each.meta.id: each for each in facts}
-    beaten = {
-        id
-        for finding in request.analysis.findings
-        if finding.kind is not FindingKind.OVERLAP
-        and finding.ids[0] in known
-        and known[finding.ids[0]].best is Tier.HOT
-        for id in finding.ids[1:]
-    }
-    hot: list[str] = []
-    room = SectionRoom(request.budget.hot_chars, shown_whole(known))
-    for each in facts:
-        meta = each.meta
-        matters = is_vouched_for(meta) or meta.importance in (Importance.HIGH, Importance.CRITICAL)
-        is_in_use = reads_of(meta, request.usage).count >= 3
-        lasts = meta.origin is Origin.USER and meta.kind in LASTING and meta.importance is not Importance.LOW
-        is_worthy = meta.kind not in (Kind.TASK, Kind.HANDOFF) and (matters or is_in_use or lasts)
-        is_small = 3 * hot_chars(each) <= request.budget.hot_chars
-        fits = is_worthy and meta.id not in beaten and is_small and room.fits(meta.id)
-        if each.best is Tier.HOT and (meta.pinned or fits):
-            room.put(meta.id)
-            hot.append(meta.id)
-    warm: list[str] = []
-    room = SectionRoom(request.budget.warm_lines, in_one_line(known))
-    for each in facts:
-        if each.best is not Tier.COLD and each.meta.id not in hot and room.fits(each.meta.id):
-            room.put(each.meta.id)
-            warm.append(each.meta.id)
-    return TierList(tuple(hot), tuple(warm))
-
-
-LASTING = (Kind.PREFERENCE, Kind.CONVENTION, Kind.DECISION, Kind.LESSON, Kind.PROJECT)
-INSTANTS = st.none() | st.integers(-1, 1).map(lambda days: NOW_MS + days * DAY_MS)
-NOTES = st.builds(
-    lambda number, body_chars, fields: stored(f"Title {number}", "b" * body_chars, **fields),
-    st.integers(0, 60),
-    st.integers(1, 400),
-    st.fixed_dictionaries(
-        {
-            "at_ms": st.integers(0, 5).map(lambda months: NOW_MS - 30 * months * DAY_MS),
-            "kind": st.sampled_from(Kind),
-            "importance": st.sampled_from(Importance),
-            "origin": st.sampled_from(Origin),
-            "scope": st.sampled_from(("global", SHOP, LAMP)),
-            "pinned": st.sampled_from((False, False, False, True)),
-            "promoted_by": st.sampled_from((None, None, None, "person")),
-            "expires_at_ms": INSTANTS,
-            "valid_until_ms": INSTANTS,
-            "used": st.integers(0, 4),
-        }
-    ),
-)
-
-
-@given(
-    st.lists(NOTES, max_size=30, unique_by=lambda each: each.meta.id),
-    st.lists(st.tuples(st.sampled_from(FindingKind), st.integers(0, 29), st.integers(0, 29)), max_size=4),
-    st.builds(SectionBudget, st.integers(0, 2_500), st.integers(0, 6)),
-)
-def test_who_is_chosen_of_all_at_once_is_chosen_one_by_one(
-    notes: list[StoredEntry], pairs: list[tuple[FindingKind, int, int]], budget: SectionBudget
-) -> None:
-    kinds = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE, FindingKind.OVERLAP)
-    findings = [
-        Finding(kind, (notes[one].meta.id, notes[other].meta.id), "why")
-        for kind, one, other in pairs
-        if kind in kinds and max(one, other) < len(notes)
-    ]
-    usage = {each.meta.id: Usage(each.meta.used, NOW_MS) for each in notes[::3]}
-    request = request_of(notes, findings, usage, budget=budget)
-    assert chosen_tiers(request, ()) == chosen_one_by_one(request)

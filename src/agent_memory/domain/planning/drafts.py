@@ -17,6 +17,7 @@ from agent_memory.domain.text.links import append_see_also, find_links, without_
 from agent_memory.domain.text.plain_text import clean_text, one_line
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.transcripts.own_marks import PROMPT_MARKER
+from agent_memory.domain.vocabulary import Sensitivity
 
 MAX_BODY_CHARS = 8_000
 
@@ -110,6 +111,21 @@ class Refused(Exception):
         self.reasons = reasons
 
 
+def has_secret(text: str) -> bool:
+    """Whether the text holds a secret: an agent that was shown it did not see all of it."""
+    return redact(text).text != text
+
+
+def why_untouchable(listed: Listed) -> tuple[str, ...]:
+    """Why no program may replace or archive an entry, whoever proposes it, in words; nothing if one may."""
+    rules = (
+        (listed.meta.pinned, "it is pinned"),
+        (listed.conflicted, "it holds an unresolved conflict"),
+        (listed.meta.sensitivity is Sensitivity.SECRET, "it is secret"),
+    )
+    return tuple(words for holds, words in rules if holds)
+
+
 def stored_line(text: str, max_chars: int = _UNBOUNDED_CHARS) -> str:
     """One clean line without secrets, at most `max_chars` characters."""
     return one_line(redact(one_line(text, _UNBOUNDED_CHARS)).text, max_chars)
@@ -148,7 +164,7 @@ def stored_body(text: str) -> str:
 
 def stored_tags(texts: Iterable[str]) -> tuple[str, ...]:
     """The normal tags without those that hold a secret; at most `MAX_TAGS`."""
-    return normal_tags(text for text in texts if redact(text).text == text)[:MAX_TAGS]
+    return normal_tags(text for text in texts if not has_secret(text))[:MAX_TAGS]
 
 
 def title_problems(title: str) -> tuple[str, ...]:
