@@ -696,8 +696,7 @@ class Memory:
     def _finish_sync(self) -> None:
         """What a merge brought is nobody's hand edit."""
         if exists(f"{self.root}/runs/syncing.json"):
-            from agent_memory.adapters.syncing.commits import Commits
-            from agent_memory.adapters.syncing.disk_merge import DiskMerge
+            from agent_memory.adapters.syncing.commits import Commits, DiskMerge
 
             with self.locks.write() as held:
                 unwrap(held)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from attrs import evolve
-from returns.result import Failure
 
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.forgetting import EntryTombstone
@@ -16,6 +15,7 @@ from agent_memory.domain.merging import chosen, united
 from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.tiers import TIERS_FILE, Tier, TierList
 from agent_memory.domain.usage import Base, LedgerRecord, Total, day_reads, listed_reads, reads_and_bases
+from agent_memory.errors import ERRORS
 from agent_memory.formats.bookkeeping_json import (
     Tombstone,
     parse_purge,
@@ -40,27 +40,30 @@ T = TypeVar("T")
 
 def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
     """Both versions of a file of ours as one; None for a path that is none of them, or where one cannot be understood."""
-    versions = (base, ours, theirs)
+
+    def merged(
+        parse: Callable[[bytes, str], T], merge: Callable[[T | None, T, T], T], render: Callable[[T], str | bytes]
+    ) -> bytes | None:
+        parsed = as_result(parse)
+        before = (
+            None if base is None else parsed(base, path).value_or(None)
+        )  # one that is not understood counts as none
+        try:
+            data = render(merge(before, parse(ours, path), parse(theirs, path)))
+        except ERRORS:
+            return None
+        return data if isinstance(data, bytes) else data.encode("utf-8", "backslashreplace")
+
     if path == TIERS_FILE:
-        return _merged(lambda data: unwrap(parse_tiers(data, path)), versions, _tiers, render_tiers)
+        return merged(lambda *file: unwrap(parse_tiers(*file)), _tiers, render_tiers)
     if path == VOCABULARY_FILE:
-        return _merged(lambda data: unwrap(parse_tag_vocabulary(data, path)), versions, _tags, _vocabulary_bytes)
+        return merged(lambda *file: unwrap(parse_tag_vocabulary(*file)), _tags, render_tag_vocabulary)
     if path == PURGE_FILE:
-        return _merged(lambda data: parse_purge(data, path), versions, _later, lambda at: render_purge(at).encode())
+        return merged(parse_purge, lambda _, *sides: max(sides), render_purge)
     if path.startswith(FORGOTTEN):
-        return _merged(
-            lambda data: parse_tombstone(data, path),
-            versions,
-            _tombstone,
-            lambda each: render_tombstone(each).encode("utf-8", "backslashreplace"),
-        )
+        return merged(parse_tombstone, _tombstone, render_tombstone)
     if path.startswith("state/sessions/"):
-        return _merged(
-            lambda data: unwrap(parse_session_mark(data, path)),
-            versions,
-            _further,
-            lambda mark: render_session_mark(mark).encode("utf-8", "backslashreplace"),
-        )
+        return merged(lambda *file: unwrap(parse_session_mark(*file)), _further, render_session_mark)
     if path.startswith("state/keys/"):
         return _newer_value(path, ours, theirs)
     if path.startswith("usage/"):
@@ -68,27 +71,7 @@ def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes
     return None
 
 
-def _merged(
-    parse: Callable[[bytes], T],
-    versions: tuple[bytes | None, bytes, bytes],
-    merge: Callable[[T | None, T, T], T],
-    render: Callable[[T], bytes],
-) -> bytes | None:
-    """A base that cannot be understood counts as none."""
-    base, ours, theirs = versions
-    parsed = as_result(parse)
-    before = None if base is None else parsed(base).value_or(None)
-    one, other = parsed(ours), parsed(theirs)
-    if isinstance(one, Failure) or isinstance(other, Failure):
-        return None
-    return render(merge(before, one.unwrap(), other.unwrap()))
-
-
 # -- tiers ------------------------------------------------------------------------------------------------------------
-
-
-def _nearer(one: Tier, other: Tier) -> Tier:
-    return min(one, other, key=list(Tier).index)
 
 
 def _tiers(base: TierList | None, ours: TierList, theirs: TierList) -> TierList:
@@ -96,8 +79,11 @@ def _tiers(base: TierList | None, ours: TierList, theirs: TierList) -> TierList:
     defrag weighs them anew."""
     before = base or TierList()
 
+    def nearer(one: Tier, other: Tier) -> Tier:
+        return min(one, other, key=list(Tier).index)
+
     def tier(id: str) -> Tier:
-        return chosen(before.of(id), ours.of(id), theirs.of(id), _nearer, has_base=True)
+        return chosen(before.of(id), ours.of(id), theirs.of(id), nearer, has_base=True)
 
     ids = dict.fromkeys((*ours.hot, *theirs.hot, *ours.warm, *theirs.warm))
     placed = {id: tier(id) for id in ids}
@@ -115,10 +101,6 @@ def _tombstone(base: Tombstone | None, ours: Tombstone, theirs: Tombstone) -> To
     if isinstance(first, EntryTombstone) and isinstance(second, EntryTombstone):
         return evolve(first, statements=first.statements | second.statements)
     return first
-
-
-def _later(base: int | None, ours: int, theirs: int) -> int:
-    return max(ours, theirs)
 
 
 # -- sessions ---------------------------------------------------------------------------------------------------------
@@ -170,10 +152,6 @@ def _end_of(tag: str, step: dict[str, str]) -> str:
             return min(seen[seen.index(following) :])
         seen.append(following)
     return seen[-1]
-
-
-def _vocabulary_bytes(vocabulary: TagVocabulary) -> bytes:
-    return render_tag_vocabulary(vocabulary).encode("utf-8", "backslashreplace")
 
 
 def _newer_value(path: str, ours: bytes, theirs: bytes) -> bytes | None:

@@ -7,9 +7,10 @@ stay. Only what was forgotten goes (P28). Pure: contents are handed in, by objec
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
 
-from attrs import define, field, frozen
+from attrs import frozen
 
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.forgetting import (
@@ -39,7 +40,7 @@ from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.bookkeeping_json import parse_state_value, parse_tombstone
+from agent_memory.formats.bookkeeping_json import Tombstone, parse_state_value, parse_tombstone
 from agent_memory.formats.frontmatter import has_conflict
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN, merged_bookkeeping
 from agent_memory.formats.merged_note import merged_note
@@ -49,26 +50,14 @@ from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 TOPICS = "topics/"
 ARCHIVE = "archive/"
 
+T = TypeVar("T")
+
 
 def merged_tree(base: Tree | None, ours: Tree, theirs: Tree, contents: Mapping[str, bytes]) -> MergedTree:
     """The tree of both. `base` is None where the two have no common history; `contents` holds at least what
-    `wanted_contents` names."""
-    known = Contents(contents)
-    admitted = [_admitted(each) for each in (base or EMPTY, ours, theirs)]
-    before, mine, other = map(known.side, admitted)
-    merge = _Merge(
-        base=base or EMPTY,
-        has_base=base is not None,
-        ours=ours,
-        theirs=theirs,
-        contents=known,
-        forgotten=known.forgotten(*admitted[1:]),
-        successors=known.successors(mine, other),
-    )
-    for id in dict.fromkeys((*mine.notes, *other.notes)):
-        merge.note(id, before.notes.get(id), mine.notes.get(id), other.notes.get(id))
-    for path in sorted({*mine.others, *other.others}):
-        merge.file(path, before.others.get(path), mine.others.get(path), other.others.get(path))
+    `wanted_contents` names, by object id."""
+    merge = _Merge(base, ours, theirs, contents)
+    merge.merge_notes_and_files()
     merge.settle_tiers()
     merge.files[IGNORE_FILE] = merge.ignore_file()
     outside = {path: leaf for path, leaf in merge.outside().items() if path not in merge.files}
@@ -81,107 +70,178 @@ def merged_tree(base: Tree | None, ours: Tree, theirs: Tree, contents: Mapping[s
     )
 
 
-def _admitted(tree: Tree) -> Tree:
-    return {path: leaf for path, leaf in tree.items() if path != IGNORE_FILE and why_outside(path, leaf) is None}
+def wanted_contents(base: Tree | None, ours: Tree, theirs: Tree) -> frozenset[str]:
+    """The object ids whose contents a merge looks at: all that is not the same on both sides, notes whose names state no
+    id, tombstones and tiers."""
+
+    def is_always_read(path: str) -> bool:
+        return path.startswith(FORGOTTEN) or path == TIERS_FILE or (is_note(path) and _id_named(path) is None)
+
+    return frozenset(
+        leaf.object_id
+        for tree in (base or EMPTY, ours, theirs)
+        for path, leaf in tree.items()
+        if leaf.size_bytes <= MAX_FILE_BYTES
+        and leaf.mode in PLAIN_MODES
+        and (ours.get(path) != theirs.get(path) or is_always_read(path))
+    )
 
 
-@define
+def is_note(path: str) -> bool:
+    """Whether a path is that of a live or retired note; versions lie deeper."""
+    return path.endswith(".md") and path.count("/") == 1 and path.startswith((TOPICS, ARCHIVE))
+
+
+@frozen
+class _Place:
+    """Where one side has a note."""
+
+    path: str
+    leaf: Leaf
+
+    @property
+    def live(self) -> bool:
+        return self.path.startswith(TOPICS)
+
+
 class _Merge:
-    """What is decided so far, and how."""
+    """What is decided so far."""
 
-    base: Tree
-    has_base: bool
-    ours: Tree
-    theirs: Tree
-    contents: Contents
-    forgotten: Forgotten
-    successors: Mapping[str, str]
-    files: dict[str, Held] = field(factory=dict[str, Held])
-    conflicts: list[Remark] = field(factory=list[Remark])
-    remarks: list[Remark] = field(factory=list[Remark])
-    forgotten_count: int = 0
-    _taken: set[str] = field(factory=set[str])
+    def __init__(self, base: Tree | None, ours: Tree, theirs: Tree, contents: Mapping[str, bytes]) -> None:
+        self.has_base = base is not None
+        self.base, self.ours, self.theirs = base or EMPTY, ours, theirs
+        self.files: dict[str, Held] = {}
+        self.conflicts: list[Remark] = []
+        self.remarks: list[Remark] = []
+        self.forgotten_count = 0
+        self._contents = contents
+        self._taken: set[str] = set()
+        tombstones = list(self._tombstones())
+        by_age = sorted((each for each in tombstones if isinstance(each, EntryTombstone)), key=lambda each: each.at_ms)
+        self._entries_gone = {each.id: each for each in by_age}
+        self._sessions_gone = [each for each in tombstones if isinstance(each, SessionTombstone)]
+        self._states_gone = [each for each in tombstones if isinstance(each, StateTombstone)]
+
+    def merge_notes_and_files(self) -> None:
+        (notes_before, before), (ours, our_files), (theirs, their_files) = (
+            self._sorted_out(tree) for tree in (self.base, self.ours, self.theirs)
+        )
+        # Which live note has taken in (`aliases`) or replaced (`supersedes`) an id.
+        successors: dict[str, str] = {}
+        for id, place in (*ours.items(), *theirs.items()):
+            if place.live and (entry := self._entry(place.path, place.leaf)) is not None:
+                successors |= dict.fromkeys((*entry.meta.aliases, *entry.meta.supersedes), id)
+        for id in dict.fromkeys((*ours, *theirs)):
+            self._merge_note(id, notes_before.get(id), ours.get(id), theirs.get(id), successors.get(id))
+        for path in sorted({*our_files, *their_files}):
+            self._merge_file(path, before.get(path), our_files.get(path), their_files.get(path))
+
+    def _sorted_out(self, tree: Tree) -> tuple[dict[str, _Place], dict[str, Leaf]]:
+        """The notes of a tree by id, and every other file that may be on disk by path. Of two files of one id the live one is
+        the note."""
+        notes: dict[str, _Place] = {}
+        others: dict[str, Leaf] = {}
+        for path in sorted(tree, key=lambda each: (not each.startswith(TOPICS), each)):
+            leaf = tree[path]
+            if path == IGNORE_FILE or why_outside(path, leaf) is not None:
+                continue
+            id = self._id_at(path, leaf) if is_note(path) else None
+            if id is None or id in notes:
+                others[path] = leaf
+            else:
+                notes[id] = _Place(path, leaf)
+        return notes, others
+
+    def _id_at(self, path: str, leaf: Leaf) -> str | None:
+        if named := _id_named(path):
+            return named
+        note = parse_note(self._data(leaf) or b"", path, 0).value_or(None)
+        return None if note is None or note.provisional_id else note.meta.id
+
+    def _one_sided(self, base: T | None, ours: T | None, theirs: T | None) -> T | None:
+        """What stays where only one side has it, or has changed it; None where none stays, and where two are to be made one."""
+        return chosen(
+            base,
+            ours,
+            theirs,
+            lambda mine, other: None if mine is not None and other is not None else mine or other,
+            has_base=self.has_base,
+        )
 
     # -- notes --------------------------------------------------------------------------------------------------------
 
-    def note(self, id: str, base: Place | None, ours: Place | None, theirs: Place | None) -> None:
+    def _merge_note(
+        self, id: str, base: _Place | None, ours: _Place | None, theirs: _Place | None, successor: str | None
+    ) -> None:
         """One note, which at least one side has."""
-        if ours == theirs or (self.has_base and theirs == base):
-            self.keep(id, ours)
-        elif self.has_base and ours == base:
-            self.keep(id, theirs, is_new=base is None)
+        kept = self._one_sided(base, ours, theirs)
+        if kept is not None:
+            if base is not None and (ours is None or theirs is None):
+                self._remark(id, "was removed on one machine and changed on the other: it stays")
+            self._keep(kept.path, id, kept.leaf, is_new=base is None)
         elif ours is None or theirs is None:
-            if base is not None:
-                self.remark(id, "was removed on one machine and changed on the other: it stays")
-            self.keep(id, ours or theirs, is_new=base is None)
-        elif ours.live != theirs.live:
-            self._archived(id, ours if ours.live else theirs, theirs if ours.live else ours)
-        else:
-            self._versions(id, base, ours, theirs)
-
-    def _archived(self, id: str, live: Place, retired: Place) -> None:
-        """Archived on one machine, changed on the other: the change wins, unless another note has taken its place."""
-        successor = self.successors.get(id)
-        if successor is None:
-            self.remark(id, "was archived on one machine and changed on the other: it stays live")
-            self.keep(id, live)
             return
-        became = f"went into {successor} on one machine and was changed on the other: the change is in the archive"
-        self.remark(id, became)
-        self.keep(id, retired)
-        self.keep_version(id, live)
+        elif ours.live == theirs.live:
+            self._merge_versions(id, base, ours, theirs)
+        else:
+            # Archived on one machine, changed on the other: the change wins, unless another note has taken its place.
+            live, retired = (ours, theirs) if ours.live else (theirs, ours)
+            if successor is None:
+                self._remark(id, "was archived on one machine and changed on the other: it stays live")
+                self._keep(live.path, id, live.leaf)
+                return
+            became = f"went into {successor} on one machine and was changed on the other: the change is in the archive"
+            self._remark(id, became)
+            self._keep(retired.path, id, retired.leaf)
+            self._keep_version(id, live)
 
-    def _versions(self, id: str, base: Place | None, ours: Place, theirs: Place) -> None:
+    def _merge_versions(self, id: str, base: _Place | None, ours: _Place, theirs: _Place) -> None:
         """Both live, or both retired, and not the same."""
-        one, other = self.contents.of(ours.leaf), self.contents.of(theirs.leaf)
-        before = None if base is None else self.contents.of(base.leaf)
+        one, other = self._data(ours.leaf), self._data(theirs.leaf)
+        before = None if base is None else self._data(base.leaf)
         merged = None if one is None or other is None else merged_note(before, one, other, f"{id}.md")
         if merged is None:
-            self.keep(id, ours)
-            self.keep_beside(theirs.path, theirs.leaf)
+            self._keep(ours.path, id, ours.leaf)
+            self._keep_beside(theirs.path, theirs.leaf)
             return
-        left = self.forgotten.left_of(merged.entry, is_new=False)
+        left = self._left_of(merged.entry)
         if left is None:
             self.forgotten_count += 1
             return
-        data = merged.text.encode()
-        if left is not merged.entry:
-            data = self.rendered(left, data)
-        self.put(_path_of(base, ours, theirs, left), data)
+        text = merged.text if left is merged.entry else render_note(left, merged.text)
+        data = text.encode()
+        # Called as the side that renamed it calls it; where both did, by the merged title and tags.
+        if ours.path == theirs.path or (base is not None and theirs.path == base.path):
+            path = ours.path
+        elif base is not None and ours.path == base.path:
+            path = theirs.path
+        else:
+            path = f"{TOPICS if ours.live else ARCHIVE}{file_name_of(left.meta)}"
+        self._put(path, data)
         for side in (ours, theirs):
-            if self.contents.of(side.leaf) != data:
-                self.keep_version(id, side)
+            if self._data(side.leaf) != data:
+                self._keep_version(id, side)
         if merged.conflicted:
             title = "a secret note" if left.meta.sensitivity is Sensitivity.SECRET else left.meta.title
             self.conflicts.append(Remark(id, title))
 
     # -- other files --------------------------------------------------------------------------------------------------
 
-    def file(self, path: str, base: Leaf | None, ours: Leaf | None, theirs: Leaf | None) -> None:
+    def _merge_file(self, path: str, base: Leaf | None, ours: Leaf | None, theirs: Leaf | None) -> None:
         """One file that is no note, or a version of one; at least one side has it."""
         if ours != theirs:
             ours, theirs = (self._unless_purged(path, leaf) for leaf in (ours, theirs))
-        if ours == theirs or (self.has_base and theirs == base):
-            kept = ours
-        elif self.has_base and ours == base:
-            kept = theirs
-        elif ours is None or theirs is None:
-            kept = ours or theirs
-        else:
-            self._contents(path, base, ours, theirs)
-            return
-        if kept is None:
-            return
-        if path.startswith((TOPICS, ARCHIVE)) and self.ours.get(path) != kept:
-            owner = path.split("/")[1]
-            self.admit(path, owner if is_id(owner) else id_in_name(owner), kept)
-        else:
-            self.put(path, kept)
+        kept = self._one_sided(base, ours, theirs)
+        if kept is not None:
+            owner = path.split("/")[1] if path.startswith((TOPICS, ARCHIVE)) else ""
+            self._keep(path, owner if is_id(owner) else id_in_name(owner), kept)
+        elif ours is not None and theirs is not None:
+            self._merge_contents(path, base, ours, theirs)
 
     def _unless_purged(self, path: str, leaf: Leaf | None) -> Leaf | None:
         """None for a state value from before it was purged (P28)."""
-        purged_at_ms = self.forgotten.states.get(path)
-        data = self.contents.of(leaf)
+        purged_at_ms = max((each.at_ms for each in self._states_gone if each.path == path), default=None)
+        data = self._data(leaf)
         if purged_at_ms is None or data is None:
             return leaf
         value = parse_state_value(data, path, "").value_or(None)
@@ -190,32 +250,30 @@ class _Merge:
         self.forgotten_count += 1
         return None
 
-    def _contents(self, path: str, base: Leaf | None, ours: Leaf, theirs: Leaf) -> None:
-        one, other = self.contents.of(ours), self.contents.of(theirs)
+    def _merge_contents(self, path: str, base: Leaf | None, ours: Leaf, theirs: Leaf) -> None:
+        one, other = self._data(ours), self._data(theirs)
         merged = None
         if one is not None and other is not None:
-            merged = merged_bookkeeping(path, self.contents.of(base), one, other)
-        self.put(path, ours if merged is None else merged)
+            merged = merged_bookkeeping(path, self._data(base), one, other)
+        self._put(path, ours if merged is None else merged)
         if merged is not None:
             return
         if path.startswith(("state/", "usage/")):
-            self.remark(path, "could not be merged, so this machine's stays")
+            self._remark(path, "could not be merged, so this machine's stays")
         elif path.startswith(ARCHIVE) and path.count("/") > 1:
-            self.keep_version(path.split("/")[1], Place(path, theirs))
+            self._keep_version(path.split("/")[1], _Place(path, theirs))
         else:
-            self.keep_beside(path, theirs)
+            self._keep_beside(path, theirs)
 
     def ignore_file(self) -> Held:
         """The lines of both, those that a store needs among them."""
         one, other, before = (tree.get(IGNORE_FILE) for tree in (self.ours, self.theirs, self.base))
         if one is not None and other in (one, before):
             return one
-        texts = [self.contents.of(leaf) for leaf in (one, other) if leaf is not None and leaf.mode in PLAIN_MODES]
-        if one == before and other is not None:
-            texts = texts[-1:]
-        lines = [line for text in texts for line in (text or b"").decode("utf-8", "replace").splitlines()]
-        lines += [line for line in IGNORED if line not in lines]
-        return "".join(f"{line}\n" for line in dict.fromkeys(lines)).encode()
+        sides = (other,) if one == before and other is not None else (one, other)
+        texts = [self._data(leaf) or b"" for leaf in sides if leaf is not None and leaf.mode in PLAIN_MODES]
+        lines = [line for text in texts for line in text.decode("utf-8", "replace").splitlines()]
+        return "".join(f"{line}\n" for line in dict.fromkeys((*lines, *IGNORED))).encode()
 
     def outside(self) -> Tree:
         """What is never written to disk goes on in git as git has it; what is new of it is remarked on."""
@@ -229,233 +287,121 @@ class _Merge:
             if kept is not None:
                 found[path] = kept
             if other is not None and other not in (before, one):
-                self.remark(path, f"stays in git and was not written here: {reason}")
+                self._remark(path, f"stays in git and was not written here: {reason}")
         return found
 
     def settle_tiers(self) -> None:
         """Of the merged tiers only what is still live."""
-        data = self.contents.of(self.files.get(TIERS_FILE))
+        data = self._data(self.files.get(TIERS_FILE))
         tiers = None if data is None else parse_tiers(data, TIERS_FILE).value_or(None)
         if tiers is not None:
-            gone = _live_ids(self.ours, self.theirs) - _live_ids(self.files)
+            gone = (_live_ids(self.ours) | _live_ids(self.theirs)) - _live_ids(self.files)
             hot, warm = (tuple(id for id in tier if id not in gone) for tier in (tiers.hot, tiers.warm))
             if (hot, warm) != (tiers.hot, tiers.warm):
                 self.files[TIERS_FILE] = render_tiers(TierList(hot, warm))
 
-    # -- what stays ---------------------------------------------------------------------------------------------------
+    # -- what was forgotten -------------------------------------------------------------------------------------------
 
-    def remark(self, subject: str, what: str) -> None:
-        self.remarks.append(Remark(subject, what))
+    def _tombstones(self) -> Iterator[Tombstone]:
+        """All of both sides."""
+        for tree in (self.ours, self.theirs):
+            for path, leaf in tree.items():
+                if path.startswith(FORGOTTEN) and why_outside(path, leaf) is None:
+                    try:
+                        yield parse_tombstone(self._data(leaf) or b"", path)
+                    except StateCorrupt:
+                        continue
 
-    def put(self, path: str, held: Held) -> None:
-        """The file, at the path; at another where a name that only differs in case is taken."""
-        if path not in self.files and folded_name(path) in self._taken:
-            path = _beside(path, str(len(self._taken)))
-        self._taken.add(folded_name(path))
-        self.files[path] = held
-
-    def keep(self, id: str, place: Place | None, *, is_new: bool = False) -> None:
-        """A note as one side has it, unless it was forgotten."""
-        if place is None:
-            return
-        if self.ours.get(place.path) == place.leaf:
-            self.put(place.path, place.leaf)  # our own forgetting has seen to it
-        else:
-            self.admit(place.path, id, place.leaf, is_new=is_new)
-
-    def admit(self, path: str, id: str | None, held: Held, *, is_new: bool = False) -> None:
-        """A file of a note that this machine does not have so, without what was forgotten of it."""
-        entry = self.contents.entry(path, held)
-        left = None if entry is None else self.forgotten.left_of(entry, is_new=is_new)
-        if (entry is None and self.forgotten.takes_id(id)) or (entry is not None and left is None):
-            self.forgotten_count += 1
-        elif left is entry or left is None:
-            self.put(path, held)
-        else:
-            self.put(path, self.rendered(left, held))
-
-    def rendered(self, entry: MemoryEntry, previous: Held) -> bytes:
-        return render_note(entry, (self.contents.of(previous) or b"").decode("utf-8")).encode()
-
-    def keep_version(self, id: str, place: Place) -> None:
-        """The bytes of a version that is live no more, in the archive, under the next free millisecond (P12)."""
-        entry = self.contents.entry(place.path, place.leaf)
-        data = self.contents.of(place.leaf)
-        if entry is None or data is None or self.forgotten.left_of(entry, is_new=False) is not entry:
-            return
-        ms = max(entry.meta.updated_at_ms, 0)
-        while any(held != data for held in self._held_at(f"{ARCHIVE}{id}/{ms}.md")):
-            ms += 1
-        self.put(f"{ARCHIVE}{id}/{ms}.md", data)
-
-    def keep_beside(self, path: str, leaf: Leaf) -> None:
-        """The other machine's file under a name of its own."""
-        if not self.forgotten.takes_id(id_in_name(path.rpartition("/")[2])):
-            beside = _beside(path, f"from another machine {leaf.object_id[:8]}")
-            self.put(beside, leaf)
-            self.remark(path, f"was changed on both machines: the other machine's is {beside!r}")
-
-    def _held_at(self, path: str) -> tuple[bytes | None, ...]:
-        """What lies at a path, in the result or on one of the sides."""
-        there = (self.files.get(path), self.ours.get(path), self.theirs.get(path))
-        return tuple(self.contents.of(held) for held in there if held is not None)
-
-
-def _path_of(base: Place | None, ours: Place, theirs: Place, entry: MemoryEntry) -> str:
-    """The name of the side that changed it; where both did, that of the merged title and tags."""
-    if ours.path == theirs.path or (base is not None and theirs.path == base.path):
-        return ours.path
-    if base is not None and ours.path == base.path:
-        return theirs.path
-    return f"{TOPICS if ours.live else ARCHIVE}{file_name_of(entry.meta)}"
-
-
-def _live_ids(*trees: Mapping[str, object]) -> set[str]:
-    live = (path for tree in trees for path in tree if path.startswith(TOPICS))
-    return {id for path in live if (id := id_in_name(path.rpartition("/")[2])) is not None}
-
-
-def _beside(path: str, what: str) -> str:
-    stem, dot, ending = path.rpartition(".")
-    return f"{stem} ({what}).{ending}" if dot and "/" not in ending else f"{path} ({what})"
-
-
-# -- one side of a merge: its notes by id, every other file by path, and what was forgotten there ----------------------
-
-
-@frozen
-class Place:
-    """Where one side has a note."""
-
-    path: str
-    leaf: Leaf
-
-    @property
-    def live(self) -> bool:
-        return self.path.startswith(TOPICS)
-
-
-@frozen
-class Side:
-    notes: Mapping[str, Place]
-    others: Tree
-
-
-@frozen
-class Forgotten:
-    """All tombstones of both sides."""
-
-    entries: Mapping[str, EntryTombstone] = field(factory=dict[str, EntryTombstone])
-    sessions: tuple[SessionTombstone, ...] = ()
-    states: Mapping[str, int] = field(factory=dict[str, int])
-    """When state values were purged (epoch ms), by the paths of their files."""
-
-    def takes_id(self, id: str | None) -> bool:
-        return id is not None and id in self.entries
-
-    def left_of(self, entry: MemoryEntry, *, is_new: bool) -> MemoryEntry | None:
+    def _left_of(self, entry: MemoryEntry, *, is_new: bool = False) -> MemoryEntry | None:
         """What may stay of an entry: None, or the entry without the sessions that were forgotten among its sources. A new
         one that says what a forgotten note said, and was made before that was forgotten, goes, too."""
-        tombstone = self.entries.get(entry.meta.id)
+        tombstone = self._entries_gone.get(entry.meta.id)
         if tombstone is not None and entry.meta.created_at_ms <= tombstone.at_ms:
             return None
         meta = entry.meta
-        for each in self.sessions:
+        for each in self._sessions_gone:
             session = SessionKey(each.session_id, each.harness)
             share = share_of(meta, session)
             if share == "all":
                 return None
             if share == "some":
                 meta = without_session(meta, session)
-        if is_new and forgotten_note(self.entries.values(), meta.title, entry.body, meta.created_at_ms) is not None:
+        if is_new and forgotten_note(self._entries_gone.values(), meta.title, entry.body, meta.created_at_ms):
             return None
         return entry if meta is entry.meta else MemoryEntry(meta, entry.body)
 
+    # -- what stays ---------------------------------------------------------------------------------------------------
 
-@frozen
-class Contents:
-    """What blobs hold, by object id; what is not there was not needed, or is too large to be ours."""
+    def _remark(self, subject: str, what: str) -> None:
+        self.remarks.append(Remark(subject, what))
 
-    by_id: Mapping[str, bytes]
+    def _put(self, path: str, held: Held) -> None:
+        """The file, at the path; at another where a name that only differs in case is taken."""
+        if path not in self.files and folded_name(path) in self._taken:
+            path = _beside(path, str(len(self._taken)))
+        self._taken.add(folded_name(path))
+        self.files[path] = held
 
-    def of(self, held: Held | None) -> bytes | None:
-        return self.by_id.get(held.object_id) if isinstance(held, Leaf) else held
+    def _keep(self, path: str, id: str | None, held: Leaf, *, is_new: bool = False) -> None:
+        """A file as one side has it; a note, or a version of one, of the other machine without what was forgotten of it. Our
+        own forgetting has seen to ours."""
+        if self.ours.get(path) == held or not path.startswith((TOPICS, ARCHIVE)):
+            self._put(path, held)
+            return
+        entry = self._entry(path, held)
+        left = None if entry is None else self._left_of(entry, is_new=is_new)
+        if (entry is None and id not in self._entries_gone) or (entry is not None and left is entry):
+            self._put(path, held)
+        elif left is not None:
+            self._put(path, render_note(left, (self._data(held) or b"").decode("utf-8")).encode())
+        else:
+            self.forgotten_count += 1
 
-    def entry(self, path: str, held: Held | None) -> MemoryEntry | None:
+    def _keep_version(self, id: str, place: _Place) -> None:
+        """The bytes of a version that is live no more, in the archive, under the next free millisecond (P12)."""
+        entry, data = self._entry(place.path, place.leaf), self._data(place.leaf)
+        if entry is None or data is None or self._left_of(entry) is not entry:
+            return
+        ms = max(entry.meta.updated_at_ms, 0)
+        while any(held != data for held in self._held_at(f"{ARCHIVE}{id}/{ms}.md")):
+            ms += 1
+        self._put(f"{ARCHIVE}{id}/{ms}.md", data)
+
+    def _held_at(self, path: str) -> list[bytes | None]:
+        """What lies at a path, in the result or on one of the sides."""
+        there = (self.files.get(path), self.ours.get(path), self.theirs.get(path))
+        return [self._data(held) for held in there if held is not None]
+
+    def _keep_beside(self, path: str, leaf: Leaf) -> None:
+        """The other machine's file under a name of its own."""
+        if _id_named(path) not in self._entries_gone:
+            beside = _beside(path, f"from another machine {leaf.object_id[:8]}")
+            self._put(beside, leaf)
+            self._remark(path, f"was changed on both machines: the other machine's is {beside!r}")
+
+    # -- what files hold ----------------------------------------------------------------------------------------------
+
+    def _data(self, held: Held | None) -> bytes | None:
+        """None for what is not there, was not wanted, or is too large to be ours."""
+        return self._contents.get(held.object_id) if isinstance(held, Leaf) else held
+
+    def _entry(self, path: str, held: Held) -> MemoryEntry | None:
         """The readable entry in a file."""
-        data = self.of(held)
+        data = self._data(held)
         return None if data is None else parse_note(data, path, 0).map(lambda note: note.entry).value_or(None)
 
-    def side(self, tree: Tree) -> Side:
-        """The notes of a tree by id, live ones first: of two files of one id the second is some other file."""
-        notes: dict[str, Place] = {}
-        others: dict[str, Leaf] = {}
-        for path in sorted(tree, key=lambda each: (not each.startswith(TOPICS), each)):
-            id = self._id_at(path, tree[path]) if is_note(path) else None
-            if id is None or id in notes:
-                others[path] = tree[path]
-            else:
-                notes[id] = Place(path, tree[path])
-        return Side(notes, others)
 
-    def forgotten(self, *trees: Tree) -> Forgotten:
-        """All tombstones in these trees."""
-        entries: dict[str, EntryTombstone] = {}
-        sessions: dict[SessionTombstone, None] = {}
-        states: dict[str, int] = {}
-        for path, leaf in ((path, leaf) for tree in trees for path, leaf in tree.items() if path.startswith(FORGOTTEN)):
-            try:
-                parsed = parse_tombstone(self.of(leaf) or b"", path)
-            except StateCorrupt:
-                continue
-            match parsed:
-                case EntryTombstone() as tombstone:
-                    known = entries.setdefault(tombstone.id, tombstone)
-                    entries[tombstone.id] = max(known, tombstone, key=lambda each: each.at_ms)
-                case SessionTombstone() as tombstone:
-                    sessions[tombstone] = None
-                case StateTombstone(kept_at, at_ms):
-                    states[kept_at] = max(states.get(kept_at, 0), at_ms)
-        return Forgotten(entries, tuple(sessions), states)
-
-    def successors(self, *sides: Side) -> Mapping[str, str]:
-        """Which live note has taken in (`aliases`) or replaced (`supersedes`) an id."""
-        found: dict[str, str] = {}
-        for side in sides:
-            for id, place in side.notes.items():
-                if place.live and (entry := self.entry(place.path, place.leaf)) is not None:
-                    found |= dict.fromkeys((*entry.meta.aliases, *entry.meta.supersedes), id)
-        return found
-
-    def _id_at(self, path: str, leaf: Leaf) -> str | None:
-        if named := id_in_name(path.rpartition("/")[2]):
-            return named
-        note = parse_note(self.of(leaf) or b"", path, 0).value_or(None)
-        return None if note is None or note.provisional_id else note.meta.id
+def _id_named(path: str) -> str | None:
+    return id_in_name(path.rpartition("/")[2])
 
 
-def is_note(path: str) -> bool:
-    """Whether a path is that of a live or retired note; versions lie deeper."""
-    return path.endswith(".md") and path.count("/") == 1 and path.startswith((TOPICS, ARCHIVE))
+def _live_ids(tree: Mapping[str, object]) -> set[str]:
+    return {id for path in tree if path.startswith(TOPICS) and (id := _id_named(path)) is not None}
 
 
-def wanted_contents(base: Tree | None, ours: Tree, theirs: Tree) -> frozenset[str]:
-    """The object ids whose contents a merge looks at: all that is not the same on both sides, notes whose names state no
-    id, tombstones and tiers."""
-    return frozenset(
-        leaf.object_id
-        for tree in (base or EMPTY, ours, theirs)
-        for path, leaf in tree.items()
-        if leaf.size_bytes <= MAX_FILE_BYTES
-        and leaf.mode in PLAIN_MODES
-        and (ours.get(path) != theirs.get(path) or _is_always_read(path))
-    )
-
-
-def _is_always_read(path: str) -> bool:
-    if path.startswith(FORGOTTEN) or path == TIERS_FILE:
-        return True
-    return is_note(path) and id_in_name(path.rpartition("/")[2]) is None
+def _beside(path: str, what: str) -> str:
+    stem, dot, ending = path.rpartition(".")
+    return f"{stem} ({what}).{ending}" if dot and "/" not in ending else f"{path} ({what})"
 
 
 # -- one file by itself -----------------------------------------------------------------------------------------------

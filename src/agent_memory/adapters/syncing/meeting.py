@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from agent_memory.adapters.forgetting.forgetting_files import PURGE_MARK
 from agent_memory.adapters.git.git_history import contents_of
-from agent_memory.adapters.syncing.commits import SYNCED, Commits
-from agent_memory.domain.merging import EMPTY, Held, Leaf, MergedTree, Remark, Synced, SyncRequest, Tree, count_notes
+from agent_memory.adapters.syncing.commits import Commits
+from agent_memory.domain.merging import EMPTY, Held, Leaf, MergedTree, Remark, SyncRequest, Tree
 from agent_memory.domain.recording.commit_message import commit_message
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, holds_secret
 from agent_memory.errors import SyncRefused
@@ -18,9 +18,6 @@ from agent_memory.formats.bookkeeping_json import parse_purge
 from agent_memory.formats.merged_tree import merged_tree, wanted_contents
 
 _OURS = ("topics/", "archive/", "state/", "usage/")
-_NOTHING = SyncRefused(
-    "there is nothing on either side yet", "`memory remember` or `memory consolidate` writes a first note."
-)
 
 
 @frozen
@@ -33,9 +30,7 @@ class Meeting:
     their_tree: Tree
     base_tree: Tree | None
     """Of the commit that both come from: their best common ancestor, or what they had in common before a purge."""
-    ours_is_ahead: bool
-    """Ours has all of theirs in its history."""
-    theirs_is_ahead: bool
+    ancestor: str | None
     our_purge_is_news: bool
     """We have purged, and the remote does not know."""
     their_purge_is_news: bool
@@ -53,26 +48,24 @@ def meet(commits: Commits, ours: str | None, theirs: str | None, agreed: str | N
     has dealt with last."""
     our_tree, their_tree = commits.tree(ours), commits.tree(theirs)
     our_purge, their_purge = (_purge_in(commits, tree) for tree in (our_tree, their_tree))
-    ancestor = commits.ancestor(ours, theirs)
+    base = ancestor = commits.ancestor(ours, theirs)
     common = commits.tree(ancestor)
-    is_ahead = ours is not None and ancestor == theirs
-    both = ours is not None and theirs is not None
     # A purge that is in the commit which both come from is known to both, also where a crash kept us from noting it.
     is_known = common.get(PURGE_MARK) == our_tree.get(PURGE_MARK) == their_tree.get(PURGE_MARK)
-    our_news = both and not is_known and our_purge not in (None, handled_ms)
-    their_news = both and not is_known and their_purge not in (None, handled_ms, our_purge)
-    base = ancestor
+    may_be_news = ours is not None and theirs is not None and not is_known
+    our_news = may_be_news and our_purge not in (None, handled_ms)
+    their_news = may_be_news and their_purge not in (None, handled_ms, our_purge)
     if agreed is not None and (our_news or their_news):
         base, common = agreed, commits.tree(agreed)
-    is_kept = theirs is None or _is_kept(commits, theirs, agreed)
+    is_kept = theirs is None or agreed is None or commits.has(theirs, agreed)
+    is_ahead = ours is not None and ancestor == theirs
     return Meeting(
         ours=ours,
         theirs=theirs,
         our_tree=our_tree,
         their_tree=their_tree,
         base_tree=None if base is None else common,
-        ours_is_ahead=is_ahead,
-        theirs_is_ahead=theirs is not None and ancestor == ours,
+        ancestor=ancestor,
         our_purge_is_news=our_news,
         their_purge_is_news=their_news,
         is_rewritten=not is_kept and not is_ahead and our_purge in (None, handled_ms),
@@ -86,19 +79,15 @@ def _purge_in(commits: Commits, tree: Tree) -> int | None:
     return parse_purge(contents_of(commits.git, (leaf.object_id,)).get(leaf.object_id, b""), PURGE_MARK)
 
 
-def _is_kept(commits: Commits, theirs: str, agreed: str | None) -> bool:
-    """Whether the remote still has what it had when we last met."""
-    if agreed is not None:
-        return commits.has(theirs, agreed)
-    older = commits.named(SYNCED)
-    return older is None or commits.ancestor(theirs, older) is not None
-
-
 def refuse(meeting: Meeting, remote: str, request: SyncRequest) -> None:
     """SyncRefused where these two are not to be merged."""
+    if meeting.ours is None and meeting.theirs is None:
+        hint = "`memory remember` or `memory consolidate` writes a first note."
+        raise SyncRefused("there is nothing on either side yet", hint)
     if meeting.theirs is None:
         return
-    if meeting.their_tree and not _is_store(meeting.their_tree):
+    paths = meeting.their_tree.keys() - {IGNORE_FILE}
+    if paths and not any(path.startswith(_OURS) for path in paths):
         raise SyncRefused(f"{remote} holds files, and no memories", "Name an empty repository, or one of memories.")
     if meeting.purge_is_news and not request.after_purge:
         where = "this machine" if meeting.our_purge_is_news else f"{remote} (another machine)"
@@ -114,55 +103,34 @@ def refuse(meeting: Meeting, remote: str, request: SyncRequest) -> None:
         )
 
 
-def _is_store(tree: Tree) -> bool:
-    return all(path == IGNORE_FILE for path in tree) or any(path.startswith(_OURS) for path in tree)
-
-
-# -- the merge --------------------------------------------------------------------------------------------------------
-
-
-@frozen
-class Decided:
-    """A merge: its commit and what that holds, and what a person should know of it."""
-
-    commit: str
-    """Empty in a dry run, where it would be a new one."""
-    files: Mapping[str, Held]
-    told: MergedTree
-    """Empty where we had all of theirs."""
-
-
-def decide(commits: Commits, meeting: Meeting, at_ms: int, *, dry_run: bool) -> Decided:
-    """The commit that both are to become; a dry run makes none. After a purge it leaves the history behind that was not purged."""
-    if meeting.ours is None and meeting.theirs is None:
-        raise _NOTHING
-    if meeting.ours is not None and meeting.ours_is_ahead and not meeting.purge_is_news:
-        return Decided(meeting.ours, meeting.our_tree, MergedTree(meeting.our_tree))
-    wanted = wanted_contents(meeting.base_tree, meeting.our_tree, meeting.their_tree)
-    data = contents_of(commits.git, wanted)
+def merge(commits: Commits, meeting: Meeting, at_ms: int, *, dry_run: bool) -> tuple[str, MergedTree]:
+    """The commit that both are to become, and what it holds; a dry run makes none, and names none where it would be a new
+    one. After a purge it leaves the history behind that was not purged."""
+    ours, theirs = meeting.ours, meeting.theirs
+    if ours is not None and meeting.ancestor == theirs and not meeting.purge_is_news:
+        return ours, MergedTree(meeting.our_tree)
+    data = contents_of(commits.git, wanted_contents(meeting.base_tree, meeting.our_tree, meeting.their_tree))
     merged = merged_tree(meeting.base_tree, meeting.our_tree, meeting.their_tree, data)
-    merged = _with_secrets(merged, meeting.our_tree, data)
+    merged = evolve(merged, remarks=(*merged.remarks, *_secrets(merged, meeting.our_tree, data)))
     parents = _parents(meeting)
-    trees = {meeting.ours: meeting.our_tree, meeting.theirs: meeting.their_tree}
-    first = trees[parents[0]] if parents else EMPTY
+    first = EMPTY if not parents else meeting.our_tree if parents[0] == ours else meeting.their_tree
     if len(parents) == 1 and _is_same(merged.files, first, data):
-        return Decided(parents[0], first, merged)
+        return parents[0], evolve(merged, files=first)
     if dry_run:
-        return Decided("", merged.files, merged)
-    ids = "\n".join(f"{each.subject}: both had changed the same lines" for each in merged.conflicts)
-    message = commit_message("sync: merged with another machine", ids)
+        return "", merged
+    conflicts = "\n".join(f"{each.subject}: both had changed the same lines" for each in merged.conflicts)
+    message = commit_message("sync: merged with another machine", conflicts)
     commit = commits.make(merged.files, parents, first, message, at_ms)
-    return Decided(commit, commits.tree(commit), merged)
+    return commit, evolve(merged, files=commits.tree(commit))
 
 
 def _parents(meeting: Meeting) -> tuple[str, ...]:
-    """Of a history that still holds what was purged nothing is taken on but the files."""
-    keeps_ours = not (meeting.their_purge_is_news or meeting.theirs_is_ahead)
-    keeps_theirs = not meeting.our_purge_is_news
+    """Of a history that still holds what was purged nothing is taken on but the files; of two purges neither is."""
+    keeps_ours = not meeting.their_purge_is_news and (meeting.theirs is None or meeting.ancestor != meeting.ours)
+    kept = (meeting.ours if keeps_ours else None, None if meeting.our_purge_is_news else meeting.theirs)
     if meeting.our_purge_is_news and meeting.their_purge_is_news:
         return ()
-    both = (meeting.ours if keeps_ours else None, meeting.theirs if keeps_theirs else None)
-    return tuple(each for each in both if each is not None)
+    return tuple(each for each in kept if each is not None)
 
 
 def _is_same(files: Mapping[str, Held], tree: Tree, data: Mapping[str, bytes]) -> bool:
@@ -172,30 +140,13 @@ def _is_same(files: Mapping[str, Held], tree: Tree, data: Mapping[str, bytes]) -
     )
 
 
-def _with_secrets(merged: MergedTree, ours: Tree, data: Mapping[str, bytes]) -> MergedTree:
-    """With a remark on each file that came and seems to hold a secret (P20): whoever wrote it committed it by hand."""
-    remarks = list(merged.remarks)
+def _secrets(merged: MergedTree, ours: Tree, data: Mapping[str, bytes]) -> list[Remark]:
+    """A remark on each file that came and seems to hold a secret (P20): whoever wrote it committed it by hand."""
+    remarks: list[Remark] = []
     for path, held in merged.files.items():
         if ours.get(path) == held or path in merged.outside or path.startswith(("state/", "usage/")):
             continue
         text = held if isinstance(held, bytes) else data.get(held.object_id, b"")
         if holds_secret(path, text.decode("utf-8", "replace")):
             remarks.append(Remark(path, "seems to hold a secret; `memory doctor --secrets` shows where"))
-    return MergedTree(merged.files, merged.outside, merged.conflicts, tuple(remarks), merged.forgotten)
-
-
-def told_of(remote: str, branch: str, meeting: Meeting, decided: Decided, request: SyncRequest) -> Synced:
-    """What the merge means for both sides."""
-    return Synced(
-        remote=remote,
-        branch=branch,
-        received=count_notes(meeting.our_tree, decided.files),
-        sent=count_notes(meeting.their_tree, decided.files),
-        pushed=decided.commit != meeting.theirs,
-        merged=decided.commit not in (meeting.ours, meeting.theirs),
-        conflicts=decided.told.conflicts,
-        remarks=decided.told.remarks,
-        forgotten=decided.told.forgotten,
-        after_purge=meeting.purge_is_news,
-        dry_run=request.dry_run,
-    )
+    return remarks

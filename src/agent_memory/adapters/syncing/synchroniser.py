@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from agent_memory.adapters.disk.paths import exists, real_root
 from agent_memory.adapters.disk.root_files import MAX_STATE_BYTES, read_bytes, write_text
@@ -20,15 +20,14 @@ from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
 from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.git.git_repository import GitRepository
-from agent_memory.adapters.syncing.commits import AGREED, INCOMING, Commits
-from agent_memory.adapters.syncing.disk_merge import DiskMerge
-from agent_memory.adapters.syncing.meeting import Decided, Meeting, decide, meet, refuse, told_of
+from agent_memory.adapters.syncing.commits import AGREED, INCOMING, Commits, DiskMerge
+from agent_memory.adapters.syncing.meeting import Meeting, meet, merge, refuse
 from agent_memory.adapters.syncing.remote import Remote, chosen_remote, keep_remote
 from agent_memory.domain.forgetting import EntryTombstone, ForgetTarget, SessionKey, SessionTombstone
-from agent_memory.domain.merging import Leaf, Synced, SyncRequest, together
+from agent_memory.domain.merging import Leaf, MergedTree, Synced, SyncRequest, count_notes, together
 from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.errors import EntryNotFound, StateCorrupt, SyncRefused
-from agent_memory.formats.bookkeeping_json import SyncAtWork, parse_synced, parse_tombstone, render_synced
+from agent_memory.formats.bookkeeping_json import SyncAtWork, Tombstone, parse_synced, parse_tombstone, render_synced
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.ports import Clock, Locks, Recorder
 from agent_memory.results import as_result, unwrap
@@ -44,25 +43,6 @@ _DETACHED = SyncRefused(
 )
 _BEGUN = SyncRefused("a merge in the store's git was begun by hand and not finished", "Finish or abort it with git.")
 _RESTLESS = SyncRefused("others kept writing at the same moment", "What is here is whole; try again.")
-
-
-@frozen
-class _Branch:
-    """The remote's branch that is ours."""
-
-    name: str
-    is_there: bool
-
-
-@frozen
-class _Round:
-    """What one round came to."""
-
-    synced: Synced
-    landed: bool
-    """False where it is to be done again."""
-    merged: str | None = None
-    """The commit of theirs that is merged now."""
 
 
 @frozen
@@ -89,10 +69,53 @@ class Synchroniser:
         self._make_ready()
         remote = chosen_remote(self.git, request.remote)
         try:
-            return self._until_landed(remote, self._branch(remote), request)
+            return self._until_landed(remote, request)
         finally:
             # What was fetched and refused need not stay; a ref that cannot be dropped is overwritten the next time.
             as_result(self._commits.drop)(INCOMING)
+
+    def _until_landed(self, remote: Remote, request: SyncRequest) -> Synced:
+        """Fetch, merge and push, as often as another machine pushes, or somebody here writes, meanwhile."""
+        so_far: Synced | None = None
+        merged: str | None = None
+        for _ in range(_ATTEMPTS):
+            branch, is_there = self._branch(remote)
+            if is_there:
+                remote.fetch(branch)
+            with self.locks.write() as held:
+                unwrap(held)
+                if not request.dry_run:
+                    self._record()
+                agreed = merged or self._commits.named(AGREED)
+                theirs = self._commits.named(INCOMING) if is_there else None
+                meeting = meet(self._commits, self._commits.named("HEAD"), theirs, agreed, self._purge_handled_ms())
+                refuse(meeting, remote.shown, request)
+                commit, tree = merge(self._commits, meeting, self.clock.now_ms(), dry_run=request.dry_run)
+                is_applied = not request.dry_run and self._apply(meeting, commit, tree)
+            synced = Synced(
+                remote=remote.shown,
+                branch=branch,
+                received=count_notes(meeting.our_tree, tree.files),
+                sent=count_notes(meeting.their_tree, tree.files),
+                pushed=commit != meeting.theirs,
+                merged=commit not in (meeting.ours, meeting.theirs),
+                conflicts=tree.conflicts,
+                remarks=tree.remarks,
+                forgotten=tree.forgotten,
+                after_purge=meeting.purge_is_news,
+                dry_run=request.dry_run,
+            )
+            if request.dry_run:
+                return synced
+            if not is_applied:  # the two are to be looked at anew
+                continue
+            if commit != meeting.ours and _shown(meeting.our_tree) != _shown(tree.files):
+                self.forgetter.publish()
+            so_far = synced if so_far is None else together(so_far, synced)
+            merged = meeting.theirs or merged
+            if self._send(remote, branch, meeting):
+                return so_far
+        raise _RESTLESS
 
     # -- before -------------------------------------------------------------------------------------------------------
 
@@ -103,17 +126,17 @@ class Synchroniser:
             if self._commits.named("MERGE_HEAD") is not None:
                 raise _BEGUN
 
-    def _branch(self, remote: Remote) -> _Branch:
-        """The branch of the same name as ours, else the remote's first, else one that is not there yet."""
+    def _branch(self, remote: Remote) -> tuple[str, bool]:
+        """The remote's branch of the same name as ours, else its first, else one that is not there yet."""
         self.tell(f"asking {remote.shown}")
         ref = self._commits.branch()
         if ref is None:
             raise _DETACHED
         ours, refs = ref.removeprefix("refs/heads/"), remote.refs()
         if ours in refs.branches or not refs.branches:
-            return _Branch(ours, ours in refs.branches)
+            return ours, ours in refs.branches
         if refs.head is not None and refs.head in refs.branches:
-            return _Branch(refs.head, True)
+            return refs.head, True
         named = ", ".join(sorted(refs.branches)[:5])
         reason = f"{remote.shown} has no branch {ours}, and none that is its first (it has {named})"
         raise SyncRefused(reason, f"Switch to one of them here, or push {ours} there with git once.")
@@ -123,84 +146,49 @@ class Synchroniser:
         unwrap(self.recorder.adopt_hand_edits())
         unwrap(self.recorder.record(_BOOKKEEPING, "sync: what this machine knows of its notes"))
 
-    # -- rounds -------------------------------------------------------------------------------------------------------
-
-    def _until_landed(self, remote: Remote, branch: _Branch, request: SyncRequest) -> Synced:
-        so_far: Synced | None = None
-        merged: str | None = None
-        for _ in range(_ATTEMPTS):
-            done = self._round(remote, branch, request, merged)
-            so_far = done.synced if so_far is None else together(so_far, done.synced)
-            merged = done.merged or merged
-            if done.landed:
-                return so_far
-            branch = evolve(branch, is_there=branch.name in remote.refs().branches)
-        raise _RESTLESS
-
-    def _round(self, remote: Remote, branch: _Branch, request: SyncRequest, merged: str | None) -> _Round:
-        """Fetch, merge and push once. `merged` is the commit of theirs that was merged in the round before."""
-        if branch.is_there:
-            remote.fetch(branch.name)
-        with self.locks.write() as held:
-            unwrap(held)
-            if not request.dry_run:
-                self._record()
-            agreed = self._commits.named(AGREED) if merged is None else merged
-            theirs = self._commits.named(INCOMING) if branch.is_there else None
-            meeting = meet(self._commits, self._commits.named("HEAD"), theirs, agreed, self._purge_handled_ms())
-            refuse(meeting, remote.shown, request)
-            merge = decide(self._commits, meeting, self.clock.now_ms(), dry_run=request.dry_run)
-            is_applied = not request.dry_run and self._apply(meeting, merge)
-        synced = told_of(remote.shown, branch.name, meeting, merge, request)
-        if request.dry_run:
-            return _Round(synced, True)
-        if not is_applied:  # the two are to be looked at anew
-            return _Round(Synced(remote.shown, branch.name), False)
-        if merge.commit != meeting.ours and _shown(meeting.our_tree) != _shown(merge.files):
-            self.forgetter.publish()
-        return _Round(synced, self._send(remote, branch, meeting), meeting.theirs)
-
     # -- here ---------------------------------------------------------------------------------------------------------
 
-    def _apply(self, meeting: Meeting, merge: Decided) -> bool:
+    def _apply(self, meeting: Meeting, commit: str, tree: MergedTree) -> bool:
         """The merge on disk and in git. False where somebody wrote here meanwhile."""
-        if self._forget_here(meeting, merge):
+        if self._forget_here(meeting, tree):
             return False  # it is a commit of its own
-        if merge.commit == meeting.ours:
+        if commit == meeting.ours:
             return True
         head, ref = self._commits.named("HEAD"), self._commits.branch()
         if head != meeting.ours or ref is None:
             return False
         try:
-            return self._disk.carry_out(SyncAtWork(ref, head, merge.commit), meeting.our_tree)
+            work = SyncAtWork(ref, head, commit)
+            return DiskMerge(self.root, self._commits, self.clock).carry_out(work, meeting.our_tree)
         except SyncRefused:
             self._record()  # somebody may have edited it while the remote was asked
             if self._commits.named("HEAD") == head:
                 raise
             return False
 
-    def _forget_here(self, meeting: Meeting, merge: Decided) -> bool:
+    def _forget_here(self, meeting: Meeting, tree: MergedTree) -> bool:
         """Whether something went that another machine has forgotten: notes, kept histories, runs and inbox entries (P28).
         Their notes are still there to be followed."""
         news = {
             held.object_id
-            for path, held in merge.files.items()
+            for path, held in tree.files.items()
             if path.startswith(FORGOTTEN) and path not in meeting.our_tree and isinstance(held, Leaf)
         }
         gone = False
-        for target in filter(None, map(_target_of, contents_of(self.git, news).values())):
+        for data in contents_of(self.git, news).values():
             try:
-                found = self.forgetter.look(target)
-            except EntryNotFound:
+                target = _target_of(parse_tombstone(data, FORGOTTEN))
+                found = None if target is None else self.forgetter.look(target)
+            except (EntryNotFound, StateCorrupt):  # of a damaged one `memory doctor` tells
                 continue
-            if found.told.is_known:
+            if found is not None and found.told.is_known:
                 self.forgetter.forget(found)
                 gone = True
         return gone
 
     # -- there --------------------------------------------------------------------------------------------------------
 
-    def _send(self, remote: Remote, branch: _Branch, meeting: Meeting) -> bool:
+    def _send(self, remote: Remote, branch: str, meeting: Meeting) -> bool:
         """Push all that was recorded here when the push began. False where it did not land. Afterwards the remote is this
         store's, the two agree, and a purge is dealt with: nothing of the old history stays here."""
         head = self._commits.named("HEAD")
@@ -208,11 +196,11 @@ class Synchroniser:
             return False
         if head != meeting.theirs:
             self.tell(f"sending to {remote.shown}")
-            if not remote.push(head, branch.name, meeting.theirs if meeting.our_purge_is_news else None):
+            if not remote.push(head, branch, meeting.theirs if meeting.our_purge_is_news else None):
                 return False
         purged_at_ms = ForgettingFiles(self.root).purged_at_ms()
         self._commits.agree(head)
-        keep_remote(self.git, remote.address, branch.name, self.program)
+        keep_remote(self.git, remote.address, branch, self.program)
         if purged_at_ms != self._purge_handled_ms():
             with self.locks.write() as held:
                 unwrap(held)
@@ -230,23 +218,14 @@ class Synchroniser:
     def _commits(self) -> Commits:
         return Commits(self.git)
 
-    @property
-    def _disk(self) -> DiskMerge:
-        return DiskMerge(self.root, self._commits, self.clock)
-
 
 def _shown(tree: Mapping[str, object]) -> dict[str, object]:
     """What managed sections are made of."""
     return {path: held for path, held in tree.items() if path.startswith("topics/") or path == TIERS_FILE}
 
 
-def _target_of(data: bytes) -> ForgetTarget | None:
-    """What a tombstone says is to be forgotten. None for a state value, which the merge leaves out, and for a damaged one, of
-    which `memory doctor` tells."""
-    try:
-        tombstone = parse_tombstone(data, FORGOTTEN)
-    except StateCorrupt:
-        return None
+def _target_of(tombstone: Tombstone) -> ForgetTarget | None:
+    """What is to be forgotten by it; None for a state value, which the merge leaves out."""
     match tombstone:
         case EntryTombstone(id, _, _):
             return ForgetTarget(id)
