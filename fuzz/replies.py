@@ -22,9 +22,9 @@ from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.text.tags import normal_tag
 from agent_memory.domain.vocabulary import Harness, Status
-from agent_memory.formats.defrag_reply import parse_defrag_reply
+from agent_memory.errors import ReplyRefused
 from agent_memory.formats.note import parse_note, render_note
-from agent_memory.formats.reply import decode_reply, parse_reply
+from agent_memory.formats.reply import decode_reply, parse_defrag_reply, parse_reply
 from agent_memory.formats.run_json import parse_changes, parse_deferred, render_changes, render_deferred
 from agent_memory.results import sealed
 from fuzz.target import Target
@@ -90,6 +90,7 @@ def _check_consolidate(data: bytes) -> None:
     reply = decode_reply(data).bind(lambda text: parse_reply(redact(text).text, NONCE))
     match sealed(reply):
         case Failure(refused):
+            assert isinstance(refused, ReplyRefused)
             assert refused.reasons
         case Success(change_set):
             plan = plan_window(change_set, _FACTS)
@@ -103,6 +104,7 @@ def _check_defrag(data: bytes) -> None:
     reply = decode_reply(data).bind(lambda text: parse_defrag_reply(redact(text).text, NONCE))
     match sealed(reply):
         case Failure(refused):
+            assert isinstance(refused, ReplyRefused)
             assert refused.reasons
         case Success(proposal):
             plan = plan_defrag(proposal, _DEFRAG_FACTS, ())

@@ -21,8 +21,7 @@ from agent_memory.domain.plan import ChangeSet, PlanFacts
 from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
-from agent_memory.formats.defrag_reply import parse_defrag_reply
-from agent_memory.formats.reply import parse_reply
+from agent_memory.formats.reply import parse_defrag_reply, parse_reply
 from conversations import MUCH_LATER_MS, STARTED_AT_MS, agent, history, user, work_on
 from defrag_requests import request_of, stored
 

@@ -27,8 +27,8 @@ from agent_memory.formats.defrag_prompt import (
     plan_defrag_budget,
     render_defrag_prompt,
 )
-from agent_memory.formats.defrag_reply import parse_defrag_reply
 from agent_memory.formats.prompt_frame import template_problems
+from agent_memory.formats.reply import parse_defrag_reply
 
 TEMPLATE = (Path(__file__).resolve().parents[2] / "prompts" / "defrag.md").read_text(encoding="utf-8")
 NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"

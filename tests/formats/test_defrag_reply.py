@@ -12,7 +12,7 @@ from returns.result import Failure, Success
 from agent_memory.domain.actions import Archive, DefragProposal, Edit, Merge, Rename, Retag, Split, SplitPart
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import ReplyRefused
-from agent_memory.formats.defrag_reply import MAX_ACTIONS, MAX_TIER_IDS, parse_defrag_reply
+from agent_memory.formats.reply import MAX_ACTIONS, MAX_TIER_IDS, parse_defrag_reply
 from agent_memory.formats.reply_envelope import MAX_REPLY_CHARS
 
 NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
@@ -163,7 +163,7 @@ def test_tiers_of_another_shape_are_dropped_and_the_actions_stay(tiers: Any, rea
         ({"action": ["merge"], "id": A}, "actions[1].action is a list, expected one of"),
         ({**MERGE, "ids": A}, f"actions[1].ids is '{A}', expected a list"),
         ({**MERGE, "ids": [A, "id__0OIl00"]}, "actions[1].ids[1] is 'id__0OIl00', expected an id"),
-        ({**MERGE, "ids": [A, [B]]}, "actions[1].ids[1] is a list, expected an id"),
+        ({**MERGE, "ids": [A, [B]]}, "actions[1].ids[1] is a list, expected text"),
         ({**MERGE, "ids": None}, "actions[1].ids is missing"),
         ({**MERGE, "body": " \n"}, "actions[1].body is empty"),
         ({**MERGE, "title": "\ud800"}, "actions[1].title holds half a character"),

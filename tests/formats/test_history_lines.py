@@ -14,7 +14,7 @@ from agent_memory.formats.history_lines import parse_history_lines, render_histo
 
 texts = st.text(max_size=60)
 instants = st.none() | st.integers(0, 2**53)
-calls = st.builds(ToolCall, texts, texts, st.none() | texts, st.booleans())
+calls = st.builds(ToolCall, texts, texts, st.none() | st.text(min_size=1, max_size=60), st.booleans())
 turns = st.builds(
     Turn,
     number=st.integers(1, 10**7),
@@ -23,7 +23,7 @@ turns = st.builds(
     record_id=texts,
     at_ms=instants,
     tool_calls=st.lists(calls, max_size=2).map(tuple),
-    tool_name=st.none() | texts,
+    tool_name=st.none() | st.text(min_size=1, max_size=60),
     failed=st.booleans(),
     clipped_chars=st.integers(0, 10**6),
 )
@@ -32,16 +32,16 @@ histories = st.builds(
     harness=st.sampled_from(Harness),
     session_id=texts,
     turns=st.lists(turns, max_size=4).map(tuple),
-    title=st.none() | texts,
-    cwd=st.none() | texts,
-    branch=st.none() | texts,
-    agent=st.none() | texts,
+    title=st.none() | st.text(min_size=1, max_size=60),
+    cwd=st.none() | st.text(min_size=1, max_size=60),
+    branch=st.none() | st.text(min_size=1, max_size=60),
+    agent=st.none() | st.text(min_size=1, max_size=60),
     started_at_ms=instants,
     ended_at_ms=instants,
     tools_answered_before=st.booleans(),
     remaining=st.booleans(),
 )
-parts = st.builds(KeptPart, histories, st.none() | texts)
+parts = st.builds(KeptPart, histories, st.none() | st.text(min_size=1, max_size=60))
 
 
 @settings(max_examples=80)

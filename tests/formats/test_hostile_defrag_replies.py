@@ -16,8 +16,7 @@ from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.tiers import TierList
 from agent_memory.formats.defrag_prompt import DefragPromptFacts, plan_defrag_budget, render_defrag_prompt
-from agent_memory.formats.defrag_reply import parse_defrag_reply
-from agent_memory.formats.reply_envelope import decode_reply
+from agent_memory.formats.reply import decode_reply, parse_defrag_reply
 
 pytestmark = pytest.mark.shared
 

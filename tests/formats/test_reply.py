@@ -12,7 +12,8 @@ from returns.result import Failure, Success
 from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.vocabulary import Importance, Kind
 from agent_memory.errors import ReplyRefused
-from agent_memory.formats.reply import MAX_ENTRIES, MAX_REPLY_CHARS, MAX_UPDATES, decode_reply, parse_reply
+from agent_memory.formats.reply import MAX_ENTRIES, MAX_UPDATES, decode_reply, parse_reply
+from agent_memory.formats.reply_envelope import MAX_REPLY_CHARS
 
 NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 ENTRY = {
@@ -225,8 +226,8 @@ def test_a_bad_envelope_lists_every_problem() -> None:
         ({"confidence": 1.1}, "entries[1].confidence is 1.1, expected a number from 0 to 1"),
         ({"confidence": True}, "entries[1].confidence is true"),
         ({"confidence": 1e999}, "entries[1].confidence is inf"),
-        ({"turns": [0]}, "entries[1].turns is a list, expected a list of turn numbers"),
-        ({"turns": [True]}, "entries[1].turns is a list"),
+        ({"turns": [0]}, "entries[1].turns[0] is 0, expected a turn number from 1"),
+        ({"turns": [True]}, "entries[1].turns[0] is true, expected a whole number"),
         ({"importance": "huge"}, "entries[1].importance is 'huge', expected one of low"),
         ({"scope": "everywhere"}, "entries[1].scope is 'everywhere', expected one of repo, global"),
         ({"supersedes": ["../x"]}, "entries[1].supersedes[0] is '../x', expected an id"),

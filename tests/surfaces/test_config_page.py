@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_memory.config import Config
-from agent_memory.formats.config_schema import key_rows
-from agent_memory.formats.strict_values import document_of
+from agent_memory.formats.config_values import document_of, key_rows
 from agent_memory.surfaces.config_page import config_page, config_schema_text
 
 DOCS = Path(__file__).parents[2] / "docs"

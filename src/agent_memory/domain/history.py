@@ -31,30 +31,31 @@ class ToolCall:
     brief: str
     """What it was asked to do on one line: the command, the query, the path, at most 400 characters; or what it wrote
     and in place of what, about 250 characters of code or 2,000 of a document."""
-    path: str | None = None
+    path: str | None = field(default=None, metadata={"sparse": True})
     """The file it names, as the transcript says it."""
-    writes: bool = False
+    writes: bool = field(default=False, metadata={"sparse": True})
     """True when the tool changes that file."""
 
 
 @frozen
 class Turn:
-    """One utterance. Blocks of one assistant message are one turn; each tool result is a turn of its own."""
+    """One utterance. Blocks of one assistant message are one turn; each tool result is a turn of its own. The metadata say how a
+    turn is kept (`formats.history_lines`)."""
 
     number: int
     """From 1, over the whole session, whatever part of it this history holds."""
     role: Role
     text: str
-    record_id: str
+    record_id: str = field(metadata={"key": "record"})
     """The harness's id of the (last) record behind the turn: the unit of the session mark."""
-    at_ms: int | None = None
-    tool_calls: tuple[ToolCall, ...] = ()
+    at_ms: int | None = field(default=None, metadata={"sparse": True})
+    tool_calls: tuple[ToolCall, ...] = field(default=(), metadata={"key": "calls", "sparse": True})
     """Of an agent turn."""
-    tool_name: str | None = None
+    tool_name: str | None = field(default=None, metadata={"key": "tool", "sparse": True})
     """Of a tool turn: which tool answered, when known."""
-    failed: bool = False
+    failed: bool = field(default=False, metadata={"sparse": True})
     """Of a tool turn: the tool reported an error."""
-    clipped_chars: int = 0
+    clipped_chars: int = field(default=0, metadata={"key": "clipped", "sparse": True})
     """How many characters of the original are not in `text`."""
 
 

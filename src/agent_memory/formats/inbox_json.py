@@ -32,8 +32,8 @@ from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.queue import Outcome, Trouble
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import InboxEntryInvalid
-from agent_memory.formats.json_codec import Format, InvalidValue, tagged_union, value_of, written
-from agent_memory.formats.strict_json import NotJson, load_json
+from agent_memory.formats.json_codec import Format, tagged_union, value_of, written
+from agent_memory.formats.strict_json import InvalidValue, NotJson, load_json
 from agent_memory.results import as_result
 
 MAX_ENTRY_BYTES = 256 * 1024

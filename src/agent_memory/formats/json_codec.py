@@ -29,21 +29,13 @@ from agent_memory.domain.instants import Instant, iso_of, ms_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.queueing.inbox_rules import shown
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.strict_json import NotJson, load_bytes
+from agent_memory.formats.strict_json import InvalidValue, NotJson, load_bytes
 
 T = TypeVar("T")
 
 _LAST_INSTANT_MS = 253_402_300_799_999  # the last one that four digits can say the year of
 _EMPTY: tuple[object, ...] = (None, "", [], {})
 _EXPECTED: Mapping[type, str] = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
-
-
-class InvalidValue(ValueError):
-    """A document that is not the value it should be, with every problem as `path.to.key what is wrong`."""
-
-    def __init__(self, *problems: str) -> None:
-        super().__init__("; ".join(problems))
-        self.problems = problems
 
 
 class ProblemAt(ValueError):

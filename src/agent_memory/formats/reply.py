@@ -1,159 +1,323 @@
-"""The reply of consolidate: what an agent printed, as a change set (P9)."""
+"""The replies of consolidate and defrag: what an agent printed, as a change set or a proposal (P9).
+
+Items that are not of the contract's shape are in `dropped` with every problem. Refused as a whole: a reply without one envelope
+(`reply_envelope.find_envelope`), another version, over a limit, or nothing usable in it.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from typing import Any, Literal, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
-from attrs import evolve
-from returns.result import Failure, Result, Success
+from attrs import evolve, fields, has
 
+from agent_memory.domain.actions import KINDS, Action, DefragProposal, Edit, Merge, Split, ids_of, kind_of
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.queueing.inbox_rules import shown
+from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.vocabulary import Importance, Kind
+from agent_memory.domain.tiers import TierList
 from agent_memory.errors import ReplyRefused
-from agent_memory.formats.json_fields import Fields
-from agent_memory.formats.reply_envelope import (
-    MAX_LIST_ITEMS,
-    MAX_REPLY_CHARS as MAX_REPLY_CHARS,
-    MAX_SUBJECT_CHARS,
-    an_id,
-    any_text,
-    decode_reply as decode_reply,
-    find_envelope,
-    listed_items,
-    nothing_usable,
-    read_each,
-    some_text,
-    unknown_members,
-    version_problems,
-    well_formed,
-)
+from agent_memory.formats.frontmatter import well_formed
+from agent_memory.formats.json_codec import value_of
+from agent_memory.formats.reply_envelope import find_envelope
+from agent_memory.formats.strict_json import InvalidValue
+from agent_memory.results import as_result
 
 MAX_ENTRIES = 50
 MAX_UPDATES = 100
+MAX_ACTIONS = 100
+MAX_PARTS = 50
+MAX_TIER_IDS = 10_000
 
+_MAX_LIST_ITEMS = 1_000
+_MAX_SUBJECT_CHARS = 80
+_MAX_NAMED_ITEMS = 50
+_MOST_BAD_IDS = 5
 _REF = re.compile(r"[\w.-]{1,64}")
-_ENVELOPE_KEYS = ("version", "nonce", "entries", "updates", "skipped")
+
+Item = TypeVar("Item")
+Read = Callable[[object, str], Item]
+"""Makes the value of an item, given its place; `InvalidValue` with every problem."""
 
 
-def parse_reply(text: str, nonce: str) -> Result[ChangeSet, ReplyRefused]:
-    """The change set in the one JSON object of the text that carries this nonce.
+@as_result
+def decode_reply(output: bytes) -> str:
+    """The text of what a command printed: UTF-8, with or without a byte order mark; anything else is refused."""
+    try:
+        return output.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ReplyRefused((f"it is not UTF-8 (byte {error.start})",)) from error
 
-    What stands around it is ignored (`reply_envelope.find_envelope`). Items that are not of the contract's shape are in
-    `dropped` with every problem. Refused as a whole: no such object or several different ones, another version, a key
-    twice, over a limit, or nothing usable in it.
-    """
-    return find_envelope(text, nonce).bind(_change_set)
+
+# -- consolidate ------------------------------------------------------------------------------------------------------
 
 
-def _change_set(envelope: Mapping[str, Any]) -> Result[ChangeSet, ReplyRefused]:
-    problems = list(version_problems(envelope))
-    raw_entries = listed_items(envelope, "entries", MAX_ENTRIES, problems)
-    raw_updates = listed_items(envelope, "updates", MAX_UPDATES, problems)
-    skipped = envelope.get("skipped")
-    if skipped is not None and not isinstance(skipped, str):
+@as_result
+def parse_reply(text: str, nonce: str) -> ChangeSet:
+    """The change set in the one JSON object of the text that carries this nonce."""
+    envelope = find_envelope(text, nonce)
+    problems = _version_problems(envelope)
+    raw_entries = _listed(envelope, "entries", MAX_ENTRIES, problems)
+    raw_updates = _listed(envelope, "updates", MAX_UPDATES, problems)
+    skipped = envelope.get("skipped") or ""
+    if not isinstance(skipped, str):
         problems.append(f"skipped is {shown(skipped)}, expected text")
     if problems:
-        return Failure(ReplyRefused(tuple(problems)))
-    entries, bad_entries = read_each(raw_entries, "entries", _entry, _subject)
-    updates, bad_updates = read_each(raw_updates, "updates", _update, _subject)
-    reason = well_formed(skipped).strip() if isinstance(skipped, str) else ""
+        raise ReplyRefused(tuple(problems))
+    entries, bad_entries = _read_each(raw_entries, "entries", _entry, _named_by_title)
+    updates, bad_updates = _read_each(raw_updates, "updates", _update, _named_by_title)
     bad = bad_entries + bad_updates
-    dropped = unknown_members(envelope, _ENVELOPE_KEYS) + bad
-    return _usable(ChangeSet(_with_own_refs(entries), updates, reason or None, dropped), bad)
+    reason = well_formed(skipped).strip() or None
+    if not entries and not updates and (reason is None or bad):
+        raise _nothing_usable(bad, "it holds no entries, no updates and no reason")
+    dropped = _unknown_members(envelope, ("version", "nonce", "entries", "updates", "skipped")) + bad
+    return ChangeSet(_with_own_refs(entries), updates, reason, dropped)
 
 
-def _usable(change_set: ChangeSet, bad: tuple[Dropped, ...]) -> Result[ChangeSet, ReplyRefused]:
-    if change_set.entries or change_set.updates or (change_set.skipped and not bad):
-        return Success(change_set)
-    return Failure(nothing_usable(bad, "it holds no entries, no updates and no reason"))
+def _entry(item: object, place: str) -> ProposedEntry:
+    entry: ProposedEntry = _checked(value_of(item, ProposedEntry, place), place)
+    confidence = None if entry.confidence is None else float(entry.confidence)
+    return evolve(entry, turns=tuple(sorted(set(entry.turns))), confidence=confidence)
 
 
-def _entry(fields: Fields) -> ProposedEntry:
-    importance = fields.optional_choice("importance", [each.value for each in Importance])
-    return ProposedEntry(
-        title=fields.text("title", some_text),
-        body=fields.text("body", some_text),
-        kind=_kind(fields.choice("kind", [each.value for each in Kind])),
-        tags=_required_texts(fields, "tags"),
-        ref=fields.optional_text("ref", _ref),
-        description=fields.optional_text("description", any_text),
-        scope=cast('Literal["repo", "global"] | None', fields.optional_choice("scope", ["repo", "global"])),
-        importance=Importance(importance) if importance else None,
-        confidence=_confidence(fields),
-        turns=_turns(fields),
-        links=fields.texts("links", any_text, MAX_LIST_ITEMS),
-        supersedes=fields.texts("supersedes", an_id, MAX_LIST_ITEMS),
-    )
-
-
-def _update(fields: Fields) -> ProposedUpdate:
-    tags = fields.texts("tags", any_text, MAX_LIST_ITEMS)
-    update = ProposedUpdate(
-        id=fields.text("id", an_id),
-        title=fields.optional_text("title", some_text),
-        description=fields.optional_text("description", any_text),
-        tags=tags if fields.has("tags") else None,
-        body=fields.optional_text("body", some_text),
-        drops=fields.texts("drops", any_text, MAX_LIST_ITEMS),
-        turns=_turns(fields),
-        why=fields.optional_text("why", any_text) or "",
-    )
+def _update(item: object, place: str) -> ProposedUpdate:
+    update: ProposedUpdate = _checked(value_of(item, ProposedUpdate, place), place)
     if all(each is None for each in (update.title, update.description, update.tags, update.body)):
-        fields.refuse("id", "names an entry, but nothing of it is to change")
-    return update
+        raise InvalidValue(f"{place}.id names an entry, but nothing of it is to change")
+    return evolve(update, turns=tuple(sorted(set(update.turns))))
 
 
-def _required_texts(fields: Fields, key: str) -> tuple[str, ...]:
-    fields.requires(key)
-    return fields.texts(key, any_text, MAX_LIST_ITEMS)
-
-
-def _kind(word: str) -> Kind:
-    return Kind(word) if word in list(Kind) else Kind.FACT
-
-
-def _confidence(fields: Fields) -> float | None:
-    if not fields.has("confidence"):
-        return None
-    value = fields.value("confidence")
-    if type(value) in (int, float) and math.isfinite(value) and 0 <= value <= 1:
-        return float(value)
-    fields.refuse("confidence", f"is {shown(value)}, expected a number from 0 to 1")
-    return None
-
-
-def _turns(fields: Fields) -> tuple[int, ...]:
-    value = fields.value("turns") if fields.has("turns") else list[Any]()
-    if is_list(value) and len(value) <= MAX_LIST_ITEMS and all(type(each) is int and each >= 1 for each in value):
-        return tuple(sorted(set(value)))
-    fields.refuse("turns", f"is {shown(value)}, expected a list of turn numbers from 1")
-    return ()
-
-
-def _ref(value: object) -> str | None:
-    return None if isinstance(value, str) and _REF.fullmatch(value) else f"is {shown(value)}, expected a short word"
-
-
-def _subject(item: object, place: str) -> str:
+def _named_by_title(item: object, place: str) -> str:
     """What to call an item that was refused: its title or id where it has one."""
-    named = (
-        next((item[key] for key in ("title", "id") if isinstance(item.get(key), str)), "") if is_object(item) else ""
-    )
-    return one_line(named, MAX_SUBJECT_CHARS) or place
+    named = [item[key] for key in ("title", "id") if isinstance(item.get(key), str)] if is_object(item) else []
+    return one_line(named[0] if named else "", _MAX_SUBJECT_CHARS) or place
 
 
 def _with_own_refs(entries: tuple[ProposedEntry, ...]) -> tuple[ProposedEntry, ...]:
     """The entries with a ref that an earlier one has taken away: a link to it means the first."""
-    seen: set[str] = set()
+    seen: set[str | None] = set()
     kept: list[ProposedEntry] = []
     for entry in entries:
         kept.append(evolve(entry, ref=None) if entry.ref in seen else entry)
-        seen.update([entry.ref] if entry.ref else [])
+        seen.add(entry.ref)
     return tuple(kept)
+
+
+# -- defrag -----------------------------------------------------------------------------------------------------------
+
+
+@as_result
+def parse_defrag_reply(text: str, nonce: str) -> DefragProposal:
+    """The proposal in the one JSON object of the text that carries this nonce. Tiers that list nothing at all say nothing: those in
+    effect stay. An empty list of actions is usable, since nothing to do is an answer."""
+    envelope = find_envelope(text, nonce)
+    problems = _version_problems(envelope)
+    items = _listed(envelope, "actions", MAX_ACTIONS, problems)
+    if problems:
+        raise ReplyRefused(tuple(problems))
+    read, misshapen = _read_each(items, "actions", _action, _named_by_ids)
+    actions = tuple(dict.fromkeys(read))
+    twice = tuple(
+        Dropped(_called(kind_of(action), ids_of(action)), ("it stands in the reply twice",))
+        for number, action in enumerate(read)
+        if action in read[:number]
+    )
+    tiers, misplaced = _tiers(envelope.get("tiers"))
+    bad = misshapen + twice + misplaced
+    is_nothing_to_do = envelope.get("actions") is not None and not items and not bad
+    if not actions and tiers is None and not is_nothing_to_do:
+        raise _nothing_usable(bad, "it holds no actions and no tiers")
+    return DefragProposal(actions, tiers, _unknown_members(envelope, ("version", "nonce", "actions", "tiers")) + bad)
+
+
+_CLASSES: Mapping[str, type] = {word: cls for cls, word in KINDS.items()}
+
+
+def _action(item: object, place: str) -> Action:
+    if not is_object(item):
+        raise InvalidValue(f"{place} is {shown(item)}, expected an object")
+    if "action" not in item:
+        raise InvalidValue(f"{place}.action is missing")
+    kind = item["action"]
+    if not isinstance(kind, str) or kind not in _CLASSES:
+        raise InvalidValue(f"{place}.action is {shown(kind)}, expected one of {', '.join(_CLASSES)}")
+    members = {key: each for key, each in item.items() if key != "action"}
+    action: Action = _checked(value_of(members, _CLASSES[kind], place), place)
+    if isinstance(action, Merge):
+        action = evolve(action, ids=tuple(dict.fromkeys(action.ids)))
+        if len(action.ids) < 2:
+            raise InvalidValue(f"{place}.ids names fewer than two different entries")
+    if isinstance(action, Split) and not 2 <= len(action.into) <= MAX_PARTS:
+        raise InvalidValue(f"{place}.into has {len(action.into):,} items, expected 2 to {MAX_PARTS}")
+    if isinstance(action, Edit) and action.find == action.replace:
+        raise InvalidValue(f"{place}.replace is what was to be found: nothing would change")
+    return action
+
+
+def _named_by_ids(item: object, place: str) -> str:
+    """What to call an action that was refused: its kind and the entries it names, where it has them."""
+    if not is_object(item):
+        return place
+    kind, ids = item.get("action"), item.get("ids")
+    named = [item.get("id"), *(ids if is_list(ids) else ())]
+    known = tuple(dict.fromkeys(id for id in named if isinstance(id, str) and is_id(id)))
+    return _called(kind, known) if isinstance(kind, str) and kind in _CLASSES and known else place
+
+
+def _called(kind: str, ids: tuple[str, ...]) -> str:
+    return one_line(f"{kind} of {', '.join(ids)}", _MAX_SUBJECT_CHARS)
+
+
+def _tiers(value: object) -> tuple[TierList | None, tuple[Dropped, ...]]:
+    """The tiers, each id once and in the nearer of two; None where none are given, or nothing of them is an id."""
+    if value is None:
+        return None, ()
+    problems = tuple(_shape_problems(value))
+    if problems or not is_object(value):
+        return None, (Dropped("tiers", problems),)
+    reasons = [
+        f"tiers.{key}[{index}] {problem}"
+        for key in ("hot", "warm")
+        for index, item in enumerate(value[key])
+        if (problem := _id_problem(item)) is not None
+    ]
+    hot, warm = (dict.fromkeys(each for each in value[key] if _id_problem(each) is None) for key in ("hot", "warm"))
+    tiers = TierList(tuple(hot), tuple(id for id in warm if id not in hot))
+    more = len(reasons) - _MOST_BAD_IDS
+    told = (*reasons[:_MOST_BAD_IDS], *([f"and {more:,} more"] if more > 0 else []))
+    return tiers if tiers != TierList() else None, (Dropped("tiers", told),) if told else ()
+
+
+def _shape_problems(value: object) -> Iterator[str]:
+    if not is_object(value):
+        yield f"tiers is {shown(value)}, expected an object"
+        return
+    yield from (f"tiers.{key} is missing" for key in ("hot", "warm") if key not in value)
+    for key, ids in value.items():
+        if key not in ("hot", "warm"):
+            yield f"tiers.{key if key.isprintable() else shown(key)} is unknown, expected hot, warm"
+        elif not is_list(ids):
+            yield f"tiers.{key} is {shown(ids)}, expected a list"
+        elif len(ids) > MAX_TIER_IDS:
+            yield f"tiers.{key} has {len(ids):,} items, at most {MAX_TIER_IDS:,} are allowed"
+
+
+# -- the members of an envelope ---------------------------------------------------------------------------------------
+
+
+def _version_problems(envelope: Mapping[str, Any]) -> list[str]:
+    version = envelope.get("version")
+    return [] if type(version) is int and version == 1 else [f"version is {shown(version)}, expected 1"]
+
+
+def _listed(envelope: Mapping[str, Any], key: str, most: int, problems: list[str]) -> list[object]:
+    """The items of a list; none, and a problem where there is one, for anything but a list within `most`."""
+    value = envelope.get(key)
+    if value is None:
+        return []
+    if not is_list(value):
+        problems.append(f"{key} is {shown(value)}, expected a list")
+        return []
+    if len(value) > most:
+        problems.append(f"{key} has {len(value):,} items, at most {most} are allowed")
+        return []
+    return value
+
+
+def _unknown_members(envelope: Mapping[str, Any], known: Sequence[str]) -> tuple[Dropped, ...]:
+    return tuple(Dropped("reply", (f"{shown(key)} is unknown in a reply",)) for key in envelope if key not in known)
+
+
+def _read_each(
+    items: Iterable[object], key: str, read: Read[Item], subject: Callable[[object, str], str]
+) -> tuple[tuple[Item, ...], tuple[Dropped, ...]]:
+    """The values of the items, in order, and those that are out of shape. A member that is null is absent."""
+    good: list[Item] = []
+    bad: list[Dropped] = []
+    for index, item in enumerate(items):
+        place = f"{key}[{index}]"
+        try:
+            good.append(read(_without_nulls(item), place))
+        except InvalidValue as refused:
+            bad.append(Dropped(subject(item, place), refused.problems))
+    return tuple(good), tuple(bad)
+
+
+def _without_nulls(value: object) -> object:
+    if is_object(value):
+        return {name: _without_nulls(member) for name, member in value.items() if member is not None}
+    return [_without_nulls(item) for item in value] if is_list(value) else value
+
+
+def _nothing_usable(bad: Sequence[Dropped], otherwise: str) -> ReplyRefused:
+    """The refusal of a reply of which nothing is left; `otherwise` says why where no item is to blame."""
+    reasons = tuple(f"{each.subject}: {reason}" for each in bad[:_MAX_NAMED_ITEMS] for reason in each.reasons)
+    return ReplyRefused(("nothing in it can be used", *(reasons or (otherwise,))))
+
+
+# -- what a value may be, beyond its type -----------------------------------------------------------------------------
+
+
+def _checked(value: Item, place: str) -> Item:
+    """The value; `InvalidValue` where its texts, ids or numbers break a rule."""
+    if problems := tuple(_value_problems(value, place)):
+        raise InvalidValue(*problems)
+    return value
+
+
+def _value_problems(value: Any, place: str) -> Iterator[str]:
+    for each in fields(type(value)):
+        found, where = getattr(value, each.name), f"{place}.{each.name}"
+        is_list_of = isinstance(found, tuple)
+        if is_list_of and len(found) > _MAX_LIST_ITEMS:
+            yield f"{where} has {len(found):,} items, at most {_MAX_LIST_ITEMS:,} are allowed"
+            continue
+        for index, item in enumerate(found if is_list_of else (found,)):
+            at = f"{where}[{index}]" if is_list_of else where
+            if has(type(item)):
+                yield from _value_problems(item, at)
+            elif item is not None and (problem := _RULES.get(each.name, _text_problem)(item)):
+                yield f"{at} {problem}"
+
+
+def _text_problem(value: object) -> str | None:
+    """Text of any length that UTF-8 can hold."""
+    return (
+        "holds half a character (a lone surrogate)" if isinstance(value, str) and well_formed(value) != value else None
+    )
+
+
+def _some_text_problem(value: object) -> str | None:
+    return "is empty" if isinstance(value, str) and not value.strip() else _text_problem(value)
+
+
+def _id_problem(value: object) -> str | None:
+    return None if isinstance(value, str) and is_id(value) else f"is {shown(value)}, expected an id"
+
+
+def _ref_problem(value: object) -> str | None:
+    return None if isinstance(value, str) and _REF.fullmatch(value) else f"is {shown(value)}, expected a short word"
+
+
+def _turn_problem(value: Any) -> str | None:
+    return None if value >= 1 else f"is {shown(value)}, expected a turn number from 1"
+
+
+def _confidence_problem(value: Any) -> str | None:
+    is_one = math.isfinite(value) and 0 <= value <= 1
+    return None if is_one else f"is {shown(value)}, expected a number from 0 to 1"
+
+
+_RULES: Mapping[str, Callable[[Any], str | None]] = {
+    **dict.fromkeys(("id", "ids", "supersedes"), _id_problem),
+    **dict.fromkeys(("title", "body", "find", "reason"), _some_text_problem),
+    "ref": _ref_problem,
+    "turns": _turn_problem,
+    "confidence": _confidence_problem,
+}
+"""By the name of the attribute, which means the same in every item."""

@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from returns.result import Failure, Result, Success
-
 from agent_memory.domain.json_shape import is_list, is_object
 
 MAX_DIGITS = 30
@@ -21,6 +19,14 @@ MAX_DEPTH = 64
 
 class NotJson(ValueError):
     """The text is no JSON that we take; the message says why."""
+
+
+class InvalidValue(ValueError):
+    """A document that is not the value it should be, with every problem as `path.to.key what is wrong`."""
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
 
 
 def load_json(text: str) -> Any:
@@ -51,22 +57,6 @@ def load_document(data: bytes) -> Any:
     value = load_bytes(data)
     _look_through(value, 0)
     return value
-
-
-def parse_strict_json(text: str) -> Result[Any, str]:
-    """`load_json` with its problem as a value."""
-    try:
-        return Success(load_json(text))
-    except NotJson as error:
-        return Failure(str(error))
-
-
-def parse_strict_document(data: bytes) -> Result[Any, str]:
-    """`load_document` with its problem as a value."""
-    try:
-        return Success(load_document(data))
-    except NotJson as error:
-        return Failure(str(error))
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

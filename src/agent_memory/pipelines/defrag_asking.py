@@ -33,7 +33,7 @@ from agent_memory.formats.defrag_prompt import (
     plan_defrag_budget,
     render_defrag_prompt,
 )
-from agent_memory.formats.defrag_reply import parse_defrag_reply
+from agent_memory.formats.reply import parse_defrag_reply
 from agent_memory.pipelines.defrag_planning import DefragIo, planned
 from agent_memory.results import unwrap
 

@@ -24,7 +24,7 @@ from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.kept_history import KeptPart, KeptSession, joined_history
 from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, StateCorrupt
+from agent_memory.errors import StateCorrupt
 from agent_memory.formats.history_lines import parse_history_lines, render_history_lines
 from agent_memory.results import as_result, unwrap
 
@@ -130,11 +130,7 @@ def _part_in(path: str, data: bytes) -> KeptPart:
     if len(text) > _MAX_TEXT_BYTES:
         raise StateCorrupt(path, (f"unpacked it is larger than {_MAX_TEXT_BYTES >> 20} MiB",))
     lines = io.TextIOWrapper(io.BytesIO(text), "ascii", "replace")
-    return unwrap(parse_history_lines(lines, path).alt(_as_error))
-
-
-def _as_error(error: StateCorrupt) -> Error:
-    return error
+    return unwrap(parse_history_lines(lines, path))
 
 
 def _parts_in(directory: str, session: str) -> tuple[str, ...]:

@@ -19,8 +19,8 @@ from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ConfigInvalid, ConfigUnreadable, HomeUnknown, PathRefused, StoreIo
-from agent_memory.formats.strict_json import parse_strict_document
-from agent_memory.formats.strict_values import attributes_of, value_of
+from agent_memory.formats.config_values import attributes_of, value_of
+from agent_memory.formats.strict_json import InvalidValue, NotJson, load_document
 from agent_memory.results import as_result
 from agent_memory.wording import describe
 
@@ -103,10 +103,10 @@ def read_config(path: str) -> bytes | None:
 
 def parse_config(content: bytes, path: str) -> dict[str, Any]:
     """The keys that a config file sets, all known and all well formed; ConfigInvalid with every problem."""
-    parsed = parse_strict_document(content)
-    if isinstance(parsed, Failure):
-        raise ConfigInvalid(path, (parsed.failure(),))
-    document = parsed.unwrap()
+    try:
+        document = load_document(content)
+    except NotJson as error:
+        raise ConfigInvalid(path, (str(error),)) from error
     if not is_object(document):
         raise ConfigInvalid(path, ("it must hold one object: { … }",))
     document.pop("$schema", None)  # for editors
@@ -116,10 +116,10 @@ def parse_config(content: bytes, path: str) -> dict[str, Any]:
 
 def config_of(document: Document, path: str) -> Config:
     """The configuration with these keys set; ConfigInvalid with every problem."""
-    config = value_of(document, Config)
-    if isinstance(config, Failure):
-        raise ConfigInvalid(path, config.failure())
-    return config.unwrap()
+    try:
+        return value_of(document, Config)
+    except InvalidValue as error:
+        raise ConfigInvalid(path, error.problems) from error
 
 
 def closed_keys(document: Document) -> tuple[str, ...]:

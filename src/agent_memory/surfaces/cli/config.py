@@ -16,7 +16,7 @@ from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import HomeUnknown
-from agent_memory.formats.strict_values import document_of
+from agent_memory.formats.config_values import document_of
 from agent_memory.results import unwrap
 from agent_memory.surfaces.cli.opening import current_directory
 from agent_memory.surfaces.config_page import config_page, config_schema_text

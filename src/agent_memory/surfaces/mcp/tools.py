@@ -202,7 +202,7 @@ class Tool:
         but for a value that is to be kept."""
         problems: list[str] = []
         given = {key: value for key, value in arguments.items() if value is not None or key == "value"}
-        fields = Fields(given, "", problems)
+        fields = Fields(given, problems)
         values = {name: each.read(fields, name) for name, each in self.parameters.items()}
         fields.close()
         if problems:
