@@ -82,7 +82,7 @@ MEMO = TieringMemo("f" * 64, "builtin", frozenset({"stale id__aaaaaa 0123456789a
 
 words = st.text(max_size=8)
 memos = st.builds(
-    TieringMemo, words, words, st.frozensets(words, max_size=4), st.dictionaries(words, st.integers(), max_size=3)
+    TieringMemo, words, words, st.frozensets(words, max_size=4), st.dictionaries(words, st.integers(0, 9), max_size=3)
 )
 
 
