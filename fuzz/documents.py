@@ -8,6 +8,7 @@ from typing import Any
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_lite import json_object, scan_json
+from agent_memory.adapters.disk.root_files import Codec
 from agent_memory.adapters.scheduling.schedule_state import INSTALLED, RECORD
 from agent_memory.adapters.setup.setup_files import RECEIPT
 from agent_memory.adapters.surroundings.config_files import parse_config, set_keys
@@ -40,6 +41,10 @@ def _bytes(parse: Callable[[bytes, str], Any]) -> Parse:
     return lambda data: parse(data, PATH)
 
 
+def _file(codec: Codec[Any]) -> tuple[Parse, Render]:
+    return _bytes(codec.parse), codec.render
+
+
 def _delivery(data: bytes) -> Any:
     try:
         return delivery_of(scan_json(data.decode("utf-8", "replace")))
@@ -57,41 +62,32 @@ DOCUMENTS: Mapping[str, tuple[Parse, Render | None]] = {
         _text(lambda text, _: inbox_json.parse_retired_entry(text)),
         lambda both: inbox_json.render_retired_entry(*both),
     ),
-    "session-mark": (_bytes(bookkeeping_json.parse_session_mark), bookkeeping_json.render_session_mark),
-    "checkpoint": (_text(run_json.parse_checkpoint), lambda both: run_json.render_checkpoint(*both)),
-    "reply-record": (_text(run_json.parse_reply_record), run_json.render_reply),
-    "changes": (_text(run_json.parse_changes), run_json.render_changes),
-    "defrag-checkpoint": (
-        _text(run_json.parse_defrag_checkpoint),
-        lambda both: run_json.render_defrag_checkpoint(*both),
-    ),
-    "deferred": (_text(run_json.parse_deferred), run_json.render_deferred),
-    "tiering": (_text(run_json.parse_tiering), run_json.render_tiering),
-    "spend": (_bytes(bookkeeping_json.parse_spend), bookkeeping_json.render_spend),
+    "session-mark": _file(bookkeeping_json.SESSION_MARK),
+    "checkpoint": _file(run_json.CHECKPOINT),
+    "reply-record": _file(run_json.REPLY),
+    "changes": _file(run_json.CHANGES),
+    "defrag-checkpoint": _file(run_json.DEFRAG_CHECKPOINT),
+    "deferred": _file(run_json.DEFERRED),
+    "tiering": _file(run_json.TIERING),
+    "spend": _file(bookkeeping_json.SPEND),
     "ledger-line": (ledger_lines.parse_ledger_line, ledger_lines.render_ledger_line),
     "tiers": (_bytes(tiers_json.parse_tiers), tiers_json.render_tiers),
-    "tags": (_bytes(bookkeeping_json.parse_tag_vocabulary), bookkeeping_json.render_tag_vocabulary),
-    "state-value": (
-        lambda data: bookkeeping_json.parse_state_value(data, PATH, "team/key"),
-        bookkeeping_json.render_state_value,
-    ),
+    "tags": _file(bookkeeping_json.TAG_VOCABULARY),
+    "state-value": _file(bookkeeping_json.STATE_VALUE),
     "schedule": (_bytes(INSTALLED.parse), INSTALLED.render),
     "schedule-record": (_bytes(RECORD.parse), RECORD.render),
     "receipt": (_bytes(RECEIPT.parse), RECEIPT.render),
     "trust": (_bytes(TRUSTED.parse), TRUSTED.render),
-    "undone": (_bytes(bookkeeping_json.UNDONE.parse), bookkeeping_json.UNDONE.render),
-    "undoing": (_bytes(bookkeeping_json.UNDOING.parse), bookkeeping_json.UNDOING.render),
-    "tombstone": (_bytes(bookkeeping_json.parse_tombstone), bookkeeping_json.render_tombstone),
-    "forgetting": (_bytes(bookkeeping_json.parse_forgetting), bookkeeping_json.render_forgetting),
-    "purge": (_bytes(bookkeeping_json.parse_purge), bookkeeping_json.render_purge),
-    "footprint": (_bytes(footprint_json.parse_footprint), footprint_json.render_footprint),
+    "undone": _file(bookkeeping_json.UNDONE),
+    "undoing": _file(bookkeeping_json.UNDOING),
+    "tombstone": _file(bookkeeping_json.TOMBSTONE),
+    "forgetting": _file(bookkeeping_json.FORGETTING),
+    "purge": _file(bookkeeping_json.PURGE),
+    "footprint": _file(footprint_json.FOOTPRINT),
     "journal": (_bytes(footprint_json.parse_journal), footprint_json.render_journal),
     "report": (_bytes(run_json.parse_report), None),
     "troubles": (_bytes(inbox_json.TROUBLES.parse), inbox_json.TROUBLES.render),
-    "seen": (
-        lambda data: bookkeeping_json.parse_seen(data, "1.0"),
-        lambda seen: bookkeeping_json.render_seen("1.0", seen),
-    ),
+    "seen": _file(bookkeeping_json.SEEN),
     "delivery": (_delivery, lambda delivery: json_object(delivery.members).encode("utf-8", "backslashreplace")),
     "config": (_config, None),
 }

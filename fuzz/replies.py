@@ -25,7 +25,7 @@ from agent_memory.domain.vocabulary import Harness, Status
 from agent_memory.errors import ReplyRefused
 from agent_memory.formats.note import parse_note, render_note
 from agent_memory.formats.reply import decode_reply, parse_defrag_reply, parse_reply
-from agent_memory.formats.run_json import parse_changes, parse_deferred, render_changes, render_deferred
+from agent_memory.formats.run_json import CHANGES, DEFERRED
 from agent_memory.results import sealed
 from fuzz.target import Target
 
@@ -96,8 +96,8 @@ def _check_consolidate(data: bytes) -> None:
             plan = plan_window(change_set, _FACTS)
             assert all(each.subject.isprintable() and each.reasons for each in plan.dropped)
             check_changes(plan.changes)
-            text = render_changes(plan.changes)
-            assert parse_changes(text, "plan.json").unwrap() == plan.changes, "a stored plan is another one"
+            text = CHANGES.render(plan.changes)
+            assert CHANGES.parse(text.encode(), "plan.json") == plan.changes, "a stored plan is another one"
 
 
 def _check_defrag(data: bytes) -> None:
@@ -110,8 +110,8 @@ def _check_defrag(data: bytes) -> None:
             plan = plan_defrag(proposal, _DEFRAG_FACTS, ())
             assert all(each.subject.isprintable() and each.reasons for each in plan.dropped)
             check_changes([change for action in plan.actions for change in action.changes])
-            text = render_deferred(plan.deferred)
-            assert parse_deferred(text, "deferred.json").unwrap() == plan.deferred, "what waits is something else"
+            text = DEFERRED.render(plan.deferred)
+            assert DEFERRED.parse(text.encode(), "deferred.json") == plan.deferred, "what waits is something else"
 
 
 def check_changes(changes: Iterable[Change]) -> None:

@@ -23,7 +23,7 @@ from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.undo_run import Footprint
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo, UndoRefused
-from agent_memory.formats.footprint_json import parse_footprint
+from agent_memory.formats.footprint_json import FOOTPRINT
 from agent_memory.ports import Store
 from agent_memory.results import sealed
 from faults import Killed, failing_at, killed_at, snapshot
@@ -76,7 +76,7 @@ def run(store: Store, run_id: str = "run") -> Receipt:
 
 def footprint(root: Path, run_id: str = "run") -> Footprint:
     parts = sorted((root / "runs" / run_id).glob("footprint-*.json"), key=lambda path: int(path.stem.split("-")[1]))
-    files = [each for path in parts for each in parse_footprint(path.read_bytes(), str(path)).unwrap().files]
+    files = [each for path in parts for each in FOOTPRINT.parse(path.read_bytes(), str(path)).files]
     return Footprint(tuple(files))
 
 

@@ -19,7 +19,7 @@ from agent_memory.domain.change import Change, Create, Receipt, Replace, Retire,
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.undo_run import Footprint
-from agent_memory.formats.footprint_json import parse_footprint
+from agent_memory.formats.footprint_json import FOOTPRINT
 from faults import snapshot
 
 MS = 1_771_000_205_123
@@ -177,7 +177,7 @@ def merge_again(root: Path, *, done: bool) -> None:
 
 def undo(root: Path) -> None:
     (left,) = (root / "runs/run").iterdir()
-    footprint: Footprint = parse_footprint(left.read_bytes(), str(left)).unwrap()
+    footprint: Footprint = FOOTPRINT.parse(left.read_bytes(), str(left))
     store(root).revert(footprint, "undo").unwrap()
 
 

@@ -12,7 +12,7 @@ from agent_memory.adapters.records.run_records_files import (
     DefragRecordsFiles,
     RepliesFiles,
     RunRecordsFiles,
-    files_of_runs,
+    runs_with,
     some_run_has,
 )
 from agent_memory.domain.run import KeptReply
@@ -25,13 +25,13 @@ REFUSED = (errno.EACCES, errno.EIO)
 
 
 def test_the_file_of_each_run_that_has_it_oldest_first(tmp_path: Path) -> None:
-    assert files_of_runs(tmp_path / "runs", "a.json") == []
+    assert runs_with(str(tmp_path), "a.json") == []
     for run in (SECOND, FIRST):
         (tmp_path / "runs" / run).mkdir(parents=True)
         (tmp_path / "runs" / run / "a.json").touch()
     (tmp_path / "runs" / "a.json").touch()
     (tmp_path / "runs" / "empty").mkdir()
-    assert files_of_runs(tmp_path / "runs", "a.json") == [tmp_path / "runs" / run / "a.json" for run in (FIRST, SECOND)]
+    assert runs_with(str(tmp_path), "a.json") == [f"runs/{run}/a.json" for run in (FIRST, SECOND)]
     assert some_run_has(tmp_path, "a.json") == Success(True)
     assert some_run_has(tmp_path, "replies/a.json") == Success(False)
 

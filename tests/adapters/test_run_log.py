@@ -16,7 +16,7 @@ from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine, Undoing
 from agent_memory.domain.undo_run import Footprint, SectionChange
 from agent_memory.errors import AgentMissing, PathRefused, RunNotFound, StateCorrupt, StoreIo
-from agent_memory.formats.footprint_json import render_footprint
+from agent_memory.formats.footprint_json import FOOTPRINT
 from agent_memory.formats.run_json import render_report_document
 from agent_memory.ports import RunLog
 from agent_memory.wording import describe
@@ -43,7 +43,7 @@ class Kept:
         else:
             path = self.root / f"runs/{run_id}/footprint-{number}.json"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(render_footprint(Footprint(files)))
+            path.write_text(FOOTPRINT.render(Footprint(files)))
 
 
 @pytest.fixture(params=["files", "dict"])

@@ -12,7 +12,7 @@ from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.run_log import LoggedRun, Undoing
 from agent_memory.domain.undo_run import Footprint, SectionChange
 from agent_memory.errors import Error, PathRefused, RunNotFound
-from agent_memory.formats.footprint_json import render_footprint
+from agent_memory.formats.footprint_json import FOOTPRINT
 from faults import Killed, failing_on, killed_at, snapshot
 from stand_ins.dict_clock import DictClock
 
@@ -29,7 +29,7 @@ def leave(root: Path, days: int) -> str:
     (directory / "replies").mkdir(parents=True)
     (directory / "replies" / "x.spent.json").write_text("{}")
     for number in (1, 2):
-        (directory / f"footprint-{number}.json").write_bytes(render_footprint(Footprint((NOTE,))))
+        (directory / f"footprint-{number}.json").write_text(FOOTPRINT.render(Footprint((NOTE,))))
     log = RunLogFiles(root)
     log.put_sections(run_id, [SECTION]).unwrap()
     log.put_report(LoggedRun(run_id, "defrag", at_ms, at_ms, "completed", "1 merged")).unwrap()

@@ -21,7 +21,7 @@ from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.undo_run import Footprint
 from agent_memory.errors import Error, UndoRefused
-from agent_memory.formats.footprint_json import parse_footprint
+from agent_memory.formats.footprint_json import FOOTPRINT
 from agent_memory.ports import Store
 from faults import Killed, killed_at
 from stand_ins.temporary_store import TemporaryStore
@@ -82,9 +82,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def footprint(self, run_id: str) -> Footprint:
         paths = sorted((self.root / "runs" / run_id).glob("*.json"))
-        return Footprint(
-            tuple(each for path in paths for each in parse_footprint(path.read_bytes(), str(path)).unwrap().files)
-        )
+        return Footprint(tuple(each for path in paths for each in FOOTPRINT.parse(path.read_bytes(), str(path)).files))
 
     @rule(entry=entries)
     def create(self, entry: MemoryEntry) -> None:

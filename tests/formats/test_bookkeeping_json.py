@@ -18,35 +18,27 @@ from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.bookkeeping_json import (
+    FORGETTING,
+    PURGE,
     SESSION_MARK,
+    SPEND,
+    SYNCED,
+    SYNCING,
+    TAG_VOCABULARY,
+    TOMBSTONE,
     UNDOING,
     UNDONE,
-    ForgettingAtWork,
     SyncAtWork,
     Tombstone,
     Undone,
-    parse_at_work,
-    parse_forgetting,
-    parse_purge,
-    parse_spend,
-    parse_synced,
-    parse_tag_vocabulary,
-    parse_tombstone,
-    render_at_work,
-    render_forgetting,
-    render_purge,
-    render_session_mark,
-    render_spend,
-    render_synced,
-    render_tag_vocabulary,
-    render_tombstone,
+    forgetting_at_work,
 )
 from agent_memory.results import as_result
 
 NOON_MS = 1_772_409_600_123
 ONE, OTHER = "a" * 40, "b" * 64
 MARK = SessionMark(Harness.AMP, "T-1", "r", 1, 2, True, "builtin", "id__a1b2c3", ("id__a1b2c3",))
-SESSION_AT_WORK = ForgettingAtWork(
+SESSION_AT_WORK = forgetting_at_work(
     NOON_MS,
     purge=True,
     words=TraceWords(frozenset({"id__a1b2c3"}), "s-1", frozenset({"Tea"}), ()),
@@ -63,11 +55,11 @@ TOMBSTONES: tuple[Tombstone, ...] = (
 Parse = Callable[[bytes, str], Any]
 
 WRITTEN: dict[str, tuple[Any, str, Parse]] = {
-    "mark": (MARK, render_session_mark(MARK), SESSION_MARK.parse),
+    "mark": (MARK, SESSION_MARK.render(MARK), SESSION_MARK.parse),
     "spend": (
         (DaySpend("2026-02-13", 3, 1200, 300),),
-        render_spend((DaySpend("2026-02-13", 3, 1200, 300),)),
-        parse_spend,
+        SPEND.render((DaySpend("2026-02-13", 3, 1200, 300),)),
+        SPEND.parse,
     ),
     "undone": (
         Undone({"run-1": UndoneMark("run-2", frozenset({"f"}))}),
@@ -75,18 +67,18 @@ WRITTEN: dict[str, tuple[Any, str, Parse]] = {
         UNDONE.parse,
     ),
     "undoing": (Undoing("run-2", "run-1", NOON_MS), UNDOING.render(Undoing("run-2", "run-1", NOON_MS)), UNDOING.parse),
-    **{f"tombstone {n}": (each, render_tombstone(each), parse_tombstone) for n, each in enumerate(TOMBSTONES)},
-    "forgetting": (SESSION_AT_WORK, render_forgetting(SESSION_AT_WORK), parse_forgetting),
-    "purge": (NOON_MS, render_purge(NOON_MS), parse_purge),
+    **{f"tombstone {n}": (each, TOMBSTONE.render(each), TOMBSTONE.parse) for n, each in enumerate(TOMBSTONES)},
+    "forgetting": (SESSION_AT_WORK, FORGETTING.render(SESSION_AT_WORK), FORGETTING.parse),
+    "purge": (NOON_MS, PURGE.render(NOON_MS), PURGE.parse),
     **{
         f"merge from {before}": (
             SyncAtWork("refs/heads/main", before, OTHER),
-            render_at_work(SyncAtWork("refs/heads/main", before, OTHER)).decode(),
-            parse_at_work,
+            SYNCING.render(SyncAtWork("refs/heads/main", before, OTHER)),
+            SYNCING.parse,
         )
         for before in (None, ONE)
     },
-    **{f"synced {at_ms}": (at_ms, render_synced(at_ms), parse_synced) for at_ms in (None, NOON_MS)},
+    **{f"synced {at_ms}": (at_ms, SYNCED.render(at_ms), SYNCED.parse) for at_ms in (None, NOON_MS)},
 }
 
 
@@ -161,7 +153,7 @@ marks = st.builds(
 @settings(max_examples=60)
 @given(marks)
 def test_any_mark_survives(mark: SessionMark) -> None:
-    assert SESSION_MARK.parse(render_session_mark(mark).encode("utf-8", "backslashreplace"), "m.json") == mark
+    assert SESSION_MARK.parse(SESSION_MARK.render(mark).encode("utf-8", "backslashreplace"), "m.json") == mark
 
 
 # -- tags, which a person may write
@@ -172,7 +164,7 @@ tags = st.sampled_from(["topic__a", "area__b", "topic__c++", "bare", "topic__é"
 @given(st.frozensets(tags), st.lists(st.tuples(tags.filter(lambda tag: "__" in tag), st.just("topic__z"))))
 def test_a_vocabulary_is_read_as_it_was_written(accepted: frozenset[str], renamed: list[tuple[str, str]]) -> None:
     vocabulary = TagVocabulary(accepted, dict(renamed))
-    assert parse_tag_vocabulary(render_tag_vocabulary(vocabulary).encode(), "x") == Success(vocabulary)
+    assert as_result(TAG_VOCABULARY.parse)(TAG_VOCABULARY.render(vocabulary).encode(), "x") == Success(vocabulary)
 
 
 @pytest.mark.parametrize(
@@ -185,16 +177,16 @@ def test_a_vocabulary_is_read_as_it_was_written(accepted: frozenset[str], rename
     ],
 )
 def test_what_people_and_other_programs_write(document: object) -> None:
-    found = parse_tag_vocabulary(json.dumps(document).encode(), "x")
+    found = as_result(TAG_VOCABULARY.parse)(json.dumps(document).encode(), "x")
     assert found == Success(TagVocabulary(frozenset(("deploy", "area__web"))))
 
 
 def test_renamings_by_hand_make_no_circle() -> None:
     document = {"vocabulary": [], "renamed": {"a": "b", "b": "a", "c": "b", "d": "D"}}
-    found = parse_tag_vocabulary(json.dumps(document).encode(), "x").unwrap()
+    found = as_result(TAG_VOCABULARY.parse)(json.dumps(document).encode(), "x").unwrap()
     assert found.renamed == {"topic__c": "topic__b"}
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"{}", b'"x"', b"7", b'{"vocabulary": "x"}', b"\xff", b'{"a": 1, "a": 2}'])
 def test_what_is_no_vocabulary_is_an_error_p6(data: bytes) -> None:
-    assert isinstance(parse_tag_vocabulary(data, "state/project_tags.json").failure(), StateCorrupt)
+    assert isinstance(as_result(TAG_VOCABULARY.parse)(data, "state/project_tags.json").failure(), StateCorrupt)

@@ -11,18 +11,7 @@ from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.usage import Base, DayReads, LedgerRecord, Read, Total, day_reads, totals_of
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.formats.bookkeeping_json import (
-    Tombstone,
-    parse_purge,
-    parse_session_mark,
-    parse_tag_vocabulary,
-    parse_tombstone,
-    render_purge,
-    render_session_mark,
-    render_state_value,
-    render_tag_vocabulary,
-    render_tombstone,
-)
+from agent_memory.formats.bookkeeping_json import PURGE, SESSION_MARK, STATE_VALUE, TAG_VOCABULARY, TOMBSTONE, Tombstone
 from agent_memory.formats.ledger_lines import parse_ledger_line, render_ledger_line
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN, PURGE_FILE, merged_bookkeeping, merged_ledger
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
@@ -113,9 +102,9 @@ class TestTiers:
 
 def tombstone(ours: Tombstone, theirs: Tombstone) -> Tombstone:
     path = f"{FORGOTTEN}some.json"
-    merged = merged_bookkeeping(path, None, render_tombstone(ours).encode(), render_tombstone(theirs).encode())
+    merged = merged_bookkeeping(path, None, TOMBSTONE.render(ours).encode(), TOMBSTONE.render(theirs).encode())
     assert merged is not None
-    return parse_tombstone(merged, path)
+    return TOMBSTONE.parse(merged, path)
 
 
 class TestWhatWasForgotten:
@@ -131,9 +120,9 @@ class TestWhatWasForgotten:
         assert tombstone(one, other) == tombstone(other, one) == other
 
     def test_the_later_purge_counts(self) -> None:
-        merged = merged_bookkeeping(PURGE_FILE, None, render_purge(1_000).encode(), render_purge(2_000).encode())
+        merged = merged_bookkeeping(PURGE_FILE, None, PURGE.render(1_000).encode(), PURGE.render(2_000).encode())
         assert merged is not None
-        assert parse_purge(merged, PURGE_FILE) == 2_000
+        assert PURGE.parse(merged, PURGE_FILE) == 2_000
 
 
 MARK = SessionMark(Harness.CODEX, "s-1", "r-9", AT_MS, 9, tools_answered=False, agent_name="builtin", entry_ids=(A,))
@@ -141,10 +130,10 @@ MARK_FILE = "state/sessions/codex_s-1.json"
 
 
 def marks(ours: SessionMark, theirs: SessionMark) -> SessionMark:
-    sides = (render_session_mark(ours).encode(), render_session_mark(theirs).encode())
+    sides = (SESSION_MARK.render(ours).encode(), SESSION_MARK.render(theirs).encode())
     merged = merged_bookkeeping(MARK_FILE, None, *sides)
     assert merged is not None
-    return parse_session_mark(merged, MARK_FILE).unwrap()
+    return SESSION_MARK.parse(merged, MARK_FILE)
 
 
 def test_of_two_marks_of_a_session_the_further_one_holds_with_what_both_made() -> None:
@@ -157,10 +146,10 @@ def test_of_two_marks_of_a_session_the_further_one_holds_with_what_both_made() -
 
 
 def vocabulary(base: TagVocabulary | None, ours: TagVocabulary, theirs: TagVocabulary) -> TagVocabulary:
-    sides = (None if base is None else render_tag_vocabulary(base), *map(render_tag_vocabulary, (ours, theirs)))
+    sides = (None if base is None else TAG_VOCABULARY.render(base), *map(TAG_VOCABULARY.render, (ours, theirs)))
     merged = merged_bookkeeping(VOCABULARY_FILE, *(None if side is None else side.encode() for side in sides))  # type: ignore[arg-type]
     assert merged is not None
-    return parse_tag_vocabulary(merged, VOCABULARY_FILE).unwrap()
+    return TAG_VOCABULARY.parse(merged, VOCABULARY_FILE)
 
 
 class TestTags:
@@ -186,7 +175,7 @@ class TestTags:
 
 KEY_FILE = "state/keys/colour.json"
 OLDER, NEWER = (
-    render_state_value(StateValue("colour", json, at_ms)).encode() for json, at_ms in (('"red"', 1), ("7", 2))
+    STATE_VALUE.render(StateValue("colour", json, at_ms)).encode() for json, at_ms in (('"red"', 1), ("7", 2))
 )
 
 

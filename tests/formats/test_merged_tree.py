@@ -16,7 +16,7 @@ from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORED
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.vocabulary import Harness, Sensitivity
-from agent_memory.formats.bookkeeping_json import render_tombstone
+from agent_memory.formats.bookkeeping_json import TOMBSTONE
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.formats.merged_tree import merged_tree, wanted_contents
 from agent_memory.formats.note import parse_note, render_note
@@ -44,7 +44,7 @@ def retired(*entries: MemoryEntry) -> dict[str, bytes]:
 
 
 def tombstone(*tombstones: EntryTombstone | SessionTombstone) -> dict[str, bytes]:
-    return {f"{FORGOTTEN}{number}.json": render_tombstone(each).encode() for number, each in enumerate(tombstones)}
+    return {f"{FORGOTTEN}{number}.json": TOMBSTONE.render(each).encode() for number, each in enumerate(tombstones)}
 
 
 def blob(data: bytes) -> str:

@@ -10,7 +10,7 @@ from returns.result import Result, Success
 from agent_memory.domain.change import Change
 from agent_memory.domain.run import Run, leaves_something_half_done
 from agent_memory.errors import Error
-from agent_memory.formats.run_json import parse_checkpoint, render_checkpoint
+from agent_memory.formats.run_json import CHECKPOINT
 from stand_ins.dict_replies import DictReplies
 
 
@@ -24,12 +24,12 @@ class DictRunRecords(DictReplies):
 
     def checkpoint(self, state: str, run: Run) -> Result[None, Error]:
         if leaves_something_half_done(state, run):
-            self.checkpoints[run.id] = render_checkpoint(state, run)
+            self.checkpoints[run.id] = CHECKPOINT.render((state, run))
         return Success(None)
 
     def unfinished(self) -> Result[tuple[str, Run] | None, Error]:
         for run_id in sorted(self.checkpoints):
-            return Success(parse_checkpoint(self.checkpoints[run_id], run_id))
+            return Success(CHECKPOINT.parse(self.checkpoints[run_id].encode(), run_id))
         return Success(None)
 
     def deferred(self) -> Result[tuple[Change, ...], Error]:

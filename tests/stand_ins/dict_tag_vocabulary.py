@@ -7,20 +7,21 @@ from returns.result import Result
 
 from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.errors import Error
-from agent_memory.formats.bookkeeping_json import parse_tag_vocabulary, render_tag_vocabulary
+from agent_memory.formats.bookkeeping_json import TAG_VOCABULARY
+from agent_memory.results import as_result
 
 
 @define
 class DictTagVocabulary:
     """`KeptVocabulary` in a variable. What is kept goes through its text form, as on disk."""
 
-    text: str = field(factory=lambda: render_tag_vocabulary(TagVocabulary()))
+    text: str = field(factory=lambda: TAG_VOCABULARY.render(TagVocabulary()))
 
     def get(self) -> Result[TagVocabulary, Error]:
         """See the port."""
-        return parse_tag_vocabulary(self.text.encode(), VOCABULARY_FILE).alt(lambda corrupt: corrupt)
+        return as_result(TAG_VOCABULARY.parse)(self.text.encode(), VOCABULARY_FILE)
 
     def put(self, vocabulary: TagVocabulary) -> Result[str, Error]:
         """See the port."""
-        self.text = render_tag_vocabulary(vocabulary)
+        self.text = TAG_VOCABULARY.render(vocabulary)
         return self.get().map(lambda _: VOCABULARY_FILE)

@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.undo_run import Footprint
-from agent_memory.formats.footprint_json import parse_footprint
+from agent_memory.formats.footprint_json import FOOTPRINT
 from stand_ins.dict_locks import DictLocks
 
 _OURS = ("topics", "archive", "state")
@@ -54,7 +54,7 @@ class TemporaryStore(StoreFiles):
         """All that a run changed."""
         found = (self.root / "runs" / run_id).glob("footprint-*.json")
         paths = sorted(found, key=lambda path: (len(path.name), path.name))
-        parsed = (parse_footprint(path.read_bytes(), str(path)).unwrap() for path in paths)
+        parsed = (FOOTPRINT.parse(path.read_bytes(), str(path)) for path in paths)
         return Footprint(tuple(file for each in parsed for file in each.files))
 
     @property

@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 from attrs import field, frozen
 
@@ -38,13 +38,11 @@ from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.tags import normal_tag
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt, StateInvalid
-from agent_memory.formats.json_codec import Format
-from agent_memory.formats.strict_json import NotJson, load_document, load_json
+from agent_memory.formats.json_codec import Documents, Format, Mapped, written
+from agent_memory.formats.strict_json import load_document
 from agent_memory.results import as_result
 
-VERSION = 1
-
-# -- sessions ---------------------------------------------------------------------------------------------------------
+# -- sessions and undos -----------------------------------------------------------------------------------------------
 
 
 def _mark_problems(mark: SessionMark) -> Iterator[str]:
@@ -55,34 +53,31 @@ def _mark_problems(mark: SessionMark) -> Iterator[str]:
 
 
 SESSION_MARK = Format(SessionMark, check=_mark_problems)
-render_session_mark = SESSION_MARK.render
-parse_session_mark = as_result(SESSION_MARK.parse)
 
 
 @frozen
-class _Seen:
+class Undone:
+    """Which runs were undone, by their ids."""
+
+    runs: dict[str, UndoneMark]
+
+
+UNDONE = Format(Undone)
+UNDOING = Format(Undoing)
+
+
+@frozen
+class SeenSessions:
+    """What backfill has seen."""
+
     format: int
     program: str
+    """The version that read the transcripts, since another one may read them otherwise."""
     sessions: dict[str, SeenSession] = field(factory=dict[str, SeenSession])
 
 
-_SEEN = Format(_Seen, version=None, indent=None)
-_SEEN_FORMAT = 2
-
-
-def render_seen(program: str, sessions: Mapping[str, SeenSession]) -> bytes:
-    """`program` is the version that read the transcripts, since another one may read them otherwise."""
-    return _SEEN.render(_Seen(_SEEN_FORMAT, program, dict(sessions))).encode("utf-8", "backslashreplace")
-
-
-def parse_seen(data: bytes, program: str) -> dict[str, SeenSession]:
-    """What was rendered by the same version; nothing of anything else."""
-    try:
-        found = _SEEN.parse(data, "")
-    except StateCorrupt:
-        return {}
-    return found.sessions if (found.format, found.program) == (_SEEN_FORMAT, program) else {}
-
+SEEN = Format(SeenSessions, version=None, indent=None)
+SEEN_FORMAT = 2
 
 # -- spend ------------------------------------------------------------------------------------------------------------
 
@@ -107,64 +102,28 @@ def _spend_problems(spend: _SpendDays) -> Iterator[str]:
             yield f"days.{day} is not a day's spend"
 
 
-_SPEND = Format(_SpendDays, check=_spend_problems)
+def _days_of(spend: Spend) -> _SpendDays:
+    return _SpendDays({each.day: _Amounts(each.calls, each.prompt_chars, each.reply_chars) for each in spend})
 
 
-def render_spend(spend: Spend) -> str:
-    """The ledger, the days in order."""
-    return _SPEND.render(
-        _SpendDays({each.day: _Amounts(each.calls, each.prompt_chars, each.reply_chars) for each in spend})
-    )
+def _spend_of(found: _SpendDays) -> Spend:
+    days = sorted(found.days.items())
+    return tuple(DaySpend(day, each.calls, each.prompt_chars, each.reply_chars) for day, each in days)
 
 
-def parse_spend(data: bytes, path: str) -> Spend:
-    """What `render_spend` wrote."""
-    days = _SPEND.parse(data, path).days
-    return tuple(DaySpend(day, each.calls, each.prompt_chars, each.reply_chars) for day, each in sorted(days.items()))
+SPEND = Mapped(Format(_SpendDays, check=_spend_problems), _days_of, _spend_of)
+
+# -- tags: a person may write less ------------------------------------------------------------------------------------
 
 
-# -- undos ------------------------------------------------------------------------------------------------------------
-
-
-@frozen
-class Undone:
-    """Which runs were undone, by their ids."""
-
-    runs: dict[str, UndoneMark]
-
-
-UNDONE = Format(Undone)
-UNDOING = Format(Undoing)
-
-# -- tags -------------------------------------------------------------------------------------------------------------
-
-_SHAPE = 'it is no vocabulary: expected {"vocabulary": ["topic__x", …]}'
-
-
-def render_tag_vocabulary(vocabulary: TagVocabulary) -> str:
+def _tags_document(vocabulary: TagVocabulary) -> dict[str, object]:
     """One tag a line, sorted, so that its changes read well in git."""
-    document = {
-        "version": VERSION,
-        "vocabulary": sorted(vocabulary.accepted),
-        "renamed": dict(sorted(vocabulary.renamed.items())),
-    }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    return {"vocabulary": sorted(vocabulary.accepted), "renamed": dict(sorted(vocabulary.renamed.items()))}
 
 
-@as_result
-def parse_tag_vocabulary(data: bytes, path: str) -> TagVocabulary:
-    """The vocabulary, every tag in its normal form; StateCorrupt for what is none (P6).
-
-    A person may write less: a list of tags, or an object with the list under `vocabulary` (as agent-memory-store has it), also
-    within `value`. A word without a prefix is good for any prefix.
-    """
-    found = _vocabulary(_loaded(data, path))
-    if found is None:
-        raise StateCorrupt(path, (_SHAPE,))
-    return found
-
-
-def _vocabulary(document: Json) -> TagVocabulary | None:
+def _vocabulary(document: Json) -> TagVocabulary:
+    """Every tag in its normal form. A person may write less: a list of tags, or an object with the list under `vocabulary` (as
+    agent-memory-store has it), also within `value`. A word without a prefix is good for any prefix."""
     match document:
         case list(words):
             return TagVocabulary(_accepted(words))
@@ -175,7 +134,7 @@ def _vocabulary(document: Json) -> TagVocabulary | None:
         case {"value": value}:
             return _vocabulary(value)
         case _:
-            return None
+            raise ValueError('it is no vocabulary: expected {"vocabulary": ["topic__x", …]}')
 
 
 def _accepted(words: Iterable[object]) -> frozenset[str]:
@@ -189,6 +148,8 @@ def _renamed(pairs: Mapping[str, object]) -> dict[str, str]:
     present = set(normal.values())
     return {old: new for old, new in normal.items() if old is not None and new is not None and old not in present}
 
+
+TAG_VOCABULARY = Documents(_tags_document, _vocabulary)
 
 # -- state values -----------------------------------------------------------------------------------------------------
 
@@ -219,113 +180,67 @@ def json_text(value: object) -> str | None:
     return text
 
 
-def render_state_value(kept: StateValue) -> str:
-    """The file of one key."""
-    document = {
-        "version": VERSION,
-        "key": kept.key,
-        "value": json.loads(kept.json),
-        "updatedAt": kept.updated_at_ms,
-    }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+def _state_document(kept: StateValue) -> dict[str, object]:
+    return {"key": kept.key, "value": json.loads(kept.json), "updatedAt": kept.updated_at_ms}
 
 
-@as_result
-def parse_state_value(data: bytes, path: str, key: str) -> StateValue:
-    """What was rendered, or a person's own JSON under `key`; what is no JSON is StateCorrupt, never a missing value (P6)."""
-    match _loaded(data, path):
+def _state_value(document: Json) -> StateValue:
+    """What a person wrote in another shape is the value as a whole; its key, which only the file's name tells, is empty here."""
+    match document:
         case {"version": 1, "key": str(named), "value": value, "updatedAt": int(at_ms), **others} if not others:
             if key_problem(named) is not None:
-                raise StateCorrupt(path, ("its key is none",))
+                raise ValueError("its key is none")
             return StateValue(named, json_text(value) or "null", at_ms)
-        case document:
-            return StateValue(key, json_text(document) or "null")
+        case _:
+            return StateValue("", json_text(document) or "null")
+
+
+STATE_VALUE = Documents(_state_document, _state_value)
 
 
 def _without_secrets(kept: StateValue) -> StateValue:
     """The value whose file holds no secret. A secret is looked for in the whole file, where a key such as `password` says
     what its value is; one that cannot be cut out of the JSON is refused."""
     for _ in range(3):
-        cleaned = redact(render_state_value(kept))
+        cleaned = redact(STATE_VALUE.render(kept))
         if not cleaned.found:
             return kept
         try:
-            document = load_json(cleaned.text)
-        except NotJson:
+            found = STATE_VALUE.parse(cleaned.text.encode(), "")
+        except StateCorrupt:
             break
-        match document:
-            case {"version": 1, "key": kept.key, "value": value, "updatedAt": kept.updated_at_ms}:
-                kept = StateValue(kept.key, json_text(value) or "null", kept.updated_at_ms)
-            case _:
-                break
+        if (found.key, found.updated_at_ms) != (kept.key, kept.updated_at_ms):
+            break
+        kept = found
     raise StateInvalid(("value: holds what looks like a secret, and is not JSON without it",))
-
-
-def _loaded(data: bytes, path: str) -> Json:
-    try:
-        document: Json = load_document(data)
-    except NotJson as error:
-        raise StateCorrupt(path, (str(error),)) from error
-    return document
 
 
 # -- what was forgotten -----------------------------------------------------------------------------------------------
 
 Tombstone = SessionTombstone | EntryTombstone | StateTombstone
 
-_TOMBSTONES: Mapping[str, Format[SessionTombstone] | Format[EntryTombstone] | Format[StateTombstone]] = {
-    "session": Format(SessionTombstone),
-    "entry": Format(EntryTombstone),
-    "state": Format(StateTombstone),
-}
+
+def _tombstone(document: Any) -> Tombstone:
+    classes = {"session": SessionTombstone, "entry": EntryTombstone, "state": StateTombstone}
+    for key, cls in classes.items():
+        if key in document:
+            return Format[Tombstone](cls).value_of(document)
+    raise ValueError("it does not tell of anything forgotten in version 1")
 
 
-def render_tombstone(tombstone: Tombstone) -> str:
-    """The file of what was forgotten; the hashes in order."""
-    match tombstone:
-        case SessionTombstone():
-            return Format(SessionTombstone).render(tombstone)
-        case EntryTombstone():
-            return Format(EntryTombstone).render(tombstone)
-        case StateTombstone():
-            return Format(StateTombstone).render(tombstone)
-
-
-def parse_tombstone(data: bytes, path: str) -> Tombstone:
-    """What `render_tombstone` wrote; StateCorrupt for anything else, never "nothing was forgotten" (P6)."""
-    document = _loaded(data, path)
-    for key, format in _TOMBSTONES.items():
-        if isinstance(document, dict) and key in document:
-            return format.parse(data, path)
-    raise StateCorrupt(path, (f"it does not tell of anything forgotten in version {VERSION}",))
+TOMBSTONE = Documents[Tombstone](written, _tombstone)
 
 
 @frozen
 class ForgettingAtWork:
     """A forgetting that was begun: all that is to be carried out to its end."""
 
-    at_ms: int
-    purge: bool
-    words: TraceWords
-    session: SessionKey | None = None
-    touched_ids: frozenset[str] = field(default=frozenset())
-    paths: tuple[str, ...] = ()
-    runs: tuple[str, ...] = ()
-    inbox: tuple[str, ...] = ()
-    marks: tuple[str, ...] = ()
-    histories: tuple[tuple[Harness, str], ...] = ()
-
-
-@frozen
-class _Forgetting:
-    """The same as it stands in its file."""
-
     at_ms: Instant
-    session: str | None
-    harness: Harness | None
     purge: bool
+    session_id: str | None = field(metadata={"key": "session"})
+    harness: Harness | None
     ids: frozenset[str]
-    touched: frozenset[str]
+    touched_ids: frozenset[str] = field(metadata={"key": "touched"})
     paths: tuple[str, ...]
     titles: frozenset[str]
     statements: tuple[str, ...]
@@ -334,47 +249,51 @@ class _Forgetting:
     marks: tuple[str, ...]
     histories: tuple[tuple[Harness, str], ...]
 
+    @property
+    def session(self) -> SessionKey | None:
+        """The session that is forgotten; None for a note or a value."""
+        return None if self.session_id is None else SessionKey(self.session_id, self.harness)
 
-_FORGETTING = Format(_Forgetting)
-
-
-def render_forgetting(work: ForgettingAtWork) -> str:
-    """The journal of a forgetting."""
-    return _FORGETTING.render(
-        _Forgetting(
-            at_ms=work.at_ms,
-            session=None if work.session is None else work.session.session_id,
-            harness=None if work.session is None else work.session.harness,
-            purge=work.purge,
-            ids=work.words.ids,
-            touched=work.touched_ids,
-            paths=work.paths,
-            titles=work.words.titles,
-            statements=tuple(line.text for line in work.words.statements),
-            runs=work.runs,
-            inbox=work.inbox,
-            marks=work.marks,
-            histories=work.histories,
-        )
-    )
+    @property
+    def words(self) -> TraceWords:
+        """What a trace is known by."""
+        lines = tuple(line for text in self.statements for line in lines_of(text))
+        return TraceWords(self.ids, self.session_id, self.titles, lines)
 
 
-def parse_forgetting(data: bytes, path: str) -> ForgettingAtWork:
-    """What `render_forgetting` wrote."""
-    kept = _FORGETTING.parse(data, path)
-    lines = tuple(line for text in kept.statements for line in lines_of(text))
+def forgetting_at_work(
+    at_ms: int,
+    words: TraceWords,
+    session: SessionKey | None = None,
+    *,
+    purge: bool,
+    touched_ids: frozenset[str] = frozenset(),
+    paths: tuple[str, ...] = (),
+    runs: tuple[str, ...] = (),
+    inbox: tuple[str, ...] = (),
+    marks: tuple[str, ...] = (),
+    histories: tuple[tuple[Harness, str], ...] = (),
+) -> ForgettingAtWork:
+    """A forgetting that begins."""
+    statements = tuple(line.text for line in words.statements)
     return ForgettingAtWork(
-        at_ms=kept.at_ms,
-        purge=kept.purge,
-        words=TraceWords(kept.ids, kept.session, kept.titles, lines),
-        session=None if kept.session is None else SessionKey(kept.session, kept.harness),
-        touched_ids=kept.touched,
-        paths=kept.paths,
-        runs=kept.runs,
-        inbox=kept.inbox,
-        marks=kept.marks,
-        histories=kept.histories,
+        at_ms,
+        purge,
+        None if session is None else session.session_id,
+        None if session is None else session.harness,
+        words.ids,
+        touched_ids,
+        paths,
+        words.titles,
+        statements,
+        runs,
+        inbox,
+        marks,
+        histories,
     )
+
+
+FORGETTING = Format(ForgettingAtWork)
 
 
 @frozen
@@ -382,18 +301,8 @@ class _Purge:
     at_ms: Instant
 
 
-_PURGE = Format(_Purge, indent=None)
-
-
-def render_purge(at_ms: int) -> str:
-    """The mark of a purge: since when no other copy of the history may be mixed with this one."""
-    return _PURGE.render(_Purge(at_ms))
-
-
-def parse_purge(data: bytes, path: str) -> int:
-    """The time (epoch ms) that `render_purge` wrote; StateCorrupt for anything else, never "no purge" (P6)."""
-    return _PURGE.parse(data, path).at_ms
-
+PURGE = Mapped(Format(_Purge, indent=None), _Purge, lambda purge: purge.at_ms)
+"""Since when (epoch ms) no other copy of the history may be mixed with this one."""
 
 # -- sync -------------------------------------------------------------------------------------------------------------
 
@@ -419,30 +328,13 @@ class SyncAtWork:
     to_commit: Annotated[str, _commit_problem] = field(metadata={"key": "to"})
 
 
-_SYNCING = Format(SyncAtWork, indent=None)
-parse_at_work = _SYNCING.parse
-
-
-def render_at_work(work: SyncAtWork) -> bytes:
-    """The mark of a merge at work."""
-    return _SYNCING.render(work).encode()
+SYNCING = Format(SyncAtWork, indent=None)
 
 
 @frozen
 class _Synced:
-    """Which purge this machine has dealt with."""
-
     purged_at_ms: Instant | None
 
 
-_SYNCED = Format(_Synced, indent=None)
-
-
-def render_synced(purged_at_ms: int | None) -> str:
-    """The purge that was dealt with."""
-    return _SYNCED.render(_Synced(purged_at_ms))
-
-
-def parse_synced(data: bytes, path: str) -> int | None:
-    """The purge that was dealt with (epoch ms), None for none; StateCorrupt for anything else, never "dealt with" (P6)."""
-    return _SYNCED.parse(data, path).purged_at_ms
+SYNCED = Mapped(Format(_Synced, indent=None), _Synced, lambda synced: synced.purged_at_ms)
+"""The purge (epoch ms) that this machine has dealt with, None for none."""

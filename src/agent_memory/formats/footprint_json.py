@@ -20,8 +20,7 @@ from attrs import frozen
 
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.undo_run import Footprint, SectionChange
-from agent_memory.formats.json_codec import Format
-from agent_memory.results import as_result
+from agent_memory.formats.json_codec import Format, Mapped
 
 OVER = b"\n"
 """Added to a journal that cannot be removed: one byte, so that it is there or not. A journal that ends with it is over: nothing
@@ -52,19 +51,11 @@ def _footprint_problems(footprint: _Footprint) -> Iterator[str]:
     yield from (f"sections[{index}].path is empty" for index, each in enumerate(footprint.sections) if not each.path)
 
 
-_FOOTPRINT = Format(_Footprint, check=_footprint_problems)
-
-
-def render_footprint(footprint: Footprint) -> bytes:
-    """The changes in the order given."""
-    return _FOOTPRINT.render(_Footprint(footprint.files, footprint.sections)).encode("utf-8", "backslashreplace")
-
-
-@as_result
-def parse_footprint(data: bytes, path: str) -> Footprint:
-    """The footprint that was rendered; StateCorrupt for anything else."""
-    found = _FOOTPRINT.parse(data, path)
-    return Footprint(found.files, found.sections)
+FOOTPRINT: Mapped[Footprint] = Mapped(
+    Format(_Footprint, check=_footprint_problems),
+    lambda footprint: _Footprint(footprint.files, footprint.sections),
+    lambda found: Footprint(found.files, found.sections),
+)
 
 
 @frozen
@@ -101,7 +92,6 @@ def is_over(data: bytes) -> bool:
     return data.endswith(OVER)
 
 
-@as_result
 def parse_journal(data: bytes, path: str) -> tuple[Step, ...]:
     """The steps that were rendered; StateCorrupt for anything else, since half a journal must not be acted on."""
     return _JOURNAL.parse(data, path).steps

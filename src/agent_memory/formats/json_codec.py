@@ -20,7 +20,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_origin
 
 from attrs import NOTHING, fields, fields_dict, has, resolve_types
-from cattrs import BaseValidationError, Converter, ForbiddenExtraKeysError
+from cattrs import BaseValidationError, Converter, ForbiddenExtraKeysError, transform_error
 from cattrs.cols import homogenous_tuple_structure_factory, mapping_structure_factory  # pyright: ignore[reportUnknownVariableType]
 from cattrs.errors import AttributeValidationNote, IterableValidationNote
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
@@ -29,9 +29,10 @@ from agent_memory.domain.instants import Instant, iso_of, ms_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.queueing.inbox_rules import shown
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.strict_json import InvalidValue, NotJson, load_bytes
+from agent_memory.formats.strict_json import InvalidValue, NotJson, load_bytes, load_document
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 _LAST_INSTANT_MS = 253_402_300_799_999  # the last one that four digits can say the year of
 _EMPTY: tuple[object, ...] = (None, "", [], {})
@@ -94,6 +95,55 @@ class Format(Generic[T]):
         if problems := [*problems, *self._check(value)]:
             raise InvalidValue(*problems)
         return value
+
+
+class Mapped(Generic[T]):
+    """The same kind of file for who wants it as another value than the one that it is declared as."""
+
+    def __init__(self, format: Format[U], of: Callable[[T], U], to: Callable[[U], T]) -> None:
+        self._render: Callable[[T], str] = lambda value: format.render(of(value))
+        self._parse: Callable[[bytes, str], T] = lambda data, path: to(format.parse(data, path))
+
+    def render(self, value: T) -> str:
+        """See `Format`."""
+        return self._render(value)
+
+    def parse(self, data: bytes, path: str) -> T:
+        """See `Format`."""
+        return self._parse(data, path)
+
+
+class Documents(Generic[T]):
+    """A kind of file that no class of values declares: `document` makes JSON values of a value, and `value` the value of such a
+    document; a ValueError (InvalidValue among them), KeyError, TypeError or AttributeError of it is damage."""
+
+    def __init__(
+        self,
+        document: Callable[[T], Mapping[str, Any]],
+        value: Callable[[Any], T],
+        *,
+        load: Callable[[bytes], Any] = load_document,
+        indent: int | None = 1,
+    ) -> None:
+        self._document = document
+        self._value = value
+        self._load = load
+        self._indent = indent
+
+    def render(self, value: T) -> str:
+        """See `Format`; version 1."""
+        return json.dumps({"version": 1, **self._document(value)}, ensure_ascii=False, indent=self._indent) + "\n"
+
+    def parse(self, data: bytes, path: str) -> T:
+        """See `Format`."""
+        try:
+            return self._value(self._load(data))
+        except InvalidValue as invalid:
+            raise StateCorrupt(path, invalid.problems) from invalid
+        except BaseValidationError as invalid:
+            raise StateCorrupt(path, tuple(transform_error(invalid))) from invalid
+        except (ValueError, KeyError, TypeError, AttributeError) as damaged:
+            raise StateCorrupt(path, (str(damaged) or type(damaged).__name__,)) from damaged
 
 
 def _version_problem(document: dict[str, Any], version: int) -> Iterator[str]:

@@ -16,18 +16,7 @@ from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.tiers import TIERS_FILE, Tier, TierList
 from agent_memory.domain.usage import Base, LedgerRecord, Total, day_reads, listed_reads, reads_and_bases
 from agent_memory.errors import ERRORS
-from agent_memory.formats.bookkeeping_json import (
-    Tombstone,
-    parse_purge,
-    parse_session_mark,
-    parse_state_value,
-    parse_tag_vocabulary,
-    parse_tombstone,
-    render_purge,
-    render_session_mark,
-    render_tag_vocabulary,
-    render_tombstone,
-)
+from agent_memory.formats.bookkeeping_json import PURGE, SESSION_MARK, STATE_VALUE, TAG_VOCABULARY, TOMBSTONE, Tombstone
 from agent_memory.formats.ledger_lines import parse_ledger_line, render_ledger_line
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 from agent_memory.results import as_result, unwrap
@@ -57,13 +46,13 @@ def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes
     if path == TIERS_FILE:
         return merged(lambda *file: unwrap(parse_tiers(*file)), _tiers, render_tiers)
     if path == VOCABULARY_FILE:
-        return merged(lambda *file: unwrap(parse_tag_vocabulary(*file)), _tags, render_tag_vocabulary)
+        return merged(TAG_VOCABULARY.parse, _tags, TAG_VOCABULARY.render)
     if path == PURGE_FILE:
-        return merged(parse_purge, lambda _, *sides: max(sides), render_purge)
+        return merged(PURGE.parse, lambda _, *sides: max(sides), PURGE.render)
     if path.startswith(FORGOTTEN):
-        return merged(parse_tombstone, _tombstone, render_tombstone)
+        return merged(TOMBSTONE.parse, _tombstone, TOMBSTONE.render)
     if path.startswith("state/sessions/"):
-        return merged(lambda *file: unwrap(parse_session_mark(*file)), _further, render_session_mark)
+        return merged(SESSION_MARK.parse, _further, SESSION_MARK.render)
     if path.startswith("state/keys/"):
         return _newer_value(path, ours, theirs)
     if path.startswith("usage/"):
@@ -97,7 +86,7 @@ def _tiers(base: TierList | None, ours: TierList, theirs: TierList) -> TierList:
 
 def _tombstone(base: Tombstone | None, ours: Tombstone, theirs: Tombstone) -> Tombstone:
     """The later, with the statements of both."""
-    first, second = sorted((ours, theirs), key=lambda each: (each.at_ms, render_tombstone(each)), reverse=True)
+    first, second = sorted((ours, theirs), key=lambda each: (each.at_ms, TOMBSTONE.render(each)), reverse=True)
     if isinstance(first, EntryTombstone) and isinstance(second, EntryTombstone):
         return evolve(first, statements=first.statements | second.statements)
     return first
@@ -110,7 +99,7 @@ def _further(base: SessionMark | None, ours: SessionMark, theirs: SessionMark) -
     """The mark that lies further in the session, with the entries of both."""
     further, other = sorted(
         (ours, theirs),
-        key=lambda mark: (mark.turns_seen, mark.last_at_ms or 0, render_session_mark(mark)),
+        key=lambda mark: (mark.turns_seen, mark.last_at_ms or 0, SESSION_MARK.render(mark)),
         reverse=True,
     )
     known = {end.transcript for end in further.ends}
@@ -156,7 +145,7 @@ def _end_of(tag: str, step: dict[str, str]) -> str:
 
 def _newer_value(path: str, ours: bytes, theirs: bytes) -> bytes | None:
     """The value that was written later; the other where one cannot be understood."""
-    found = [(parse_state_value(data, path, "").value_or(None), data) for data in (ours, theirs)]
+    found = [(as_result(STATE_VALUE.parse)(data, path).value_or(None), data) for data in (ours, theirs)]
     return max(((value.updated_at_ms or 0, data) for value, data in found if value is not None), default=(0, None))[1]
 
 

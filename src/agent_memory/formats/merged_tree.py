@@ -40,12 +40,13 @@ from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.bookkeeping_json import Tombstone, parse_state_value, parse_tombstone
+from agent_memory.formats.bookkeeping_json import STATE_VALUE, TOMBSTONE, Tombstone
 from agent_memory.formats.frontmatter import has_conflict
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN, merged_bookkeeping
 from agent_memory.formats.merged_note import merged_note
 from agent_memory.formats.note import parse_note, render_note
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
+from agent_memory.results import as_result
 
 TOPICS = "topics/"
 ARCHIVE = "archive/"
@@ -244,7 +245,7 @@ class _Merge:
         data = self._data(leaf)
         if purged_at_ms is None or data is None:
             return leaf
-        value = parse_state_value(data, path, "").value_or(None)
+        value = as_result(STATE_VALUE.parse)(data, path).value_or(None)
         if value is not None and (value.updated_at_ms or 0) > purged_at_ms:
             return leaf
         self.forgotten_count += 1
@@ -308,7 +309,7 @@ class _Merge:
             for path, leaf in tree.items():
                 if path.startswith(FORGOTTEN) and why_outside(path, leaf) is None:
                     try:
-                        yield parse_tombstone(self._data(leaf) or b"", path)
+                        yield TOMBSTONE.parse(self._data(leaf) or b"", path)
                     except StateCorrupt:
                         continue
 

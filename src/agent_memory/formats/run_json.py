@@ -12,15 +12,14 @@ Checkpoints, replies and plans hold each attribute by its name, and each member 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, get_origin
 
-from attrs import evolve, frozen
-from cattrs import BaseValidationError, transform_error
+from attrs import evolve, fields, frozen, resolve_types
 from cattrs.preconf.json import make_converter
 from cattrs.strategies import configure_tagged_union
 
-from agent_memory.domain.actions import Archive, Deferred, DefragPlan, DefragProposal, Edit, Merge, Rename, Retag, Split
+from agent_memory.domain.actions import Archive, Deferred, DefragProposal, Edit, Merge, Rename, Retag, Split
 from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
 from agent_memory.domain.inbox_entry import AmpThread, FileSnapshot, InlineNote, SessionFile, session_id_of
@@ -28,18 +27,13 @@ from agent_memory.domain.instants import Instant, iso_of
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import Outcome
-from agent_memory.domain.run import KeptReply, Run, Settled, Work, sentence_of
+from agent_memory.domain.run import KeptReply, Run, Settled, sentence_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, LoggedSession, Machine, logged_actions
 from agent_memory.domain.tiers import TierList
-from agent_memory.errors import Error, StateCorrupt
-from agent_memory.formats.json_codec import Format, written
-from agent_memory.formats.strict_json import load_json
-from agent_memory.results import as_result
+from agent_memory.errors import Error
+from agent_memory.formats.json_codec import Documents, Format, written
+from agent_memory.formats.strict_json import load_bytes
 from agent_memory.wording import describe
-
-T = TypeVar("T")
-
-VERSION = 1
 
 # -- by the names of attributes ---------------------------------------------------------------------------------------
 
@@ -53,86 +47,71 @@ def _number(value: Any, _: type) -> float:
     return float(value)
 
 
+def _is_frozenset(type_: Any) -> bool:
+    return get_origin(type_) is frozenset
+
+
 _converter.register_structure_hook(float, _number)
+_converter.register_unstructure_hook_func(_is_frozenset, sorted)
 configure_tagged_union(Create | Replace | Retire | Restore, _converter, tag_name="change")
 configure_tagged_union(SessionFile | AmpThread | FileSnapshot | InlineNote, _converter, tag_name="class")
 configure_tagged_union(Merge | Split | Rename | Retag | Edit | Archive, _converter, tag_name="action")
 
 
-def _dump(document: Mapping[str, Any], indent: int | None = 1) -> str:
-    return json.dumps({"version": VERSION, **document}, ensure_ascii=False, indent=indent) + "\n"
+def _load(data: bytes) -> Any:
+    """An object that can be written again: an empty list would pass for a plan without changes (P6)."""
+    document = load_bytes(data)
+    json.dumps(document, ensure_ascii=False).encode()
+    if not is_object(document):
+        raise ValueError("it is not a JSON object")
+    return document
 
 
-def _parsed(text: str, path: str, read: Callable[[dict[str, Any]], T]) -> T:
-    """What `read` makes of the document; StateCorrupt for what this program cannot have written, since it could not be written
-    again, and for what is no object: an empty list would pass for a plan without changes (P6)."""
-    try:
-        document = load_json(text)
-        json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
-        if not is_object(document):
-            raise ValueError("it is not a JSON object")
-        return read(document)
-    except BaseValidationError as invalid:
-        raise StateCorrupt(path, tuple(transform_error(invalid))) from invalid
-    except (ValueError, KeyError, TypeError, AttributeError) as damaged:
-        raise StateCorrupt(path, (str(damaged) or type(damaged).__name__,)) from damaged
+def _types(cls: type) -> dict[str, Any]:
+    return {each.name: each.type for each in fields(resolve_types(cls))}
 
+
+def _members(value: Any, names: Sequence[str]) -> dict[str, Any]:
+    """These attributes as JSON values."""
+    types = _types(type(value))
+    return {name: _converter.unstructure(getattr(value, name), types[name]) for name in names}
+
+
+def _attributes(document: Mapping[str, Any], cls: type, names: Sequence[str]) -> dict[str, Any]:
+    """The attributes that were written as these members, none of which may be missing."""
+    types = _types(cls)
+    return {name: _converter.structure(document[name], types[name]) for name in names}
+
+
+REPLY = Documents[KeptReply](
+    _converter.unstructure, lambda document: _converter.structure(document, KeptReply), load=_load
+)
 
 # -- consolidate ------------------------------------------------------------------------------------------------------
 
+_RUN = ("id", "started_at_ms", "work", "live_at_start", "changed")
 
-def render_checkpoint(state: str, run: Run) -> str:
-    """`{version, state, run}`: of the run only the session in hand, since the others are still pending."""
-    work = run.work
-    if work is not None:
+
+def _checkpoint_document(kept: tuple[str, Run]) -> dict[str, Any]:
+    """Of the run only the session in hand, since the others are still pending."""
+    state, run = kept
+    if (work := run.work) is not None:
         work = evolve(work, history=None, windows=(), window_index=0, request=None, reply=None, error=None)
-    kept = {
-        "id": run.id,
-        "started_at_ms": run.started_at_ms,
-        "work": _converter.unstructure(work, Work),
-        "live_at_start": run.live_at_start,
-        "changed": sorted(run.changed),
-    }
-    return _dump({"state": state, "run": kept})
+        run = evolve(run, work=work)
+    return {"state": state, "run": _members(run, _RUN)}
 
 
-def parse_checkpoint(text: str, path: str) -> tuple[str, Run]:
-    """The state and the context that `render_checkpoint` wrote."""
-
-    def read(document: dict[str, Any]) -> tuple[str, Run]:
-        kept = document["run"]
-        run = Run(
-            id=str(kept["id"]),
-            started_at_ms=int(kept["started_at_ms"]),
-            work=_converter.structure(kept["work"], Work),
-            live_at_start=int(kept["live_at_start"]),
-            changed=frozenset(kept["changed"]),
-            resumed=True,
-        )
-        return str(document["state"]), run
-
-    return _parsed(text, path, read)
+def _checkpoint_of(document: dict[str, Any]) -> tuple[str, Run]:
+    return str(document["state"]), Run(**_attributes(document["run"], Run, _RUN), resumed=True)
 
 
-def render_reply(reply: KeptReply) -> str:
-    """A kept reply."""
-    return _dump(_converter.unstructure(reply))
-
-
-def parse_reply_record(text: str, path: str) -> KeptReply:
-    """The kept reply that `render_reply` wrote."""
-    return _parsed(text, path, lambda document: _converter.structure(document, KeptReply))
-
-
-def render_changes(changes: Sequence[Change]) -> str:
-    """The changes that wait for the next run."""
-    return json.dumps(plan_document(Plan(tuple(changes))), ensure_ascii=False, indent=1) + "\n"
-
-
-@as_result
-def parse_changes(text: str, path: str) -> tuple[Change, ...]:
-    """The changes that `render_changes` wrote."""
-    return _parsed(text, path, lambda document: _converter.structure(document, Plan).changes)
+CHECKPOINT = Documents(_checkpoint_document, _checkpoint_of, load=_load)
+CHANGES = Documents[Sequence[Change]](
+    lambda changes: plan_document(Plan(tuple(changes))),
+    lambda document: _converter.structure(document, Plan).changes,
+    load=_load,
+)
+"""What waits for the next run."""
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
@@ -143,87 +122,40 @@ def plan_document(plan: Plan) -> dict[str, Any]:
 
 # -- defrag -----------------------------------------------------------------------------------------------------------
 
-
-def render_defrag_checkpoint(state: str, run: DefragRun) -> str:
-    """`{version, state, run}`: the plan, the proposed tiers and the memo; the rest is had again."""
-    kept = {
-        "id": run.id,
-        "started_at_ms": run.started_at_ms,
-        "force": run.force,
-        "live_at_start": run.live_at_start,
-        "asked": run.asked,
-        "reply_key": run.reply_key,
-        "plan": _converter.unstructure(run.plan),
-        "proposed_tiers": _converter.unstructure(None if run.proposal is None else run.proposal.tiers),
-        "memo": _memo_document(run.memo),
-        "tiers_before": _converter.unstructure(run.tiers_before),
-        "tiers": _converter.unstructure(run.tiers),
-    }
-    # Without indents, which only the encoder in Python knows: as many findings may have been judged as there are notes.
-    return _dump({"state": state, "run": kept}, indent=None)
+_DEFRAG = ("id", "started_at_ms", "force", "live_at_start", "asked", "reply_key", "plan", "tiers_before", "tiers")
+_MEMO = ("fingerprint", "agent", "judged", "omitted")
 
 
-def parse_defrag_checkpoint(text: str, path: str) -> tuple[str, DefragRun]:
-    """The state and the context that `render_defrag_checkpoint` wrote."""
-
-    def read(document: dict[str, Any]) -> tuple[str, DefragRun]:
-        kept = document["run"]
-        run = DefragRun(
-            id=str(kept["id"]),
-            started_at_ms=int(kept["started_at_ms"]),
-            force=bool(kept["force"]),
-            live_at_start=int(kept["live_at_start"]),
-            asked=bool(kept["asked"]),
-            reply_key=_converter.structure(kept["reply_key"], str | None),  # type: ignore[arg-type]
-            proposal=DefragProposal(tiers=_converter.structure(kept["proposed_tiers"], TierList | None)),  # type: ignore[arg-type]
-            plan=_converter.structure(kept["plan"], DefragPlan),
-            memo=_memo_of(kept["memo"]),
-            tiers_before=_converter.structure(kept["tiers_before"], TierList),
-            tiers=_converter.structure(kept["tiers"], TierList),
-        )
-        return str(document["state"]), run
-
-    return _parsed(text, path, read)
+def _defrag_document(kept: tuple[str, DefragRun]) -> dict[str, Any]:
+    """The plan, the proposed tiers and the memo; the rest is had again."""
+    state, run = kept
+    proposed = None if run.proposal is None else run.proposal.tiers
+    more = {"proposed_tiers": _converter.unstructure(proposed), "memo": _members(run.memo, _MEMO)}
+    return {"state": state, "run": {**_members(run, _DEFRAG), **more}}
 
 
-def render_deferred(deferred: Sequence[Deferred]) -> str:
-    """The actions that wait for the next run."""
-    return _dump({"deferred": _converter.unstructure(tuple(deferred), tuple[Deferred, ...])}, indent=None)
-
-
-@as_result
-def parse_deferred(text: str, path: str) -> tuple[Deferred, ...]:
-    """What `render_deferred` wrote."""
-    return _parsed(text, path, lambda document: _converter.structure(document["deferred"], tuple[Deferred, ...]))
-
-
-def render_tiering(memo: TieringMemo) -> str:
-    """The memo."""
-    return _dump(_memo_document(memo), indent=None)
-
-
-def parse_tiering(text: str, path: str) -> TieringMemo:
-    """What `render_tiering` wrote."""
-    return _parsed(text, path, _memo_of)
-
-
-def _memo_document(memo: TieringMemo) -> dict[str, Any]:
-    return {
-        "fingerprint": memo.fingerprint,
-        "agent": memo.agent,
-        "judged": sorted(memo.judged),
-        "omitted": dict(sorted(memo.omitted.items())),
-    }
+def _defrag_of(document: dict[str, Any]) -> tuple[str, DefragRun]:
+    kept = document["run"]
+    proposed = kept["proposed_tiers"]
+    proposal = DefragProposal(tiers=None if proposed is None else _converter.structure(proposed, TierList))
+    run = DefragRun(**_attributes(kept, DefragRun, _DEFRAG), proposal=proposal, memo=_memo_of(kept["memo"]))
+    return str(document["state"]), run
 
 
 def _memo_of(document: dict[str, Any]) -> TieringMemo:
-    return TieringMemo(
-        fingerprint=str(document["fingerprint"]),
-        agent=str(document["agent"]),
-        judged=frozenset(map(str, document["judged"])),
-        omitted=_converter.structure(document["omitted"], dict[str, int]),
-    )
+    return TieringMemo(**_attributes(document, TieringMemo, _MEMO))
 
+
+# Without indents, which only the encoder in Python knows: as many findings may have been judged as there are notes.
+DEFRAG_CHECKPOINT = Documents(_defrag_document, _defrag_of, load=_load, indent=None)
+TIERING = Documents[TieringMemo](lambda memo: _members(memo, _MEMO), _memo_of, load=_load, indent=None)
+DEFERRED = Documents[Sequence[Deferred]](
+    lambda deferred: {"deferred": _converter.unstructure(tuple(deferred), tuple[Deferred, ...])},
+    lambda document: _converter.structure(document["deferred"], tuple[Deferred, ...]),
+    load=_load,
+    indent=None,
+)
+"""What waits for the next run."""
 
 # -- reports ----------------------------------------------------------------------------------------------------------
 
@@ -281,22 +213,22 @@ def render_report_document(run: LoggedRun, error: Error | None = None, more: Map
      "warnings": [], "dropped": [], "actions": [{"kind": "merge", "ids": ["id__…"], "newIds": ["id__…"], "words": "…",
      "fingerprint": "…"}]}
     """
-    return _dump(
-        {
-            "run": run.run_id,
-            "machine": run.machine,
-            "startedAt": iso_of(run.started_at_ms),
-            "endedAt": None if run.ended_at_ms is None else iso_of(run.ended_at_ms),
-            "result": run.result,
-            "error": None if error is None else {"code": error.code, "message": describe(error)},
-            "summary": run.summary,
-            "undid": run.undid,
-            "warnings": list(run.warnings),
-            "dropped": list(run.dropped),
-            "actions": [written(each) for each in run.actions],
-            **(more or {}),
-        }
-    )
+    document: dict[str, object] = {
+        "version": 1,
+        "run": run.run_id,
+        "machine": run.machine,
+        "startedAt": iso_of(run.started_at_ms),
+        "endedAt": None if run.ended_at_ms is None else iso_of(run.ended_at_ms),
+        "result": run.result,
+        "error": None if error is None else {"code": error.code, "message": describe(error)},
+        "summary": run.summary,
+        "undid": run.undid,
+        "warnings": list(run.warnings),
+        "dropped": list(run.dropped),
+        "actions": [written(each) for each in run.actions],
+        **(more or {}),
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 def parse_report(data: bytes, path: str) -> LoggedRun:

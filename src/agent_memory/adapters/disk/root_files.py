@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
 from agent_memory.adapters.disk.paths import as_store_io, directory_in, path_in, read_image, real_root
@@ -14,9 +14,21 @@ from agent_memory.errors import PathRefused, StoreIo
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent_memory.formats.json_codec import Format
 
 T = TypeVar("T")
+
+
+class Codec(Protocol[T]):
+    """One kind of file: `json_codec.Format`, or what is asked as one is."""
+
+    def render(self, value: T) -> str:
+        """The text of the file."""
+        ...
+
+    def parse(self, data: bytes, path: str) -> T:
+        """What was rendered; StateCorrupt for anything else."""
+        ...
+
 
 MAX_STATE_BYTES = 4 << 20
 """Of a small file of ours."""
@@ -51,7 +63,7 @@ def remove_file(root: str, relative: str) -> None:
 class JsonFile(Generic[T]):
     """A JSON file of ours under the root."""
 
-    def __init__(self, root: Path | str, relative: str, format: Format[T], max_bytes: int = MAX_STATE_BYTES) -> None:
+    def __init__(self, root: Path | str, relative: str, format: Codec[T], max_bytes: int = MAX_STATE_BYTES) -> None:
         self.path = relative
         self._root = real_root(root)
         self._format = format

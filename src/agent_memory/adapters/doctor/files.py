@@ -23,8 +23,7 @@ from agent_memory.domain.tagging import VOCABULARY_FILE
 from agent_memory.domain.text.file_name import is_note_name
 from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.errors import ERRORS, PathRefused, StateCorrupt
-from agent_memory.formats.bookkeeping_json import parse_session_mark
-from agent_memory.results import unwrap
+from agent_memory.formats.bookkeeping_json import SESSION_MARK
 from agent_memory.wording import describe
 
 _LITTER = re.compile(r"\.tmp-[0-9a-f]{16}", re.ASCII)
@@ -172,7 +171,7 @@ def _problem_in(root: str, path: str, *, is_mark: bool) -> str | None:
     try:
         data = read_bytes(root, path, _MAX_BYTES)
         if data is not None and is_mark:
-            unwrap(parse_session_mark(data, path))
+            SESSION_MARK.parse(data, path)
         elif data is not None:
             json.loads(data)
     except PathRefused as error:

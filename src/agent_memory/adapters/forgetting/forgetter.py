@@ -53,7 +53,7 @@ from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.domain.vocabulary import Harness, Sensitivity
 from agent_memory.errors import EntryChanged, EntryNotFound, Error
-from agent_memory.formats.bookkeeping_json import ForgettingAtWork
+from agent_memory.formats.bookkeeping_json import ForgettingAtWork, forgetting_at_work
 from agent_memory.formats.tiers_json import render_tiers
 from agent_memory.ports import Clock, KeptHistories, Locks, Recorder
 from agent_memory.results import unwrap
@@ -163,7 +163,7 @@ class Forgetter:
             marks=marks,
             has_history=exists(f"{self._real}/.git"),
         )
-        work = ForgettingAtWork(
+        work = forgetting_at_work(
             at_ms=told.at_ms,
             purge=target.purge,
             words=words,
@@ -219,7 +219,7 @@ class Forgetter:
 
     def purge_state(self, path: str) -> None:
         """Take the file of a state value away, and every version of it out of the git history."""
-        work = ForgettingAtWork(self.clock.now_ms(), purge=True, words=TraceWords(), marks=(path,))
+        work = forgetting_at_work(self.clock.now_ms(), TraceWords(), purge=True, marks=(path,))
         unwrap(TombstoneFiles(self.root).put(StateTombstone(path, work.at_ms)))
         ForgettingFiles(self.root).begin(work)
         self._finish(work)

@@ -17,16 +17,7 @@ from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, Sta
 from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.bookkeeping_json import (
-    ForgettingAtWork,
-    Tombstone,
-    parse_forgetting,
-    parse_purge,
-    parse_tombstone,
-    render_forgetting,
-    render_purge,
-    render_tombstone,
-)
+from agent_memory.formats.bookkeeping_json import FORGETTING, PURGE, TOMBSTONE, ForgettingAtWork, Tombstone
 from agent_memory.results import as_result
 
 FORGOTTEN = "state/forgotten"
@@ -70,12 +61,12 @@ class TombstoneFiles:
     @as_result
     def put(self, tombstone: Tombstone) -> None:
         """See the port."""
-        write_text(real_root(self.root), path_of(tombstone), render_tombstone(tombstone))
+        write_text(real_root(self.root), path_of(tombstone), TOMBSTONE.render(tombstone))
 
     def _read(self, path: str) -> Tombstone | None:
         real = real_root(self.root)
         data = read_bytes(real, path, _MAX_TOMBSTONE_BYTES)
-        return None if data is None else parse_tombstone(data, f"{real}/{path}")
+        return None if data is None else TOMBSTONE.parse(data, f"{real}/{path}")
 
 
 def path_of(tombstone: Tombstone) -> str:
@@ -102,11 +93,11 @@ class ForgettingFiles:
         """The forgetting that was begun and not finished. StateCorrupt for a damaged journal."""
         real = real_root(self.root)
         data = read_bytes(real, JOURNAL, _MAX_BYTES)
-        return None if data is None else parse_forgetting(data, f"{real}/{JOURNAL}")
+        return None if data is None else FORGETTING.parse(data, f"{real}/{JOURNAL}")
 
     def begin(self, work: ForgettingAtWork) -> None:
         """Make durable what is about to be done."""
-        write_text(real_root(self.root), JOURNAL, render_forgetting(work))
+        write_text(real_root(self.root), JOURNAL, FORGETTING.render(work))
 
     def end(self) -> None:
         """All of it is done."""
@@ -116,8 +107,8 @@ class ForgettingFiles:
         """When the git history was last rewritten and no clone was told yet: until then nothing is to be pushed or pulled."""
         real = real_root(self.root)
         data = read_bytes(real, PURGE_MARK, _MAX_TOMBSTONE_BYTES)
-        return None if data is None else parse_purge(data, f"{real}/{PURGE_MARK}")
+        return None if data is None else PURGE.parse(data, f"{real}/{PURGE_MARK}")
 
     def mark_purge(self, at_ms: int) -> None:
         """Note that the history is about to be rewritten."""
-        write_text(real_root(self.root), PURGE_MARK, render_purge(at_ms))
+        write_text(real_root(self.root), PURGE_MARK, PURGE.render(at_ms))

@@ -32,10 +32,10 @@ from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.undo_run import Footprint
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.footprint_json import parse_footprint, render_footprint
-from agent_memory.formats.run_json import parse_changes, parse_deferred, render_changes, render_deferred
+from agent_memory.formats.footprint_json import FOOTPRINT
+from agent_memory.formats.run_json import CHANGES, DEFERRED
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
-from agent_memory.results import unwrap
+from agent_memory.results import as_result
 
 _REPORT = "report.json"
 _REPLIES = "replies"
@@ -89,7 +89,7 @@ class RunTraces:
 
     def _is_trace(self, name: str, data: bytes, path: str) -> bool:
         if name.startswith("footprint-"):
-            footprint = parse_footprint(data, path).value_or(None)
+            footprint = as_result(FOOTPRINT.parse)(data, path).value_or(None)
             # A damaged one can be undone no more, and nobody can tell what is in it.
             return footprint is None or any(map(self._is_trace_in, footprint.files))
         if name == _REPORT or _REPLIES in path.split("/"):
@@ -119,7 +119,7 @@ class RunTraces:
         kept = self._of_others(run)
         first = f"{RUNS}/{run}/footprint-1.json"
         if kept:
-            write_text(self._real, first, render_footprint(Footprint(kept)).decode("ascii"))
+            write_text(self._real, first, FOOTPRINT.render(Footprint(kept)))
         stay = (f"{RUNS}/{run}/{_REPORT}", f"{RUNS}/{run}/{FORGOTTEN_MARK}", *([first] if kept else []))
         for path in self._files(f"{RUNS}/{run}"):
             if path not in stay:
@@ -162,8 +162,8 @@ class RunTraces:
         return self.words.names_one(text) or self.words.is_in(text)
 
     def _other_changes(self, data: bytes) -> bytes:
-        changes = unwrap(parse_changes(data.decode("utf-8", "replace"), ""))
-        return render_changes([each for each in changes if not self._is_change_of_it(each)]).encode()
+        changes = CHANGES.parse(data, "")
+        return CHANGES.render([each for each in changes if not self._is_change_of_it(each)]).encode()
 
     def _is_change_of_it(self, change: Change) -> bool:
         """What waits to be written and comes from the session goes as a whole: nobody has seen it yet."""
@@ -177,8 +177,8 @@ class RunTraces:
         return forgetful_commits(data, self.words, "")
 
     def _other_actions(self, data: bytes) -> bytes:
-        found = unwrap(parse_deferred(data.decode("utf-8", "replace"), ""))
-        return render_deferred([each for each in found if self.touched_ids.isdisjoint(ids_of(each.action))]).encode()
+        found = DEFERRED.parse(data, "")
+        return DEFERRED.render([each for each in found if self.touched_ids.isdisjoint(ids_of(each.action))]).encode()
 
     # -- files --------------------------------------------------------------------------------------------------------
 

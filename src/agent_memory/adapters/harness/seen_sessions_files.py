@@ -10,7 +10,8 @@ from attrs import define, field
 from agent_memory.adapters.disk.root_files import read_derived, write_derived
 from agent_memory.domain.found_session import FoundSession, SeenSession
 from agent_memory.domain.history import SessionMark
-from agent_memory.formats.bookkeeping_json import parse_seen, render_seen
+from agent_memory.errors import StateCorrupt
+from agent_memory.formats.bookkeeping_json import SEEN, SEEN_FORMAT, SeenSessions
 
 CACHE_NAME = "past-sessions.json"
 _MAX_BYTES = 256 << 20
@@ -44,13 +45,22 @@ class SeenSessionsFiles:
         others = {key: seen for key, seen in known.items() if seen.harness not in harnesses}
         sessions = others | self._used
         if sessions != known:
-            write_derived(self.root, CACHE_NAME, render_seen(self.program, sessions))
+            data = SEEN.render(SeenSessions(SEEN_FORMAT, self.program, sessions)).encode("utf-8", "backslashreplace")
+            write_derived(self.root, CACHE_NAME, data)
 
     def _all(self) -> dict[str, SeenSession]:
         if self._known is None:
             data = read_derived(self.root, CACHE_NAME, _MAX_BYTES)
-            self._known = {} if data is None else parse_seen(data, self.program)
+            self._known = {} if data is None else self._seen_in(data)
         return self._known
+
+    def _seen_in(self, data: bytes) -> dict[str, SeenSession]:
+        """What this version kept; nothing of anything else."""
+        try:
+            found = SEEN.parse(data, CACHE_NAME)
+        except StateCorrupt:
+            return {}
+        return found.sessions if (found.format, found.program) == (SEEN_FORMAT, self.program) else {}
 
 
 def _key(found: FoundSession) -> str:

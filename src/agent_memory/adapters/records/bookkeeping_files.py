@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.paths import path_in, real_root
-from agent_memory.adapters.disk.root_files import (
-    MAX_STATE_BYTES,
-    JsonFile,
-    names_below,
-    names_in,
-    read_bytes,
-    remove_file,
-    write_text,
-)
+from agent_memory.adapters.disk.paths import real_root
+from agent_memory.adapters.disk.root_files import JsonFile, names_below
 from agent_memory.domain.agent_request import Spend, day_of, spend_on, with_added
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.note_draft import StateValue
@@ -25,40 +18,25 @@ from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.text.slug import slug_beginning, slug_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, SpendExhausted, StateCorrupt
-from agent_memory.formats.bookkeeping_json import (
-    SESSION_MARK,
-    parse_spend,
-    parse_state_value,
-    parse_tag_vocabulary,
-    render_spend,
-    render_state_value,
-    render_tag_vocabulary,
-)
+from agent_memory.formats.bookkeeping_json import SESSION_MARK, SPEND, STATE_VALUE, TAG_VOCABULARY
 from agent_memory.ports import Locks
-from agent_memory.results import as_result, sealed, unwrap
+from agent_memory.results import as_result, unwrap
 
 _ENDING = ".json"
-
 
 T = TypeVar("T")
 
 
-def _is_kept(name: str) -> bool:
-    return name.endswith(_ENDING) and not name.startswith(".")
-
-
-def _each(names: Callable[[], tuple[str, ...]], read: Callable[[str], T | None]) -> Iterator[Result[T, Error]]:
+def _each(root: str, directory: str, read: Callable[[str], T | None]) -> Iterator[Result[T, Error]]:
     """What each of the files holds, or why it cannot be read; what is gone since it was listed is left out."""
-    found = as_result(names)()
-    for name in found.value_or(()):
-        match sealed(as_result(read)(name)):
-            case Failure(error):
-                yield Failure(error)
-            case Success(value):
-                if value is not None:
-                    yield Success(value)
-    if isinstance(found, Failure):
-        yield found
+    names = as_result(names_below)(root, directory, lambda name: name.endswith(_ENDING) and not name.startswith("."))
+    if isinstance(names, Failure):
+        yield names
+        return
+    for name in names.unwrap():
+        found = as_result(read)(name)
+        if found != Success(None):
+            yield cast("Result[T, Error]", found)
 
 
 # -- session marks ----------------------------------------------------------------------------------------------------
@@ -90,9 +68,8 @@ class SessionMarksFiles:
     @as_result
     def remove(self, mark: SessionMark) -> str:
         """Let the session count as never seen; the path of its mark below the root. A mark that is gone counts as removed."""
-        file = self._file(_mark_name(mark.harness, mark.session_id))
-        file.remove()
-        return file.path
+        self._file(_mark_name(mark.harness, mark.session_id)).remove()
+        return self.path_of(mark)
 
     @staticmethod
     def path_of(mark: SessionMark) -> str:
@@ -101,14 +78,14 @@ class SessionMarksFiles:
 
     def all(self) -> Iterator[Result[SessionMark, Error]]:
         """See the port."""
-        yield from _each(lambda: names_in(f"{self._root}/{_SESSIONS}", _is_kept), lambda name: self._file(name).read())
+        return _each(self._root, _SESSIONS, lambda name: self._file(name).read())
 
     @as_result
     def beginning_with(self, session_id: str, most: int) -> tuple[SessionMark, ...]:
         """The marks of all sessions, of any harness, whose id begins so: at most `most`, by file name."""
         beginnings = tuple(f"{harness}_{slug_beginning(session_id)}" for harness in Harness)
         marks: list[SessionMark] = []
-        for name in names_in(f"{self._root}/{_SESSIONS}", lambda name: name.startswith(beginnings)):
+        for name in names_below(self._root, _SESSIONS, lambda name: name.startswith(beginnings)):
             mark = self._file(name).read()
             if mark is not None and mark.session_id.startswith(session_id):
                 marks.append(mark)
@@ -147,26 +124,26 @@ class StateKeysFiles:
     @as_result
     def put(self, value: StateValue) -> str:
         """See the port."""
-        write_text(self._root, path_of(value.key), render_state_value(value))
+        self._file(path_of(value.key)).write(value)
         return path_of(value.key)
 
     @as_result
     def delete(self, key: str) -> str:
         """See the port."""
-        path_in(self._root, path_of(key))
-        remove_file(self._root, path_of(key))
+        self._file(path_of(key)).remove()
         return path_of(key)
 
     def all(self) -> Iterator[Result[StateValue, Error]]:
         """See the port."""
-        yield from _each(
-            lambda: names_below(self._root, KEYS, _is_kept),
-            lambda name: self._read(f"{KEYS}/{name}", name.removesuffix(_ENDING)),
-        )
+        return _each(self._root, KEYS, lambda name: self._read(f"{KEYS}/{name}", name.removesuffix(_ENDING)))
 
     def _read(self, path: str, key: str) -> StateValue | None:
-        data = read_bytes(self._root, path, MAX_STATE_BYTES)
-        return None if data is None else unwrap(parse_state_value(data, f"{self._root}/{path}", key))
+        """The value; of one that a person wrote the key is that of the file."""
+        found = self._file(path).read()
+        return found if found is None or found.key else evolve(found, key=key)
+
+    def _file(self, path: str) -> JsonFile[StateValue]:
+        return JsonFile(self._root, path, STATE_VALUE)
 
 
 def path_of(key: str) -> str:
@@ -181,27 +158,23 @@ class TagVocabularyFile:
     """`KeptVocabulary` under a root: `state/project_tags.json`."""
 
     def __init__(self, root: Path) -> None:
-        self._root = real_root(root)
+        self._file = JsonFile(root, VOCABULARY_FILE, TAG_VOCABULARY)
 
     @as_result
     def get(self) -> TagVocabulary:
         """See the port."""
-        data = read_bytes(self._root, VOCABULARY_FILE, MAX_STATE_BYTES)
-        if data is None:
-            return TagVocabulary()
-        return unwrap(parse_tag_vocabulary(data, f"{self._root}/{VOCABULARY_FILE}"))
+        return self._file.read() or TagVocabulary()
 
     @as_result
     def put(self, vocabulary: TagVocabulary) -> str:
         """See the port."""
-        write_text(self._root, VOCABULARY_FILE, render_tag_vocabulary(vocabulary))
+        self._file.write(vocabulary)
         return VOCABULARY_FILE
 
 
 # -- spend ------------------------------------------------------------------------------------------------------------
 
 LEDGER = "runs/spend.json"
-MAX_LEDGER_BYTES = 1 << 20
 
 
 class SpendLedgerFiles:
@@ -209,7 +182,7 @@ class SpendLedgerFiles:
     made, durably: a crash can cost a call that was never made, and never hide one that was."""
 
     def __init__(self, root: Path, locks: Locks) -> None:
-        self._root = real_root(root)
+        self._file = JsonFile(root, LEDGER, SPEND)
         self._locks = locks
 
     @as_result
@@ -238,13 +211,9 @@ class SpendLedgerFiles:
     @as_result
     def days(self) -> Spend:
         """See the port."""
-        return self._read()
-
-    def _read(self) -> Spend:
-        data = read_bytes(self._root, LEDGER, MAX_LEDGER_BYTES)
-        return () if data is None else parse_spend(data, f"{self._root}/{LEDGER}")
+        return self._file.read() or ()
 
     def _change(self, change: Callable[[Spend], Spend]) -> None:
         with self._locks.write() as held:
             unwrap(held)
-            write_text(self._root, LEDGER, render_spend(change(self._read())))
+            self._file.write(change(self._file.read() or ()))

@@ -37,7 +37,7 @@ from agent_memory.domain.undo_run import Footprint, SectionChange, fold_files
 from agent_memory.errors import Error, PathRefused, RunNotFound, StateCorrupt, StoreIo, UndoRefused
 from agent_memory.formats.bookkeeping_json import UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT, Undone
 from agent_memory.formats.footprint_diff import logged_changes, note_changes
-from agent_memory.formats.footprint_json import parse_footprint, render_footprint
+from agent_memory.formats.footprint_json import FOOTPRINT
 from agent_memory.formats.run_json import parse_report, render_report_document
 from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
@@ -55,12 +55,13 @@ PRUNED = "pruned"
 FORGOTTEN_MARK = "forgotten.json"
 """A file in the directory of a run of which a part was forgotten: its footprint lacks what is not to come back (P28)."""
 
-MAX_REPORT_BYTES = 16 << 20
-_MAX_FOOTPRINT_BYTES = 1 << 30
+MAX_RUN_FILE_BYTES = 1 << 30
+"""Of a footprint, which holds the bytes of many notes, and of all else."""
 _BEGINS_AS_RUN_ID = re.compile(r"\d{4}-\d\d-\d\dT", re.ASCII)
 """How the name of a run begins: there are other directories beside those of runs."""
 
 _RUN_ID = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)_[0-9a-f]+", re.ASCII)
+_SECTIONS = "sections.json"
 _FOOTPRINT = re.compile(r"footprint-([1-9]\d{0,8})\.json", re.ASCII)
 
 _UNREADABLE = (StateCorrupt, StoreIo, PathRefused)
@@ -71,8 +72,8 @@ class RunLogFiles:
 
     def __init__(self, root: Path) -> None:
         self._root = real_root(root)
-        self._undone = JsonFile(self._root, UNDONE, UNDONE_FORMAT, MAX_REPORT_BYTES)
-        self._undoing = JsonFile(self._root, UNDOING, UNDOING_FORMAT, MAX_REPORT_BYTES)
+        self._undone = JsonFile(self._root, UNDONE, UNDONE_FORMAT, MAX_RUN_FILE_BYTES)
+        self._undoing = JsonFile(self._root, UNDOING, UNDOING_FORMAT, MAX_RUN_FILE_BYTES)
 
     @as_result
     def runs(self, limit: int | None = None, named: str = "") -> tuple[LoggedRun, ...]:
@@ -93,8 +94,7 @@ class RunLogFiles:
         paths = {each.path for each in known}
         more = [each for each in sections if each.path not in paths and each.before != each.after]
         if more:
-            text = render_footprint(Footprint(sections=(*known, *more))).decode()
-            write_text(self._root, _sections_of(run_id), text)
+            self._part(run_id, _SECTIONS).write(Footprint(sections=(*known, *more)))
 
     @as_result
     def put_report(self, run: LoggedRun, error: Error | None = None) -> None:
@@ -155,7 +155,7 @@ class RunLogFiles:
         path = f"{RUNS}/{run_id}/{REPORT}"
         try:
             kept = self._is_kept(run_id)
-            data = read_bytes(self._root, path, MAX_REPORT_BYTES)
+            data = read_bytes(self._root, path, MAX_RUN_FILE_BYTES)
             if data is None:
                 return self._unfinished(run_id) if kept else None
             return evolve(parse_report(data, path), run_id=run_id, kept=kept)
@@ -165,8 +165,8 @@ class RunLogFiles:
             return evolve(_blank(run_id, "unreadable"), problems=(describe(error),), kept=kept)
 
     def _is_kept(self, run_id: str) -> bool:
-        is_changed = self._has(run_id, "footprint-1.json") or self._has(run_id, "sections.json")
-        return not self._has(run_id, PRUNED) and is_changed
+        is_changed = self._has(run_id, "footprint-1.json") or self._has(run_id, _SECTIONS)
+        return is_changed and not self._has(run_id, PRUNED)
 
     def _has(self, run_id: str, name: str) -> bool:
         return exists(f"{self._root}/{RUNS}/{run_id}/{name}")
@@ -196,7 +196,7 @@ class RunLogFiles:
         parts = self._parts(run_id)
         if not parts and self._has(run_id, FORGOTTEN_MARK):
             raise UndoRefused(run_id, ("what it changed was forgotten since (`memory forget`)",))
-        found = [self._part(f"{RUNS}/{run_id}/{name}") for name in parts]
+        found = [self._part(run_id, name).read() for name in parts]
         sections = self._sections(run_id)
         if sections is None and not parts:
             raise RunNotFound(run_id)
@@ -216,12 +216,11 @@ class RunLogFiles:
         return tuple(f"footprint-{number}.json" for number in numbers)
 
     def _sections(self, run_id: str) -> tuple[SectionChange, ...] | None:
-        part = self._part(_sections_of(run_id))
+        part = self._part(run_id, _SECTIONS).read()
         return None if part is None else part.sections
 
-    def _part(self, path: str) -> Footprint | None:
-        data = read_bytes(self._root, path, _MAX_FOOTPRINT_BYTES)
-        return None if data is None else unwrap(parse_footprint(data, f"{self._root}/{path}"))
+    def _part(self, run_id: str, name: str) -> JsonFile[Footprint]:
+        return JsonFile(self._root, f"{RUNS}/{run_id}/{name}", FOOTPRINT, MAX_RUN_FILE_BYTES)
 
     def _marks(self) -> Mapping[str, UndoneMark]:
         return (self._undone.read() or Undone({})).runs
@@ -230,10 +229,6 @@ class RunLogFiles:
 def _blank(run_id: str, result: str) -> LoggedRun:
     day, _, clock = run_id[:24].partition("T")
     return LoggedRun(run_id, "consolidate", ms_of(f"{day}T{clock.replace('-', ':')}") or 0, None, result, "")
-
-
-def _sections_of(run_id: str) -> str:
-    return f"{RUNS}/{run_id}/sections.json"
 
 
 # -- pruning ----------------------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ from agent_memory.errors import (
     PathRefused,
     StateCorrupt,
 )
-from agent_memory.formats.footprint_json import render_footprint
+from agent_memory.formats.footprint_json import FOOTPRINT
 from agent_memory.formats.note import render_note
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 from agent_memory.results import unwrap
@@ -116,7 +116,7 @@ def _with_footprint(root: str, changes: Sequence[FileChange], run_id: str | None
         raise PathRefused(directory, "it is not a plain name")
     names = map(_FOOTPRINT.fullmatch, names_below(root, directory))
     number = max((int(found[1]) for found in names if found), default=0) + 1
-    state = FileState(render_footprint(Footprint(tuple(changes))))
+    state = FileState(FOOTPRINT.render(Footprint(tuple(changes))).encode("utf-8", "backslashreplace"))
     return (*changes, FileChange(f"{directory}/footprint-{number}.json", None, state))
 
 

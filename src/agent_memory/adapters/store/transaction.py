@@ -39,7 +39,6 @@ from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, MAX_FILE_B
 from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash, hash_of
 from agent_memory.errors import PathRefused, StoreIo
 from agent_memory.formats.footprint_json import OVER, Step, is_over, parse_journal, render_journal
-from agent_memory.results import unwrap
 
 _JOURNALS = re.compile(re.escape(JOURNAL.rpartition("/")[2]))
 _TEMPORARY = re.compile(re.escape(TEMPORARY_PREFIX) + ".*", re.DOTALL)
@@ -73,7 +72,7 @@ class Transactions:
         if image is None or is_over(image.data):
             self._clear()
             return
-        steps = unwrap(parse_journal(image.data, self._journal))
+        steps = parse_journal(image.data, self._journal)
         places = [self._where(step) for step in steps]
         if any(at is not _At.AFTER for at in places):
             self._mend(steps, places)

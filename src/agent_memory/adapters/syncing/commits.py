@@ -23,7 +23,7 @@ from agent_memory.domain.merging import EMPTY, MAX_FILE_BYTES, Held, Leaf, Tree,
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE
 from agent_memory.errors import SyncRefused
-from agent_memory.formats.bookkeeping_json import SyncAtWork, parse_at_work, render_at_work
+from agent_memory.formats.bookkeeping_json import SYNCING, SyncAtWork
 from agent_memory.ports import Clock
 
 AGREED = "refs/agent-memory/agreed"
@@ -154,7 +154,7 @@ class DiskMerge:
         """True: the files of the merge are on disk, and git knows. False, and nothing changed, where somebody is changing the
         same files right now. SyncRefused where a file to be changed holds what git was never told."""
         changes = self._changes(before, self.commits.tree(work.to_commit))
-        journal = FileChange(AT_WORK, None, FileState(render_at_work(work)))
+        journal = FileChange(AT_WORK, None, FileState(SYNCING.render(work).encode()))
         transactions = Transactions(real_root(self.root))
         transactions.recover()
         if not transactions.commit((journal, *changes)):
@@ -170,7 +170,7 @@ class DiskMerge:
         data = read_bytes(real, AT_WORK, MAX_STATE_BYTES)
         if data is None:
             return False
-        self._tell_git(parse_at_work(data, f"{real}/{AT_WORK}"))
+        self._tell_git(SYNCING.parse(data, f"{real}/{AT_WORK}"))
         return True
 
     def _changes(self, before: Tree, after: Tree) -> tuple[FileChange, ...]:

@@ -14,7 +14,7 @@ from agent_memory.domain.merging import EMPTY, Held, Leaf, MergedTree, Remark, S
 from agent_memory.domain.recording.commit_message import commit_message
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, holds_secret
 from agent_memory.errors import SyncRefused
-from agent_memory.formats.bookkeeping_json import parse_purge
+from agent_memory.formats.bookkeeping_json import PURGE
 from agent_memory.formats.merged_tree import merged_tree, wanted_contents
 
 _OURS = ("topics/", "archive/", "state/", "usage/")
@@ -76,7 +76,7 @@ def _purge_in(commits: Commits, tree: Tree) -> int | None:
     leaf = tree.get(PURGE_MARK)
     if leaf is None:
         return None
-    return parse_purge(contents_of(commits.git, (leaf.object_id,)).get(leaf.object_id, b""), PURGE_MARK)
+    return PURGE.parse(contents_of(commits.git, (leaf.object_id,)).get(leaf.object_id, b""), PURGE_MARK)
 
 
 def refuse(meeting: Meeting, remote: str, request: SyncRequest) -> None:

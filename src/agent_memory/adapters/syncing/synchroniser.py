@@ -27,7 +27,7 @@ from agent_memory.domain.forgetting import EntryTombstone, ForgetTarget, Session
 from agent_memory.domain.merging import Leaf, MergedTree, Synced, SyncRequest, count_notes, together
 from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.errors import EntryNotFound, StateCorrupt, SyncRefused
-from agent_memory.formats.bookkeeping_json import SyncAtWork, Tombstone, parse_synced, parse_tombstone, render_synced
+from agent_memory.formats.bookkeeping_json import SYNCED, TOMBSTONE, SyncAtWork, Tombstone
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.ports import Clock, Locks, Recorder
 from agent_memory.results import as_result, unwrap
@@ -177,7 +177,7 @@ class Synchroniser:
         gone = False
         for data in contents_of(self.git, news).values():
             try:
-                target = _target_of(parse_tombstone(data, FORGOTTEN))
+                target = _target_of(TOMBSTONE.parse(data, FORGOTTEN))
                 found = None if target is None else self.forgetter.look(target)
             except (EntryNotFound, StateCorrupt):  # of a damaged one `memory doctor` tells
                 continue
@@ -205,14 +205,14 @@ class Synchroniser:
             with self.locks.write() as held:
                 unwrap(held)
                 self._commits.forget_remote_history()
-                write_text(real_root(self.root), SYNCED_FILE, render_synced(purged_at_ms))
+                write_text(real_root(self.root), SYNCED_FILE, SYNCED.render(purged_at_ms))
         return True
 
     def _purge_handled_ms(self) -> int | None:
         """The purge that this machine has dealt with (epoch ms); None for none yet. StateCorrupt for a damaged mark."""
         real = real_root(self.root)
         data = read_bytes(real, SYNCED_FILE, MAX_STATE_BYTES)
-        return None if data is None else parse_synced(data, f"{real}/{SYNCED_FILE}")
+        return None if data is None else SYNCED.parse(data, f"{real}/{SYNCED_FILE}")
 
     @property
     def _commits(self) -> Commits:
