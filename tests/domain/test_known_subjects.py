@@ -11,7 +11,7 @@ from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote, SessionFile
 from agent_memory.domain.plan import ChangeSet, PlanFacts, ProposedEntry
-from agent_memory.domain.planning.plan_window import plan_window, said_already, similar_ids, subject_of
+from agent_memory.domain.planning.plan_window import plan_window, subject_of
 from agent_memory.domain.similarity import Subject
 from agent_memory.domain.vocabulary import Harness, Kind, Status
 
@@ -42,6 +42,12 @@ def facts(
     )
 
 
+def said_already(proposed: ProposedEntry, given: PlanFacts) -> str | None:
+    lead = "it is already stored as "
+    reasons = [each.reasons[0] for each in plan_window(ChangeSet((proposed,)), given).dropped]
+    return next((reason.removeprefix(lead) for reason in reasons if reason.startswith(lead)), None)
+
+
 KNOWN = stored("a", "The staging api server listens on port 8080, behind the proxy.")
 OTHER = stored("b", "The staging api moves to a new rack.")
 
@@ -54,8 +60,9 @@ def test_a_note_is_compared_as_it_would_be_stored() -> None:
 
 def test_a_note_is_linked_to_those_of_its_subject_that_it_does_not_take_the_place_of() -> None:
     proposed = ProposedEntry("Api port", "It listens on 9090.", Kind.FACT, (), supersedes=(KNOWN.meta.id,))
-    assert similar_ids(proposed, facts(proposed, OTHER, KNOWN)) == (OTHER.meta.id,)
-    assert similar_ids(LESSON, facts(proposed, OTHER)) == ()
+    (change,) = plan_window(ChangeSet((proposed,)), facts(proposed, OTHER, KNOWN)).changes
+    assert isinstance(change, Create)
+    assert change.entry.body == f"It listens on 9090.\n\nSee also: [[{OTHER.meta.id}]]"
 
 
 def test_the_links_to_its_subject_stand_in_the_stored_note() -> None:

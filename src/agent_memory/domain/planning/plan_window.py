@@ -5,16 +5,18 @@ Pure and deterministic: the same change set and facts give the same plan, to the
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field, frozen
 
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Retire
 from agent_memory.domain.defragging.changed_claims import invented_words, sentences, swapped_words, turned_claims
 from agent_memory.domain.defragging.information import loss_problems, said_by
 from agent_memory.domain.editing import kept_description
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
-from agent_memory.domain.history import Role
+from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.inbox_entry import InlineNote
 from agent_memory.domain.plan import (
     ChangeSet,
@@ -32,6 +34,7 @@ from agent_memory.domain.planning.drafts import (
     Refused,
     Targets,
     body_problems,
+    has_secret,
     link_body,
     stored_body,
     stored_description,
@@ -42,6 +45,7 @@ from agent_memory.domain.planning.drafts import (
     stored_title,
     title_problems,
     unlinked,
+    why_untouchable,
     with_links,
 )
 from agent_memory.domain.planning.origin import (
@@ -56,7 +60,6 @@ from agent_memory.domain.planning.origin import (
     with_source,
 )
 from agent_memory.domain.planning.salience import actionable_tokens, lost_salience, statements
-from agent_memory.domain.redaction import redact
 from agent_memory.domain.similarity import Subject, says_nothing_new
 from agent_memory.domain.text.derive import MAX_TITLE_CHARS, body_hash, derive_description, derive_title
 from agent_memory.domain.text.ids import mint_id
@@ -68,103 +71,19 @@ from agent_memory.domain.vocabulary import (
     Importance,
     Kind,
     Origin,
-    Sensitivity,
     Status,
     furthest,
     least_trusted,
 )
 
-
-def taken_ids(facts: PlanFacts, so_far: Plan) -> set[str]:
-    """Every id that is not free, casefolded: of the store, and planned by earlier windows."""
-    return {*facts.taken_ids, *map(str.casefold, planned_entries(so_far))}
-
-
-def link_targets(by_ref: Mapping[str, str], new: Iterable[str], facts: PlanFacts, so_far: Plan) -> Targets:
-    """What a link may point at: refs of the reply, its `new` ids, earlier windows' entries and the store's.
-
-    An id goes before an alias, and of several entries the first.
-    """
-    metas = [each.meta for each in reversed(facts.live)]
-    aliases = (alias for meta in metas for alias in reversed(meta.aliases))
-    ids = (*aliases, *(meta.id for meta in metas), *planned_entries(so_far), *new)
-    return Targets(by_ref, {id.casefold(): id for id in ids}, taken_ids(facts, so_far))
-
-
-def id_with_body(body: str, facts: PlanFacts, so_far: Plan) -> str | None:
-    """The planned or live entry whose body is the same; None where there is none."""
-    wanted = body_hash(body)
-    planned = planned_entries(so_far)
-    here = (id for id, entry in planned.items() if body_hash(entry.body) == wanted)
-    same = [each for each in facts.live if each.body_hash == wanted]
-    live = (each.meta.id for each in same if each.meta.id not in planned)
-    return next((id for ids in (here, live) for id in ids), None)
-
-
-def protection(id: str, facts: PlanFacts, so_far: Plan) -> tuple[str, ...]:
-    """Why this entry may not be replaced or archived, in words; nothing if it may."""
-    stored = facts.shown.get(id)
-    planned = planned_entries(so_far)
-    if any(isinstance(change, Retire) and change.id == id for change in so_far.changes):
-        return ("it was superseded earlier in this session",)
-    if any(changed_id(change) == id for change in so_far.deferred):
-        return ("a change of it waits for the next run",)
-    if stored is None:
-        is_known = id.casefold() in taken_ids(facts, so_far)
-        return ("it was not shown in full",) if is_known else ("there is no such entry",)
-    if id not in planned and (gone := _changed_since_shown(stored, facts)):
-        return gone
-    if id in planned and planned[id].body != stored.body:
-        return ("an earlier part of this session has changed it since it was shown",)
-    return _forbidden(stored)
-
-
-def _changed_since_shown(stored: StoredEntry, facts: PlanFacts) -> tuple[str, ...]:
-    now = {each.meta.id: each for each in facts.live}.get(stored.meta.id)
-    if now is None:
-        return ("it is no longer live",)
-    return ("it was changed since it was shown",) if now.content_hash != stored.listed.content_hash else ()
-
-
-def _forbidden(stored: StoredEntry) -> tuple[str, ...]:
-    rules = (
-        (stored.meta.pinned, "it is pinned"),
-        (stored.listed.conflicted, "it holds an unresolved conflict"),
-        (stored.meta.sensitivity is Sensitivity.SECRET, "it is secret"),
-        # What the agent saw was not all of it.
-        (redact(stored.body).text != stored.body, "it holds a secret that the agent was not shown"),
-    )
-    return tuple(words for holds, words in rules if holds)
-
-
-def subject_of(proposed: ProposedEntry) -> Subject:
-    """The proposed entry as it is compared with known notes: cleaned, as it would be stored."""
-    return Subject(stored_title(proposed.title), stored_body(proposed.body), proposed.description or "", proposed.kind)
-
-
-def similar_ids(proposed: ProposedEntry, facts: PlanFacts) -> tuple[str, ...]:
-    """The notes about the same subject that the new one is to link to: not those that it takes the place of."""
-    return tuple(each.meta.id for each in facts.similar.get(proposed, ()) if each.meta.id not in proposed.supersedes)
-
-
-def said_already(proposed: ProposedEntry, facts: PlanFacts) -> str | None:
-    """The note that says all of it already, so that it need not be stored: with the same body but for links added at its
-    end, or, for a lesson of the agent's that nobody judged, in its own words. Such a lesson is worth a note when it is unlike what is known."""
-    subject = subject_of(proposed)
-    known = facts.similar.get(proposed, ())
-    body = without_see_also(subject.body)
-    if twin := next((each for each in known if without_see_also(each.body) == body), None):
-        return twin.meta.id
-    is_persons = is_persons_note(facts) or any(turn.role is Role.USER for turn in cited_turns(proposed.turns, facts))
-    is_unjudged = facts.status is Status.CAPTURED and not is_persons
-    if proposed.kind is not Kind.LESSON or not is_unjudged or proposed.supersedes:
-        return None
-    return next((each.meta.id for each in known if says_nothing_new(subject, each)), None)
-
-
 _MAX_SKIPPED_CHARS = 500
 _SAID_AGAIN = 0.6
 """Share of a note's words that must be in what an agent made of it."""
+_ONCE = ("an entry is replaced or archived once",)
+CHANGES_NOTHING = "it changes nothing"
+"""Of an update that says what the entry says already."""
+IS_NEWER = "it is newer than this session"
+"""Of an entry that an old session would put something else in the place of."""
 
 
 def plan_window(change_set: ChangeSet, facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # noqa: B008 - a frozen value
@@ -176,17 +95,19 @@ def plan_window(change_set: ChangeSet, facts: PlanFacts, so_far: Plan = Plan()) 
     that is found; only entries shown in full are replaced or archived, each once, and none that is pinned, conflicted
     or secret; every salient token of replaced text is in the new text or was named as dropped.
     """
-    unique = without_doubles(draft_entries(change_set.entries, facts, so_far), facts, so_far)
-    targets = unique.targets(facts, so_far)
-    retired, successors = supersede(unique.drafts, facts, so_far)
-    created = create_entries(unique.drafts, successors, targets, facts)
-    gone = frozenset(id for ids in successors.values() for id in ids)
-    updates = update_entries((*unique.updates, *change_set.updates), facts, so_far, targets, gone)
-    told = tuple(map(stored_refusal, change_set.dropped))
-    dropped = so_far.dropped + told + unique.dropped + created.dropped + retired.dropped + updates.dropped
-    plan = _merged(so_far, created.changes + retired.changes + updates.changes, facts)
+    window = _Window(facts, so_far, list(map(stored_refusal, change_set.dropped)))
+    drafts, renewals = window.drafts(change_set.entries)
+    drafts = window.without_doubles(drafts)
+    targets = window.targets(drafts)
+    # Told in this order, though what is retired must be known first.
+    retired, not_retired = window.supersede(drafts)
+    created = window.create(drafts, retired, targets)
+    window.dropped += not_retired
+    updated = window.update((*renewals, *change_set.updates), targets)
+    plan = _merged(so_far, (*created, *(change for each in retired.values() for change in each), *updated), facts)
     skipped = stored_line(change_set.skipped, _MAX_SKIPPED_CHARS) if change_set.skipped else so_far.skipped
-    return _with_left_out_note(evolve(plan, dropped=dropped, skipped=skipped or None), facts)
+    plan = evolve(plan, dropped=(*so_far.dropped, *window.dropped), skipped=skipped or None)
+    return _with_left_out_note(plan, facts)
 
 
 def plan_inline_fallback(facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # noqa: B008 - a frozen value
@@ -197,39 +118,43 @@ def plan_inline_fallback(facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # no
     note = facts.entry.retrieval
     if not isinstance(note, InlineNote):
         return so_far
+    window = _Window(facts, so_far)
     body = stored_body(note.body) or stored_line(note.title)
     title = one_line(stored_title(note.title) or derive_title(body) or "untitled note", MAX_TITLE_CHARS)
-    known = id_with_body(body, facts, so_far)
+    known = window.id_with_body(body)
     if known is not None:
         double = Dropped(stored_subject(title), (f"it is already stored as {known}",))
         return so_far if double in so_far.dropped else evolve(so_far, dropped=(*so_far.dropped, double))
     proposed = ProposedEntry(title, body, note.kind or Kind.FACT, note.tags)
     origin = Origin.USER if is_persons_note(facts) else Origin.AGENT
-    meta = evolve(
-        entry_meta(proposed, title, body, facts, taken_ids(facts, so_far)), status=Status.CAPTURED, origin=origin
-    )
-    linked = link_body(body, (), link_targets({}, (), facts, so_far), meta.id)
+    meta = evolve(_new_meta(proposed, title, body, facts, window.taken_ids), status=Status.CAPTURED, origin=origin)
+    linked = link_body(body, (), window.targets(()), meta.id)
     return evolve(so_far, changes=(*so_far.changes, Create(MemoryEntry(meta, linked.body))), skipped=None)
 
 
-def _merged(so_far: Plan, new: tuple[Change, ...], facts: PlanFacts) -> Plan:
+def subject_of(proposed: ProposedEntry) -> Subject:
+    """The proposed entry as it is compared with known notes: cleaned, as it would be stored."""
+    return Subject(stored_title(proposed.title), stored_body(proposed.body), proposed.description or "", proposed.kind)
+
+
+def _merged(so_far: Plan, new: Iterable[Change], facts: PlanFacts) -> Plan:
     """`so_far` and the new changes: one of what it plans rewrites the plan, the others stand under the run's limit."""
     planned = planned_entries(so_far)
-    rewritten = {
-        change.entry.meta.id: change.entry
-        for change in new
-        if isinstance(change, Replace) and change.entry.meta.id in planned
-    }
-    kept = tuple(_rewritten(change, rewritten) for change in so_far.changes)
-    fresh = (change for change in new if changed_id(change) not in rewritten)
+    rewritten: dict[str, MemoryEntry] = {}
+    fresh: list[Change] = []
+    for change in new:
+        if isinstance(change, Replace) and change.entry.meta.id in planned:
+            rewritten[change.entry.meta.id] = change.entry
+        else:
+            fresh.append(change)
+    kept = tuple(
+        evolve(change, entry=rewritten.get(change.entry.meta.id, change.entry))
+        if isinstance(change, Create | Replace)
+        else change
+        for change in so_far.changes
+    )
     admitted = admit(fresh, facts.changed_before | changed_ids(so_far), facts.live_at_start)
     return Plan(kept + admitted.changes, deferred=so_far.deferred + admitted.deferred)
-
-
-def _rewritten(change: Change, rewritten: Mapping[str, MemoryEntry]) -> Change:
-    if isinstance(change, Create | Replace) and change.entry.meta.id in rewritten:
-        return evolve(change, entry=rewritten[change.entry.meta.id])
-    return change
 
 
 def _with_left_out_note(plan: Plan, facts: PlanFacts) -> Plan:
@@ -243,79 +168,8 @@ def _with_left_out_note(plan: Plan, facts: PlanFacts) -> Plan:
     return plan if planned_entries(plan) and is_kept else plan_inline_fallback(facts, plan)
 
 
-_ONCE = ("an entry is replaced or archived once",)
-
-
-def update_entries(
-    updates: Iterable[ProposedUpdate], facts: PlanFacts, so_far: Plan, targets: Targets, gone: frozenset[str]
-) -> Plan:
-    """The updates as changes. `gone` are the ids that this reply archives: an entry is replaced or archived once."""
-    changes: list[Replace] = []
-    dropped: list[Dropped] = []
-    done = set(gone)
-    for update in updates:
-        problems = protection(update.id, facts, so_far) or (_ONCE if update.id in done else ())
-        if problems:
-            dropped.append(Dropped(update.id, problems))
-            continue
-        old = planned_entries(so_far).get(update.id) or facts.shown[update.id].entry
-        if update.drops and _is_newer(old.meta, facts):
-            dropped.append(Dropped(update.id, (IS_NEWER,)))
-            continue
-        try:
-            new = updated(old, update, facts, freely=_is_own_handoff(old, facts, so_far))
-        except Refused as refused:
-            dropped.append(Dropped(update.id, refused.reasons))
-            continue
-        entry, linked = with_links(new, old, targets)
-        changes.append(Replace(entry, facts.shown[update.id].listed.content_hash))
-        dropped += unlinked(update.id, linked.unknown)
-        done.add(update.id)
-    return Plan(tuple(changes), tuple(dropped))
-
-
-def supersede(drafts: tuple[Draft, ...], facts: PlanFacts, so_far: Plan) -> tuple[Plan, Mapping[str, tuple[str, ...]]]:
-    """The retirement of what the drafts may take the place of, and by successor which entries these are."""
-    changes: list[Retire] = []
-    dropped: list[Dropped] = []
-    successors: dict[str, tuple[str, ...]] = {}
-    done: set[str] = set()
-    for draft in drafts:
-        for id in dict.fromkeys(draft.proposed.supersedes):
-            problems = protection(id, facts, so_far) or (_ONCE if id in done else ())
-            problems = problems or _no_successor(facts.shown[id], draft, facts, so_far)
-            if problems:
-                dropped.append(Dropped(id, tuple(f"not superseded: {problem}" for problem in problems)))
-                continue
-            old = facts.shown[id]
-            until_ms = max(draft.meta.created_at_ms, old.meta.valid_from_ms or old.meta.created_at_ms)
-            changes.append(Retire(id, old.listed.content_hash, until_ms))
-            successors[draft.meta.id] = (*successors.get(draft.meta.id, ()), id)
-            done.add(id)
-    return Plan(tuple(changes), tuple(dropped)), successors
-
-
-def _no_successor(old: StoredEntry, draft: Draft, facts: PlanFacts, so_far: Plan) -> tuple[str, ...]:
-    if old.meta.id in planned_entries(so_far):
-        return ("this session wrote it just before: update it instead",)
-    if _is_newer(old.meta, facts):
-        return (IS_NEWER,)
-    if GLOBAL_SCOPE not in (old.meta.scope, draft.meta.scope) and old.meta.scope != draft.meta.scope:
-        return ("it belongs to another repository",)
-    return ()
-
-
-def _is_newer(meta: Meta, facts: PlanFacts) -> bool:
-    return ended_at_ms(facts) < meta.created_at_ms
-
-
-def _is_own_handoff(entry: MemoryEntry, facts: PlanFacts, so_far: Plan) -> bool:
-    is_own = entry.meta.id == facts.handoff_id or entry.meta.id in planned_entries(so_far)
-    return is_own and entry.meta.kind is Kind.HANDOFF
-
-
 @frozen
-class Draft:
+class _Draft:
     """A proposed entry that will be written, before its links are resolved."""
 
     proposed: ProposedEntry
@@ -323,86 +177,214 @@ class Draft:
     body: str
 
 
-@frozen
-class Drafted:
-    """The new entries of one reply."""
+@define(slots=False)
+class _Window:
+    """One reply, step by step."""
 
-    drafts: tuple[Draft, ...] = ()
-    updates: tuple[ProposedUpdate, ...] = ()
-    """Handoffs that renew the one that the session has."""
-    dropped: tuple[Dropped, ...] = ()
-    by_ref: Mapping[str, str] = field(factory=dict[str, str])
+    facts: PlanFacts
+    so_far: Plan
+    dropped: list[Dropped] = field(factory=list[Dropped])
+    _by_ref: dict[str, str] = field(factory=dict[str, str])
     """Ids by ref."""
+    _changed: set[str] = field(factory=set[str])
+    """What this reply archives or replaces."""
 
-    def targets(self, facts: PlanFacts, so_far: Plan) -> Targets:
-        """What a link in this reply may point at."""
-        return link_targets(self.by_ref, (draft.meta.id for draft in self.drafts), facts, so_far)
+    @cached_property
+    def planned(self) -> Mapping[str, MemoryEntry]:
+        return planned_entries(self.so_far)
 
+    @cached_property
+    def taken_ids(self) -> set[str]:
+        """Every id that is not free, casefolded: of the store, planned by earlier windows, and of new drafts."""
+        return {*self.facts.taken_ids, *map(str.casefold, self.planned)}
 
-def draft_entries(entries: Iterable[ProposedEntry], facts: PlanFacts, so_far: Plan) -> Drafted:
-    """The proposed entries that may be stored, cleaned, with ids; a handoff becomes an update where the session has one."""
-    drafts: list[Draft] = []
-    updates: list[ProposedUpdate] = []
-    dropped: list[Dropped] = []
-    by_ref: dict[str, str] = {}
-    handoff_id = _handoff_to_renew(facts, so_far)
-    taken = taken_ids(facts, so_far)
-    for proposed in entries:
-        title, body = stored_title(proposed.title), stored_body(proposed.body)
-        problems = title_problems(title) + body_problems(body) + _handoff_problems(proposed, drafts, updates, facts)
-        if problems:
-            dropped.append(Dropped(stored_subject(proposed.title), problems))
-        elif proposed.kind is Kind.HANDOFF and handoff_id is not None:
-            updates.append(_renewal(proposed, handoff_id))
+    def targets(self, drafts: Iterable[_Draft]) -> Targets:
+        """What a link may point at: refs of the reply, its drafts, earlier windows' entries and the store's.
+
+        An id goes before an alias, and of several entries the first.
+        """
+        metas = [each.meta for each in reversed(self.facts.live)]
+        aliases = (alias for meta in metas for alias in reversed(meta.aliases))
+        ids = (*aliases, *(meta.id for meta in metas), *self.planned, *(draft.meta.id for draft in drafts))
+        taken = {*self.facts.taken_ids, *map(str.casefold, self.planned)}
+        return Targets(self._by_ref, {id.casefold(): id for id in ids}, taken)
+
+    # -- new entries --------------------------------------------------------------------------------------------------
+
+    def drafts(self, entries: Iterable[ProposedEntry]) -> tuple[list[_Draft], list[ProposedUpdate]]:
+        """The proposed entries that may be stored, cleaned, with ids; a handoff becomes an update where the session has one."""
+        drafts, renewals = list[_Draft](), list[ProposedUpdate]()
+        handoff_id = self._handoff_to_renew()
+        for proposed in entries:
+            title, body = stored_title(proposed.title), stored_body(proposed.body)
+            problems = title_problems(title) + body_problems(body)
+            if proposed.kind is Kind.HANDOFF:
+                has_one = bool(renewals) or any(draft.proposed.kind is Kind.HANDOFF for draft in drafts)
+                problems += self._handoff_problems(has_one)
+            if problems:
+                self.dropped.append(Dropped(stored_subject(proposed.title), problems))
+                continue
+            if proposed.kind is Kind.HANDOFF and handoff_id is not None:
+                renewals.append(_renewal(proposed, handoff_id))
+                id = handoff_id
+            else:
+                meta = _new_meta(proposed, title, body, self.facts, self.taken_ids)
+                drafts.append(_Draft(proposed, meta, body))
+                id = meta.id
+                self.taken_ids.add(id.casefold())
             if proposed.ref:
-                by_ref[proposed.ref] = handoff_id
-        else:
-            meta = entry_meta(proposed, title, body, facts, taken)
-            taken.add(meta.id.casefold())
-            drafts.append(Draft(proposed, meta, body))
-            if proposed.ref:
-                by_ref[proposed.ref] = meta.id
-    return Drafted(tuple(drafts), tuple(updates), tuple(dropped), by_ref)
+                self._by_ref[proposed.ref] = id
+        return drafts, renewals
 
+    def _handoff_problems(self, has_one: bool) -> tuple[str, ...]:
+        if handoff_expires_at_ms(self.facts) <= self.facts.now_ms:
+            return (f"the session ended more than {self.facts.handoff_days} days ago, so a handoff is of no use",)
+        return ("a session has one handoff",) if has_one else ()
 
-def without_doubles(drafted: Drafted, facts: PlanFacts, so_far: Plan) -> Drafted:
-    """Without the drafts that say what is stored already; a ref to such a draft means the stored entry."""
-    kept: list[Draft] = []
-    dropped: list[Dropped] = []
-    by_ref = dict(drafted.by_ref)
-    here: dict[str, str] = {}
-    targets = drafted.targets(facts, so_far)
-    for draft in drafted.drafts:
-        body = link_body(draft.body, draft.proposed.links, targets, draft.meta.id).body
-        known = here.get(body_hash(body)) or id_with_body(body, facts, so_far) or said_already(draft.proposed, facts)
-        if known is None:
-            kept.append(draft)
-            here[body_hash(body)] = draft.meta.id
-        else:
-            dropped.append(Dropped(stored_subject(draft.meta.title), (f"it is already stored as {known}",)))
+    def _handoff_to_renew(self) -> str | None:
+        """The session's handoff, where a new one can take its place: planned by an earlier window, or shown in full."""
+        planned = (id for id, entry in self.planned.items() if entry.meta.kind is Kind.HANDOFF)
+        return next(planned, self.facts.handoff_id if self.facts.handoff_id in self.facts.shown else None)
+
+    def without_doubles(self, drafts: Iterable[_Draft]) -> list[_Draft]:
+        """Without the drafts that say what is stored already; a ref to such a draft means the stored entry."""
+        drafts = list(drafts)
+        targets = evolve(self.targets(drafts), by_ref=dict(self._by_ref))
+        kept: dict[str, _Draft] = {}
+        for draft in drafts:
+            body = link_body(draft.body, draft.proposed.links, targets, draft.meta.id).body
+            twin = kept.get(body_hash(body))
+            known = twin.meta.id if twin else self.id_with_body(body) or self._said_already(draft.proposed)
+            if known is None:
+                kept[body_hash(body)] = draft
+                continue
+            self.dropped.append(Dropped(stored_subject(draft.meta.title), (f"it is already stored as {known}",)))
             if draft.proposed.ref:
-                by_ref[draft.proposed.ref] = known
-    return evolve(drafted, drafts=tuple(kept), dropped=drafted.dropped + tuple(dropped), by_ref=by_ref)
+                self._by_ref[draft.proposed.ref] = known
+        return list(kept.values())
+
+    def id_with_body(self, body: str) -> str | None:
+        """The planned or live entry whose body is the same; None where there is none."""
+        wanted = body_hash(body)
+        planned = (id for id, entry in self.planned.items() if body_hash(entry.body) == wanted)
+        live = (each.meta.id for each in self.facts.live if each.body_hash == wanted)
+        return next(chain(planned, (id for id in live if id not in self.planned)), None)
+
+    def _said_already(self, proposed: ProposedEntry) -> str | None:
+        """The note that says all of it already, so that it need not be stored: with the same body but for links added at its
+        end, or, for a lesson of the agent's that nobody judged, in its own words. Such a lesson is worth a note when it is
+        unlike what is known."""
+        subject, facts = subject_of(proposed), self.facts
+        known = facts.similar.get(proposed, ())
+        body = without_see_also(subject.body)
+        if twin := next((each for each in known if without_see_also(each.body) == body), None):
+            return twin.meta.id
+        is_persons = is_persons_note(facts) or any(
+            turn.role is Role.USER for turn in cited_turns(proposed.turns, facts)
+        )
+        is_unjudged = facts.status is Status.CAPTURED and not is_persons
+        if proposed.kind is not Kind.LESSON or not is_unjudged or proposed.supersedes:
+            return None
+        return next((each.meta.id for each in known if says_nothing_new(subject, each)), None)
+
+    def create(
+        self, drafts: Iterable[_Draft], retired: Mapping[str, Sequence[Retire]], targets: Targets
+    ) -> list[Create]:
+        """The drafts as changes, their links resolved, those to notes about the same subject among them; `retired` are by id
+        the entries that each takes the place of."""
+        changes: list[Create] = []
+        for draft in drafts:
+            similar = (each.meta.id for each in self.facts.similar.get(draft.proposed, ()))
+            also = (*draft.proposed.links, *(id for id in similar if id not in draft.proposed.supersedes))
+            linked = link_body(draft.body, also, targets, draft.meta.id)
+            old = tuple(each.id for each in retired.get(draft.meta.id, ()))
+            meta = evolve(draft.meta, supersedes=old, valid_from_ms=draft.meta.created_at_ms if old else None)
+            changes.append(Create(MemoryEntry(meta, linked.body)))
+            self.dropped += unlinked(stored_subject(draft.meta.title), linked.unknown)
+        return changes
+
+    # -- entries that are there ---------------------------------------------------------------------------------------
+
+    def supersede(self, drafts: Iterable[_Draft]) -> tuple[Mapping[str, Sequence[Retire]], list[Dropped]]:
+        """By draft the retirement of what it may take the place of, and of what no draft may, why."""
+        retired: dict[str, list[Retire]] = {}
+        dropped: list[Dropped] = []
+        for draft in drafts:
+            for id in dict.fromkeys(draft.proposed.supersedes):
+                problems = self._protection(id) or self._no_successor(self.facts.shown[id], draft.meta.scope)
+                if problems:
+                    dropped.append(Dropped(id, tuple(f"not superseded: {problem}" for problem in problems)))
+                    continue
+                old = self.facts.shown[id]
+                until_ms = max(draft.meta.created_at_ms, old.meta.valid_from_ms or old.meta.created_at_ms)
+                retired.setdefault(draft.meta.id, []).append(Retire(id, old.listed.content_hash, until_ms))
+                self._changed.add(id)
+        return retired, dropped
+
+    def _no_successor(self, old: StoredEntry, scope: str) -> tuple[str, ...]:
+        if old.meta.id in self.planned:
+            return ("this session wrote it just before: update it instead",)
+        if self._is_newer(old.meta):
+            return (IS_NEWER,)
+        if GLOBAL_SCOPE not in (old.meta.scope, scope) and old.meta.scope != scope:
+            return ("it belongs to another repository",)
+        return ()
+
+    def update(self, updates: Iterable[ProposedUpdate], targets: Targets) -> list[Replace]:
+        """The updates as changes."""
+        changes: list[Replace] = []
+        for update in updates:
+            try:
+                if problems := self._protection(update.id):
+                    raise Refused(problems)
+                old = self.planned.get(update.id) or self.facts.shown[update.id].entry
+                if update.drops and self._is_newer(old.meta):
+                    raise Refused((IS_NEWER,))
+                new = _updated(old, update, self.facts, freely=self._is_own_handoff(old))
+            except Refused as refused:
+                self.dropped.append(Dropped(update.id, refused.reasons))
+                continue
+            entry, linked = with_links(new, old, targets)
+            changes.append(Replace(entry, self.facts.shown[update.id].listed.content_hash))
+            self.dropped += unlinked(update.id, linked.unknown)
+            self._changed.add(update.id)
+        return changes
+
+    def _protection(self, id: str) -> tuple[str, ...]:
+        """Why this entry may not be replaced or archived, in words; nothing if it may."""
+        stored, so_far = self.facts.shown.get(id), self.so_far
+        if any(isinstance(change, Retire) and change.id == id for change in so_far.changes):
+            return ("it was superseded earlier in this session",)
+        if any(changed_id(change) == id for change in so_far.deferred):
+            return ("a change of it waits for the next run",)
+        if stored is None:
+            is_known = id.casefold() in self.taken_ids
+            return ("it was not shown in full",) if is_known else ("there is no such entry",)
+        if id in self.planned:
+            if self.planned[id].body != stored.body:
+                return ("an earlier part of this session has changed it since it was shown",)
+        elif (now := next((each for each in self.facts.live if each.meta.id == id), None)) is None:
+            return ("it is no longer live",)
+        elif now.content_hash != stored.listed.content_hash:
+            return ("it was changed since it was shown",)
+        hidden = ("it holds a secret that the agent was not shown",) if has_secret(stored.body) else ()
+        return why_untouchable(stored.listed) + hidden or (_ONCE if id in self._changed else ())
+
+    def _is_newer(self, meta: Meta) -> bool:
+        return ended_at_ms(self.facts) < meta.created_at_ms
+
+    def _is_own_handoff(self, entry: MemoryEntry) -> bool:
+        is_own = entry.meta.id == self.facts.handoff_id or entry.meta.id in self.planned
+        return is_own and entry.meta.kind is Kind.HANDOFF
 
 
-def create_entries(
-    drafts: Iterable[Draft], successors: Mapping[str, tuple[str, ...]], targets: Targets, facts: PlanFacts
-) -> Plan:
-    """The drafts as changes, links resolved, those to notes about the same subject among them. `successors` says, by id,
-    which entries each takes the place of."""
-    changes: list[Create] = []
-    dropped: list[Dropped] = []
-    for draft in drafts:
-        also = (*draft.proposed.links, *similar_ids(draft.proposed, facts))
-        linked = link_body(draft.body, also, targets, draft.meta.id)
-        old = successors.get(draft.meta.id, ())
-        meta = evolve(draft.meta, supersedes=old, valid_from_ms=draft.meta.created_at_ms if old else None)
-        changes.append(Create(MemoryEntry(meta, linked.body)))
-        dropped += unlinked(stored_subject(draft.meta.title), linked.unknown)
-    return Plan(tuple(changes), tuple(dropped))
+def _renewal(proposed: ProposedEntry, id: str) -> ProposedUpdate:
+    return ProposedUpdate(
+        id, proposed.title, proposed.description or "", proposed.tags, proposed.body, turns=proposed.turns
+    )
 
 
-def entry_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, taken: Container[str]) -> Meta:
+def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, taken: Container[str]) -> Meta:
     """The frontmatter of a new entry; everything that a model may not set is computed. `taken` holds casefolded ids."""
     cited = cited_turns(proposed.turns, facts)
     created_at_ms = learnt_at_ms(cited, facts)
@@ -425,37 +407,7 @@ def entry_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts,
     )
 
 
-def _handoff_problems(
-    proposed: ProposedEntry, drafts: list[Draft], updates: list[ProposedUpdate], facts: PlanFacts
-) -> tuple[str, ...]:
-    if proposed.kind is not Kind.HANDOFF:
-        return ()
-    if handoff_expires_at_ms(facts) <= facts.now_ms:
-        return (f"the session ended more than {facts.handoff_days} days ago, so a handoff is of no use",)
-    has_one = bool(updates) or any(draft.proposed.kind is Kind.HANDOFF for draft in drafts)
-    return ("a session has one handoff",) if has_one else ()
-
-
-def _handoff_to_renew(facts: PlanFacts, so_far: Plan) -> str | None:
-    """The session's handoff, where a new one can take its place: planned by an earlier window, or shown in full."""
-    planned = (id for id, entry in planned_entries(so_far).items() if entry.meta.kind is Kind.HANDOFF)
-    known = facts.handoff_id if facts.handoff_id in facts.shown else None
-    return next(planned, known)
-
-
-def _renewal(proposed: ProposedEntry, id: str) -> ProposedUpdate:
-    return ProposedUpdate(
-        id, proposed.title, proposed.description or "", proposed.tags, proposed.body, turns=proposed.turns
-    )
-
-
-CHANGES_NOTHING = "it changes nothing"
-"""Of an update that says what the entry says already."""
-IS_NEWER = "it is newer than this session"
-"""Of an entry that an old session would put something else in the place of."""
-
-
-def updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, freely: bool) -> MemoryEntry:
+def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, freely: bool) -> MemoryEntry:
     """The new version of an entry, its links not yet resolved. Raises `Refused` with every reason why there is none.
 
     What the update leaves out stays. It must not lose, turn round or invent anything (`information`, `changed_claims`), except
@@ -469,54 +421,60 @@ def updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, freel
         if update.description is not None
         else kept_description(old, body)
     )
+    cited = cited_turns(update.turns, facts)
+    spoken = [turn.text for turn in cited if turn.role is Role.USER]
     problems = title_problems(title) if title != old.meta.title else ()
     problems += body_problems(body, old.body) if body != old.body else ()
     if not problems and not freely:
         before, after = said_by(old), f"{title}\n{description}\n{body}"
-        spoken = "\n".join(turn.text for turn in cited_turns(update.turns, facts) if turn.role is Role.USER)
-        problems = loss_problems((before,), after, update.drops) + invented_words(before, after, spoken)
+        problems = loss_problems((before,), after, update.drops) + invented_words(before, after, "\n".join(spoken))
     if problems:
         raise Refused(problems)
-    tags = old.meta.tags if update.tags is None else facts.vocabulary.current(stored_tags(update.tags))
-    meta = evolve(old.meta, title=title, description=description, tags=tags)
-    return _with_provenance(old, MemoryEntry(meta, body), update, facts)
-
-
-def _with_provenance(old: MemoryEntry, new: MemoryEntry, update: ProposedUpdate, facts: PlanFacts) -> MemoryEntry:
-    cited = cited_turns(update.turns, facts)
-    status = furthest((old.meta.status, facts.status))
-    expires = handoff_expires_at_ms(facts) if old.meta.kind is Kind.HANDOFF else old.meta.expires_at_ms
-    changed = evolve(new.meta, status=status, expires_at_ms=expires)
-    if changed == old.meta and new.body == old.body:
+    meta = evolve(
+        old.meta,
+        title=title,
+        description=description,
+        tags=old.meta.tags if update.tags is None else facts.vocabulary.current(stored_tags(update.tags)),
+        status=furthest((old.meta.status, facts.status)),
+        expires_at_ms=handoff_expires_at_ms(facts) if old.meta.kind is Kind.HANDOFF else old.meta.expires_at_ms,
+    )
+    new = MemoryEntry(meta, body)
+    if new == old:
         raise Refused((CHANGES_NOTHING,))
-    before, after = old.whole, new.whole
-    fresh = [each for each in statements(after) if each not in statements(before)]
-    # What only leaves text out adds no origin.
-    told_by = computed_origin(fresh[0], "\n".join(fresh[1:]), cited, facts) if fresh else Origin.USER
-    if told_by is not Origin.EXTERNAL:
-        spoken = [turn.text for turn in cited if turn.role is Role.USER]
-        known = sentences(before)
-        # Most words of a sentence that was turned round are those of the person who said the contrary.
-        uncertain = [
-            each
-            for each in sentences(after)
-            if each not in known
-            and (told_by is Origin.AGENT or swapped_words(before, each) or turned_claims(before, each))
-            and not is_correction(each, known, spoken)
-        ]
-        told_by = Origin.AGENT if uncertain else Origin.USER
+    known = statements(old.whole)
+    fresh = [each for each in statements(new.whole) if each not in known]
+    told_by = _origin_of_update(old.whole, new.whole, fresh, cited, spoken, facts)
     origin = least_trusted((old.meta.origin, told_by))
     # A person vouches for what they saw (P19), and neither for an order that came later and that they did not give, nor for
     # what somebody may then type.
-    typed = actionable_tokens("\n".join(fresh)) - actionable_tokens(before)
-    lapsed = origin is Origin.EXTERNAL or (told_by is not Origin.USER and bool(typed or is_directive("\n".join(fresh))))
+    said = "\n".join(fresh)
+    typed = actionable_tokens(said) - actionable_tokens(old.whole)
+    lapsed = origin is Origin.EXTERNAL or (told_by is not Origin.USER and bool(typed or is_directive(said)))
     meta = evolve(
-        changed,
+        meta,
         origin=origin,
         promoted_by=None if lapsed else old.meta.promoted_by,
         sources=with_source(old.meta.sources, source_of(cited, facts)),
-        updated_at_ms=max(
-            learnt_at_ms(cited, facts), old.meta.updated_at_ms
-        ),  # when it was said, not when it is written
+        # When it was said, not when it is written.
+        updated_at_ms=max(learnt_at_ms(cited, facts), old.meta.updated_at_ms),
     )
-    return MemoryEntry(meta, new.body)
+    return MemoryEntry(meta, body)
+
+
+def _origin_of_update(
+    before: str, after: str, fresh: list[str], cited: tuple[Turn, ...], spoken: list[str], facts: PlanFacts
+) -> Origin:
+    """Whose knowledge it is what an update adds; what only leaves text out adds nothing."""
+    told_by = computed_origin(fresh[0], "\n".join(fresh[1:]), cited, facts) if fresh else Origin.USER
+    if told_by is Origin.EXTERNAL:
+        return told_by
+    known = sentences(before)
+    # Most words of a sentence that was turned round are those of the person who said the contrary.
+    uncertain = (
+        each
+        for each in sentences(after)
+        if each not in known
+        and (told_by is Origin.AGENT or swapped_words(before, each) or turned_claims(before, each))
+        and not is_correction(each, known, spoken)
+    )
+    return Origin.AGENT if any(uncertain) else Origin.USER
