@@ -95,11 +95,11 @@ if TYPE_CHECKING:
     from agent_memory.machines.consolidate import Consolidate as Consolidate
     from agent_memory.machines.defrag import Defrag as Defrag
     from agent_memory.machines.pipeline import Model as Model, Pipeline as Pipeline
+    from agent_memory.pipelines.asking import ConsolidateIo as ConsolidateIo
     from agent_memory.pipelines.backfill import plan_backfill as plan_backfill, put_backfill as put_backfill
     from agent_memory.pipelines.consolidate import consolidate as consolidate, steps as steps
-    from agent_memory.pipelines.consolidate_io import ConsolidateIo as ConsolidateIo
     from agent_memory.pipelines.defrag import defrag as defrag
-    from agent_memory.pipelines.defrag_planning import DefragIo as DefragIo
+    from agent_memory.pipelines.defrag_asking import DefragIo as DefragIo
     from agent_memory.pipelines.driver import drive as drive
     from agent_memory.pipelines.sighting import BackfillIo as BackfillIo
     from agent_memory.pipelines.undo import UndoIo as UndoIo, undo as undo
@@ -172,9 +172,9 @@ _NAMES = {
     "pipelines.backfill": "plan_backfill put_backfill",
     "pipelines.sighting": "BackfillIo",
     "pipelines.consolidate": "consolidate steps",
-    "pipelines.consolidate_io": "ConsolidateIo",
+    "pipelines.asking": "ConsolidateIo",
     "pipelines.defrag": "defrag",
-    "pipelines.defrag_planning": "DefragIo",
+    "pipelines.defrag_asking": "DefragIo",
     "pipelines.driver": "drive",
     "pipelines.undo": "UndoIo undo",
     "pipelines.watch": "WatchIo Watching watch",

@@ -80,8 +80,8 @@ if TYPE_CHECKING:
     from agent_memory.formats.footprint_diff import DiffPart
     from agent_memory.keeping import StateKeeping, TagKeeping
     from agent_memory.known_notes import KnownNotes
-    from agent_memory.pipelines.consolidate_io import ConsolidateIo
-    from agent_memory.pipelines.defrag_planning import DefragIo
+    from agent_memory.pipelines.asking import ConsolidateIo
+    from agent_memory.pipelines.defrag_asking import DefragIo
     from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken
     from agent_memory.pipelines.sighting import BackfillIo
     from agent_memory.pipelines.undo import UndoIo
@@ -529,7 +529,7 @@ class Memory:
 
         from agent_memory.adapters.agent.prompt_templates import load_prompt_template
         from agent_memory.adapters.harness import history_sources
-        from agent_memory.pipelines.consolidate_io import ConsolidateIo
+        from agent_memory.pipelines.asking import ConsolidateIo
 
         return ConsolidateIo(
             inbox=self.inbox,
@@ -578,7 +578,7 @@ class Memory:
         import secrets
 
         from agent_memory.adapters.agent.prompt_templates import load_prompt_template
-        from agent_memory.pipelines.defrag_planning import DefragIo
+        from agent_memory.pipelines.defrag_asking import DefragIo
 
         limits = self.config.limits
         return DefragIo(

@@ -14,8 +14,8 @@ from agent_memory.domain.queue import Outcome, Pending
 from agent_memory.domain.run import KeptReply, Run, Work
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
 from agent_memory.errors import AgentTimedOut, ConfigInvalid, Defect, Error, HistoryUnavailable, StateCorrupt, StoreIo
+from agent_memory.pipelines.asking import ConsolidateIo
 from agent_memory.pipelines.consolidate import consolidate, rescue, steps
-from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, entries, history, note
 from stand_ins.dict_kept_histories import DictKeptHistories
 from stand_ins.dict_places import DictPlaces

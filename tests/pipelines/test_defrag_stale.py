@@ -6,7 +6,7 @@ from agent_memory.domain.actions import Archive, DefragPlan, PlannedAction
 from agent_memory.domain.change import Retire
 from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.domain.entry import Listed, Listing, Meta, UnreadableFile
-from agent_memory.pipelines.defrag_planning import still_possible
+from agent_memory.pipelines.defrag_asking import still_possible
 
 IDS = tuple(f"id__{letter * 6}" for letter in "abcd")
 RUN = DefragRun(

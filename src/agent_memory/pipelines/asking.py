@@ -1,9 +1,10 @@
-"""The middle of consolidate: ask the agent about the session's next window, and check what it answers."""
+"""Consolidate and its agent: what the steps act on, how the work on a session ends, and the middle of the story: the agent is asked
+about the session's next window, and what it answers is checked."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set as AbstractSet
 
 from attrs import evolve, frozen
 from returns.result import Success
@@ -32,27 +33,37 @@ from agent_memory.domain.planning.shown import (
     rank_related,
     tag_vocabulary,
 )
-from agent_memory.domain.redaction import redact
-from agent_memory.domain.run import KeptReply, Run, Work
+from agent_memory.domain.queue import Outcome, Trouble, Verdict
+from agent_memory.domain.queueing.fold import after_fault, after_timeout, after_unavailable, is_exhausted
+from agent_memory.domain.run import Run, Work
+from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.transcripts.entry_uses import entry_uses
 from agent_memory.domain.transcripts.windows import cut_windows
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status
-from agent_memory.errors import ERRORS, AgentTimedOut, ReplyRefused, StateCorrupt, StoreIo
+from agent_memory.errors import AgentTimedOut, Error, PathRefused, ReplyRefused, StateCorrupt, StoreIo
 from agent_memory.formats.prompt import PromptBudget, PromptFacts, plan_prompt_budget, render_consolidate_prompt
 from agent_memory.formats.reply import parse_reply
 from agent_memory.known_notes import KnownNotes
-from agent_memory.pipelines.consolidate_io import (
-    ConsolidateIo,
-    pause,
-    set_back_by_fault,
-    set_back_by_timeout,
-    settle,
-)
+from agent_memory.pipelines.driver import answered
 from agent_memory.pipelines.fetching import unforgotten
-from agent_memory.ports import Agent
+from agent_memory.ports import (
+    Agent,
+    Clock,
+    HistorySource,
+    Inbox,
+    KeptHistories,
+    Places,
+    Recorder,
+    RunRecords,
+    SessionMarks,
+    Store,
+    Tombstones,
+    UsageLedger,
+)
 from agent_memory.results import unwrap
 from agent_memory.wording import warning_of
 
+TIMEOUTS_THAT_PAUSE = 2
 WHOLE_SESSION_SHOWN_CHARS = 200_000
 """Of entries in full for an agent that takes a session whole."""
 NEW_NOTES_CHARS = 12_000
@@ -60,22 +71,95 @@ NEW_NOTES_CHARS = 12_000
 
 
 @frozen
-class Shelf:
-    """What of the store matters to one window."""
+class ConsolidateIo:
+    """The adapters, and the few settings that steps need."""
 
-    live: Listing
-    archive: Listing
-    catalog: Sequence[Listed] = ()
-    """The entries that the agent may know of, the most related first."""
-    shown: tuple[StoredEntry, ...] = ()
-    """The entries to be shown in full."""
-    tags: tuple[str, ...] = ()
-    """Those in use, the most used first."""
+    inbox: Inbox
+    histories: Mapping[str, HistorySource]
+    """By retrieval method."""
+    places: Places
+    store: Store
+    agent: Agent
+    marks: SessionMarks
+    recorder: Recorder
+    runs: RunRecords
+    clock: Clock
+    prompt_template: str
+    random_word: Callable[[], str]
+    """Unguessable, at least 64 bits of hex; for nonces and fences."""
+    handoff_days: int = 7
+    tombstones: Tombstones | None = None
+    """What was forgotten; None where nothing ever is."""
+    kept: KeptHistories | None = None
+    """None where no histories are kept."""
+    ledger: UsageLedger | None = None
+    """None where nobody counts what agents look at."""
+    vocabulary: Callable[[], TagVocabulary] = TagVocabulary
+    """The tags that a person has accepted or renamed."""
+    known: KnownNotes | None = None
+    """What finds notes about the same subject; without it the listing does."""
+    progress: Callable[[str], object] = str
 
 
-def read_shelf(io: ConsolidateIo) -> Shelf:
-    """What is live and what is archived, or was a moment ago: what is written upon it is compared with what is there then."""
-    return Shelf(unwrap(io.store.list()), unwrap(io.store.list(archived=True)))
+# -- how the work on a session ends -----------------------------------------------------------------------------------
+
+
+def settle(
+    io: ConsolidateIo,
+    run: Run,
+    work: Work,
+    verdict: Verdict,
+    reason: str = "",
+    *,
+    error: Error | None = None,
+    trouble: Trouble | None = None,
+    entry_ids: tuple[str, ...] = (),
+) -> Run:
+    """The run with the outcome of the session in hand known and nothing left to write for it."""
+    if error is not None:  # its traceback would keep the session's history in memory until the run ends
+        error.__traceback__ = error.__context__ = None
+    dropped = tuple(f"{each.subject}: {'; '.join(each.reasons)}" for each in work.plan.dropped)
+    outcome = Outcome(verdict, run.id, io.clock.now_ms(), entry_ids, reason, dropped)
+    return evolve(run, work=evolve(work, outcome=outcome, error=error, trouble=trouble))
+
+
+def set_back(io: ConsolidateIo, run: Run, work: Work, error: Error, verdict: Verdict = "refused") -> Run:
+    """The session stays pending with its trouble: one attempt more, unless its history is only not there yet (`unavailable`).
+    The last attempt gives it up, or stores an inline note whole. Two calls in a row that took too long (`timed-out`) are the
+    command's fault: the run pauses."""
+    before, told = work.pending.trouble, (error.code, str(error), io.clock.now_ms())
+    if verdict == "unavailable":
+        trouble = after_unavailable(before, *told)
+    else:
+        after = after_timeout if verdict == "timed-out" else after_fault
+        trouble = after(before, fingerprint(work.history), *told)
+    if not is_exhausted(trouble):
+        ended = settle(io, run, work, verdict, str(error), error=error, trouble=trouble)
+    elif isinstance(work.pending.entry.retrieval, InlineNote) and work.fallback.changes:
+        ended = evolve(run, work=evolve(work, plan=work.fallback, reply=None, windows=(), window_index=0))
+    else:
+        ended = settle(io, run, evolve(work, plan=Plan()), "gave-up", str(error), error=error, trouble=trouble)
+    if verdict != "timed-out":
+        return ended
+    timeouts = run.timeouts_in_a_row + 1
+    return evolve(ended, timeouts_in_a_row=timeouts, paused=error if timeouts >= TIMEOUTS_THAT_PAUSE else None)
+
+
+def pause(io: ConsolidateIo, run: Run, work: Work, error: Error) -> Run:
+    """Stop the run: the fault is not the session's, so everything stays pending and nothing is counted."""
+    return evolve(settle(io, run, work, "paused", str(error), error=error), paused=error)
+
+
+def fingerprint(history: History | None) -> str:
+    """What identifies the content that was tried: another content starts the attempts afresh."""
+    if history is None or not history.turns:
+        return ""
+    last = history.turns[-1]
+    text = f"{last.number} {last.record_id} {sum(len(turn.text) for turn in history.turns)}"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+# -- the agent is asked -----------------------------------------------------------------------------------------------
 
 
 def run_agent(io: ConsolidateIo, run: Run) -> Run:
@@ -83,33 +167,50 @@ def run_agent(io: ConsolidateIo, run: Run) -> Run:
     work = run.work
     if work is None or work.history is None:
         return run
-    history = work.history
-    shelf = read_shelf(io)
+    history, live = work.history, unwrap(io.store.list()).entries
     # A later window sees the store as the earlier ones will leave it.
-    entries = live_when_applied(work.plan, shelf.live.entries)
-    planned = stored_when_applied(work.plan, shelf.live.entries)
+    entries = live_when_applied(work.plan, live)
+    planned = stored_when_applied(work.plan, live)
     session_id = session_id_of(work.pending.entry)
     ranked = rank_related(history, entries, work.scope, session_id)
 
-    def shown_to(related: Iterable[Ranked], max_chars: int) -> tuple[StoredEntry, ...]:
+    def shown_of(related: Iterable[Ranked], max_chars: int) -> tuple[StoredEntry, ...]:
         return _shown(io, work, ids_to_show(related), planned, max_chars, entries)
 
     limit = io.agent.max_prompt_chars
     if limit is None:  # nor is it shown a catalog
-        shown = shown_to(ranked, WHOLE_SESSION_SHOWN_CHARS)
-        return _ask(io, run, evolve(work, windows=(history,)), history, evolve(shelf, shown=shown), None)
+        shown = shown_of(ranked, WHOLE_SESSION_SHOWN_CHARS)
+        return _ask(io, run, evolve(work, windows=(history,)), shown, lambda _: "")
     catalog = catalog_of(ranked, entries, work.scope)
     try:
         budget = unwrap(plan_prompt_budget(io.prompt_template, limit, catalog))
-    except ERRORS as error:
+    except Error as error:
         return pause(io, run, work, error)
-    windows = work.windows or _windows(history, budget, shown_to(ranked, budget.shown_chars))
+    windows = work.windows or _windows(history, budget, shown_of(ranked, budget.shown_chars))
     window = windows[work.window_index]
     near = ranked if len(windows) == 1 else rank_related(window, entries, work.scope, session_id)
     left = budget.beside(window)
     tags = tag_vocabulary(entries, io.vocabulary())
-    seen = evolve(shelf, catalog=catalog, tags=tags, shown=shown_to(near, left.shown_chars))
-    return _ask(io, run, evolve(work, windows=windows), window, seen, left)
+
+    def prompt_of(request: SessionRequest) -> str:
+        facts = PromptFacts(
+            nonce=request.nonce,
+            fence=io.random_word(),
+            entry=request.entry,
+            window=request.window,
+            scope=work.scope,
+            now_ms=request.now_ms,
+            budget=left,
+            catalog=catalog,
+            shown=request.shown,
+            vocabulary=tags,
+            handoff_id=request.handoff_id,
+            final_window=request.final_window,
+            handoff_days=io.handoff_days,
+        )
+        return render_consolidate_prompt(io.prompt_template, facts)
+
+    return _ask(io, run, evolve(work, windows=windows), shown_of(near, left.shown_chars), prompt_of)
 
 
 def _windows(history: History, budget: PromptBudget, shown: Iterable[StoredEntry]) -> tuple[History, ...]:
@@ -137,53 +238,41 @@ def _shown(
     return choose_shown(stored, max_chars)
 
 
-def _ask(io: ConsolidateIo, run: Run, work: Work, window: History, shelf: Shelf, budget: PromptBudget | None) -> Run:
-    key = reply_key(io, work, window)
-    kept = unwrap(io.runs.find_reply(key))
-    if kept is not None and kept.shown == _hashes(shelf.shown):
-        return _with_reply(run, work, _request(io, work, window, shelf, kept.nonce), kept.text, key)
-    request = _request(io, work, window, shelf, io.random_word())
-    prompt = ""
-    if budget is not None:
-        prompt = render_consolidate_prompt(io.prompt_template, _prompt_facts(io, work, request, shelf, budget))
-    try:
-        reply = unwrap(io.agent.answer(evolve(request, prompt=prompt)))
-    except (StoreIo, StateCorrupt):
-        raise
-    except AgentTimedOut as error:
-        return set_back_by_timeout(io, run, work, error)
-    except ReplyRefused as error:
-        return set_back_by_fault(io, run, work, error)
-    except ERRORS as error:
-        return pause(io, run, work, error)
-    text = redact(reply.text).text
-    unwrap(io.runs.keep_reply(run.id, key, KeptReply(text, request.nonce, _hash(prompt), _hashes(shelf.shown))))
-    return evolve(_with_reply(run, work, request, text, key), timeouts_in_a_row=0)
-
-
-def _with_reply(run: Run, work: Work, request: SessionRequest, text: str, key: str) -> Run:
-    keys = (*work.reply_keys, key)
-    return evolve(run, work=evolve(work, request=request, reply=AgentReply(text), reply_keys=keys))
-
-
-def _request(io: ConsolidateIo, work: Work, window: History, shelf: Shelf, nonce: str) -> SessionRequest:
-    return SessionRequest(
+def _ask(
+    io: ConsolidateIo,
+    run: Run,
+    work: Work,
+    shown: tuple[StoredEntry, ...],
+    prompt_of: Callable[[SessionRequest], str],
+) -> Run:
+    by_id = {each.meta.id: each for each in shown}
+    handoff = _handoff_id(work, by_id, (each.meta for each in shown))
+    request = SessionRequest(
         prompt="",
-        nonce=nonce,
+        nonce=io.random_word(),
         entry=work.pending.entry,
-        window=window,
-        shown=shelf.shown,
-        handoff_id=_shown_handoff(work, shelf.shown),
+        window=work.windows[work.window_index],
+        shown=shown,
+        handoff_id=handoff if handoff in by_id else None,
         now_ms=io.clock.now_ms(),
         final_window=work.window_index == len(work.windows) - 1 and not work.remaining,
     )
-
-
-def _shown_handoff(work: Work, shown: tuple[StoredEntry, ...]) -> str | None:
-    """The session's earlier handoff, when it still lives and is shown."""
-    by_id = {each.meta.id: each for each in shown}
-    handoff = _handoff_id(work, by_id, (each.meta for each in shown))
-    return handoff if handoff in by_id else None
+    key = reply_key(io, work, request.window)
+    try:
+        reply = answered(io.agent, io.runs, run.id, key, evolve(request, prompt=prompt_of(request)))
+    except (StoreIo, StateCorrupt, PathRefused):
+        raise
+    except AgentTimedOut as error:
+        return set_back(io, run, work, error, "timed-out")
+    except ReplyRefused as error:
+        return set_back(io, run, work, error)
+    except Error as error:
+        return pause(io, run, work, error)
+    is_new = reply.nonce == request.nonce
+    request = evolve(request, nonce=reply.nonce)
+    keys = (*work.reply_keys, key)
+    in_hand = evolve(work, request=request, reply=AgentReply(reply.text), reply_keys=keys)
+    return evolve(run, work=in_hand, timeouts_in_a_row=0 if is_new else run.timeouts_in_a_row)
 
 
 def _handoff_id(work: Work, entries: Mapping[str, StoredEntry], live: Iterable[Meta]) -> str | None:
@@ -197,26 +286,6 @@ def _handoff_id(work: Work, entries: Mapping[str, StoredEntry], live: Iterable[M
     return next(planned, None) or next(stored, None)
 
 
-def _prompt_facts(
-    io: ConsolidateIo, work: Work, request: SessionRequest, shelf: Shelf, budget: PromptBudget
-) -> PromptFacts:
-    return PromptFacts(
-        nonce=request.nonce,
-        fence=io.random_word(),
-        entry=request.entry,
-        window=request.window,
-        scope=work.scope,
-        now_ms=request.now_ms,
-        budget=budget,
-        catalog=shelf.catalog,
-        shown=request.shown,
-        vocabulary=shelf.tags,
-        handoff_id=request.handoff_id,
-        final_window=request.final_window,
-        handoff_days=io.handoff_days,
-    )
-
-
 def reply_key(io: ConsolidateIo, work: Work, window: History) -> str:
     """What a stored reply is found by: session, record range, agent."""
     entry = work.pending.entry
@@ -224,14 +293,6 @@ def reply_key(io: ConsolidateIo, work: Work, window: History) -> str:
     first, last = window.turns[0], window.turns[-1]
     records = f"{first.number}:{first.record_id}..{last.number}:{last.record_id}:{len(last.text)}"
     return f"{entry.harness} {session or work.pending.name} {records} window {work.window_index} {io.agent.name}"
-
-
-def _hashes(shown: tuple[StoredEntry, ...]) -> dict[str, str]:
-    return {each.meta.id: each.listed.content_hash for each in shown}
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 # -- what it answered -------------------------------------------------------------------------------------------------
@@ -243,8 +304,8 @@ def parse_output(io: ConsolidateIo, run: Run) -> Run:
     if work is None or work.reply is None or work.request is None:
         return run
     request = work.request
-    shelf = read_shelf(io)
-    facts = plan_facts(io, run, work, request, shelf)
+    live, archive = unwrap(io.store.list()), unwrap(io.store.list(archived=True))
+    facts = _plan_facts(io, run, work, request, live, archive)
     done = evolve(work, fallback=plan_inline_fallback(facts))
     try:
         change_set = unwrap(parse_reply(work.reply.text, request.nonce))
@@ -257,7 +318,7 @@ def parse_output(io: ConsolidateIo, run: Run) -> Run:
     )
     if done.window_index < len(done.windows):
         return evolve(run, work=done)
-    done = _with_uses(evolve(done, next_mark=_next_mark(io, done)), shelf.live)
+    done = _with_uses(evolve(done, next_mark=_next_mark(io, done)), live)
     if _is_useless(done, io.agent):
         reasons = tuple(f"{each.subject}: {'; '.join(each.reasons)}" for each in done.plan.dropped)
         return _refused(io, run, done, ReplyRefused(("nothing in it passed the checks", *reasons[:5])))
@@ -269,7 +330,7 @@ def parse_output(io: ConsolidateIo, run: Run) -> Run:
 
 def _refused(io: ConsolidateIo, run: Run, work: Work, refused: ReplyRefused) -> Run:
     unwrap(io.runs.spend_reply(work.reply_keys[-1]))
-    return set_back_by_fault(io, run, work, refused)
+    return set_back(io, run, work, refused)
 
 
 def _similar_notes(
@@ -292,7 +353,9 @@ def _is_useless(work: Work, agent: Agent) -> bool:
     return bool(plan.dropped) and not own_changes and not plan.skipped and not _all_known(plan)
 
 
-def plan_facts(io: ConsolidateIo, run: Run, work: Work, request: SessionRequest, shelf: Shelf) -> PlanFacts:
+def _plan_facts(
+    io: ConsolidateIo, run: Run, work: Work, request: SessionRequest, live: Listing, archive: Listing
+) -> PlanFacts:
     """All that the check of a change set may look at, as the store is now."""
     entry = work.pending.entry
     return PlanFacts(
@@ -300,8 +363,8 @@ def plan_facts(io: ConsolidateIo, run: Run, work: Work, request: SessionRequest,
         session_id=session_id_of(entry) or "",
         window=request.window,
         scope=work.scope,
-        live=shelf.live.entries,
-        taken_ids=taken_ids(shelf.live, shelf.archive),
+        live=live.entries,
+        taken_ids=taken_ids(live, archive),
         shown={each.meta.id: each for each in request.shown},
         status=io.agent.status,
         now_ms=io.clock.now_ms(),

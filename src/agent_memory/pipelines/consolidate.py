@@ -22,21 +22,14 @@ from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.run import Run, Settled, Work, sentence_of
 from agent_memory.domain.transcripts.redacted_history import redact_history
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
-from agent_memory.errors import ERRORS, Defect, Error, HistoryUnavailable, StoreIo
+from agent_memory.errors import Defect, Error, HistoryUnavailable, StoreIo
 from agent_memory.machines.consolidate import Consolidate
 from agent_memory.machines.pipeline import Model
-from agent_memory.pipelines.asking import parse_output, run_agent
-from agent_memory.pipelines.consolidate_io import (
-    ConsolidateIo,
-    set_back_by_absence,
-    set_back_by_fault,
-    settle,
-)
+from agent_memory.pipelines.asking import ConsolidateIo, parse_output, run_agent, set_back, settle
 from agent_memory.pipelines.driver import Step, drive_and_report
 from agent_memory.pipelines.fetching import Fetched, fetch, is_looked_at_again, why_forgotten
-from agent_memory.ports import Store
 from agent_memory.results import as_result, unwrap
-from agent_memory.wording import describe, warning_of
+from agent_memory.wording import warning_of
 
 PENDING_VERDICTS = frozenset({"refused", "unavailable", "timed-out"})
 """The session stays in the inbox, with its trouble."""
@@ -53,7 +46,7 @@ def consolidate(io: ConsolidateIo, run: Run) -> Run:
         told = () if finished is None else (f"An interrupted run was finished first: {sentence_of(finished)}.",)
         run = evolve(run, warnings=(*told, *warning_of(io.recorder.adopt_hand_edits())))
         run = take_up_deferred(io, run)
-    return unwrap(run_machine(io, Consolidate(Model(run))))
+    return run_machine(io, Consolidate(Model(run)))
 
 
 @as_result
@@ -63,10 +56,10 @@ def finish_interrupted(io: ConsolidateIo) -> Run | None:
     if found is None:
         return None
     state, run = found
-    return unwrap(run_machine(io, Consolidate(Model(run), start_value=state)))
+    return run_machine(io, Consolidate(Model(run), start_value=state))
 
 
-def run_machine(io: ConsolidateIo, machine: Consolidate) -> Result[Run, Error]:
+def run_machine(io: ConsolidateIo, machine: Consolidate) -> Run:
     """Drive the machine to its end and write the report of the run, whatever the end was."""
     return drive_and_report(machine, steps(io), io.runs.checkpoint, partial(rescue, io), io.runs.finish)
 
@@ -112,8 +105,8 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Run:
         if forgotten is not None:
             return settle(io, taken, work, "skipped", forgotten)
         mark = _mark_of(io, pending)
-    except ERRORS as error:  # the store's fault and not the session's: it waits, and no attempt is counted
-        return set_back_by_absence(io, taken, work, error)
+    except Error as error:  # the store's fault and not the session's: it waits, and no attempt is counted
+        return set_back(io, taken, work, error, "unavailable")
     work = evolve(work, mark=mark)
     try:
         fetched = fetch(io, pending.entry, mark)
@@ -121,10 +114,10 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Run:
         is_gone = isinstance(absent, HistoryUnavailable) and absent.is_missing
         if is_gone and mark is not None and is_looked_at_again(io, pending.entry, mark):
             # It was there once, and whoever wants to look again cannot wait for it.
-            return settle(io, taken, work, "gave-up", describe(absent), error=absent)
-        return set_back_by_absence(io, taken, work, absent)
-    except ERRORS as error:
-        return set_back_by_fault(io, taken, work, error)
+            return settle(io, taken, work, "gave-up", str(absent), error=absent)
+        return set_back(io, taken, work, absent, "unavailable")
+    except Error as error:
+        return set_back(io, taken, work, error)
     return _with_history(io, taken, work, fetched)
 
 
@@ -165,8 +158,7 @@ def write_entries(io: ConsolidateIo, run: Run) -> Run:
     work = run.work
     if work is None or not work.plan.changes:
         return run
-    titles = titles_of(io.store, work.plan.changes)
-    receipt = with_titles(unwrap(io.store.apply(work.plan.changes, run_id=run.id)), titles)
+    receipt = _applied(io, run, work.plan.changes)
     applied = evolve(
         work,
         receipt=receipt,
@@ -264,9 +256,9 @@ def rescue(io: ConsolidateIo, state: str, run: Run, defect: Defect) -> Result[Ru
     """A bug met while reading one session costs that session an attempt, not the others their turn."""
     if state == "fetch_history":
         work = Work(run.queue[0])
-        return Success(set_back_by_fault(io, evolve(run, queue=run.queue[1:], work=work), work, defect))
+        return Success(set_back(io, evolve(run, queue=run.queue[1:], work=work), work, defect))
     if state in ("run_agent", "parse_output") and run.work is not None:
-        return Success(set_back_by_fault(io, run, run.work, defect))
+        return Success(set_back(io, run, run.work, defect))
     return Failure(defect)
 
 
@@ -280,8 +272,7 @@ def take_up_deferred(io: ConsolidateIo, run: Run) -> Run:
     if not changes:
         return run
     admitted = admit(changes, frozenset(), len(unwrap(io.store.list()).entries))
-    titles = titles_of(io.store, admitted.changes)
-    receipt = with_titles(unwrap(io.store.apply(admitted.changes, run_id=run.id)), titles)
+    receipt = _applied(io, run, admitted.changes)
     unwrap(io.runs.put_deferred(admitted.deferred))
     grown = evolve(run, changed=admitted.changed, taken_up=receipt.applied)
     if not receipt.applied:
@@ -292,14 +283,11 @@ def take_up_deferred(io: ConsolidateIo, run: Run) -> Run:
     return evolve(grown, warnings=(*run.warnings, *warning_of(recorded)))
 
 
-def titles_of(store: Store, changes: Sequence[Change]) -> Mapping[str, str]:
-    """The titles by id, as the changes write them; of what they retire, as it is before."""
+def _applied(io: ConsolidateIo, run: Run, changes: Sequence[Change]) -> Receipt:
+    """What comes of the changes, with the title of each entry as they write it; of what they retire, as it was before."""
     retired = [change.id for change in changes if isinstance(change, Retire)]
-    found = [(id, store.read(id)) for id in retired]
-    before = {id: stored.unwrap().meta.title for id, stored in found if isinstance(stored, Success)}
-    return {**before, **{id: entry.meta.title for id, entry in planned_entries(Plan(tuple(changes))).items()}}
-
-
-def with_titles(receipt: Receipt, titles: Mapping[str, str]) -> Receipt:
-    """The receipt with the title of each entry that has one."""
+    found = [(id, io.store.read(id)) for id in retired]
+    titles = {id: stored.unwrap().meta.title for id, stored in found if isinstance(stored, Success)}
+    titles |= {id: entry.meta.title for id, entry in planned_entries(Plan(tuple(changes))).items()}
+    receipt = unwrap(io.store.apply(changes, run_id=run.id))
     return evolve(receipt, applied=tuple(evolve(each, title=titles.get(each.id, "")) for each in receipt.applied))

@@ -25,14 +25,13 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.recording.recorded_paths import is_ignored
 from agent_memory.domain.undo_run import Footprint
-from agent_memory.errors import ERRORS, Defect, EntryChanged, EntryNotFound, Error, RunNotFound
+from agent_memory.errors import Defect, EntryChanged, EntryNotFound, Error, RunNotFound
 from agent_memory.machines.defrag import Defrag
 from agent_memory.machines.pipeline import Model
-from agent_memory.pipelines.defrag_asking import run_agent
-from agent_memory.pipelines.defrag_planning import DefragIo, still_possible, with_tiers
+from agent_memory.pipelines.defrag_asking import DefragIo, run_agent, still_possible, with_tiers
 from agent_memory.pipelines.driver import Step, drive_and_report
 from agent_memory.results import as_result, unwrap
-from agent_memory.wording import describe, warning_of
+from agent_memory.wording import warning_of
 
 _LOOKED_BACK_RUNS = 1_500
 """Four months of runs every two hours."""
@@ -46,7 +45,7 @@ def defrag(io: DefragIo, run: DefragRun) -> DefragRun:
         finished = unwrap(finish_interrupted(io))
         told = () if finished is None else (f"An interrupted run was finished first: {brief_sentence_of(finished)}.",)
         run = evolve(run, warnings=(*told, *warning_of(io.recorder.adopt_hand_edits())))
-    return unwrap(run_machine(io, Defrag(Model(run))))
+    return run_machine(io, Defrag(Model(run)))
 
 
 @as_result
@@ -56,10 +55,10 @@ def finish_interrupted(io: DefragIo) -> DefragRun | None:
     if found is None:
         return None
     state, run = found
-    return unwrap(run_machine(io, Defrag(Model(run), start_value=state)))
+    return run_machine(io, Defrag(Model(run), start_value=state))
 
 
-def run_machine(io: DefragIo, machine: Defrag) -> Result[DefragRun, Error]:
+def run_machine(io: DefragIo, machine: Defrag) -> DefragRun:
     """Drive the machine to its end and write the report of the run, whatever the end was. One that nobody answered is
     reported as failed, with what it did all the same."""
 
@@ -145,8 +144,8 @@ def notes_as_listed(io: DefragIo, live: Iterable[Listed], missed: list[str]) -> 
             stored = unwrap(io.store.read_again(listed))
         except (EntryNotFound, EntryChanged):
             continue  # it went away meanwhile
-        except ERRORS as error:
-            missed.append(f"{listed.path} was left out: {describe(error)}")
+        except Error as error:
+            missed.append(f"{listed.path} was left out: {error!s}")
             continue
         if stored.meta.id == listed.meta.id:  # else it was merged meanwhile
             yield stored
@@ -227,7 +226,7 @@ def generate_agents_md(io: DefragIo, run: DefragRun) -> DefragRun:
     published = unwrap(io.publish(lambda sections: io.log.put_sections(run.id, sections)))
     warnings = [warning for each in published.targets for warning in each.warnings]
     warnings += [each.notice for each in published.targets if each.notice is not None]
-    warnings += [describe(each.error) for each in published.refused if each.error is not None]
+    warnings += [str(each.error) for each in published.refused if each.error is not None]
     return evolve(run, published=published, warnings=(*run.warnings, *warnings))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import compress
+from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
@@ -15,8 +16,10 @@ from agent_memory.domain.plan import ChangeSet
 from agent_memory.domain.transcripts.redacted_history import redact_history
 from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import ERRORS, HistoryUnavailable, StoreIo
-from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from agent_memory.results import unwrap
+
+if TYPE_CHECKING:
+    from agent_memory.pipelines.asking import ConsolidateIo
 
 
 @frozen
