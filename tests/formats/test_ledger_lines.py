@@ -13,9 +13,7 @@ from agent_memory.domain.usage import (
     Read,
     Total,
     base_of,
-    day_reads,
-    reads_and_bases,
-    totals_of,
+    counted,
 )
 from agent_memory.formats.ledger_lines import MAX_LINE_BYTES, parse_ledger_line, problems_of, render_ledger_line
 
@@ -96,22 +94,19 @@ def test_every_problem_of_a_read_is_named() -> None:
 @given(st.lists(records))
 def test_counting_some_of_the_records_first_changes_nothing(some: list[LedgerRecord]) -> None:
     half = len(some) // 2
-    read, based = reads_and_bases(some[:half])
-    first: list[LedgerRecord] = [Total(id, usage.count, usage.last_at_ms) for id, usage in read.items()]
-    first += [Base(id, usage.count, usage.last_at_ms) for id, usage in based.items()]
-    assert totals_of([*first, *some[half:]]) == totals_of(some)
-    assert day_reads([*day_reads(some[:half]), *some[half:]]) == day_reads(some)
+    again, whole = counted([*counted(some[:half]).records, *some[half:]]), counted(some)
+    assert (again.totals, again.day_reads) == (whole.totals, whole.day_reads)
 
 
 def test_reads_and_totals_add_up() -> None:
-    assert totals_of([Read("a", 5, "amp"), Total("a", 3, None), Read("b", 1, "amp"), Total("a", 2, 9)]) == {
+    assert counted([Read("a", 5, "amp"), Total("a", 3, None), Read("b", 1, "amp"), Total("a", 2, 9)]).totals == {
         "a": Usage(6, 9),
         "b": Usage(1, 1),
     }
 
 
 def test_of_several_bases_the_greatest_counts_once() -> None:
-    assert totals_of([Base("a", 12, 9), Read("a", 5, "amp"), Base("a", 12, None), Base("a", 3, 20)]) == {
+    assert counted([Base("a", 12, 9), Read("a", 5, "amp"), Base("a", 12, None), Base("a", 3, 20)]).totals == {
         "a": Usage(13, 20)
     }
 

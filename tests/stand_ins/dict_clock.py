@@ -12,5 +12,4 @@ class DictClock:
     at_ms: int = 1_772_409_600_000
 
     def now_ms(self) -> int:
-        """See the port."""
         return self.at_ms

@@ -24,38 +24,31 @@ class DictDefragRecords(DictReplies):
     finished: dict[str, tuple[DefragRun, Error | None]] = field(factory=dict[str, tuple[DefragRun, Error | None]])
 
     def checkpoint(self, state: str, run: DefragRun) -> Result[None, Error]:
-        """See the port."""
         if leaves_something_half_done(state, run):
             self.checkpoints[run.id] = DEFRAG_CHECKPOINT.render((state, run))
         return Success(None)
 
     def unfinished(self) -> Result[tuple[str, DefragRun] | None, Error]:
-        """See the port."""
         for run_id in sorted(self.checkpoints):
             return Success(DEFRAG_CHECKPOINT.parse(self.checkpoints[run_id].encode(), run_id))
         return Success(None)
 
     def finish(self, run: DefragRun, error: Error | None) -> Result[None, Error]:
-        """See the port."""
         self.finished[run.id] = (run, error)
         if error is None or error == run.trouble:
             self.checkpoints.pop(run.id, None)
         return Success(None)
 
     def deferred(self) -> Result[tuple[Deferred, ...], Error]:
-        """See the port."""
         return Success(tuple(DEFERRED.parse(self.later.encode(), "deferred")))
 
     def put_deferred(self, deferred: Sequence[Deferred]) -> Result[None, Error]:
-        """See the port."""
         self.later = DEFERRED.render(deferred)
         return Success(None)
 
     def tiering(self) -> Result[TieringMemo, Error]:
-        """See the port."""
         return Success(TIERING.parse(self.memo.encode(), "tiering"))
 
     def put_tiering(self, memo: TieringMemo) -> Result[None, Error]:
-        """See the port."""
         self.memo = TIERING.render(memo)
         return Success(None)

@@ -23,11 +23,9 @@ class DictEmbedder:
         self._meanings = meanings or {}
 
     def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
-        """See the port."""
         return Success(tuple(map(self._vector, texts)))
 
     def embed_words(self, words: Sequence[WeighedWord]) -> Result[bytes, Error]:
-        """See the port."""
         weighed = ((each, weight) for word, weight in words for each in content_sequence(word))
         return Success(self._sum(weighed))
 

@@ -23,7 +23,6 @@ class DictFinder:
         self.sessions[found.session_id] = found
 
     def find(self, since_ms: int | None) -> Iterator[Result[FoundSession, Error]]:
-        """See the port."""
         yield from map(Failure, self.errors)
         for found in list(self.sessions.values()):
             if since_ms is None or found.changed_at_ms >= since_ms:

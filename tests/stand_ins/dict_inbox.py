@@ -27,11 +27,9 @@ class DictInbox:
     _numbers: count[int] = field(factory=lambda: count(1), repr=False)
 
     def put(self, entry: InboxEntry) -> Result[str, Error]:
-        """See the port."""
         return parse_inbox_entry(render_inbox_entry(as_captured(entry))).map(self._kept)
 
     def names(self) -> Result[tuple[str, ...], Error]:
-        """See the port."""
         return Success(tuple(sorted(self.entries)))
 
     def load(self, limit: int | None, now_ms: int) -> Result[Loaded, Error]:
@@ -40,20 +38,16 @@ class DictInbox:
         return Success(Loaded(queue.pending, waiting=queue.waiting, reason=queue.reason))
 
     def note(self, pending: Pending, trouble: Trouble) -> Result[None, Error]:
-        """See the port."""
         self.troubles[queue_key(pending.entry, pending.name)] = trouble
         return Success(None)
 
     def retire(self, pending: Pending, outcome: Outcome) -> Result[None, Error]:
-        """See the port."""
         return self._leave(pending, outcome, self.processed)
 
     def give_up(self, pending: Pending, outcome: Outcome) -> Result[None, Error]:
-        """See the port."""
         return self._leave(pending, outcome, self.failed)
 
     def retry_failed(self) -> Result[int, Error]:
-        """See the port."""
         back = {name: entry for name, (entry, _) in self.failed.items()}
         keys = {queue_key(entry, name) for name, entry in back.items()}
         self.entries |= back
@@ -63,7 +57,6 @@ class DictInbox:
         return Success(len(keys))
 
     def known(self) -> Result[KnownSessions, Error]:
-        """See the port."""
         keys = [(queue_key(entry, name), entry) for name, entry in self.entries.items()]
         waiting = frozenset(key for key, _ in keys)
         asked_again = frozenset(key for key, entry in keys if entry.context.event == UPGRADE_EVENT)

@@ -26,7 +26,6 @@ class DictKeptHistories:
     _ticks: count[int] = field(factory=lambda: count(1), repr=False)
 
     def keep(self, history: History, after_record_id: str | None) -> Result[None, Error]:
-        """See the port."""
         part = KeptPart(history, after_record_id)
         if not history.turns or _size(part) > self.cap_bytes:
             return Success(None)
@@ -39,12 +38,10 @@ class DictKeptHistories:
         return Success(None)
 
     def fetch(self, harness: Harness, session_id: str, mark: SessionMark | None) -> Result[History | None, Error]:
-        """See the port."""
         parts = self.parts.get((harness, session_id), {})
         return Success(joined_history((parts[at] for at in sorted(parts)), mark))
 
     def sessions(self) -> Result[tuple[KeptSession, ...], Error]:
-        """See the port."""
         keys = sorted(self.parts, key=lambda each: self._grown_at[each])
         return Success(
             tuple(
@@ -54,7 +51,6 @@ class DictKeptHistories:
         )
 
     def forget(self, harness: Harness, session_id: str) -> Result[None, Error]:
-        """See the port."""
         self.parts.pop((harness, session_id), None)
         return Success(None)
 

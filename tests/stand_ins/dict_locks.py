@@ -21,7 +21,6 @@ class DictLocks:
 
     @contextmanager
     def run(self) -> Generator[Result[None, Error], None, None]:
-        """See the port."""
         if not self._run.acquire(blocking=False):
             yield Failure(Busy("run"))
             return
@@ -32,7 +31,6 @@ class DictLocks:
 
     @contextmanager
     def write(self) -> Generator[Result[None, Error], None, None]:
-        """See the port."""
         if not self._turn.acquire(timeout=self._limit_seconds):
             yield Failure(Busy("write"))
             return

@@ -16,5 +16,4 @@ class DictPlaces:
     scopes: Mapping[str, str]
 
     def scope_of(self, cwd: str | None) -> str:
-        """See the port."""
         return self.scopes.get(cwd or "", GLOBAL_SCOPE)

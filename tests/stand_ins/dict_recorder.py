@@ -48,7 +48,6 @@ class DictRecorder:
         return tuple(self._warnings)
 
     def adopt_hand_edits(self, among: Sequence[str] | None = None) -> Result[int, Error]:
-        """See the port."""
         wanted = [path for path in self._changed() if among is None or path in among]
         paths = self._without_secrets([path for path in wanted if not is_bookkeeping(path)])
         if paths:
@@ -63,7 +62,6 @@ class DictRecorder:
         thread_id: str | None = None,
         harness: str | None = None,
     ) -> Result[None, Error]:
-        """See the port."""
         for path in paths:
             if problem := path_problem(path):
                 return Failure(PathRefused(path, problem))

@@ -17,22 +17,18 @@ class DictReplies:
     spent: list[str] = field(factory=list[str])
 
     def find_reply(self, key: str) -> Result[KeptReply | None, Error]:
-        """See the port."""
         return Success(self.replies.get(key))
 
     def keep_reply(self, run_id: str, key: str, reply: KeptReply) -> Result[None, Error]:
-        """See the port."""
         self.replies[key] = reply
         return Success(None)
 
     def spend_reply(self, key: str) -> Result[None, Error]:
-        """See the port."""
         if self.replies.pop(key, None) is not None:
             self.spent.append(key)
         return Success(None)
 
     def drop_reply(self, key: str) -> Result[None, Error]:
-        """See the port."""
         self.replies.pop(key, None)
         self.spent = [each for each in self.spent if each != key]
         return Success(None)

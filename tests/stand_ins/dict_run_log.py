@@ -43,13 +43,11 @@ class DictRunLog:
         )
 
     def footprint(self, run_id: str) -> Result[Footprint, Error]:
-        """See the port."""
         if not self._is_kept(run_id):
             return Failure(RunNotFound(run_id))
         return Success(evolve(self.footprints.get(run_id, Footprint()), sections=self.sections.get(run_id, ())))
 
     def put_sections(self, run_id: str, sections: Sequence[SectionChange]) -> Result[None, Error]:
-        """See the port."""
         known = self.sections.get(run_id, ())
         paths = {each.path for each in known}
         more = tuple(each for each in sections if each.path not in paths and each.before != each.after)
@@ -58,33 +56,26 @@ class DictRunLog:
         return Success(None)
 
     def put_report(self, run: LoggedRun, error: Error | None = None) -> Result[None, Error]:
-        """See the port."""
         self.reports[run.run_id] = run if error is None else evolve(run, error=describe(error))
         return Success(None)
 
     def recently_changed(self, count: int) -> Result[tuple[frozenset[str], ...], Error]:
-        """See the port."""
         return self.runs().map(lambda runs: changed_entries(runs, count))
 
     def churning(self) -> Result[frozenset[str], Error]:
-        """See the port."""
         return self.recently_changed(10).map(churning)
 
     def undone(self) -> Result[frozenset[str], Error]:
-        """See the port."""
         return Success(undone_fingerprints(self.marks))
 
     def mark_undone(self, run_id: str, by_run_id: str, fingerprints: frozenset[str]) -> Result[None, Error]:
-        """See the port."""
         self.marks[run_id] = UndoneMark(by_run_id, fingerprints)
         return Success(None)
 
     def undoing(self) -> Result[Undoing | None, Error]:
-        """See the port."""
         return Success(self.at_work)
 
     def put_undoing(self, undoing: Undoing | None) -> Result[None, Error]:
-        """See the port."""
         self.at_work = undoing
         return Success(None)
 

@@ -16,7 +16,6 @@ class DictSeenSessions:
     _used: dict[str, SeenSession] = field(factory=dict[str, SeenSession])
 
     def recall(self, found: FoundSession, mark: SessionMark | None) -> SeenSession | None:
-        """See the port."""
         seen = self.sessions.get(_key(found))
         if seen is None or not seen.is_of(found, mark):
             return None
@@ -24,11 +23,9 @@ class DictSeenSessions:
         return seen
 
     def keep(self, found: FoundSession, seen: SeenSession) -> None:
-        """See the port."""
         self._used[_key(found)] = seen
 
     def save(self, harnesses: frozenset[str]) -> None:
-        """See the port."""
         others = {key: seen for key, seen in self.sessions.items() if seen.harness not in harnesses}
         self.sessions = others | self._used
 

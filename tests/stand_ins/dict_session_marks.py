@@ -19,14 +19,11 @@ class DictSessionMarks:
     marks: dict[tuple[Harness, str], SessionMark] = field(factory=dict[tuple[Harness, str], SessionMark])
 
     def get(self, harness: Harness, session_id: str) -> Result[SessionMark | None, Error]:
-        """See the port."""
         return Success(self.marks.get((harness, session_id)))
 
     def put(self, mark: SessionMark) -> Result[None, Error]:
-        """See the port."""
         self.marks[mark.harness, mark.session_id] = mark
         return Success(None)
 
     def all(self) -> Iterator[Result[SessionMark, Error]]:
-        """See the port."""
         return map(Success, list(self.marks.values()))

@@ -15,7 +15,6 @@ class DictSpendLedger:
         self._spend: Spend = ()
 
     def reserve(self, at_ms: int, prompt_chars: int, max_calls_per_day: int) -> Result[None, Error]:
-        """See the port."""
         calls_today = spend_on(self._spend, day_of(at_ms)).calls
         if calls_today >= max_calls_per_day:
             return Failure(SpendExhausted(calls_today, max_calls_per_day))
@@ -23,15 +22,12 @@ class DictSpendLedger:
         return Success(None)
 
     def give_back(self, at_ms: int, prompt_chars: int) -> Result[None, Error]:
-        """See the port."""
         self._spend = with_added(self._spend, day_of(at_ms), calls=-1, prompt_chars=-prompt_chars)
         return Success(None)
 
     def add_reply(self, at_ms: int, reply_chars: int) -> Result[None, Error]:
-        """See the port."""
         self._spend = with_added(self._spend, day_of(at_ms), reply_chars=reply_chars)
         return Success(None)
 
     def days(self) -> Result[Spend, Error]:
-        """See the port."""
         return Success(self._spend)

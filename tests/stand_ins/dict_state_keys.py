@@ -18,19 +18,15 @@ class DictStateKeys:
     values: dict[str, StateValue] = field(factory=dict[str, StateValue])
 
     def get(self, key: str) -> Result[StateValue | None, Error]:
-        """See the port."""
         return Success(self.values.get(key))
 
     def put(self, value: StateValue) -> Result[str, Error]:
-        """See the port."""
         self.values[value.key] = value
         return Success(value.key)
 
     def delete(self, key: str) -> Result[str, Error]:
-        """See the port."""
         self.values.pop(key, None)
         return Success(key)
 
     def all(self) -> Iterator[Result[StateValue, Error]]:
-        """See the port."""
         return iter([Success(self.values[key]) for key in sorted(self.values)])

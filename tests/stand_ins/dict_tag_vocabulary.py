@@ -18,10 +18,8 @@ class DictTagVocabulary:
     text: str = field(factory=lambda: TAG_VOCABULARY.render(TagVocabulary()))
 
     def get(self) -> Result[TagVocabulary, Error]:
-        """See the port."""
         return as_result(TAG_VOCABULARY.parse)(self.text.encode(), VOCABULARY_FILE)
 
     def put(self, vocabulary: TagVocabulary) -> Result[str, Error]:
-        """See the port."""
         self.text = TAG_VOCABULARY.render(vocabulary)
         return self.get().map(lambda _: VOCABULARY_FILE)

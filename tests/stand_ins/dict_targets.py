@@ -27,7 +27,6 @@ class DictTargets:
     """Sections that somebody else wrote, by the path of the copy."""
 
     def read(self, path: str) -> Result[TargetFile, Error]:
-        """See the port."""
         if path in self.refused:
             return Failure(TargetRefused(path, self.refused[path]))
         data = self.files.get(path)
@@ -35,11 +34,9 @@ class DictTargets:
         return Success(TargetFile(path, path, data, path in self.repositories, chain))
 
     def write(self, file: TargetFile, data: bytes) -> Result[str | None, Error]:
-        """See the port."""
         return self._unchanged(file).map(lambda _: self._put(file, data))
 
     def remove(self, file: TargetFile) -> Result[str | None, Error]:
-        """See the port."""
         if file.path not in self.files:
             return Success(None)
         return self._unchanged(file).map(lambda _: self._put(file, None))

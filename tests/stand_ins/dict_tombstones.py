@@ -17,15 +17,12 @@ class DictTombstones:
         self._entries: dict[str, EntryTombstone] = {}
 
     def of_session(self, harness: Harness, session_id: str) -> Result[SessionTombstone | None, Error]:
-        """See the port."""
         return Success(self._sessions.get((harness, session_id)) or self._sessions.get((None, session_id)))
 
     def of_entries(self) -> Result[tuple[EntryTombstone, ...], Error]:
-        """See the port."""
         return Success(tuple(self._entries[id] for id in sorted(self._entries)))
 
     def put(self, tombstone: SessionTombstone | EntryTombstone | StateTombstone) -> Result[None, Error]:
-        """See the port."""
         if isinstance(tombstone, EntryTombstone):
             self._entries[tombstone.id] = tombstone
         elif isinstance(tombstone, SessionTombstone):

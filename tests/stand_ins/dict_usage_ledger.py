@@ -8,7 +8,7 @@ from attrs import define, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Usage
-from agent_memory.domain.usage import DayReads, LedgerRecord, Read, base_of, day_reads, totals_of
+from agent_memory.domain.usage import DayReads, LedgerRecord, Read, base_of, counted
 from agent_memory.errors import EntryInvalid, Error
 from agent_memory.formats.ledger_lines import problems_of
 
@@ -20,22 +20,18 @@ class DictUsageLedger:
     records: list[LedgerRecord] = field(factory=list[LedgerRecord])
 
     def append(self, id: str, at_ms: int, reader: str) -> Result[None, Error]:
-        """See the port."""
         return self._append(Read(id, at_ms, reader))
 
     def adopt(self, id: str, usage: Usage) -> Result[None, Error]:
-        """See the port."""
-        if id in totals_of(self.records):
+        if id in counted(self.records).totals:
             return Success(None)
         return self._append(base_of(id, usage))
 
     def totals(self) -> Result[Mapping[str, Usage], Error]:
-        """See the port."""
-        return Success(totals_of(self.records))
+        return Success(counted(self.records).totals)
 
     def day_reads(self) -> Result[tuple[DayReads, ...], Error]:
-        """See the port."""
-        return Success(day_reads(self.records))
+        return Success(counted(self.records).day_reads)
 
     def _append(self, record: LedgerRecord) -> Result[None, Error]:
         if problems := problems_of(record):

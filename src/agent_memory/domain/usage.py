@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from attrs import frozen
+from attrs import field, frozen
 
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.instants import DAY_MS
@@ -64,64 +64,66 @@ def base_of(id: str, usage: Usage) -> Base:
 LedgerRecord = Read | Total | Base | DayReads
 
 
-def totals_of(records: Iterable[LedgerRecord]) -> dict[str, Usage]:
-    """The reads of each id, in any order of the records; ids in the order in which they first occur."""
-    read, based = reads_and_bases(records)
-    return {id: _sum(read.get(id), based.get(id)) for id in dict.fromkeys((*read, *based))}
+@frozen
+class LedgerCounts:
+    """What records come to, in any order: a record is added at a time."""
 
+    read: dict[str, Usage] = field(factory=dict[str, Usage])
+    """What the ledgers counted themselves, by id."""
+    based: dict[str, Usage] = field(factory=dict[str, Usage])
+    """What was brought along, by id."""
+    by_day: dict[tuple[int, str], int] = field(factory=dict[tuple[int, str], int])
+    """Reads by day and reader. Of who compacted before this was kept they are missing."""
 
-def reads_and_bases(records: Iterable[LedgerRecord]) -> tuple[dict[str, Usage], dict[str, Usage]]:
-    """What the ledgers counted themselves, and what was brought along, by id."""
-    read: dict[str, Usage] = {}
-    based: dict[str, Usage] = {}
-    for record in records:
+    def add(self, record: LedgerRecord) -> None:
+        """Count this, too."""
         match record:
-            case Read(id, at_ms, _):
-                read[id] = _sum(read.get(id), Usage(1, at_ms))
+            case Read(id, at_ms, reader):
+                self.read[id] = _sum(self.read.get(id), Usage(1, at_ms))
+                self._add_day(at_ms // DAY_MS, reader, 1)
             case Total(id, count, last_at_ms):
-                read[id] = _sum(read.get(id), Usage(count, last_at_ms))
+                self.read[id] = _sum(self.read.get(id), Usage(count, last_at_ms))
             case Base(id, count, last_at_ms):
-                based[id] = _greatest(based.get(id), Usage(count, last_at_ms))
-            case DayReads():
-                continue  # of reads that a total counts already
-    return read, based
+                known = self.based.get(id, Usage(0, None))
+                self.based[id] = Usage(max(known.count, count), _later(known.last_at_ms, last_at_ms))
+            case DayReads(day, reader, count):  # of reads that a total counts already
+                self._add_day(day, reader, count)
+
+    def _add_day(self, day: int, reader: str, count: int) -> None:
+        self.by_day[day, reader] = self.by_day.get((day, reader), 0) + count
+
+    @property
+    def totals(self) -> dict[str, Usage]:
+        """The reads of each id, in the order in which they first occur."""
+        return {
+            id: _sum(self.read.get(id), self.based.get(id, Usage(0, None)))
+            for id in dict.fromkeys((*self.read, *self.based))
+        }
+
+    @property
+    def day_reads(self) -> tuple[DayReads, ...]:
+        """How often each reader read on each day, by day and reader."""
+        return tuple(DayReads(day, reader, count) for (day, reader), count in sorted(self.by_day.items()))
+
+    @property
+    def records(self) -> tuple[Total | Base | DayReads, ...]:
+        """The least records that come to the same."""
+        totals = (Total(id, each.count, each.last_at_ms) for id, each in self.read.items())
+        bases = (Base(id, each.count, each.last_at_ms) for id, each in self.based.items())
+        return (*totals, *bases, *self.day_reads)
 
 
-def day_reads(records: Iterable[LedgerRecord]) -> tuple[DayReads, ...]:
-    """How often each reader read on each day, by day and reader. Whoever compacted before this was kept is not in it."""
-    counts: dict[tuple[int, str], int] = {}
+def counted(records: Iterable[LedgerRecord]) -> LedgerCounts:
+    """What these come to."""
+    counts = LedgerCounts()
     for record in records:
-        count_reads(counts, record)
-    return listed_reads(counts)
+        counts.add(record)
+    return counts
 
 
-def count_reads(counts: dict[tuple[int, str], int], record: LedgerRecord) -> None:
-    """Add what a record says of a reader's day to the counts, by day and reader."""
-    match record:
-        case Read(_, at_ms, reader):
-            key, count = (at_ms // DAY_MS, reader), 1
-        case DayReads(day, reader, count):
-            key = (day, reader)
-        case _:
-            return
-    counts[key] = counts.get(key, 0) + count
+def _sum(one: Usage | None, other: Usage) -> Usage:
+    return other if one is None else Usage(one.count + other.count, _later(one.last_at_ms, other.last_at_ms))
 
 
-def listed_reads(counts: Mapping[tuple[int, str], int]) -> tuple[DayReads, ...]:
-    """The counts as records, by day and reader."""
-    return tuple(DayReads(day, reader, count) for (day, reader), count in sorted(counts.items()))
-
-
-def _sum(one: Usage | None, other: Usage | None) -> Usage:
-    if one is None or other is None:
-        return one or other or Usage(0, None)
-    return Usage(one.count + other.count, _later(one, other))
-
-
-def _greatest(one: Usage | None, other: Usage) -> Usage:
-    return other if one is None else Usage(max(one.count, other.count), _later(one, other))
-
-
-def _later(one: Usage, other: Usage) -> int | None:
-    instants = [each.last_at_ms for each in (one, other) if each.last_at_ms is not None]
-    return max(instants, default=None)
+def _later(one: int | None, other: int | None) -> int | None:
+    return max((each for each in (one, other) if each is not None), default=None)

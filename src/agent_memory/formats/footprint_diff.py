@@ -32,24 +32,28 @@ class NoteFile:
     text: str
 
 
-@frozen
+@define
 class NoteChange:
     """What became of one entry."""
 
     id: str
-    title: str
-    """The present one, else the last; of a secret note only that it is one."""
-    secret: bool
-    before: NoteFile | None
+    secret: bool = False
+    last_title: str = ""
+    """The present one, else the last."""
+    before: NoteFile | None = None
     """The live note as it was; None where it was not live."""
-    after: NoteFile | None
-    retired_before: str | None
+    after: NoteFile | None = None
+    retired_before: str | None = None
     """Where it lay in the archive."""
-    retired_after: str | None
-    kept: tuple[str, ...]
-    """Earlier versions that went into the archive."""
-    dropped: tuple[str, ...]
-    """Earlier versions that went out of it, as an undo takes them back."""
+    retired_after: str | None = None
+    versions_before: set[str] = field(factory=set[str])
+    """Earlier versions in the archive."""
+    versions_after: set[str] = field(factory=set[str])
+
+    @property
+    def title(self) -> str:
+        """Of a secret note only that it is one."""
+        return _SECRET_TITLE if self.secret else self.last_title
 
     @property
     def act(self) -> str:
@@ -62,31 +66,33 @@ class NoteChange:
             return "remove" if self.retired_after is None else "retire"
         return "version"
 
-
-@define
-class _Gathered:
-    title: str = ""
-    secret: bool = False
-    before: NoteFile | None = None
-    after: NoteFile | None = None
-    retired_before: str | None = None
-    retired_after: str | None = None
-    kept: list[str] = field(factory=list[str])
-    dropped: list[str] = field(factory=list[str])
+    def add(self, path: str, state: FileState, title: str, *, is_after: bool) -> None:
+        """One of its files is so, before or after."""
+        which = "after" if is_after else "before"
+        if path.startswith(f"{_LIVE}/"):
+            self.last_title = title if is_after or not self.last_title else self.last_title
+            setattr(self, which, NoteFile(path, state.data.decode("utf-8", "replace")))
+            return
+        self.last_title = self.last_title or title
+        if path.count("/") > 1:
+            (self.versions_after if is_after else self.versions_before).add(path)
+        else:
+            setattr(self, f"retired_{which}", path)
 
 
 def note_changes(files: Sequence[FileChange]) -> tuple[NoteChange, ...]:
     """One change for each entry, in the order of their first files; each path must occur once (`fold_files`)."""
-    gathered: dict[str, _Gathered] = {}
-    for change in files:
-        shelf = change.path.partition("/")[0]
-        if shelf not in (_LIVE, _RETIRED):
+    changes: dict[str, NoteChange] = {}
+    for file in files:
+        if not file.path.startswith((f"{_LIVE}/", f"{_RETIRED}/")):
             continue
-        for state, is_after in ((change.before, False), (change.after, True)):
+        for state, is_after in ((file.before, False), (file.after, True)):
             if state is not None:
-                id, title, secret = _identity(change.path, state)
-                _gather(gathered.setdefault(id, _Gathered()), change.path, state, is_after, title, secret)
-    return tuple(_change(id, each) for id, each in gathered.items())
+                id, title, secret = _identity(file.path, state)
+                change = changes.setdefault(id, NoteChange(id))
+                change.secret = change.secret or secret
+                change.add(file.path, state, title, is_after=is_after)
+    return tuple(changes.values())
 
 
 def logged_changes(changes: Iterable[NoteChange]) -> tuple[LoggedAction, ...]:
@@ -97,40 +103,6 @@ def logged_changes(changes: Iterable[NoteChange]) -> tuple[LoggedAction, ...]:
         else LoggedAction(each.act, (each.id,), (), each.title)
         for each in changes
         if each.act != "version"
-    )
-
-
-def _gather(into: _Gathered, path: str, state: FileState, is_after: bool, title: str, secret: bool) -> None:
-    into.secret = into.secret or secret
-    if path.startswith(f"{_LIVE}/"):
-        into.title = title if is_after or not into.title else into.title
-        file = NoteFile(path, state.data.decode("utf-8", "replace"))
-        if is_after:
-            into.after = file
-        else:
-            into.before = file
-    elif path.count("/") > 1:
-        into.title = into.title or title
-        (into.kept if is_after else into.dropped).append(path)
-    else:
-        into.title = into.title or title
-        if is_after:
-            into.retired_after = path
-        else:
-            into.retired_before = path
-
-
-def _change(id: str, each: _Gathered) -> NoteChange:
-    return NoteChange(
-        id=id,
-        title=_SECRET_TITLE if each.secret else each.title,
-        secret=each.secret,
-        before=each.before,
-        after=each.after,
-        retired_before=each.retired_before,
-        retired_after=each.retired_after,
-        kept=tuple(path for path in each.kept if path not in each.dropped),
-        dropped=tuple(path for path in each.dropped if path not in each.kept),
     )
 
 
@@ -217,14 +189,14 @@ def _between_notes(before: NoteFile | None, after: NoteFile | None) -> tuple[str
 
 def _places(change: NoteChange) -> tuple[str, ...]:
     """Where its text is, or was, in the archive."""
-    retired = change.retired_after
+    retired, kept, dropped = change.retired_after, change.versions_after, change.versions_before
     return tuple(
         _visible(line)
         for line in (
             *((f"# now {retired}",) if retired is not None else ()),
             *((f"# before {change.retired_before}",) if change.retired_before is not None else ()),
-            *(f"# the earlier version is kept as {path}" for path in change.kept),
-            *(f"# no longer needed: {path}" for path in change.dropped),
+            *(f"# the earlier version is kept as {path}" for path in sorted(kept - dropped)),
+            *(f"# no longer needed: {path}" for path in sorted(dropped - kept)),
         )
     )
 

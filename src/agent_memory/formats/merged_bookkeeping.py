@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from itertools import chain
 from typing import TypeVar
 
 from attrs import evolve
@@ -14,7 +15,7 @@ from agent_memory.domain.history import SessionMark
 from agent_memory.domain.merging import chosen, united
 from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.tiers import TIERS_FILE, Tier, TierList
-from agent_memory.domain.usage import Base, LedgerRecord, Total, day_reads, listed_reads, reads_and_bases
+from agent_memory.domain.usage import Base, DayReads, LedgerRecord, Total, counted
 from agent_memory.errors import ERRORS
 from agent_memory.formats.bookkeeping_json import PURGE, SESSION_MARK, STATE_VALUE, TAG_VOCABULARY, TOMBSTONE, Tombstone
 from agent_memory.formats.ledger_lines import parse_ledger_line, render_ledger_line
@@ -167,24 +168,23 @@ def merged_ledger(base: bytes, ours: bytes, theirs: bytes) -> bytes:
 
 
 def _larger_counts(ours: bytes, theirs: bytes) -> bytes:
-    one, other = (_records(data) for data in (ours, theirs))
-    read, their_read = (reads_and_bases(side)[0] for side in (one, other))
-    larger = {id: max(_counted(read, id), _counted(their_read, id)) for id in dict.fromkeys((*read, *their_read))}
-    days = (((each.day, each.reader), each.count) for side in (one, other) for each in day_reads(side))
+    sides = [_records(ours), _records(theirs)]
+    one, other = map(counted, sides)
+    both = counted(chain(*sides))
+    reads = {id: max((side.read.get(id, Usage(0, None)) for side in (one, other)), key=_by_count) for id in both.read}
     records: tuple[LedgerRecord, ...] = (
-        *(Total(id, count, last_at_ms or None) for id, (count, last_at_ms) in larger.items()),
-        *(Base(id, each.count, each.last_at_ms) for id, each in reads_and_bases((*one, *other))[1].items()),
-        *listed_reads(dict(sorted(days))),  # of one key the larger comes last
+        *(Total(id, each.count, each.last_at_ms) for id, each in reads.items()),
+        *(Base(id, each.count, each.last_at_ms) for id, each in both.based.items()),
+        *(DayReads(*day, max(one.by_day.get(day, 0), other.by_day.get(day, 0))) for day in sorted(both.by_day)),
     )
     return b"".join(map(render_ledger_line, records))
 
 
-def _records(data: bytes) -> tuple[LedgerRecord, ...]:
-    return tuple(record for line in data.splitlines() if (record := parse_ledger_line(line)) is not None)
+def _records(data: bytes) -> list[LedgerRecord]:
+    return [record for line in data.splitlines() if (record := parse_ledger_line(line)) is not None]
 
 
-def _counted(read: Mapping[str, Usage], id: str) -> tuple[int, int]:
-    usage = read.get(id, Usage(0, None))
+def _by_count(usage: Usage) -> tuple[int, int]:
     return usage.count, usage.last_at_ms or 0
 
 

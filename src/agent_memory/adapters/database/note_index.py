@@ -57,7 +57,6 @@ class NoteIndex:
 
     @property
     def renewals(self) -> int:
-        """See the port."""
         return self._database.renewals
 
     @as_result
@@ -87,12 +86,10 @@ class NoteIndex:
 
     @as_result
     def among(self, notes: NoteFilter) -> frozenset[int]:
-        """See the port."""
         return self._asked(lambda connection: _through(connection, notes))
 
     @as_result
     def notes(self, numbers: Sequence[int]) -> Mapping[int, Listed]:
-        """See the port."""
         sql = f"SELECT number, listed FROM files WHERE number IN ({_marks(numbers)})"
 
         def asked(connection: sqlite3.Connection) -> Mapping[int, Listed]:
@@ -103,7 +100,6 @@ class NoteIndex:
 
     @as_result
     def numbers_of(self, ids: Sequence[str]) -> Mapping[str, int]:
-        """See the port."""
         sql = "SELECT number FROM names WHERE name = ? ORDER BY rank, number LIMIT 1"
 
         def asked(connection: sqlite3.Connection) -> Mapping[str, int]:
@@ -114,7 +110,6 @@ class NoteIndex:
 
     @as_result
     def near(self, numbers: Sequence[int], reach: int) -> tuple[NearNote, ...]:
-        """See the port."""
         sql = (
             "SELECT one.number, other.number, min(abs(other.turn - one.turn)), (mine.length + theirs.length) / 2.0 "
             "FROM places AS one JOIN places AS other ON other.session = one.session "
@@ -127,7 +122,6 @@ class NoteIndex:
 
     @as_result
     def links(self, numbers: Sequence[int]) -> tuple[NoteLink, ...]:
-        """See the port."""
         marks = _marks(numbers)
         sql = (
             "SELECT source, (SELECT number FROM names WHERE name = links.target ORDER BY rank, number LIMIT 1), relation "
@@ -143,14 +137,12 @@ class NoteIndex:
 
     @as_result
     def vectors(self, model: str) -> Vectors:
-        """See the port."""
         sql = "SELECT number, vector FROM vectors WHERE model = ? ORDER BY number"
         rows = self._asked(lambda connection: connection.execute(sql, (model,)).fetchall())
         return Vectors([number for number, _ in rows], [vector for _, vector in rows])
 
     @as_result
     def without_vector(self, model: str) -> tuple[int, ...]:
-        """See the port."""
         sql = (
             "SELECT number FROM notes WHERE number NOT IN (SELECT number FROM vectors WHERE model = ?) ORDER BY number"
         )

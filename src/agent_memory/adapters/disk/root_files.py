@@ -140,24 +140,6 @@ _FORMER = (
 """What was noticed in notes, what comparing them found, what doctor found in each, listings, and the index."""
 
 
-def read_derived(root: Path | str, name: str, max_bytes: int) -> bytes | None:
-    """The bytes of a file in `.cache/`; None where it is absent, too long or not to be read: it is made anew."""
-    try:
-        return read_bytes(real_root(root), f"{CACHE}/{name}", max_bytes)
-    except (PathRefused, StoreIo):
-        return None
-
-
-def write_derived(root: Path | str, name: str, data: bytes) -> None:
-    """Replace the file durably, if that can be done. A store that is not there yet is not made for it."""
-    if not os.path.isdir(root):
-        return
-    with suppress(PathRefused, StoreIo, OSError):
-        directory = directory_in(real_root(root), CACHE)
-        make_directories(directory)
-        replace_file(f"{directory}/{name}", data)
-
-
 def remove_former(root: Path | str) -> None:
     """Remove the files that earlier versions kept, and none reads any more: they say what was in notes."""
     with suppress(PathRefused, StoreIo):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
 from attrs import define, field
 
-from agent_memory.adapters.disk.root_files import read_derived, write_derived
+from agent_memory.adapters.disk.root_files import CACHE, JsonFile
 from agent_memory.domain.found_session import FoundSession, SeenSession
 from agent_memory.domain.history import SessionMark
-from agent_memory.errors import StateCorrupt
+from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.formats.bookkeeping_json import SEEN, SEEN_FORMAT, SeenSessions
 
 CACHE_NAME = "past-sessions.json"
@@ -44,23 +45,24 @@ class SeenSessionsFiles:
         known = self._all()
         others = {key: seen for key, seen in known.items() if seen.harness not in harnesses}
         sessions = others | self._used
-        if sessions != known:
-            data = SEEN.render(SeenSessions(SEEN_FORMAT, self.program, sessions)).encode("utf-8", "backslashreplace")
-            write_derived(self.root, CACHE_NAME, data)
+        if sessions != known and self.root.is_dir():  # a store that is not there yet is not made for it
+            with suppress(PathRefused, StoreIo):
+                self._file.write(SeenSessions(SEEN_FORMAT, self.program, sessions))
+
+    @property
+    def _file(self) -> JsonFile[SeenSessions]:
+        return JsonFile(self.root, f"{CACHE}/{CACHE_NAME}", SEEN, _MAX_BYTES)
 
     def _all(self) -> dict[str, SeenSession]:
-        if self._known is None:
-            data = read_derived(self.root, CACHE_NAME, _MAX_BYTES)
-            self._known = {} if data is None else self._seen_in(data)
-        return self._known
-
-    def _seen_in(self, data: bytes) -> dict[str, SeenSession]:
         """What this version kept; nothing of anything else."""
-        try:
-            found = SEEN.parse(data, CACHE_NAME)
-        except StateCorrupt:
-            return {}
-        return found.sessions if (found.format, found.program) == (SEEN_FORMAT, self.program) else {}
+        if self._known is None:
+            try:
+                found = self._file.read()
+            except (StateCorrupt, PathRefused, StoreIo):
+                found = None
+            is_ours = found is not None and (found.format, found.program) == (SEEN_FORMAT, self.program)
+            self._known = found.sessions if found is not None and is_ours else {}
+        return self._known
 
 
 def _key(found: FoundSession) -> str:

@@ -52,7 +52,6 @@ class SessionMarksFiles:
 
     @as_result
     def get(self, harness: Harness, session_id: str) -> SessionMark | None:
-        """See the port."""
         file = self._file(_mark_name(harness, session_id))
         mark = file.read()
         if mark is not None and (mark.harness, mark.session_id) != (harness, session_id):
@@ -62,7 +61,6 @@ class SessionMarksFiles:
 
     @as_result
     def put(self, mark: SessionMark) -> None:
-        """See the port."""
         self._file(_mark_name(mark.harness, mark.session_id)).write(mark)
 
     @as_result
@@ -77,7 +75,6 @@ class SessionMarksFiles:
         return f"{_SESSIONS}/{_mark_name(mark.harness, mark.session_id)}"
 
     def all(self) -> Iterator[Result[SessionMark, Error]]:
-        """See the port."""
         return _each(self._root, _SESSIONS, lambda name: self._file(name).read())
 
     @as_result
@@ -115,7 +112,6 @@ class StateKeysFiles:
 
     @as_result
     def get(self, key: str) -> StateValue | None:
-        """See the port."""
         found = self._read(path_of(key), key)
         if found is not None and found.key != key:
             raise StateCorrupt(f"{self._root}/{path_of(key)}", (f"it holds the key {found.key}",))
@@ -123,18 +119,15 @@ class StateKeysFiles:
 
     @as_result
     def put(self, value: StateValue) -> str:
-        """See the port."""
         self._file(path_of(value.key)).write(value)
         return path_of(value.key)
 
     @as_result
     def delete(self, key: str) -> str:
-        """See the port."""
         self._file(path_of(key)).remove()
         return path_of(key)
 
     def all(self) -> Iterator[Result[StateValue, Error]]:
-        """See the port."""
         return _each(self._root, KEYS, lambda name: self._read(f"{KEYS}/{name}", name.removesuffix(_ENDING)))
 
     def _read(self, path: str, key: str) -> StateValue | None:
@@ -162,12 +155,10 @@ class TagVocabularyFile:
 
     @as_result
     def get(self) -> TagVocabulary:
-        """See the port."""
         return self._file.read() or TagVocabulary()
 
     @as_result
     def put(self, vocabulary: TagVocabulary) -> str:
-        """See the port."""
         self._file.write(vocabulary)
         return VOCABULARY_FILE
 
@@ -187,7 +178,6 @@ class SpendLedgerFiles:
 
     @as_result
     def reserve(self, at_ms: int, prompt_chars: int, max_calls_per_day: int) -> None:
-        """See the port."""
         day = day_of(at_ms)
 
         def counted(spend: Spend) -> Spend:
@@ -200,17 +190,14 @@ class SpendLedgerFiles:
 
     @as_result
     def give_back(self, at_ms: int, prompt_chars: int) -> None:
-        """See the port."""
         self._change(lambda spend: with_added(spend, day_of(at_ms), calls=-1, prompt_chars=-prompt_chars))
 
     @as_result
     def add_reply(self, at_ms: int, reply_chars: int) -> None:
-        """See the port."""
         self._change(lambda spend: with_added(spend, day_of(at_ms), reply_chars=reply_chars))
 
     @as_result
     def days(self) -> Spend:
-        """See the port."""
         return self._file.read() or ()
 
     def _change(self, change: Callable[[Spend], Spend]) -> None:

@@ -66,12 +66,10 @@ class KeptHistoriesFiles:
 
     @as_result
     def sessions(self) -> tuple[KeptSession, ...]:
-        """See the port."""
         return _sessions_in(self._directory())
 
     @as_result
     def forget(self, harness: Harness, session_id: str) -> None:
-        """See the port."""
         _remove(self._directory(), _session_name(harness, session_id))
 
     def _directory(self) -> str:

@@ -98,17 +98,14 @@ class RunLogFiles:
 
     @as_result
     def put_report(self, run: LoggedRun, error: Error | None = None) -> None:
-        """See the port."""
         write_text(self._root, f"{RUNS}/{run.run_id}/{REPORT}", render_report_document(run, error))
 
     @as_result
     def recently_changed(self, count: int) -> tuple[frozenset[str], ...]:
-        """See the port."""
         return changed_entries(self._logged(self._names(), self._marks()), count)
 
     @as_result
     def churning(self) -> frozenset[str]:
-        """See the port."""
         return churning(unwrap(self.recently_changed(10)))
 
     @as_result
@@ -118,18 +115,15 @@ class RunLogFiles:
 
     @as_result
     def mark_undone(self, run_id: str, by_run_id: str, fingerprints: frozenset[str]) -> None:
-        """See the port."""
         marks = {**self._marks(), run_id: UndoneMark(by_run_id, fingerprints)}
         self._undone.write(Undone(dict(sorted(marks.items()))))
 
     @as_result
     def undoing(self) -> Undoing | None:
-        """See the port."""
         return self._undoing.read()
 
     @as_result
     def put_undoing(self, undoing: Undoing | None) -> None:
-        """See the port."""
         if undoing is None:
             self._undoing.remove()
         else:

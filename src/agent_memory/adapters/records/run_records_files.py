@@ -80,7 +80,6 @@ class RepliesFiles:
 
     @as_result
     def keep_reply(self, run_id: str, key: str, reply: KeptReply) -> None:
-        """See the port."""
         self._file(f"{RUNS}/{run_id}/replies/{_slug(key)}.json", REPLY).write(reply)
 
     @as_result
@@ -90,7 +89,6 @@ class RepliesFiles:
 
     @as_result
     def drop_reply(self, key: str) -> None:
-        """See the port."""
         for path in (*self._replies(key, ".json"), *self._replies(key, ".spent.json")):
             remove_file(self._root, path)
 
@@ -153,7 +151,6 @@ class RunRecordsFiles(RepliesFiles):
 
     @as_result
     def unfinished(self) -> tuple[str, Run] | None:
-        """See the port."""
         return self._first_checkpoint(CHECKPOINT_FILE, CHECKPOINT)
 
     @as_result
@@ -163,7 +160,6 @@ class RunRecordsFiles(RepliesFiles):
 
     @as_result
     def put_deferred(self, changes: Sequence[Change]) -> None:
-        """See the port."""
         self._put_if_other(self._deferred, tuple(changes), ())
 
     @as_result
@@ -197,13 +193,11 @@ class DefragRecordsFiles(RepliesFiles):
 
     @as_result
     def checkpoint(self, state: str, run: DefragRun) -> None:
-        """See the port."""
         if is_half_done(state, run):
             self._file(f"{RUNS}/{run.id}/{DEFRAG_CHECKPOINT}", DEFRAG_FORMAT).write((state, run))
 
     @as_result
     def unfinished(self) -> tuple[str, DefragRun] | None:
-        """See the port."""
         return self._first_checkpoint(DEFRAG_CHECKPOINT, DEFRAG_FORMAT)
 
     @as_result
@@ -224,17 +218,14 @@ class DefragRecordsFiles(RepliesFiles):
 
     @as_result
     def deferred(self) -> tuple[Deferred, ...]:
-        """See the port."""
         return tuple(self._deferred.read() or ())
 
     @as_result
     def put_deferred(self, deferred: Sequence[Deferred]) -> None:
-        """See the port."""
         self._put_if_other(self._deferred, tuple(deferred), ())
 
     @as_result
     def tiering(self) -> TieringMemo:
-        """See the port."""
         try:
             return self._tiering.read() or TieringMemo()
         except StateCorrupt:

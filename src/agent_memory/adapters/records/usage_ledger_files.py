@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
@@ -21,19 +21,7 @@ from agent_memory.adapters.disk.paths import as_store_io, directory_in, open_che
 from agent_memory.adapters.disk.root_files import names_in
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.text.slug import slug_of
-from agent_memory.domain.usage import (
-    Base,
-    DayReads,
-    LedgerRecord,
-    Read,
-    Total,
-    base_of,
-    count_reads,
-    day_reads,
-    listed_reads,
-    reads_and_bases,
-    totals_of,
-)
+from agent_memory.domain.usage import DayReads, LedgerCounts, LedgerRecord, Read, base_of
 from agent_memory.errors import Busy, EntryInvalid, StoreIo
 from agent_memory.formats.ledger_lines import MAX_LINE_BYTES, parse_ledger_line, problems_of, render_ledger_line
 from agent_memory.results import as_result
@@ -62,12 +50,10 @@ class UsageLedgerFiles:
 
     @as_result
     def append(self, id: str, at_ms: int, reader: str) -> None:
-        """See the port."""
         self._record(Read(id, at_ms, reader))
 
     @as_result
     def adopt(self, id: str, usage: Usage) -> None:
-        """See the port."""
         if id not in self._survey().totals:
             self._record(base_of(id, usage))
 
@@ -78,8 +64,7 @@ class UsageLedgerFiles:
 
     @as_result
     def day_reads(self) -> tuple[DayReads, ...]:
-        """See the port."""
-        return day_reads(record for each in self._ledgers() for record in each.records)
+        return self._counted()[0].day_reads
 
     @as_result
     def survey(self) -> LedgerSurvey:
@@ -105,14 +90,15 @@ class UsageLedgerFiles:
         return directory_in(self._root, "usage")
 
     def _survey(self) -> LedgerSurvey:
-        ledgers = self._ledgers()
-        totals = totals_of(record for ledger in ledgers for record in ledger.records)
-        return LedgerSurvey(totals, sum(len(ledger.damaged) for ledger in ledgers))
+        counts, damaged = self._counted()
+        return LedgerSurvey(counts.totals, damaged)
 
-    def _ledgers(self) -> list[_Ledger]:
+    def _counted(self) -> tuple[LedgerCounts, int]:
+        """What all ledgers come to, and how many of their lines are damaged."""
         directory = self._directory()
         names = names_in(directory, lambda name: name.endswith(_ENDING) and not name.startswith("."))
-        return [_read_ledger(f"{directory}/{name}") for name in names]
+        counts = LedgerCounts()
+        return counts, sum(len(_read_ledger(f"{directory}/{name}", counts)[1]) for name in names)
 
     def _record(self, record: LedgerRecord) -> None:
         if problems := problems_of(record):
@@ -125,36 +111,20 @@ class UsageLedgerFiles:
             _append(descriptor, render_ledger_line(record), path)
 
 
-@frozen
-class _Ledger:
-    records: tuple[Total | Base | DayReads, ...]
-    """What its lines come to: at most one of each an id, or a reader and day."""
-    damaged: tuple[bytes, ...]
-    line_count: int
-
-
-def _read_ledger(path: str) -> _Ledger:
-    """What a ledger says. A line over the limit counts once for each piece of that size."""
+def _read_ledger(path: str, counts: LedgerCounts) -> tuple[int, list[bytes]]:
+    """Count the records of a ledger; how many lines it has, and which are damaged. A line over the limit counts once for each
+    piece of that size."""
     damaged: list[bytes] = []
-    counts: dict[tuple[int, str], int] = {}
     line_count = 0
-
-    def records(file: BinaryIO) -> Iterator[LedgerRecord]:
-        nonlocal line_count
+    descriptor = open_checked(path, os.O_RDONLY)
+    with as_store_io("read", path), open(descriptor, "rb") as file:
         while line := file.readline(MAX_LINE_BYTES):
             line_count += 1
             if (record := parse_ledger_line(line)) is not None:
-                count_reads(counts, record)
-                yield record
+                counts.add(record)
             elif line.strip():
                 damaged.append(line)
-
-    descriptor = open_checked(path, os.O_RDONLY)
-    with as_store_io("read", path), open(descriptor, "rb") as file:
-        read, based = reads_and_bases(records(file))
-    totals = (Total(id, each.count, each.last_at_ms) for id, each in read.items())
-    bases = (Base(id, each.count, each.last_at_ms) for id, each in based.items())
-    return _Ledger((*totals, *bases, *listed_reads(counts)), tuple(damaged), line_count)
+    return line_count, damaged
 
 
 def _append(descriptor: int, line: bytes, path: str) -> None:
@@ -178,12 +148,13 @@ def _take_back(descriptor: int, written: int) -> None:
 
 
 def _compact(path: str) -> int:
-    ledger = _read_ledger(path)
-    saved = ledger.line_count - len(ledger.records) - len(ledger.damaged)
+    counts = LedgerCounts()
+    line_count, damaged = _read_ledger(path, counts)
+    saved = line_count - len(counts.records) - len(damaged)
     if saved <= 0:
         return 0
     with as_store_io("compact", path):
-        replace_file(path, b"".join([*map(render_ledger_line, ledger.records), *ledger.damaged]))
+        replace_file(path, b"".join([*map(render_ledger_line, counts.records), *damaged]))
     return saved
 
 

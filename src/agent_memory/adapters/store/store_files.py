@@ -105,7 +105,6 @@ class StoreFiles:
 
     @as_result
     def read_again(self, listed: Listed) -> StoredEntry:
-        """See the port."""
         self._settle()
         return self._loaded(listed) or self._read(listed.meta.id, listed.archived)
 
