@@ -460,20 +460,6 @@ def test_where_nobody_can_look_for_the_repository_none_is_begun_p6(store: Path) 
     assert not (store / ".git").exists()
 
 
-def test_nor_where_one_that_was_purged_may_be_on_its_way_back_p6(store: Path) -> None:
-    _record(store)
-    (store / "runs/purge").mkdir(parents=True)
-    (store / ".git").rename(store / "runs/purge/new.git")
-    (store / "runs/purge/old.git").mkdir()
-    _write(store, "topics/b.md")
-    with failing_on("purge/old.git", "stat"):
-        refused = _recorder(store).record(["topics/b.md"], "x")
-    assert refused == Failure(StoreIo(f"{store}/.git", "finish the exchange of", "EIO", "Input/output error"))
-    assert not (store / ".git").exists()
-    _record(store, "topics/b.md")
-    assert _subjects(store) == ["write topics/b.md", "write topics/a.md"]
-
-
 def test_p4_a_lost_repository_loses_no_memory(store: Path) -> None:
     _record(store)
     shutil.rmtree(store / ".git")

@@ -100,9 +100,18 @@ def rewrite(rules: PurgeRules, gone: Path) -> None:
         def rewrite_tag(tag: filter_repo.Tag, _: object) -> None:
             rewriting.tag(tag)
 
-        filtering = filter_repo.RepoFilter(arguments, commit_callback=rewrite_commit, tag_callback=rewrite_tag)
+        filtering = _Filter(arguments, commit_callback=rewrite_commit, tag_callback=rewrite_tag)
         filtering.run()
     gone.write_bytes(b"".join(b"%s\n" % id for id in sorted(rewriting.dropped - rewriting.kept)))
+
+
+class _Filter(filter_repo.RepoFilter):
+    """Leaves the work tree alone: whoever called sees to the index and to what is left of the old objects."""
+
+    def cleanup(
+        self, repo: bytes, repack: bool, reset: bool, run_quietly: bool = False, show_debuginfo: bool = False
+    ) -> None:
+        return
 
 
 @define

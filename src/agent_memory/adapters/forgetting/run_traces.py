@@ -78,7 +78,7 @@ class RunTraces:
 
     def _names(self) -> list[str]:
         found = subdirectories(f"{self._real}/{RUNS}")
-        return [name for name in found if name != "purge" and not name.startswith(".")]
+        return [name for name in found if not name.startswith(".")]
 
     def _holds_trace(self, run: str) -> bool:
         for path in self._files(f"{RUNS}/{run}"):

@@ -17,7 +17,6 @@ from pathlib import Path
 from agent_memory.adapters.disk.durable import create_file, make_directories, move_file
 from agent_memory.adapters.disk.paths import as_store_io, exists, is_directory
 from agent_memory.adapters.git.git_process import GitProcess, failed
-from agent_memory.adapters.git.history_purge import finish_swap
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORE_TEXT
 from agent_memory.results import as_result
 
@@ -62,7 +61,7 @@ class GitRepository:
 
     def ready(self) -> None:
         """Make it a repository whose HEAD and index can be read. What cannot be mended is moved aside and begun afresh."""
-        if not (self.exists() or self._came_back()):
+        if not self.exists():
             self._begin()
         self._wait_for_locks()
         problem = self._problem()
@@ -72,12 +71,6 @@ class GitRepository:
             self._begin_afresh(problem)
         else:
             self._mend_index()
-
-    def _came_back(self) -> bool:
-        """Whether it was only away: a purge was cut short between its two renames. Where that cannot be told, or finished,
-        it is an error: a repository that was begun meanwhile would keep it away for ever (P6)."""
-        with as_store_io("finish the exchange of", str(self._directory)):
-            return finish_swap(self._git.root)
 
     def _begin(self) -> None:
         outer = next((parent for parent in self._git.root.parents if os.path.lexists(parent / ".git")), None)
