@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from agent_memory.adapters.targets import TargetFiles
     from agent_memory.domain.defrag_run import DefragRun
     from agent_memory.domain.doctor.catalogue import DoctorReport, Repair, SecretSearch
-    from agent_memory.domain.explaining.entry_story import EntryStory
-    from agent_memory.domain.explaining.session_trace import FoundSessions
+    from agent_memory.domain.note_story import NoteStory
+    from agent_memory.domain.session_trace import FoundSessions
     from agent_memory.domain.forgetting import ForgetTarget, Forgetting, SessionKey
     from agent_memory.domain.found_session import Backfill, FoundSession, Rest
     from agent_memory.domain.health import Health
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.run_log import LoggedRun
     from agent_memory.domain.searching.search import FoundEntries, Mode, SearchAnswer, SearchRequest
     from agent_memory.domain.section import Published, RenderedSection, SectionBudget, Target
-    from agent_memory.domain.statistics.statistics import Statistics
+    from agent_memory.domain.statistics import Statistics
     from agent_memory.domain.tagging import TagVocabulary
     from agent_memory.domain.undo_run import SectionChange, Undone
     from agent_memory.domain.vocabulary import Harness
@@ -903,13 +903,13 @@ class Memory:
     # -- what is told of the store ------------------------------------------------------------------------------------
 
     @as_result
-    def why_entry(self, id: str) -> EntryStory:
+    def why_entry(self, id: str) -> NoteStory:
         """For `memory why ID`: counts no read."""
-        from agent_memory.adapters.explaining.entry_stories import EntryStories
+        from agent_memory.adapters.explaining import NoteStories
         from agent_memory.adapters.git.git_history import revisions_of
         from agent_memory.injecting import told_where
 
-        stories = EntryStories(
+        stories = NoteStories(
             self.store,
             self.ledger,
             self.log,
@@ -922,7 +922,7 @@ class Memory:
 
     def why_session(self, session_id: str) -> Result[FoundSessions, Error]:
         """For `memory why --session`: changes nothing."""
-        from agent_memory.adapters.explaining.session_traces import SessionTraces
+        from agent_memory.adapters.explaining import SessionTraces
 
         deferred = self.run_records.deferred
         return SessionTraces(self.root, self.store, self.log, self.marks, deferred, self.caller).find(session_id)
@@ -1001,8 +1001,8 @@ class Memory:
         """What the store and its use come to, over so many days up to now. Counts no read."""
         from agent_memory.adapters.inbox.inbox_reading import all_captures
         from agent_memory.adapters.injecting.delivery_files import DeliveryLog
-        from agent_memory.domain.statistics.counting import CountedNote, StoreFacts, statistics_of
-        from agent_memory.domain.statistics.period import period_to
+        from agent_memory.domain.instants import DAY_MS
+        from agent_memory.domain.statistics import CountedNote, Period, StoreFacts, statistics_of
         from agent_memory.reading import ListFilter, status_shown
 
         live = unwrap(self.reading.list(ListFilter()))
@@ -1024,7 +1024,7 @@ class Memory:
             deliveries=DeliveryLog(self.real_root).deliveries(),
             runs=unwrap(self.log.runs(MOST_RUNS)),
         )
-        return statistics_of(facts, period_to(self.clock.now_ms(), days))
+        return statistics_of(facts, Period(self.clock.now_ms() // DAY_MS, days))
 
     # -- care ---------------------------------------------------------------------------------------------------------
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agent_memory.domain.handing_over.handover import Exchange, Handover
-from agent_memory.domain.handing_over.resuming import NAMES
+from agent_memory.domain.handover import Exchange, Handover
+from agent_memory.domain.resuming import NAMES
 from agent_memory.domain.history import Role
 from agent_memory.domain.injecting.assembling import Passage
 from agent_memory.domain.injecting.deliveries import unread_session

@@ -12,7 +12,7 @@ from returns.result import Success
 from agent_memory.domain.agent_request import AgentReply, SessionRequest
 from agent_memory.domain.change import Create
 from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry
-from agent_memory.domain.handing_over.own_note import is_handoff_of
+from agent_memory.domain.handover import is_handoff_of
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, live_when_applied, stored_when_applied

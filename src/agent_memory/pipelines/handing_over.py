@@ -10,9 +10,7 @@ from returns.result import Failure, Result
 from agent_memory.domain.change import Create, Replace
 from agent_memory.domain.entry import MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.forgetting import forgotten_note
-from agent_memory.domain.handing_over.handover import Handover, handover_of
-from agent_memory.domain.handing_over.own_note import is_handoff_of
-from agent_memory.domain.handing_over.words import handover_body
+from agent_memory.domain.handover import Handover, handover_body, handover_of, is_handoff_of
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, session_id_of
 from agent_memory.domain.instants import DAY_MS

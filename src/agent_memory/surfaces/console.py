@@ -6,117 +6,117 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
-from itertools import islice
 from typing import Any, TextIO
 
-from attrs import field, frozen
-
-from agent_memory.domain.json_shape import is_object, is_row
 from agent_memory.errors import Error
-from agent_memory.surfaces.progress_line import ProgressLine
+from agent_memory.surfaces.documents import camel_case, mapped_texts
 from agent_memory.wording import describe
 
-_ROWS_AT_ONCE = 500
+_ERASE = "\r\x1b[K"
+BOLD, DIM, RED, GREEN, CYAN = "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[36m"
+_PLAIN = "\x1b[0m"
 
 
-class Held:
-    """What a call with `--json` is going to say on stderr when it ends."""
-
-    def __init__(self) -> None:
-        self.remarks: list[str] = []
-        self.failure: dict[str, Any] | None = None
-
-
-@frozen
 class Console:
-    """Two streams and the choice between text and JSON. One that holds what goes to stderr until it is closed can say it as
-    one JSON document where the call fails: `{"error": …}`, with `"warnings"` where there were remarks."""
+    """Two streams and the choice between text and JSON. One that `holds` says what goes to stderr when it is closed, as one
+    document where the call failed: `{"error": …}`, with `"warnings"` where there were any."""
 
-    stdout: TextIO
-    stderr: TextIO
-    json: bool = False
-    line: ProgressLine = field(factory=ProgressLine, repr=False)
-    held: Held | None = None
-    closing: list[Callable[[], Iterable[str]]] = field(factory=list[Callable[[], Iterable[str]]], repr=False)
-    """Asked, when the console is closed, for what is left to say on stderr."""
+    def __init__(self, stdout: TextIO, stderr: TextIO, *, json: bool = False, holds: bool = False) -> None:
+        self.stdout = stdout
+        self.stderr = stderr
+        self.json = json
+        self.closing: list[Callable[[], Iterable[str]]] = []
+        """Asked, when the console is closed, for the warnings that are left to say."""
+        self._holds = holds
+        self._held: list[str] = []
+        self._failure: dict[str, Any] | None = None
+        self._has_line = False
 
-    def out(self, text: str) -> None:
+    def out(self, *lines: str) -> None:
         """Print for people; with `--json` nothing but the document goes to stdout."""
-        if not self.json:
-            self.line.clear(self.stderr)
-            print(text, file=self.stdout)
+        if lines and not self.json:
+            self._clear_line()
+            # At once: ten thousand calls of `print` take as long as reading the store.
+            print("\n".join(lines), file=self.stdout)
+
+    def answer(self, document: dict[str, Any], *lines: str) -> None:
+        """Print what the command has to say: the one document of a `--json` call, else the lines."""
+        if self.json:
+            print(self._encoded(document, self.stdout), file=self.stdout)
+        self.out(*lines)
+
+    def warn(self, *sentences: str) -> None:
+        """Print remarks on stderr."""
+        for each in sentences:
+            if self._holds:
+                self._held.append(each)
+            else:
+                self.err(f"memory: {each}")
 
     def err(self, text: str) -> None:
-        """Print a remark on stderr."""
-        if self.held is not None:
-            self.held.remarks.append(text)
-            return
-        self.line.clear(self.stderr)
+        """Print a line on stderr, at once."""
+        self._clear_line()
         print(text, file=self.stderr)
-
-    def document(self, document: dict[str, Any]) -> None:
-        """Print the one document of a `--json` call; nothing otherwise."""
-        if self.json:
-            print(_json(document, self.stdout), file=self.stdout)
-
-    def document_of(self, name: str, rows: Iterable[dict[str, Any]], rest: dict[str, Any]) -> None:
-        """Print the document of a `--json` call that is `{name: [rows …], **rest}`, a few rows at a time: all of fifty thousand
-        would take half a gigabyte."""
-        if not self.json:
-            return
-        encode = _encoder(self.stdout).encode
-        left = iter(rows)
-        self.stdout.write(f'{{\n  "{name}": [')
-        lead = ""
-        while some := [encode(each).replace("\n", "\n    ") for each in islice(left, _ROWS_AT_ONCE)]:
-            self.stdout.write(lead + ",".join([f"\n    {each}" for each in some]))
-            lead = ","
-        end = "\n  ]" if lead else "]"
-        print(f"{end},{_json(rest, self.stdout)[1:]}", file=self.stdout)
 
     def fail(self, error: Error) -> int:
         """Report an error on stderr, as a sentence or as JSON, without what the call may have quoted of secrets (P20); the
         exit code to end with."""
         from agent_memory.domain.redaction import redact  # only what fails pays for it
 
-        self.line.clear(self.stderr)
-        if self.json:
-            from attrs import asdict
+        if not self.json:
+            self.err(f"memory: {redact(describe(error)).text}")
+            return error.exit_code
+        from attrs import asdict
 
-            details = {_camel(key): value for key, value in asdict(error).items()}
-            failure = {"error": {"code": error.code, "message": describe(error), "details": details}}
-            document = _without_secrets(failure, lambda text: redact(text).text)
-            if self.held is not None:
-                self.held.failure = document
-            else:
-                print(_json(document, self.stderr), file=self.stderr)
-        else:
-            print(f"memory: {redact(describe(error)).text}", file=self.stderr)
+        details = {camel_case(key): value for key, value in asdict(error).items()}
+        failure = {"error": {"code": error.code, "message": describe(error), "details": details}}
+        self._failure = mapped_texts(failure, lambda text: redact(text).text)
+        if not self._holds:
+            self._say_failure()
         return error.exit_code
 
     def close(self) -> None:
         """Say what is left to say: where remarks were held and the call failed, all of it as one document."""
-        for remarks_of in self.closing:
-            for remark in remarks_of():
-                self.err(f"memory: {remark}")
+        for warnings_of in self.closing:
+            self.warn(*warnings_of())
         self.closing.clear()
-        if self.held is None:
-            return
-        failure, remarks = self.held.failure, self.held.remarks
-        if failure is not None:
-            document = (
-                {**failure, "warnings": [each.removeprefix("memory: ") for each in remarks]} if remarks else failure
-            )
-            print(_json(document, self.stderr), file=self.stderr)
+        if self._failure is not None:
+            self._failure |= {"warnings": self._held} if self._held else {}
+            self._say_failure()
         else:
-            for each in remarks:
-                print(each, file=self.stderr)
-        self.held.failure, self.held.remarks = None, []
+            for each in self._held:
+                self.err(f"memory: {each}")
+        self._held = []
+
+    def _say_failure(self) -> None:
+        self.err(self._encoded(self._failure, self.stderr))
+        self._failure = None
+
+    def _encoded(self, document: Any, stream: TextIO) -> str:
+        """Characters as they are where the stream can show them all; else escaped, as JSON and not the stream would."""
+        encoding = (stream.encoding or "").lower().replace("_", "-")
+        return json.dumps(document, ensure_ascii=encoding not in ("utf-8", "utf8"), indent=2)
 
     def progress(self, text: str) -> None:
-        """Show what long work is at, on a terminal only: in place of what was shown before, until something is printed."""
-        if self.stderr.isatty() and not self.json:
-            self.line.show(self.stderr, text)
+        """Show what long work is at, on a terminal only: in place of what was shown before, until something is printed. The
+        beginning stays in view; the cursor is in front of it, so that whatever else is printed does not follow it. On a
+        terminal that cannot erase (TERM=dumb) each report stays as a line of its own."""
+        if not self.stderr.isatty() or self.json:
+            return
+        from agent_memory.domain.text.plain_text import one_line
+        from agent_memory.surfaces.terminal import cut, terminal_columns
+
+        columns = terminal_columns()
+        line = one_line(text, 4 * columns)
+        self._has_line = can_erase(self.stderr)
+        self.stderr.write(f"{_ERASE}{cut(line, max(columns - 1, 1))}\r" if self._has_line else f"{line}\n")
+        self.stderr.flush()
+
+    def _clear_line(self) -> None:
+        if self._has_line:
+            self.stderr.write(_ERASE)
+            self.stderr.flush()
+            self._has_line = False
 
     @property
     def is_terminal(self) -> bool:
@@ -128,36 +128,27 @@ class Console:
         """Whether colour is welcome: a terminal, and no NO_COLOR (https://no-color.org)."""
         return self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
-    def strong(self, text: str) -> str:
-        """A heading, where colour is welcome."""
-        return f"\x1b[1m{text}\x1b[0m" if self.colour else text
+    def styled(self, style: str, text: str) -> str:
+        """The text in a style, where colour is welcome."""
+        return styled(style, text, colour=self.colour)
 
 
-def standard_console(*, as_json: bool, held: Held | None = None) -> Console:
+def styled(style: str, text: str, *, colour: bool) -> str:
+    """The text between an escape sequence and the one that ends it."""
+    return f"{style}{text}{_PLAIN}" if colour and style else text
+
+
+def standard_console(*, as_json: bool, holds: bool = False) -> Console:
     """The process's own streams."""
-    return Console(sys.stdout, sys.stderr, as_json, held=held)
+    return Console(sys.stdout, sys.stderr, json=as_json, holds=holds)
 
 
-def _json(document: dict[str, Any], stream: TextIO) -> str:
-    return _encoder(stream).encode(document)
+def can_erase(stream: TextIO) -> bool:
+    """Whether what was printed on this stream's line can be taken back."""
+    return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def _encoder(stream: TextIO) -> json.JSONEncoder:
-    """Characters as they are where the stream can show them all; else escaped, as JSON and not the stream would."""
-    encoding = (stream.encoding or "").lower().replace("_", "-")
-    return json.JSONEncoder(ensure_ascii=encoding not in ("utf-8", "utf8"), indent=2)
-
-
-def _without_secrets(value: Any, safe: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return safe(value)
-    if is_object(value):
-        return {key: _without_secrets(each, safe) for key, each in value.items()}
-    if is_row(value):
-        return [_without_secrets(each, safe) for each in value]
-    return value
-
-
-def _camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(part.capitalize() for part in rest)
+def erase_line(stream: TextIO) -> None:
+    """Take away whatever a console that is out of reach may have left on the line."""
+    if can_erase(stream):
+        stream.write("\x1b[K")

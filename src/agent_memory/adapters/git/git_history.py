@@ -10,7 +10,7 @@ from typing import Literal
 from agent_memory.adapters.disk.paths import exists
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess
 from agent_memory.adapters.surroundings.repository import work_tree_above
-from agent_memory.domain.explaining.entry_story import Revision
+from agent_memory.domain.note_story import Revision
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.plain_text import one_line

@@ -20,7 +20,6 @@ from agent_memory.domain.health import FailedEntry
 from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry, InlineNote
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.queue import Outcome
-from agent_memory.domain.statistics.capture import Capture
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StoreIo
 from agent_memory.formats.inbox_json import MAX_ENTRY_BYTES, entry_of, retired_of
 from agent_memory.results import as_result, sealed
@@ -121,17 +120,17 @@ def last_captures(root: str) -> Mapping[str, int]:
 
 
 @as_result
-def all_captures(root: str) -> list[Capture]:
-    """Every entry, in no order: waiting, worked on or given up."""
+def all_captures(root: str) -> list[tuple[str, int]]:
+    """Harness and instant of every entry, in no order: waiting, worked on or given up."""
     return list(_captures(root))
 
 
-def _captures(root: str) -> Iterator[Capture]:
+def _captures(root: str) -> Iterator[tuple[str, int]]:
     for relative in (INBOX, PROCESSED, FAILED):
         for found in map(_NAME.fullmatch, names_below(root, relative)):
             at_ms = ms_of(f"{found[1]}{found[2]}:{found[3]}:{found[4]}") if found else None
             if found and at_ms is not None:
-                yield Capture(found[5], at_ms)
+                yield found[5], at_ms
 
 
 # -- sessions ---------------------------------------------------------------------------------------------------------

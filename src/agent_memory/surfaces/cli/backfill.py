@@ -1,31 +1,37 @@
-"""`memory backfill`."""
+"""`memory backfill` and `memory watch`: sessions that no hook tells of."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import math
+import signal
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from threading import Event
+from types import FrameType
 from typing import Any
 
-from agent_memory.domain.found_session import (
-    SIGHTS,
-    Backfill,
-    Sight,
-    Sighted,
-    by_harness,
-    counted,
-    limited,
-    sentence_of,
-)
-from agent_memory.domain.instants import iso_of
+from agent_memory.domain.found_session import SIGHTS, Backfill, Rest, Sight, Sighted, by_harness, limited, sentence_of
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.opening import open_here
+from agent_memory.surfaces.cli.arguments import (
+    add_flag,
+    add_number,
+    check_range,
+    harnesses_of,
+    set_command,
+    since_ms_of,
+)
+from agent_memory.surfaces.cli.dialogue import counted, open_here
 from agent_memory.surfaces.console import Console
-from agent_memory.surfaces.periods import since_ms_of
+from agent_memory.surfaces.documents import fields_of, iso_or_none
 
-MOST_PROBLEMS = 10
+_HARNESSES = "only sessions of these harnesses"
+
+# -- backfill ---------------------------------------------------------------------------------------------------------
+
+_MOST_PROBLEMS = 10
 _PROBLEM_CHARS = 500
 
 _WORDS: dict[Sight, str] = {
@@ -44,65 +50,47 @@ _WORDS: dict[Sight, str] = {
 }
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("harness", nargs="*", metavar="HARNESS", help="only sessions of these harnesses")
+def configure_backfill(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("harness", nargs="*", metavar="HARNESS", help=_HARNESSES)
     parser.add_argument("--since", metavar="PERIOD", help="only sessions that changed since: 30d, 12h, 2026-02-13")
-    parser.add_argument("--limit", type=int, metavar="N", help="put no more than N sessions into the inbox, the oldest")
-    parser.add_argument("--dry-run", action="store_true", help="only tell what was found and what it would cost")
-    parser.epilog = (
+    add_number(parser, "--limit", "put no more than N sessions into the inbox, the oldest")
+    add_flag(parser, "--dry-run", "only tell what was found and what it would cost")
+    epilog = (
         "Finds the past sessions of every harness where it keeps them, and puts those that say something new into the "
         "inbox, oldest first; `memory consolidate` learns from them, behind what is captured meanwhile, over as many "
         "days as llm.maxCallsPerDay needs. May be run at any time and again: what is done, waits, was forgotten, is a "
         "copy, a sub-agent's, automated or memory's own is left out."
     )
+    set_command(parser, _backfill, epilog)
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
-    if arguments.limit is not None and arguments.limit < 1:
-        raise UsageInvalid(f"--limit is {arguments.limit}, expected a number from 1")
+def _backfill(arguments: argparse.Namespace, console: Console) -> None:
+    check_range("--limit", arguments.limit, 1)
     harnesses = harnesses_of(arguments.harness)
     memory = open_here(console)
     since_ms = None if arguments.since is None else since_ms_of(arguments.since, memory.clock.now_ms())
     plan = limited(unwrap(memory.plan_backfill(harnesses, since_ms, console.progress)), arguments.limit)
     # Said before anything is done about it.
-    console.out(f"{sentence_of(plan, memory.config.llm.max_calls_per_day)}.")
-    _print_harnesses(console, plan)
+    console.out(f"{sentence_of(plan, memory.config.llm.max_calls_per_day)}.", *_harness_lines(plan))
     done = plan if arguments.dry_run else unwrap(memory.put_backfill(plan))
-    _print_end(console, done, dry_run=arguments.dry_run)
-    console.document(_document(done, dry_run=arguments.dry_run))
-    return 0
+    console.warn(*(one_line(problem, _PROBLEM_CHARS) for problem in done.problems[:_MOST_PROBLEMS]))
+    if len(done.problems) > _MOST_PROBLEMS:
+        console.warn(f"and {len(done.problems) - _MOST_PROBLEMS:,} more (--json has all)")
+    if done.wanted and not arguments.dry_run:
+        put = counted(len(done.wanted), "session")
+        console.out(f"Put {put} into the inbox. `memory consolidate` learns from them.")
+    console.answer({"dryRun": arguments.dry_run, **_document(done)})
 
 
-def harnesses_of(words: Sequence[str]) -> tuple[Harness, ...]:
-    """The harnesses that these words name."""
-    unknown = next((word for word in words if word not in tuple(Harness)), None)
-    if unknown is not None:
-        known = ", ".join(each.value for each in Harness if each is not Harness.MANUAL)
-        raise UsageInvalid(f"There is no harness {unknown!r}", f"Known are {known}.")
-    return tuple(Harness(word) for word in words)
-
-
-def _print_harnesses(console: Console, backfill: Backfill) -> None:
+def _harness_lines(backfill: Backfill) -> Iterator[str]:
     for harness in by_harness(backfill.sighted):
         counts = backfill.counts(harness)
-        console.out(f"  {harness:12} {', '.join(f'{counts[s]:,} {_WORDS[s]}' for s in SIGHTS if counts[s])}")
+        yield f"  {harness:12} {', '.join(f'{counts[s]:,} {_WORDS[s]}' for s in SIGHTS if counts[s])}"
 
 
-def _print_end(console: Console, backfill: Backfill, *, dry_run: bool) -> None:
-    for problem in backfill.problems[:MOST_PROBLEMS]:
-        console.err(f"memory: {one_line(problem, _PROBLEM_CHARS)}")
-    if len(backfill.problems) > MOST_PROBLEMS:
-        console.err(f"memory: and {len(backfill.problems) - MOST_PROBLEMS:,} more (--json has all)")
-    if backfill.wanted and not dry_run:
-        console.out(
-            f"Put {counted(len(backfill.wanted), 'session')} into the inbox. `memory consolidate` learns from them."
-        )
-
-
-def _document(backfill: Backfill, *, dry_run: bool) -> dict[str, Any]:
+def _document(backfill: Backfill) -> dict[str, Any]:
     wanted = backfill.wanted
     return {
-        "dryRun": dry_run,
         "found": len(backfill.sighted),
         "wanted": len(wanted),
         "chars": sum(each.chars for each in wanted),
@@ -111,7 +99,7 @@ def _document(backfill: Backfill, *, dry_run: bool) -> dict[str, Any]:
         "harnesses": {
             harness.value: dict(sorted(backfill.counts(harness).items())) for harness in by_harness(backfill.sighted)
         },
-        "sessions": [_session(each) for each in backfill.sighted],
+        "sessions": list(map(_session, backfill.sighted)),
         "problems": list(backfill.problems),
     }
 
@@ -124,10 +112,77 @@ def _session(sighted: Sighted) -> dict[str, Any]:
         "is": sighted.sight,
         "path": found.path,
         "cwd": entry.context.cwd if entry is not None else found.cwd,
-        "changedAt": iso_of(found.changed_at_ms),
-        "endedAt": None if entry is None else iso_of(entry.at_ms),
+        **fields_of(found, "changed_at_ms"),
+        "endedAt": iso_or_none(None if entry is None else entry.at_ms),
         "bytes": found.size_bytes,
-        "chars": sighted.chars,
-        "calls": sighted.calls,
+        **fields_of(sighted, "chars", "calls"),
         "problem": sighted.problem or None,
     }
+
+
+# -- watch ------------------------------------------------------------------------------------------------------------
+
+_DEFAULT = Rest()
+_MOST_SECONDS = 86_400.0
+_LINE_CHARS = 1_000
+_ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+def configure_watch(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("harness", nargs="*", metavar="HARNESS", help=_HARNESSES)
+    add_flag(parser, "--wait-for-transcripts", "wait, where no harness has kept a session here yet")
+    for option, default_ms, meaning in (
+        ("--debounce", _DEFAULT.debounce_ms, "how long a transcript must rest to be captured"),
+        ("--idle-timeout", _DEFAULT.idle_ms or 0, "how long it must rest for a handoff to be written; 0: never"),
+    ):
+        seconds = default_ms / 1000
+        help = f"{meaning} (default: %(default)g)"
+        parser.add_argument(option, type=float, metavar="SECONDS", default=seconds, help=help)
+    epilog = (
+        "Stays in the foreground, for harnesses without hooks: a session whose transcript changed and then rested is put "
+        "into the inbox, and one that rests on is handed over, without asking the agent command. One line for each. "
+        "What was there before is for `memory backfill`. SIGINT or SIGTERM ends it. With the extra agent-memory[watch] "
+        "the operating system tells what changes; without it the directories are looked through every two seconds."
+    )
+    set_command(parser, _watch, epilog)
+
+
+def _watch(arguments: argparse.Namespace, console: Console) -> None:
+    for option, seconds in (("--debounce", arguments.debounce), ("--idle-timeout", arguments.idle_timeout)):
+        if not (math.isfinite(seconds) and 0 <= seconds <= _MOST_SECONDS):
+            raise UsageInvalid(f"{option} is {seconds:g}, expected seconds from 0 to {_MOST_SECONDS:g}")
+    rest = Rest(round(arguments.debounce * 1000), round(arguments.idle_timeout * 1000) or None)
+    harnesses = harnesses_of(arguments.harness)
+    memory = open_here(console)
+
+    def tell(line: str) -> None:
+        console.out(one_line(line, _LINE_CHARS))
+        console.stdout.flush()
+
+    def warn(problem: str) -> None:
+        console.warn(one_line(problem, _LINE_CHARS))
+
+    with _ended_by_signals() as stop:
+        ended = memory.watch(
+            harnesses, rest, stop, tell, warn, wait_for_transcripts=arguments.wait_for_transcripts
+        )
+    done = unwrap(ended)
+    captured, handed_over = counted(done.captured, "session"), counted(done.handed_over, "session")
+    console.progress(f"Captured {captured}, handed over {handed_over}.")
+    console.answer(fields_of(done, "captured", "handed_over", "problems"))
+
+
+@contextmanager
+def _ended_by_signals() -> Generator[Event, None, None]:
+    """An event that a signal to end sets: what is at work is finished first, so that nothing is left half done."""
+    stop = Event()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    before = {number: signal.signal(number, end) for number in _ENDING_SIGNALS}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

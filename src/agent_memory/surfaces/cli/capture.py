@@ -1,4 +1,4 @@
-"""`memory capture`."""
+"""`memory capture`: a note, a session or a file for the inbox."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 from returns.result import Success
 
 from agent_memory.adapters.disk.durable import close_quietly
@@ -37,13 +37,13 @@ from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import ERRORS, ActRefused, HistoryUnavailable, SessionForgotten, UsageInvalid
 from agent_memory.ports import Inbox
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.opening import add_choice, open_here
+from agent_memory.surfaces.cli.arguments import add_choice, add_flag, set_command, tags_of, text_of
+from agent_memory.surfaces.cli.dialogue import open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.hook import run_hook
-from agent_memory.surfaces.texts import tags_of, text_of
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure_capture(parser: argparse.ArgumentParser) -> None:
     note = parser.add_argument_group("a note")
     note.add_argument("--title", help="what it is about, on one line")
     note.add_argument("--body", help="the note itself; `-` reads it from standard input")
@@ -53,46 +53,53 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_choice(session, "--harness", Harness, "the agent program it ran in")
     session.add_argument("--thread-id", "--session", dest="session", metavar="ID", help="the harness's id of it")
     session.add_argument("--transcript", metavar="PATH", help="its file, where the harness keeps one")
-    session.add_argument(
-        "--hook", action="store_true", help="read a hook's payload from standard input; always exits 0"
-    )
+    add_flag(session, "--hook", "read a hook's payload from standard input; always exits 0")
     parser.add_argument("--file", metavar="PATH", help="a text file, of which a redacted copy is kept")
-    parser.epilog = (
+    epilog = (
         "Examples:\n"
         '  memory capture --title "Deploys" --body "They run from main only" --tags deploy,ci\n'
         "  memory capture --harness amp --thread-id T-1234\n"
         "  memory capture --harness claude-code --hook < payload.json"
     )
+    set_command(parser, _run, epilog)
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def _run(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.hook:
         run_hook(["--harness", arguments.harness or "", "--hook"])
-    memory = open_here(console)
-    name = _captured(memory, arguments)
-    console.document({"captured": name})
-    console.out(f"Captured as inbox/{name}; `memory consolidate` turns it into notes.")
-    return 0
+    name = _captured(open_here(console), arguments)
+    said = f"Captured as inbox/{name}; `memory consolidate` turns it into notes."
+    console.answer({"captured": name}, said)
 
 
 def _captured(memory: Memory, arguments: argparse.Namespace) -> str:
     captor = Captor(memory.inbox, str(memory.root), memory.caller, memory.environ, memory.cwd, memory.clock.now_ms())
     note = [name for name in ("title", "body", "tags", "kind") if getattr(arguments, name) is not None]
+    session = [name for name in ("harness", "session", "transcript") if getattr(arguments, name) is not None]
     if arguments.file is not None:
-        session = [name for name in ("harness", "session", "transcript") if getattr(arguments, name) is not None]
         if others := [*note, *session]:
             raise _usage(f"--file stands alone, without --{others[0]}")
-        return capture_file(captor, arguments.file)
-    harness = None if arguments.harness is None else Harness(arguments.harness)
+        return captor.put_file(arguments.file)
     if note:
-        return _note_captured(captor, arguments, harness)
+        missing = [f"--{name}" for name in ("title", "body") if name not in note]
+        if missing:
+            raise _usage(f"A note needs {' and '.join(missing)} too")
+        if arguments.transcript is not None:
+            raise _usage("A note has no --transcript")
+        body, tags = text_of(arguments.body), tags_of(arguments.tags or "")
+        inline = InlineNote(arguments.title, body, tags, arguments.kind, arguments.session)
+        return captor.put_note(inline, arguments.harness)
     if arguments.session is None:
         raise _usage("There is nothing to capture")
-    if harness is None:
+    if arguments.harness is None:
         raise _usage("A session needs its harness, as in --harness amp")
     if not arguments.transcript:
-        _check_is_somewhere(memory, harness, arguments.session)
-    return capture_session(captor, harness, arguments.session, arguments.transcript)
+        _check_is_somewhere(memory, arguments.harness, arguments.session)
+    return captor.put_session(arguments.harness, arguments.session, arguments.transcript)
+
+
+def _usage(problem: str) -> UsageInvalid:
+    return UsageInvalid(problem, "See `memory capture --help`.")
 
 
 def _check_is_somewhere(memory: Memory, harness: Harness, session: str) -> None:
@@ -111,27 +118,9 @@ def _check_is_somewhere(memory: Memory, harness: Harness, session: str) -> None:
         return  # it is there; the run says what is wrong with it
 
 
-def _note_captured(captor: Captor, arguments: argparse.Namespace, harness: Harness | None) -> str:
-    missing = [f"--{name}" for name in ("title", "body") if getattr(arguments, name) is None]
-    if missing:
-        raise _usage(f"A note needs {' and '.join(missing)} too")
-    if arguments.transcript is not None:
-        raise _usage("A note has no --transcript")
-    kind = None if arguments.kind is None else Kind(arguments.kind)
-    note = Note(arguments.title, text_of(arguments.body), arguments.tags or "", kind, arguments.session)
-    return capture_inline(captor, note, harness)
-
-
-def _usage(problem: str) -> UsageInvalid:
-    return UsageInvalid(problem, "See `memory capture --help`.")
-
-
-MAX_FILE_BYTES = 16 << 20
-
-
 @frozen
 class Captor:
-    """Who captures, where to, and from where."""
+    """Who captures, where to, and from where. Each act returns the name of the new inbox entry."""
 
     inbox: Inbox
     root: str
@@ -140,82 +129,56 @@ class Captor:
     cwd: str | None
     now_ms: int
 
+    def put_note(self, note: InlineNote, harness: Harness | None = None) -> str:
+        """Redacted before it is written (P20). The entry names the harness that was given, else the one that is calling;
+        inside a harness it is never `manual`, so that what an agent says is never taken for a person's word."""
+        safe = evolve(note, title=" ".join(_safe(note.title).split()), body=_safe(note.body).strip("\n"))
+        named = self.caller.harness if harness is None or harness is Harness.MANUAL else harness
+        return self._put(named, safe)
 
-@frozen
-class Note:
-    """A note as it was given on the command line."""
+    def put_session(self, harness: Harness, session_id: str, transcript: str | None = None) -> str:
+        """The entry says where the session's history is."""
+        if transcript is not None and f"{harness}-session" not in SESSION_METHODS:
+            raise UsageInvalid(f"--transcript says nothing about a session of {harness}, which it keeps elsewhere")
+        path = None if transcript is None else os.path.abspath(os.path.expanduser(transcript))
+        retrieval = retrieval_of(harness, session_id, path)
+        if retrieval is None:
+            raise UsageInvalid(f"A session has a harness other than {harness}", "Name it with --harness.")
+        return self._put(harness, retrieval)
 
-    title: str
-    body: str
-    tags: str = ""
-    """Separated by commas or spaces."""
-    kind: Kind | None = None
-    thread_id: str | None = None
+    def put_file(self, path: str) -> str:
+        """Beside the entry lies a redacted copy of the file: later changes of the file do not matter."""
+        self._check_allowed()
+        copy = unwrap(put_snapshot(self.root, redact(_text_of(path)).text, path, self.now_ms))
+        return self._put(self.caller.harness, FileSnapshot(copy))
 
+    def _put(self, harness: Harness, retrieval: Retrieval) -> str:
+        self._check_allowed()
+        context = Context()
+        if self.cwd is not None:
+            found = read_repository(self.cwd, self.environ, home_of(self.environ))
+            context = Context(cwd=self.cwd, repo=found.repo, branch=found.branch, commit=found.commit)
+        entry = InboxEntry(self.now_ms, harness, retrieval, context)
+        session_id = session_id_of(entry)
+        if session_id is not None and not isinstance(retrieval, InlineNote):  # a note in a forgotten session is a new one
+            tombstone = unwrap(TombstoneFiles(Path(self.root)).of_session(harness, session_id))
+            if tombstone is not None:
+                raise SessionForgotten(session_id, tombstone.at_ms)
+        return unwrap(self.inbox.put(entry))
 
-def capture_inline(captor: Captor, note: Note, harness: Harness | None = None) -> str:
-    """The name of the new inbox entry. Redacted before it is written (P20).
-
-    The entry names the harness that was given, else the one that is calling; inside a harness it is never `manual`,
-    so that what an agent says is never taken for a person's word.
-    """
-    retrieval = InlineNote(
-        title=" ".join(_safe(note.title).split()),
-        body=_safe(note.body).strip("\n"),
-        tags=tags_of(note.tags),
-        kind=note.kind,
-        thread_id=note.thread_id,
-    )
-    named = captor.caller.harness if harness is None or harness is Harness.MANUAL else harness
-    return _put(captor, named, retrieval)
-
-
-def capture_session(captor: Captor, harness: Harness, session_id: str, transcript: str | None = None) -> str:
-    """The name of the new inbox entry, which says where the session's history is."""
-    if transcript is not None and f"{harness}-session" not in SESSION_METHODS:
-        raise UsageInvalid(f"--transcript says nothing about a session of {harness}, which it keeps elsewhere")
-    path = None if transcript is None else os.path.abspath(os.path.expanduser(transcript))
-    retrieval = retrieval_of(harness, session_id, path)
-    if retrieval is None:
-        raise UsageInvalid(f"A session has a harness other than {harness}", "Name it with --harness.")
-    return _put(captor, harness, retrieval)
-
-
-def capture_file(captor: Captor, path: str) -> str:
-    """The name of the new inbox entry, beside a redacted copy of the file: later changes of the file do not matter."""
-    _check_allowed(captor)
-    copy = unwrap(put_snapshot(captor.root, redact(_text_of(path)).text, path, captor.now_ms))
-    return _put(captor, captor.caller.harness, FileSnapshot(copy))
+    def _check_allowed(self) -> None:
+        """ActRefused inside an agent command of ours: the system never captures its own calls (P23)."""
+        if is_own_call(self.environ):
+            raise ActRefused("capture", DEPTH_VARIABLE)
+        if self.cwd is not None and is_marked(self.cwd):
+            raise ActRefused("capture", "a file .agent-memory-child here or above")
 
 
 def _safe(text: str) -> str:
     return redact(clean_text(text).text).text
 
 
-def _put(captor: Captor, harness: Harness, retrieval: Retrieval) -> str:
-    _check_allowed(captor)
-    entry = InboxEntry(captor.now_ms, harness, retrieval, _context(captor))
-    session_id = session_id_of(entry)
-    if session_id is not None and not isinstance(retrieval, InlineNote):  # a note in a forgotten session is a new one
-        tombstone = unwrap(TombstoneFiles(Path(captor.root)).of_session(harness, session_id))
-        if tombstone is not None:
-            raise SessionForgotten(session_id, tombstone.at_ms)
-    return unwrap(captor.inbox.put(entry))
-
-
-def _check_allowed(captor: Captor) -> None:
-    """ActRefused inside an agent command of ours: the system never captures its own calls (P23)."""
-    if is_own_call(captor.environ):
-        raise ActRefused("capture", DEPTH_VARIABLE)
-    if captor.cwd is not None and is_marked(captor.cwd):
-        raise ActRefused("capture", "a file .agent-memory-child here or above")
-
-
-def _context(captor: Captor) -> Context:
-    if captor.cwd is None:
-        return Context()
-    found = read_repository(captor.cwd, captor.environ, home_of(captor.environ))
-    return Context(cwd=captor.cwd, repo=found.repo, branch=found.branch, commit=found.commit)
+MAX_FILE_BYTES = 16 << 20
 
 
 def _text_of(path: str) -> str:

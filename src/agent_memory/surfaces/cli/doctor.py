@@ -1,67 +1,57 @@
-"""`memory doctor`."""
+"""`memory doctor`: what is wrong with the store, and where secrets are."""
 
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from agent_memory.domain.doctor.catalogue import DoctorReport, Finding, Repair, Severity
+from agent_memory.domain.doctor.catalogue import DoctorReport, Finding, SecretFind, SecretSearch, Severity
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.opening import open_here
-from agent_memory.surfaces.cli.secret_report import report_secrets
-from agent_memory.surfaces.console import Console
+from agent_memory.surfaces.cli.arguments import add_flag, set_command
+from agent_memory.surfaces.cli.dialogue import counted, first_of, open_here
+from agent_memory.surfaces.console import BOLD, RED, Console
+from agent_memory.surfaces.documents import fields_of
 
 MOST_SHOWN = 10
 """Findings of one kind that are shown to a person."""
 
-_RED, _BOLD, _PLAIN = "\x1b[31m", "\x1b[1m", "\x1b[0m"
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure_doctor(parser: argparse.ArgumentParser) -> None:
     acts = parser.add_mutually_exclusive_group()
-    acts.add_argument("--fix", action="store_true", help="repair what is safe to repair, and say what was done")
-    acts.add_argument("--secrets", action="store_true", help="look for secrets only, also in what git keeps")
-    parser.epilog = (
+    add_flag(acts, "--fix", "repair what is safe to repair, and say what was done")
+    add_flag(acts, "--secrets", "look for secrets only, also in what git keeps")
+    epilog = (
         "Looks at every note, link, tier and target, at the inbox, the runs, git and the files themselves. Nothing is "
         "changed without --fix, and --fix never deletes knowledge. Exit code 1 when there are problems (after --fix: "
         "when some remain); notes do not count. --secrets reads every file of the store and every version in its git "
         "history, says where a secret is and of what kind, and never shows it; exit code 1 when there is one."
     )
+    set_command(parser, _run, epilog)
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def _run(arguments: argparse.Namespace, console: Console) -> int:
     memory = open_here(console)
     if arguments.secrets:
-        return report_secrets(memory.search_secrets(console.progress), console)
+        return _report_secrets(memory.search_secrets(console.progress), console)
     if not arguments.fix:
-        found = memory.examine(console.progress)
-        console.document(_document(found))
-        console.out(_text(found, console))
-        return _exit_code(found)
+        report = memory.examine(console.progress)
+        console.answer(_document(report), *_lines(report, console))
+        return 1 if report.problems else 0
     repair = unwrap(memory.repair(console.progress))
-    return _report(repair, console)
+    report = repair.after
+    document = {**_document(report), "fixed": list(repair.did), "notFixed": list(repair.failed)}
+    fixed = (f"fixed: {sentence}" for sentence in _first(list(repair.did)))
+    console.answer(document, *fixed, *_lines(report, console))
+    console.warn(*_first(list(repair.failed)))
+    return 1 if report.problems else 0
 
 
-def _report(repair: Repair, console: Console) -> int:
-    after = repair.after
-    console.document({**_document(after), "fixed": list(repair.did), "notFixed": list(repair.failed)})
-    for sentence in _first(list(repair.did)):
-        console.out(f"fixed: {sentence}")
-    for sentence in _first(list(repair.failed)):
-        console.err(f"memory: {sentence}")
-    console.out(_text(after, console))
-    return _exit_code(after)
-
-
-def _exit_code(found: DoctorReport) -> int:
-    return 1 if found.problems else 0
-
-
-def _text(found: DoctorReport, console: Console) -> str:
-    lines = _grouped(found.findings, console.colour) if console.is_terminal else _plain(found.findings)
-    return "\n".join((*lines, _summary(found)))
+def _lines(report: DoctorReport, console: Console) -> Iterator[str]:
+    yield from _grouped(report.findings, console) if console.is_terminal else _plain(report.findings)
+    yield _summary(report)
 
 
 def _plain(findings: Iterable[Finding]) -> Iterator[str]:
@@ -70,19 +60,18 @@ def _plain(findings: Iterable[Finding]) -> Iterator[str]:
         yield from _first([f"{each.severity}: {each.subject}: {each.sentence}{_fix(each)}" for each in same])
 
 
-def _grouped(findings: Iterable[Finding], colour: bool) -> Iterator[str]:
+def _grouped(findings: Iterable[Finding], console: Console) -> Iterator[str]:
     """A heading for each area, and below it two lines a finding."""
     for area, group in groupby(findings, key=lambda each: each.area):
-        yield f"{_BOLD}{area}{_PLAIN}" if colour else str(area)
+        yield console.styled(BOLD, area)
         for _, same in groupby(group, key=lambda each: each.code):
-            yield from _first([_entry(each, colour) for each in same], indent="  ")
+            yield from _first([_entry(each, console) for each in same], indent="  ")
         yield ""
 
 
-def _entry(each: Finding, colour: bool) -> str:
-    word = f"{each.severity:7}"
-    shown = f"{_RED}{word}{_PLAIN}" if colour and each.severity is Severity.PROBLEM else word
-    return f"  {shown}  {each.subject}\n           {each.sentence}{_fix(each)}"
+def _entry(each: Finding, console: Console) -> str:
+    word = console.styled(RED if each.severity is Severity.PROBLEM else "", f"{each.severity:7}")
+    return f"  {word}  {each.subject}\n           {each.sentence}{_fix(each)}"
 
 
 def _fix(each: Finding) -> str:
@@ -90,40 +79,77 @@ def _fix(each: Finding) -> str:
 
 
 def _first(texts: list[str], indent: str = "") -> list[str]:
-    rest = len(texts) - MOST_SHOWN
-    return texts if rest <= 0 else [*texts[:MOST_SHOWN], f"{indent}… and {rest} more (`memory doctor --json` has all)"]
+    shown = first_of(texts, MOST_SHOWN, "`memory doctor --json` has all")
+    return [*shown[:MOST_SHOWN], *(f"{indent}{more}" for more in shown[MOST_SHOWN:])]
 
 
-def _summary(found: DoctorReport) -> str:
-    problems = len(found.problems)
-    remarks = len(found.findings) - problems
-    store = f"{_count(found.entries, 'note')}, {found.archived} archived"
-    if not found.findings:
+def _summary(report: DoctorReport) -> str:
+    problems = len(report.problems)
+    remarks = len(report.findings) - problems
+    store = f"{counted(report.entries, 'note')}, {report.archived} archived"
+    if not report.findings:
         return f"Nothing is wrong: {store}"
-    fixable = sum(each.fix is not None for each in found.findings)
+    fixable = sum(each.fix is not None for each in report.findings)
     hint = f"; `memory doctor --fix` takes care of {fixable}" if fixable else ""
-    return f"{_count(problems, 'problem')} and {_count(remarks, 'remark')} in {store}{hint}"
+    return f"{counted(problems, 'problem')} and {counted(remarks, 'remark')} in {store}{hint}"
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
-
-
-def _document(found: DoctorReport) -> dict[str, Any]:
+def _document(report: DoctorReport) -> dict[str, Any]:
+    symptoms = [
+        {**fields_of(each, "code", "area", "severity", "subject"), "message": each.sentence, "fix": each.fix}
+        for each in report.findings
+    ]
     return {
-        "root": found.root,
-        "entries": found.entries,
-        "archived": found.archived,
-        "problems": len(found.problems),
-        "symptoms": [
-            {
-                "code": each.code,
-                "area": each.area.value,
-                "severity": each.severity.value,
-                "subject": each.subject,
-                "message": each.sentence,
-                "fix": each.fix,
-            }
-            for each in found.findings
-        ],
+        **fields_of(report, "root", "entries", "archived"),
+        "problems": len(report.problems),
+        "symptoms": symptoms,
     }
+
+
+# -- secrets: where and of what kind, never what ----------------------------------------------------------------------
+
+_ID = re.compile(r"id__[1-9A-HJ-NP-Za-km-z]{6}")
+_COMMIT_CHARS = 10
+
+
+def _report_secrets(search: SecretSearch, console: Console) -> int:
+    """Show it; the exit code: 1 when something was found, or could not be looked at."""
+    secrets = [
+        {
+            "path": find.path or None,
+            **fields_of(find, "commit", "in_history"),
+            "kinds": [{"name": name, "count": count} for name, count in find.kinds],
+        }
+        for find in search.finds
+    ]
+    document = {"secrets": secrets, **fields_of(search, "files", "objects", "unread")}
+    console.answer(document, *map(_secret_line, search.finds), _secrets_summary(search))
+    console.warn(*(f"not looked at: {reason}" for reason in search.unread))
+    return 0 if search.is_clean else 1
+
+
+def _secret_line(find: SecretFind) -> str:
+    kinds = ", ".join(name if count == 1 else f"{name} ({count})" for name, count in find.kinds)
+    return f"{_place(find)}: {kinds}"
+
+
+def _place(find: SecretFind) -> str:
+    if not find.in_history:
+        return find.path
+    if find.commit is None:
+        return "git, an object that no commit holds any more"
+    commit = f"commit {find.commit[:_COMMIT_CHARS]}"
+    return f"git, {commit}, {find.path}" if find.path else f"git, message of {commit}"
+
+
+def _secrets_summary(search: SecretSearch) -> str:
+    looked_at = f"{counted(search.files, 'file')} and {counted(search.objects, 'object')} of git"
+    if not search.finds:
+        return f"No secret found in {looked_at}"
+    known = list(dict.fromkeys(id for find in search.finds for id in _ID.findall(find.path)))
+    commands = ", ".join(f"`memory forget {id} --purge`" for id in known[:3])
+    more = f" and {len(known) - 3} more" if len(known) > 3 else ""
+    return (
+        f"Secrets in {counted(len(search.finds), 'place')} of {looked_at}; change them where they were issued; "
+        f"then remove them, from git's history too, with {commands or '`memory forget ID|--session S --purge`'}{more}"
+    )

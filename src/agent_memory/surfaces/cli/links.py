@@ -1,13 +1,11 @@
-"""`memory links`."""
+"""`memory links`: of one note, or all of them, also as a graph for Graphviz."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from agent_memory.app import Memory
-from agent_memory.domain.entry import StoredEntry
+from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.link_graph import (
     Edge,
     IncomingLink,
@@ -21,110 +19,54 @@ from agent_memory.domain.link_graph import (
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.opening import entry_id, open_here
+from agent_memory.surfaces.cli.arguments import ENTRY, add_flag, add_id, set_command
+from agent_memory.surfaces.cli.dialogue import open_here, warn_unreadable
 from agent_memory.surfaces.console import Console
-from agent_memory.surfaces.unreadable_notes import tell_unreadable, unreadable_documents
+from agent_memory.surfaces.documents import fields_of, rows_of, unreadable_documents
 
 _TITLE_CHARS = 200
+_NO_SUCH_NOTE = "  (there is no such note)"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "id",
-        metavar="ID",
-        type=entry_id,
-        nargs="?",
-        help="an entry: id__a1b2c3, a1b2c3, or its file (default: the links of all notes)",
-    )
-    parser.add_argument("--dot", action="store_true", help="all links as a graph for Graphviz")
-    parser.add_argument("--private", action="store_true", help="private notes, too, where all links are shown")
-    parser.epilog = (
+def configure_links(parser: argparse.ArgumentParser) -> None:
+    add_id(parser, f"{ENTRY} (default: the links of all notes)", optional=True)
+    add_flag(parser, "--dot", "all links as a graph for Graphviz")
+    add_flag(parser, "--private", "private notes, too, where all links are shown")
+    epilog = (
         "Shows live notes and archived ones. Links inside code are no links. Counts no read. Of all links, those from and "
         "to secret notes are left out. Piped, one link a line, its fields separated by tabs: id, what it links to, links "
         "or supersedes, live, alias, archived or unresolved, the label, both titles.\n\n"
         "Examples:\n  memory links id__a1b2c3\n  memory links --dot | dot -Tsvg > links.svg"
     )
+    set_command(parser, _run, epilog)
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def _run(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.id is None:
-        memory = open_here(console)
-        return _show_all(memory, arguments, console)
+        graph = unwrap(open_here(console).reading.link_graph(private=arguments.private))
+        console.answer(_graph_document(graph), *_graph_lines(graph, console, dot=arguments.dot))
+        warn_unreadable(console, graph.unreadable)
+        return
     if arguments.dot or arguments.private:
         raise UsageInvalid("--dot and --private go with all links: leave the ID out")
-
-    memory = open_here(console)
-    stored, sheet = unwrap(memory.reading.links(arguments.id))
-    console.document(_document(stored, sheet))
-    console.out(_text(stored, sheet))
-    tell_unreadable(console, sheet.unreadable)
-    return 0
-
-
-def _show_all(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
-    graph = unwrap(memory.reading.link_graph(private=arguments.private))
-    console.document(_graph_document(graph))
-    titles = {each.meta.id: _title(each.meta.title) for each in graph.entries}
-    if arguments.dot:
-        from agent_memory.formats.link_dot import render_link_dot
-
-        console.out(render_link_dot(graph))
-    elif not console.is_terminal:
-        for edge in graph.edges:
-            console.out("\t".join(_cells(edge, titles)))
-    elif graph.edges:
-        console.out("\n".join(_line(edge, titles) for edge in graph.edges))
-    else:
-        console.out("No note links to another.")
-    tell_unreadable(console, graph.unreadable)
-    return 0
-
-
-def _cells(edge: Edge, titles: Mapping[str, str]) -> tuple[str, ...]:
-    names = (titles.get(edge.source, ""), titles.get(edge.target, ""))
-    return (edge.source, edge.target, edge.relation, edge.where, _title(edge.label or ""), *names)
-
-
-def _line(edge: Edge, titles: Mapping[str, str]) -> str:
-    arrow = "supersedes" if edge.relation is Relation.SUPERSEDES else "->"
-    said = {Whereabouts.ARCHIVED: "  (archived)", Whereabouts.UNRESOLVED: "  (there is no such note)"}.get(
-        edge.where, ""
-    )
-    sides = (f"{id}  {titles[id]}" if id in titles else id for id in (edge.source, edge.target))
-    return f" {arrow} ".join(sides) + said
-
-
-def _graph_document(graph: LinkGraph) -> dict[str, Any]:
-    return {
-        "entries": [
-            {
-                "id": each.meta.id,
-                "title": each.meta.title,
-                "kind": each.meta.kind.value,
-                "scope": each.meta.scope,
-                "origin": each.meta.origin.value,
-                "tags": list(each.meta.tags),
-                "archived": each.archived,
-                "path": each.path,
-            }
-            for each in graph.entries
-        ],
-        "links": [
-            {
-                "source": each.source,
-                "target": each.target,
-                "relation": each.relation.value,
-                "label": each.label,
-                "where": each.where.value,
-            }
-            for each in graph.edges
-        ],
-        "unreadable": unreadable_documents(graph.unreadable),
+    stored, sheet = unwrap(open_here(console).reading.links(arguments.id))
+    document = {
+        **fields_of(stored.meta, "id", "title"),
+        "archived": stored.listed.archived,
+        "outgoing": rows_of(sheet.outgoing, "target", "label", "where", "id", "title"),
+        "incoming": rows_of(sheet.incoming, "id", "title", "target", "label"),
+        **fields_of(sheet, "supersedes", "superseded_by", "aliases"),
+        "unreadable": unreadable_documents(sheet.unreadable),
     }
+    console.answer(document, *_sheet_lines(stored, sheet))
+    warn_unreadable(console, sheet.unreadable)
 
 
-def _text(stored: StoredEntry, sheet: LinkSheet) -> str:
-    archived = "  (archived)" if stored.listed.archived else ""
+# -- of one note ------------------------------------------------------------------------------------------------------
+
+
+def _sheet_lines(stored: StoredEntry, sheet: LinkSheet) -> Iterator[str]:
+    yield f"{stored.meta.id}  {_title(stored.meta.title)}{'  (archived)' if stored.listed.archived else ''}"
     parts = (
         ("links to", [_outgoing(each) for each in sheet.outgoing]),
         ("linked from", [_incoming(each, stored.meta.id) for each in sheet.incoming]),
@@ -132,27 +74,23 @@ def _text(stored: StoredEntry, sheet: LinkSheet) -> str:
         ("superseded by", [_reference(each) for each in sheet.superseded_by]),
         ("took over from", list(sheet.aliases)),
     )
-    lines = [f"{stored.meta.id}  {_title(stored.meta.title)}{archived}"]
+    if not any(items for _, items in parts):
+        yield "No links in either direction."
     for heading, items in parts:
         if items:
-            lines += [f"{heading}:", *(f"  {item}" for item in items)]
-    if len(lines) == 1:
-        lines.append("No links in either direction.")
-    return "\n".join(lines)
+            yield f"{heading}:"
+            yield from (f"  {item}" for item in items)
 
 
 def _outgoing(link: OutgoingLink) -> str:
-    title = _title(link.title) if link.title is not None else ""
-    match link.where:
-        case Whereabouts.LIVE:
-            said = ""
-        case Whereabouts.ALIAS:
-            said = f"  (now {link.id})"
-        case Whereabouts.ARCHIVED:
-            said = "  (archived)"
-        case Whereabouts.UNRESOLVED:
-            said = "  (there is no such note)"
-    return f"{link.target}  {title}{said}".rstrip() if title else f"{link.target}{said}"
+    said = {
+        Whereabouts.LIVE: "",
+        Whereabouts.ALIAS: f"  (now {link.id})",
+        Whereabouts.ARCHIVED: "  (archived)",
+        Whereabouts.UNRESOLVED: _NO_SUCH_NOTE,
+    }[link.where]
+    title = _title(link.title or "")
+    return f"{link.target}  {title}{said}" if title else f"{link.target}{said}"
 
 
 def _incoming(link: IncomingLink, id: str) -> str:
@@ -162,7 +100,7 @@ def _incoming(link: IncomingLink, id: str) -> str:
 
 def _reference(reference: Reference) -> str:
     if reference.title is None:
-        return f"{reference.id}  (there is no such note)"
+        return f"{reference.id}{_NO_SUCH_NOTE}"
     where = "" if reference.where is Whereabouts.LIVE else f"  ({reference.where})"
     return f"{reference.id}  {_title(reference.title)}{where}"
 
@@ -171,24 +109,67 @@ def _title(text: str) -> str:
     return one_line(text, _TITLE_CHARS)
 
 
-def _document(stored: StoredEntry, sheet: LinkSheet) -> dict[str, Any]:
+# -- of all notes -----------------------------------------------------------------------------------------------------
+
+
+def _graph_document(graph: LinkGraph) -> dict[str, object]:
+    entries = [
+        fields_of(each.meta, "id", "title", "kind", "scope", "origin", "tags") | fields_of(each, "archived", "path")
+        for each in graph.entries
+    ]
     return {
-        "id": stored.meta.id,
-        "title": stored.meta.title,
-        "archived": stored.listed.archived,
-        "outgoing": [
-            {"target": each.target, "label": each.label, "where": each.where.value, "id": each.id, "title": each.title}
-            for each in sheet.outgoing
-        ],
-        "incoming": [
-            {"id": each.id, "title": each.title, "target": each.target, "label": each.label} for each in sheet.incoming
-        ],
-        "supersedes": _references(sheet.supersedes),
-        "supersededBy": _references(sheet.superseded_by),
-        "aliases": list(sheet.aliases),
-        "unreadable": unreadable_documents(sheet.unreadable),
+        "entries": entries,
+        "links": rows_of(graph.edges, "source", "target", "relation", "label", "where"),
+        "unreadable": unreadable_documents(graph.unreadable),
     }
 
 
-def _references(references: Iterable[Reference]) -> list[dict[str, Any]]:
-    return [{"id": each.id, "where": each.where.value, "title": each.title} for each in references]
+def _graph_lines(graph: LinkGraph, console: Console, *, dot: bool) -> Iterator[str]:
+    titles = {each.meta.id: _title(each.meta.title) for each in graph.entries}
+    if dot:
+        yield render_link_dot(graph)
+    elif not console.is_terminal:
+        for edge in graph.edges:
+            sides = (titles.get(edge.source, ""), titles.get(edge.target, ""))
+            yield "\t".join((edge.source, edge.target, edge.relation, edge.where, _title(edge.label or ""), *sides))
+    elif graph.edges:
+        for edge in graph.edges:
+            arrow = "supersedes" if edge.relation is Relation.SUPERSEDES else "->"
+            said = {Whereabouts.ARCHIVED: "  (archived)", Whereabouts.UNRESOLVED: _NO_SUCH_NOTE}.get(edge.where, "")
+            source, target = (f"{id}  {titles[id]}" if id in titles else id for id in (edge.source, edge.target))
+            yield f"{source} {arrow} {target}{said}"
+    else:
+        yield "No note links to another."
+
+
+_DOT_TITLE_CHARS = 80
+
+
+def render_link_dot(graph: LinkGraph) -> str:
+    """One `digraph`, as Graphviz draws it: a node for each note, dashed where it is archived, dotted where there is none; an
+    edge for each link. The same links give the same text."""
+    missing = dict.fromkeys(edge.target for edge in graph.edges if edge.where is Whereabouts.UNRESOLVED)
+    lines = (
+        *map(_node, graph.entries),
+        *(f"  {_quoted(id)} [style=dotted]" for id in missing),
+        *map(_edge, graph.edges),
+    )
+    return "\n".join(("digraph memory {", "  node [shape=box]", *lines, "}"))
+
+
+def _node(listed: Listed) -> str:
+    title = one_line(listed.meta.title, _DOT_TITLE_CHARS)
+    style = ", style=dashed" if listed.archived else ""
+    return f"  {_quoted(listed.meta.id)} [label={_quoted(title or listed.meta.id)}{style}]"
+
+
+def _edge(edge: Edge) -> str:
+    words = "supersedes" if edge.relation is Relation.SUPERSEDES else one_line(edge.label or "", _DOT_TITLE_CHARS)
+    label = f" [label={_quoted(words)}]" if words else ""
+    return f"  {_quoted(edge.source)} -> {_quoted(edge.target)}{label}"
+
+
+def _quoted(text: str) -> str:
+    """A quoted string, in which Graphviz takes a backslash for the beginning of an escape."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

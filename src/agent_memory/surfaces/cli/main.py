@@ -11,32 +11,19 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
-from typing import NoReturn, Protocol, TextIO, cast
+from typing import NoReturn, TextIO, cast
 
 from attrs import frozen
 
 from agent_memory import __version__
 from agent_memory.errors import AgentMemoryError, Defect, StoreIo, UsageInvalid
-from agent_memory.surfaces.console import Console, Held, standard_console
-from agent_memory.surfaces.progress_line import erase_line
-from agent_memory.surfaces.texts import is_text
-
-
-class Command(Protocol):
-    """What a command module offers."""
-
-    def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's arguments."""
-        ...
-
-    def run(self, arguments: argparse.Namespace, console: Console) -> int:
-        """Do it; the exit code."""
-        ...
+from agent_memory.surfaces.cli.arguments import add_flag, is_text
+from agent_memory.surfaces.console import Console, erase_line, standard_console
 
 
 @frozen
-class Listed:
-    """One line of `memory --help`."""
+class Command:
+    """One line of `memory --help`, and the module of this package whose function `configure_NAME` declares the arguments."""
 
     module: str
     summary: str
@@ -44,88 +31,82 @@ class Listed:
     """A call that makes sense as it is; empty where the command's own help shows some."""
 
 
-def _in_cli(module: str, summary: str, example: str = "") -> Listed:
-    return Listed(f"agent_memory.surfaces.cli.{module}", summary, example)
-
-
-COMMANDS: Mapping[str, Listed] = {
-    "capture": _in_cli("capture", "put a session or a note into the inbox"),
-    "backfill": _in_cli(
+COMMANDS: Mapping[str, Command] = {
+    "capture": Command("capture", "put a session or a note into the inbox"),
+    "backfill": Command(
         "backfill",
         "find past sessions, and put those that say something new into the inbox",
         "memory backfill claude-code --since 30d --dry-run",
     ),
-    "watch": _in_cli(
-        "watch",
+    "watch": Command(
+        "backfill",
         "capture sessions of harnesses without hooks as they come to rest",
         "memory watch codex --wait-for-transcripts",
     ),
-    "consolidate": _in_cli("consolidate", "turn what is in the inbox into notes", "memory consolidate --dry-run"),
-    "defrag": _in_cli(
-        "defrag", "tidy the notes, and bring what matters in front of every agent", "memory defrag --dry-run"
+    "consolidate": Command("runs", "turn what is in the inbox into notes", "memory consolidate --dry-run"),
+    "defrag": Command(
+        "runs", "tidy the notes, and bring what matters in front of every agent", "memory defrag --dry-run"
     ),
-    "list": _in_cli("list", "list the notes"),
-    "search": _in_cli("search", "find notes by words and by meaning"),
-    "read": _in_cli("read", "print a note, and count the read", "memory read id__a1b2c3"),
-    "inject": _in_cli(
-        "inject",
+    "list": Command("reading", "list the notes"),
+    "search": Command("search", "find notes by words and by meaning"),
+    "read": Command("reading", "print a note, and count the read", "memory read id__a1b2c3"),
+    "inject": Command(
+        "telling",
         "what an agent is to know now, within a budget; for hooks",
         'memory inject --query "zebra lock migration"',
     ),
-    "handoff": _in_cli("handoff", "what a session was asked, did and left open, for whoever takes it over"),
-    "remember": _in_cli("remember", "store a note at once"),
-    "edit": _in_cli("edit", "change a note", "memory edit id__a1b2c3 --tags deploy,ci"),
-    "pin": _in_cli("pin", "keep a note in front of every agent", "memory pin id__a1b2c3"),
-    "unpin": _in_cli("unpin", "let a note compete for its place again", "memory unpin id__a1b2c3"),
-    "promote": _in_cli("promote", "vouch for a note, whoever it came from", "memory promote id__a1b2c3"),
-    "archive": _in_cli("archive", "move a note out of the way; nothing is lost", "memory archive id__a1b2c3"),
-    "restore": _in_cli("restore", "bring a note back from the archive", "memory restore id__a1b2c3"),
-    "forget": _in_cli(
-        "forget",
+    "handoff": Command("telling", "what a session was asked, did and left open, for whoever takes it over"),
+    "remember": Command("notes", "store a note at once"),
+    "edit": Command("notes", "change a note", "memory edit id__a1b2c3 --tags deploy,ci"),
+    "pin": Command("notes", "keep a note in front of every agent", "memory pin id__a1b2c3"),
+    "unpin": Command("notes", "let a note compete for its place again", "memory unpin id__a1b2c3"),
+    "promote": Command("notes", "vouch for a note, whoever it came from", "memory promote id__a1b2c3"),
+    "archive": Command("notes", "move a note out of the way; nothing is lost", "memory archive id__a1b2c3"),
+    "restore": Command("notes", "bring a note back from the archive", "memory restore id__a1b2c3"),
+    "forget": Command(
+        "sharing",
         "take a note, or all that came from a session, away for good",
         "memory forget --session T-1234 --purge --dry-run",
     ),
-    "mcp": _in_cli("mcp", "serve the memory to MCP clients", "claude mcp add agent-memory -- memory mcp"),
-    "state": _in_cli("state", "small values by key that programs overwrite"),
-    "links": _in_cli("links", "what a note links to, and what links to it", "memory links id__a1b2c3"),
-    "tags": _in_cli("tags", "the tags in use, those accepted, and those that look alike", "memory tags --json"),
-    "scope": _in_cli("scope", "the places that notes belong to, and which are gone", "memory scope list"),
-    "why": _in_cli("why", "where a note comes from, what changed it, why it is in its tier", "memory why id__a1b2c3"),
-    "generate-agents-md": _in_cli(
-        "generate_agents_md",
-        "write the managed section of AGENTS.md and its like",
-        "memory generate-agents-md --target -",
+    "mcp": Command("mcp", "serve the memory to MCP clients", "claude mcp add agent-memory -- memory mcp"),
+    "state": Command("keeping", "small values by key that programs overwrite"),
+    "links": Command("links", "what a note links to, and what links to it", "memory links id__a1b2c3"),
+    "tags": Command("keeping", "the tags in use, those accepted, and those that look alike", "memory tags --json"),
+    "scope": Command("keeping", "the places that notes belong to, and which are gone", "memory scope list"),
+    "why": Command("why", "where a note comes from, what changed it, why it is in its tier", "memory why id__a1b2c3"),
+    "generate-agents-md": Command(
+        "telling", "write the managed section of AGENTS.md and its like", "memory generate-agents-md --target -"
     ),
-    "log": _in_cli("log", "what past runs did", "memory log --json"),
-    "diff": _in_cli("diff", "what one run changed, as a diff", "memory diff"),
-    "undo": _in_cli("undo", "put everything back to what it was before a run", "memory undo --dry-run"),
-    "doctor": _in_cli("doctor", "examine the store, and repair what is safe to repair", "memory doctor --fix"),
-    "status": _in_cli("status", "what waits, what went wrong, what was spent", "memory status --json"),
-    "stats": _in_cli("stats", "what is kept, read, spent and done, in numbers", "memory stats --days 30"),
-    "sync": _in_cli(
-        "sync",
+    "log": Command("history", "what past runs did", "memory log --json"),
+    "diff": Command("history", "what one run changed, as a diff", "memory diff"),
+    "undo": Command("history", "put everything back to what it was before a run", "memory undo --dry-run"),
+    "doctor": Command("doctor", "examine the store, and repair what is safe to repair", "memory doctor --fix"),
+    "status": Command("status", "what waits, what went wrong, what was spent", "memory status --json"),
+    "stats": Command("stats", "what is kept, read, spent and done, in numbers", "memory stats --days 30"),
+    "sync": Command(
+        "sharing",
         "merge with your other machines, through a git remote",
         "memory sync --remote git@example.com:me/memories.git",
     ),
-    "merge-driver": _in_cli(
-        "merge_driver",
+    "merge-driver": Command(
+        "sharing",
         "what git calls to merge two versions of a note",
         "memory merge-driver base.md ours.md theirs.md topics/note.md",
     ),
-    "config": _in_cli("config", "show every setting and where it comes from", "memory config"),
-    "setup": _in_cli(
-        "setup",
+    "config": Command("settings", "show every setting and where it comes from", "memory config"),
+    "setup": Command(
+        "installing",
         "let the harnesses on this machine tell memory of their sessions",
         "memory setup claude-code codex --dry-run",
     ),
-    "uninstall": _in_cli(
-        "uninstall", "take out of every harness exactly what setup put in", "memory uninstall --dry-run"
+    "uninstall": Command(
+        "installing", "take out of every harness exactly what setup put in", "memory uninstall --dry-run"
     ),
-    "install-cron": _in_cli("install_cron", "let this machine consolidate and defrag by itself"),
-    "uninstall-cron": _in_cli("uninstall_cron", "take that out again"),
-    "run-scheduled": _in_cli("run_scheduled", "what the machine's scheduler calls"),
-    "completions": _in_cli("completions", "a completion script for your shell"),
-    "trust": _in_cli("trust", "let the config in this directory set everything", "memory trust"),
+    "install-cron": Command("scheduling", "let this machine consolidate and defrag by itself"),
+    "uninstall-cron": Command("scheduling", "take that out again"),
+    "run-scheduled": Command("scheduling", "what the machine's scheduler calls"),
+    "completions": Command("settings", "a completion script for your shell"),
+    "trust": Command("settings", "let the config in this directory set everything", "memory trust"),
 }
 
 
@@ -177,7 +158,7 @@ def _sentence(message: str) -> str:
 def overview() -> argparse.ArgumentParser:
     """The parser of `memory` itself, which knows the commands by name and summary only."""
     width = max(map(len, COMMANDS))
-    lines = "\n".join(f"  {name:{width}}  {listed.summary}" for name, listed in COMMANDS.items())
+    lines = "\n".join(f"  {name:{width}}  {command.summary}" for name, command in COMMANDS.items())
     parser = Parser(
         prog="memory",
         usage="memory COMMAND [ARGUMENTS …]",
@@ -189,21 +170,21 @@ def overview() -> argparse.ArgumentParser:
     return parser
 
 
-def command_parser(name: str) -> tuple[argparse.ArgumentParser, Command]:
-    """The parser of one command, with `--json`, and its module."""
-    listed = COMMANDS[name]
-    command = cast("Command", import_module(listed.module))
+def command_parser(name: str) -> argparse.ArgumentParser:
+    """The parser of one command, with `--json`; what it parses has the function that carries the command out as `command`."""
+    command = COMMANDS[name]
     parser = Parser(
         prog=f"memory {name}",
-        description=_sentence(listed.summary) + ".",
+        description=_sentence(command.summary) + ".",
         formatter_class=_UNSHOWN,
         allow_abbrev=False,
     )
-    command.configure(parser)
-    if listed.example:
-        parser.epilog = "\n\n".join((*((parser.epilog,) if parser.epilog else ()), f"Example:\n  {listed.example}"))
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
-    return parser, command
+    module = import_module(f"agent_memory.surfaces.cli.{command.module}")
+    getattr(module, f"configure_{name.replace('-', '_')}")(parser)
+    if command.example:
+        parser.epilog = "\n\n".join((*((parser.epilog,) if parser.epilog else ()), f"Example:\n  {command.example}"))
+    add_flag(parser, "--json", "print one JSON document instead of text")
+    return parser
 
 
 def run_command(argv: Sequence[str]) -> int:
@@ -220,24 +201,34 @@ def run_command(argv: Sequence[str]) -> int:
         close = _closest(name, COMMANDS)
         hint = f"Did you mean `memory {close}`?" if close else "`memory --help` lists the commands."
         return standard_console(as_json=as_json).fail(UsageInvalid(f"There is no command {name!r}", hint))
-    parser, command = command_parser(name)
-    if mute := next((word for word in words[1:] if word.startswith("--") and word.endswith("=--")), None):
-        parser.error(f"argument {mute.removesuffix('=--')}: -- is no value")  # over which argparse itself would stumble
-    arguments, left = parser.parse_known_args(words[1:])
-    if left:
-        from agent_memory.surfaces.cli.intermixed import intermixed
-
-        arguments = intermixed(parser, words[1:], left)
+    arguments = _parsed(command_parser(name), words[1:])
     is_json = as_json or arguments.json
-    console = standard_console(as_json=is_json, held=Held() if is_json and name not in _GO_ON else None)
+    console = standard_console(as_json=is_json, holds=is_json and name not in _GO_ON)
     if name not in _SILENT and not console.json:
         _tell_of_schedule(console)
     try:
-        return command.run(arguments, console)
+        return arguments.command(arguments, console) or 0
     except AgentMemoryError as error:
         return console.fail(error)
     finally:
         console.close()
+
+
+def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
+    """The arguments in these words. Operands may stand on both sides of an option, as in `search lock --kind lesson zebra`:
+    argparse alone takes them from one place. Ends the process with what is wrong where they are none."""
+    if mute := next((word for word in words if word.startswith("--") and word.endswith("=--")), None):
+        parser.error(f"argument {mute.removesuffix('=--')}: -- is no value")  # over which argparse itself would stumble
+    arguments, left = parser.parse_known_args(words)
+    if not left:
+        return arguments
+    before = left[: left.index("--")] if "--" in left else left
+    try:
+        if not any(word.startswith("-") for word in before):
+            return parser.parse_intermixed_args(words)
+    except TypeError:  # of a parser in which an operand and an option exclude each other
+        pass
+    return parser.parse_args(words)  # which says what is wrong
 
 
 def _tell_of_schedule(console: Console) -> None:
@@ -248,7 +239,7 @@ def _tell_of_schedule(console: Console) -> None:
     home = home_of(os.environ)
     notice = None if home is None else take_notice(home, COMMAND)
     if notice is not None:
-        console.err(f"memory: {notice} (`memory status` says more)")
+        console.warn(f"{notice} (`memory status` says more)")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

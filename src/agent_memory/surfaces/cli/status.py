@@ -3,192 +3,138 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from agent_memory.domain.health import Health
-from agent_memory.domain.instants import iso_of
 from agent_memory.domain.scheduling import JobHealth, in_words
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cells import terminal_columns
-from agent_memory.surfaces.cli.opening import open_here
-from agent_memory.surfaces.console import Console
-from agent_memory.surfaces.marked_text import marked_lines
-from agent_memory.surfaces.periods import short_age, time_until
+from agent_memory.surfaces.cli.arguments import set_command
+from agent_memory.surfaces.cli.dialogue import counted, first_of, open_here, short_age, time_until
+from agent_memory.surfaces.console import Console, styled
+from agent_memory.surfaces.documents import fields_of, iso_or_none, rows_of
+from agent_memory.surfaces.terminal import broken_lines, terminal_columns
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = (
+def configure_status(parser: argparse.ArgumentParser) -> None:
+    epilog = (
         "The first line says whether all is well. Exit code 1 when something needs a look, so that it can sit in a prompt or "
         "a monitor."
     )
+    set_command(parser, _run, epilog)
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
-    memory = open_here(console)
-    health = unwrap(memory.health())
-    console.document(_document(health))
+def _run(arguments: argparse.Namespace, console: Console) -> int:
+    health = unwrap(open_here(console).health())
     width = terminal_columns() if console.is_terminal else None
-    console.out("\n".join(health_lines(health, width, colour=console.colour)))
+    console.answer(_document(health), *health_lines(health, width, colour=console.colour))
     return 1 if health.problems else 0
-
-
-def _job_document(job: JobHealth) -> dict[str, Any]:
-    last = job.record.last
-    return {
-        "name": job.name,
-        "scheduler": job.scheduler,
-        "intervalSeconds": job.interval_seconds,
-        "nextAt": iso_of(job.next_at_ms),
-        "failures": job.record.failures,
-        "lastRun": None
-        if last is None
-        else {
-            "startedAt": iso_of(last.started_at_ms),
-            "endedAt": None if last.ended_at_ms is None else iso_of(last.ended_at_ms),
-            "exitCode": last.exit_code,
-            "message": last.message,
-        },
-    }
 
 
 def _document(health: Health) -> dict[str, Any]:
     last = health.last_run
+    run = last and {
+        "run": last.run_id,
+        **fields_of(last, "machine", "ended_at_ms", "result", "summary", "message", "sessions"),
+    }
+    set_back = [
+        {"key": key, **fields_of(trouble, "code", "message", "attempts")} for key, trouble in health.troubles
+    ]
+    hook_problems = [
+        {"at": each.at, "harness": each.harness, "act": each.act or "capture", "message": each.message}
+        for each in health.hook_problems
+    ]
+    spent = health.spent_today
     return {
-        "root": health.root,
-        "entries": health.entries,
-        "archived": health.archived,
-        "unreadable": list(health.unreadable),
-        "pending": health.pending,
-        "oldestPendingAt": None if health.oldest_pending_at_ms is None else iso_of(health.oldest_pending_at_ms),
-        "failed": [{"name": each.name, "reason": each.reason, "malformed": each.malformed} for each in health.failed],
-        "setBack": [
-            {"key": key, "code": trouble.code, "message": trouble.message, "attempts": trouble.attempts}
-            for key, trouble in health.troubles
-        ],
-        "lastCaptures": {harness: iso_of(at_ms) for harness, at_ms in health.last_captures},
-        "deliveries": [
-            {
-                "harness": each.harness,
-                "thisWeek": each.this_week,
-                "tokensThisWeek": each.tokens_this_week,
-                "lastAt": iso_of(each.last_at_ms),
-            }
-            for each in health.deliveries
-        ],
-        "lastRun": None
-        if last is None
-        else {
-            "run": last.run_id,
-            "machine": last.machine,
-            "endedAt": None if last.ended_at_ms is None else iso_of(last.ended_at_ms),
-            "result": last.result,
-            "summary": last.summary,
-            "message": last.message,
-            "sessions": last.sessions,
-        },
-        "schedule": [_job_document(job) for job in health.jobs],
-        "hookProblems": [
-            {"at": each.at, "harness": each.harness, "act": each.act or "capture", "message": each.message}
-            for each in health.hook_problems
-        ],
+        **fields_of(health, "root", "entries", "archived", "unreadable", "pending", "oldest_pending_at_ms"),
+        "failed": rows_of(health.failed, "name", "reason", "malformed"),
+        "setBack": set_back,
+        "lastCaptures": {harness: iso_or_none(at_ms) for harness, at_ms in health.last_captures},
+        "deliveries": rows_of(health.deliveries, "harness", "this_week", "tokens_this_week", "last_at_ms"),
+        "lastRun": run,
+        "schedule": list(map(_job_document, health.jobs)),
+        "hookProblems": hook_problems,
         "agent": health.agent,
         "spend": {
-            "day": health.spent_today.day,
-            "calls": health.spent_today.calls,
+            **fields_of(spent, "day", "calls", "prompt_chars", "reply_chars"),
             "maxCallsPerDay": health.max_calls_per_day,
-            "promptChars": health.spent_today.prompt_chars,
-            "replyChars": health.spent_today.reply_chars,
         },
         "problems": list(health.problems),
     }
 
 
+def _job_document(job: JobHealth) -> dict[str, Any]:
+    last = job.record.last
+    return {
+        **fields_of(job, "name", "scheduler", "interval_seconds", "next_at_ms"),
+        "failures": job.record.failures,
+        "lastRun": last and fields_of(last, "started_at_ms", "ended_at_ms", "exit_code", "message"),
+    }
+
+
+# -- in words ---------------------------------------------------------------------------------------------------------
+
 MOST_SHOWN = 10
 """Sessions set back, and entries failed, that are shown to a person."""
 
-_OK, _PROBLEM = "ok", "problem"
-_COLOURS = {_OK: "\x1b[1;32m", _PROBLEM: "\x1b[1;31m"}
-_PLAIN = "\x1b[0m"
+_COLOURS = {"ok": "\x1b[1;32m", "problem": "\x1b[1;31m"}
 _NAME_CELLS = 10
 _LEAST_CELLS = 10
 _LINE_CHARS = 4096
 
 
-def health_lines(health: Health, width_cells: int | None, *, colour: bool) -> list[str]:
+def health_lines(health: Health, width_cells: int | None, *, colour: bool) -> Iterator[str]:
     """What is well and what is not first, then the rest, a word before each; broken to the width, if there is one."""
-    lines: list[str] = []
-    for name, text in (*_verdict(health), *_facts(health)):
-        head, *rest = [text] if width_cells is None else _broken(text, width_cells)
-        shown = f"{name:{_NAME_CELLS}}"
-        lines.append(f"{_COLOURS[name]}{shown}{_PLAIN}{head}" if colour and name in _COLOURS else f"{shown}{head}")
-        lines += [f"{' ' * _NAME_CELLS}{line}" for line in rest]
-    return lines
+    for name, text in _facts(health):
+        line = one_line(text, _LINE_CHARS)
+        broken = [line]
+        if width_cells is not None:
+            broken = broken_lines(line, max(width_cells - _NAME_CELLS, _LEAST_CELLS)) or [""]
+        yield styled(_COLOURS.get(name, ""), f"{name:{_NAME_CELLS}}", colour=colour) + broken[0]
+        yield from (f"{' ' * _NAME_CELLS}{rest}" for rest in broken[1:])
 
 
-def _broken(text: str, width_cells: int) -> list[str]:
-    return marked_lines(text, (), max(width_cells - _NAME_CELLS, _LEAST_CELLS), colour=False) or [""]
-
-
-def _verdict(health: Health) -> list[tuple[str, str]]:
-    if health.problems:
-        return [(_PROBLEM, one_line(problem, _LINE_CHARS)) for problem in health.problems]
-    waiting = len(health.troubles)
-    again = f"; {_count(waiting, 'session')} set back, to be tried again" if waiting else ""
-    return [(_OK, f"nothing needs a look{again}")]
-
-
-def _facts(health: Health) -> list[tuple[str, str]]:
-    return [
-        ("store", f"{_count(health.entries, 'note')}, {health.archived:,} archived, in {one_line(health.root, 4096)}"),
-        ("inbox", _inbox(health)),
-        *(("captured", text) for text in _captured(health)),
-        *(("delivered", text) for text in _delivered(health)),
-        ("last run", _last_run(health)),
-        *(("schedule", _job(job, health.now_ms)) for job in health.jobs),
-        ("agent", _spent(health)),
-        *(("set back", text) for text in _first([f"{key}: {trouble.message}" for key, trouble in health.troubles])),
-        *(("failed", text) for text in _first([f"{each.name}: {each.reason}" for each in health.failed])),
-    ]
-
-
-def _first(texts: Sequence[str]) -> list[str]:
-    shown = [one_line(text, _LINE_CHARS) for text in texts[:MOST_SHOWN]]
-    rest = len(texts) - MOST_SHOWN
-    return shown if rest <= 0 else [*shown, f"… and {rest} more (`memory status --json` has all)"]
-
-
-def _inbox(health: Health) -> str:
+def _facts(health: Health) -> Iterator[tuple[str, str]]:
+    now_ms = health.now_ms
+    for problem in health.problems:
+        yield "problem", problem
+    if not health.problems:
+        waiting = len(health.troubles)
+        again = f"; {counted(waiting, 'session')} set back, to be tried again" if waiting else ""
+        yield "ok", f"nothing needs a look{again}"
+    yield "store", f"{counted(health.entries, 'note')}, {health.archived:,} archived, in {health.root}"
     oldest = health.oldest_pending_at_ms
-    since = f", the oldest from {short_age(oldest, health.now_ms)}" if oldest is not None else ""
-    return f"{health.pending:,} waiting{since}, {len(health.failed):,} failed"
+    since = f", the oldest from {short_age(oldest, now_ms)}" if oldest is not None else ""
+    yield "inbox", f"{health.pending:,} waiting{since}, {len(health.failed):,} failed"
+    if health.last_captures:  # of each harness when last: a hook that stopped working is seen here first
+        yield "captured", ", ".join(f"{harness} {short_age(at_ms, now_ms)}" for harness, at_ms in health.last_captures)
+    for text in _delivered(health):
+        yield "delivered", text
+    yield "last run", _last_run(health)
+    for job in health.jobs:
+        yield "schedule", _job(job, now_ms)
+    spent = health.spent_today
+    calls = f"{spent.calls} of {health.max_calls_per_day} calls today"
+    yield "agent", f"{health.agent}, {calls}, {spent.prompt_chars:,} characters sent"
+    has_all = "`memory status --json` has all"
+    for text in first_of([f"{key}: {trouble.message}" for key, trouble in health.troubles], MOST_SHOWN, has_all):
+        yield "set back", text
+    for text in first_of([f"{each.name}: {each.reason}" for each in health.failed], MOST_SHOWN, has_all):
+        yield "failed", text
 
 
-def _captured(health: Health) -> list[str]:
-    """Of each harness when last: a hook that stopped working is seen here first."""
-    each = [f"{harness} {short_age(at_ms, health.now_ms)}" for harness, at_ms in health.last_captures]
-    return [", ".join(each)] if each else []
-
-
-def _delivered(health: Health) -> list[str]:
+def _delivered(health: Health) -> Iterator[str]:
     """How often in the last week, and to whom last; then each harness with its own."""
     if not health.deliveries:
-        return []
+        return
     newest = max(health.deliveries, key=lambda each: each.last_at_ms)
     week = sum(each.this_week for each in health.deliveries)
-    total = f"{_times(week)} this week, last to {newest.harness} {short_age(newest.last_at_ms, health.now_ms)}"
-    each = [
-        f"{one.harness} {_times(one.this_week)}, last {short_age(one.last_at_ms, health.now_ms)}"
-        for one in health.deliveries
-    ]
-    return [total, *(each if len(each) > 1 else [])]
-
-
-def _spent(health: Health) -> str:
-    today = health.spent_today
-    calls = f"{today.calls} of {health.max_calls_per_day} calls today"
-    return f"{health.agent}, {calls}, {today.prompt_chars:,} characters sent"
+    last = short_age(newest.last_at_ms, health.now_ms)
+    yield f"{_times(week)} this week, last to {newest.harness} {last}"
+    if len(health.deliveries) > 1:
+        for each in health.deliveries:
+            yield f"{each.harness} {_times(each.this_week)}, last {short_age(each.last_at_ms, health.now_ms)}"
 
 
 def _times(count: int) -> str:
@@ -200,7 +146,7 @@ def _last_run(health: Health) -> str:
     if last is None:
         return "none yet"
     at = short_age(last.ended_at_ms, health.now_ms) if last.ended_at_ms is not None else "at an unknown time"
-    what = one_line(last.summary, 300) or _count(last.sessions, "session")
+    what = one_line(last.summary, 300) or counted(last.sessions, "session")
     return f"{last.machine} {last.result} {at}: {what} (runs/{last.run_id})"
 
 
@@ -213,11 +159,7 @@ def _job(job: JobHealth, now_ms: int) -> str:
     else:
         outcome = "failed" if last.failed else "found another run at work" if last.exit_code else "went well"
         ran = f"last {short_age(last.started_at_ms, now_ms)}, {outcome}"
-    failures = f", {_count(job.record.failures, 'failure')} since one went well" if job.record.failures else ""
+    failures = f", {counted(job.record.failures, 'failure')} since one went well" if job.record.failures else ""
     by = "" if job.scheduler is None else f" by {job.scheduler}"
     every = f"every {in_words(job.interval_seconds)}{by}"
     return f"{job.name} {every}: {ran}{failures}; next {time_until(job.next_at_ms, now_ms)}"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"

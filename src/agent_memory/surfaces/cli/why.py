@@ -1,30 +1,39 @@
-"""`memory why`."""
+"""`memory why`: of a note, or of a session."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from agent_memory.app import Memory
-from agent_memory.domain.entry import Listed
-from agent_memory.domain.explaining.entry_story import EntryStory, chapter_in_words
-from agent_memory.domain.explaining.provenance import said_by, source_in_words
-from agent_memory.domain.explaining.reopening import reopening_command
-from agent_memory.domain.explaining.session_trace import FoundSessions, SessionTrace
-from agent_memory.domain.explaining.session_words import (
+from agent_memory.domain.entry import Listed, Source
+from agent_memory.domain.note_story import (
+    Chapter,
+    NoteStory,
+    chapter_in_words,
+    said_by,
+    score_in_words,
+    source_in_words,
+    tier_reason,
+)
+from agent_memory.domain.resuming import resume_command
+from agent_memory.domain.session_trace import (
     NEVER_CAPTURED,
+    Capture,
+    FoundSessions,
+    SessionTrace,
     dropped_of,
     facts_in_words,
     instant,
     state_in_words,
 )
-from agent_memory.domain.explaining.tier_reason import score_in_words, tier_reason
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
-from agent_memory.formats.story_json import reopening_of, sessions_document, story_document
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.opening import entry_id, open_here
+from agent_memory.surfaces.cli.arguments import ENTRY, add_id, set_command
+from agent_memory.surfaces.cli.dialogue import counted, first_of, open_here
 from agent_memory.surfaces.console import Console
+from agent_memory.surfaces.documents import fields_of, iso_or_none, rows_of
 
 MOST_SHOWN = 20
 """Of each list; `--json` has all."""
@@ -32,143 +41,224 @@ MOST_SHOWN = 20
 _LINE_CHARS = 400
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "id",
-        metavar="ID",
-        nargs="?",
-        type=entry_id,
-        help="an entry: id__a1b2c3, a1b2c3, or its file; archived ones too",
-    )
+def configure_why(parser: argparse.ArgumentParser) -> None:
+    add_id(parser, f"{ENTRY}; archived ones too", optional=True)
     parser.add_argument("--session", metavar="S", help="what became of a session: its id, or the beginning of it")
-    parser.epilog = "Counts no read, and never shows a body."
+    set_command(parser, _run, "Counts no read, and never shows a body.")
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def _run(arguments: argparse.Namespace, console: Console) -> None:
     if (arguments.id is None) == (arguments.session is None):
         raise UsageInvalid("Give either an entry's id or --session", "See `memory why --help`.")
-    if arguments.session is not None:
-        session_id: str = arguments.session.strip()
-        if not session_id:
-            return console.fail(
-                UsageInvalid("--session needs the id of a session", "`memory why --help` has an example.")
-            )
-        memory = open_here(console)
-        return _show_session(console, memory, session_id)
-    memory = open_here(console)
-    return _show_entry(console, memory, arguments.id)
+    if arguments.session is None:
+        story = unwrap(open_here(console).why_entry(arguments.id))
+        console.answer(_story_document(story), *_story_lines(story))
+        console.warn(*story.unread)
+        return
+    session_id: str = arguments.session.strip()
+    if not session_id:
+        raise UsageInvalid("--session needs the id of a session", "`memory why --help` has an example.")
+    found = unwrap(open_here(console).why_session(session_id))
+    document = {
+        "asked": session_id,
+        "sessions": list(map(_session_document, found.traces)),
+        "unopenedInboxFiles": found.unopened,
+        "unread": list(found.unread),
+    }
+    console.answer(document, *_found_lines(session_id, found))
+    console.warn(*found.unread)
 
 
-# -- an entry ---------------------------------------------------------------------------------------------------------
+# -- a note -----------------------------------------------------------------------------------------------------------
 
 
-def _show_entry(console: Console, memory: Memory, id: str) -> int:
-    story = unwrap(memory.why_entry(id))
-    console.document(story_document(story))
-    console.out("\n".join(_entry_lines(story)))
-    for words in story.unread:
-        console.err(f"memory: {words}")
-    return 0
-
-
-def _entry_lines(story: EntryStory) -> list[str]:
-    meta = story.stored.meta
-    where = "archived" if story.stored.listed.archived else story.standing.tier.value
-    lines = [f"# {_line(meta.title)}", "", f"{meta.id} · {meta.kind} · {meta.status} · {where} · {_line(meta.scope)}"]
+def _story_lines(story: NoteStory) -> Iterator[str]:
+    meta, standing = story.stored.meta, story.standing
+    where = "archived" if standing.archived else standing.tier.value
+    yield f"# {_line(meta.title)}"
+    yield ""
+    yield f"{meta.id} · {meta.kind} · {meta.status} · {where} · {_line(meta.scope)}"
     if story.asked != meta.id:
-        lines.append(f"{story.asked} leads here: it was merged into this note.")
-    return [
-        *lines,
-        *_section("Whose word", [said_by(meta)]),
-        *_section("Comes from", _sources(story)),
-        *_section("Took over from", [_entry(each) for each in story.merged]),
-        *_section("Supersedes", [_entry(each) for each in story.supersedes]),
-        *_section("Superseded by", [_entry(each) for each in story.superseded_by]),
-        *_section("Told", story.told),
-        *_section("Why it is in its tier", [*tier_reason(story.standing), *_score(story)]),
-        *_section("Used", [_usage(story)]),
-        *_section("What changed it", _history(story)),
-        *_section(
-            "Commits", [f"{each.at[:10]} {each.commit} {each.author}: {each.subject}" for each in story.revisions]
-        ),
-    ]
+        yield f"{story.asked} leads here: it was merged into this note."
+    score = [] if standing.archived else [score_in_words(standing)]
+    commits = [f"{each.at[:10]} {each.commit} {each.author}: {each.subject}" for each in story.revisions]
+    history = [f"{instant(each.run.started_at_ms)}: {_line(chapter_in_words(each))}" for each in story.chapters]
+    changed = f"it is from {instant(meta.created_at_ms)}, last changed {instant(meta.updated_at_ms)}"
+    yield from _section("Whose word", [said_by(meta)])
+    yield from _section("Comes from", list(_sources(story)) or ["No session is named."])
+    yield from _section("Took over from", list(map(_entry, story.merged)))
+    yield from _section("Supersedes", list(map(_entry, story.supersedes)))
+    yield from _section("Superseded by", list(map(_entry, story.superseded_by)))
+    yield from _section("Told", story.told)
+    yield from _section("Why it is in its tier", [*tier_reason(standing), *score])
+    yield from _section("Used", [_usage(story)])
+    yield from _section("What changed it", history or [f"No run has; {changed}."])
+    yield from _section("Commits", commits)
 
 
-def _sources(story: EntryStory) -> list[str]:
-    lines: list[str] = []
+def _sources(story: NoteStory) -> Iterator[str]:
     for source in story.stored.meta.sources:
-        lines.append(source_in_words(source))
-        reopened = reopening_command(source.harness, source.thread_id, source.cwd)
-        lines += [f"  open it again: {reopened}"] if reopened else []
-    return lines or ["No session is named."]
+        yield source_in_words(source)
+        resumed = resume_command(source.harness, source.thread_id, source.cwd)
+        if resumed is not None:
+            yield f"  open it again: {resumed}"
 
 
-def _score(story: EntryStory) -> list[str]:
-    return [] if story.stored.listed.archived else [score_in_words(story.standing)]
-
-
-def _usage(story: EntryStory) -> str:
-    count, last_ms = story.usage.count, story.usage.last_at_ms
-    if count == 0:
+def _usage(story: NoteStory) -> str:
+    usage = story.standing.usage
+    if usage.count == 0:
         return "Nobody has read it yet."
-    last = f", last on {instant(last_ms)}" if last_ms is not None else ""
-    return f"Read {count} time{'' if count == 1 else 's'}{last}."
-
-
-def _history(story: EntryStory) -> list[str]:
-    meta = story.stored.meta
-    told = [f"{instant(each.at_ms)}: {_line(chapter_in_words(each))}" for each in story.chapters]
-    return told or [
-        f"No run has; it is from {instant(meta.created_at_ms)}, last changed {instant(meta.updated_at_ms)}."
-    ]
+    last = f", last on {instant(usage.last_at_ms)}" if usage.last_at_ms is not None else ""
+    return f"Read {counted(usage.count, 'time')}{last}."
 
 
 def _entry(listed: Listed) -> str:
     return f"{listed.meta.id}  {_line(listed.meta.title)}{'  (archived)' if listed.archived else ''}"
 
 
+def _story_document(story: NoteStory) -> dict[str, Any]:
+    """Instants are ISO 8601, those of commits as git has them. Without the body."""
+    meta, listed, standing = story.stored.meta, story.stored.listed, story.standing
+    parts = standing.parts
+    score = {
+        "total": round(parts.total, 4),
+        "importance": parts.importance,
+        "use": round(parts.use, 4),
+        "recency": round(parts.recency, 4),
+        "origin": parts.origin,
+        "pin": parts.pin,
+    }
+    return {
+        "id": meta.id,
+        "asked": story.asked,
+        **fields_of(meta, "title", "kind", "status", "scope"),
+        **fields_of(listed, "path", "archived"),
+        **fields_of(meta, "origin", "promoted_by"),
+        "saidBy": said_by(meta),
+        **fields_of(meta, "created_at_ms", "updated_at_ms"),
+        "sources": list(map(_source_document, meta.sources)),
+        "history": list(map(_chapter_document, story.chapters)),
+        "commits": rows_of(story.revisions),
+        "aliases": list(meta.aliases),
+        "merged": _named(story.merged),
+        "supersedes": _named(story.supersedes),
+        "supersededBy": _named(story.superseded_by),
+        "told": list(story.told),
+        "tier": {
+            "tier": standing.tier.value,
+            "best": standing.best.value,
+            "pinned": meta.pinned,
+            "reasons": list(tier_reason(standing)),
+            "score": score,
+        },
+        "usage": fields_of(standing.usage, "count", "last_at_ms"),
+        "unread": list(story.unread),
+    }
+
+
+def _source_document(source: Source) -> dict[str, Any]:
+    return fields_of(source) | {"reopen": resume_command(source.harness, source.thread_id, source.cwd)}
+
+
+def _chapter_document(chapter: Chapter) -> dict[str, Any]:
+    run, action = chapter.run, chapter.action
+    return {
+        "at": iso_or_none(run.started_at_ms),
+        "run": run.run_id,
+        "machine": run.machine,
+        **fields_of(action, "kind", "ids", "new_ids", "words"),
+        "undoneBy": run.undone_by,
+    }
+
+
+def _named(entries: Iterable[Listed]) -> list[dict[str, Any]]:
+    return [{"id": each.meta.id, "title": each.meta.title, "archived": each.archived} for each in entries]
+
+
 # -- a session --------------------------------------------------------------------------------------------------------
 
 
-def _show_session(console: Console, memory: Memory, session_id: str) -> int:
-    found = unwrap(memory.why_session(session_id))
-    console.document(sessions_document(session_id, found))
-    console.out("\n".join(_found_lines(session_id, found)))
-    for words in found.unread:
-        console.err(f"memory: {words}")
-    return 0
-
-
-def _found_lines(session_id: str, found: FoundSessions) -> list[str]:
-    blocks = [_session_lines(each) for each in found.traces] or [[f"# {_line(session_id)}", "", NEVER_CAPTURED]]
-    lines = [line for block in blocks for line in (*block, "")][:-1]
+def _found_lines(session_id: str, found: FoundSessions) -> Iterator[str]:
+    if not found.traces:
+        yield from (f"# {_line(session_id)}", "", NEVER_CAPTURED)
+    for at, trace in enumerate(found.traces):
+        yield from ("",) if at else ()
+        yield from _session_lines(trace)
     if found.unopened:
-        lines += ["", f"{found.unopened:,} older inbox files were not looked into."]
-    return lines
+        yield from ("", f"{found.unopened:,} older inbox files were not looked into.")
 
 
-def _session_lines(trace: SessionTrace) -> list[str]:
-    opened = reopening_of(trace)
-    return [
-        f"# {_line(trace.harness)} session {_line(trace.session_id)}",
-        "",
-        state_in_words(trace),
-        *map(_line, facts_in_words(trace)),
-        *([f"Open it again: {opened}"] if opened else []),
-        *_section("Notes", [_entry(each) for each in trace.entries] or ["None."]),
-        *_section("Left out of what the agent answered", [_line(each) for each in dropped_of(trace)]),
+def _session_lines(trace: SessionTrace) -> Iterator[str]:
+    yield f"# {_line(trace.harness)} session {_line(trace.session_id)}"
+    yield ""
+    yield state_in_words(trace)
+    yield from map(_line, facts_in_words(trace))
+    if resumed := resume_command(trace.harness, trace.session_id, trace.cwd):
+        yield f"Open it again: {resumed}"
+    yield from _section("Notes", list(map(_entry, trace.entries)) or ["None."])
+    yield from _section("Left out of what the agent answered", list(map(_line, dropped_of(trace))))
+
+
+def _session_document(trace: SessionTrace) -> dict[str, Any]:
+    mark = trace.mark
+    read_up_to = mark and {
+        "turn": mark.turns_seen,
+        "at": iso_or_none(mark.last_at_ms),
+        "agent": mark.agent_name,
+    }
+    runs = [
+        {
+            "run": each.run.run_id,
+            "at": iso_or_none(each.run.started_at_ms),
+            "machine": each.run.machine,
+            **fields_of(each.seen, "verdict", "reason"),
+        }
+        for each in trace.runs
     ]
+    return {
+        **fields_of(trace, "harness", "session_id", "state"),
+        "words": [state_in_words(trace), *facts_in_words(trace)],
+        "cwd": trace.cwd,
+        "reopen": resume_command(trace.harness, trace.session_id, trace.cwd),
+        "captures": list(map(_capture_document, trace.captures)),
+        "readUpTo": read_up_to,
+        "runs": runs,
+        "entries": _named(trace.entries),
+        "dropped": list(dropped_of(trace)),
+        "deferred": list(trace.deferred),
+    }
+
+
+def _capture_document(capture: Capture) -> dict[str, Any]:
+    trouble, outcome = capture.trouble, capture.outcome
+    return {
+        **fields_of(capture, "name", "place"),
+        "at": iso_or_none(capture.at_ms),
+        **fields_of(capture, "cwd", "repo"),
+        "trouble": trouble
+        and {
+            **fields_of(trouble, "attempts", "timeouts"),
+            "notBefore": iso_or_none(trouble.not_before_ms or None),
+            **fields_of(trouble, "code", "message"),
+        },
+        "outcome": outcome
+        and {
+            "verdict": outcome.verdict,
+            "run": outcome.run_id,
+            "at": iso_or_none(outcome.at_ms),
+            "entries": list(outcome.entry_ids),
+            **fields_of(outcome, "reason", "dropped"),
+        },
+    }
 
 
 # -- lines ------------------------------------------------------------------------------------------------------------
 
 
-def _section(heading: str, items: Sequence[str]) -> Iterable[str]:
-    if not items:
-        return ()
-    more = len(items) - MOST_SHOWN
-    shown = (*items[:MOST_SHOWN], *([f"… and {more} more (--json has all)"] if more > 0 else []))
-    return ("", f"{heading}:", *(f"  {item}" for item in shown))
+def _section(heading: str, items: Sequence[str]) -> Iterator[str]:
+    if items:
+        yield from ("", f"{heading}:")
+        yield from (f"  {item}" for item in first_of(items, MOST_SHOWN, "--json has all"))
 
 
 def _line(text: str) -> str:

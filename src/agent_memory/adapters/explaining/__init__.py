@@ -1,1 +1,0 @@
-"""Gathering what is known of an entry and of a session."""

@@ -1,1 +1,0 @@
-"""Where a note comes from and what became of a session, in plain sentences."""

@@ -1,0 +1,199 @@
+"""What a store and its use come to, in numbers, over some days. Nothing is kept of a fact but its counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import date
+from enum import StrEnum
+from itertools import accumulate
+
+from attrs import frozen
+
+from agent_memory.domain.entry import Meta
+from agent_memory.domain.injecting.deliveries import Delivery
+from agent_memory.domain.instants import DAY_MS, iso_of
+from agent_memory.domain.run_log import LoggedRun
+from agent_memory.domain.agent_request import Spend
+from agent_memory.domain.tiers import Tier
+from agent_memory.domain.usage import DayReads
+from agent_memory.domain.vocabulary import Origin, Status
+
+LARGEST_DAYS = 3_650
+_EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
+_WENT_WELL = ("completed", "unfinished")
+
+Counts = tuple[tuple[str, int], ...]
+"""How often each of some names occurs, the most frequent first where nothing else is said."""
+
+Days = tuple[int, ...]
+"""An amount for each day of the period, oldest first."""
+
+
+@frozen
+class Period:
+    """Consecutive UTC days, the last of them today. A day is a number since 1970."""
+
+    last_day: int
+    days: int
+
+    @property
+    def first_day(self) -> int:
+        """Never before 1970."""
+        return max(self.last_day - self.days + 1, 0)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Each day as `2026-02-13`, oldest first."""
+        return tuple(iso_of(day * DAY_MS)[:10] for day in range(self.first_day, self.last_day + 1))
+
+    def by_day(self, amounts: Iterable[tuple[int, int]]) -> Days:
+        """What falls on each day, of amounts with the day of each; other days are left out."""
+        found = [0] * (self.last_day - self.first_day + 1)
+        for day, amount in amounts:
+            if self.first_day <= day <= self.last_day:
+                found[day - self.first_day] += amount
+        return tuple(found)
+
+    def has(self, at_ms: int) -> bool:
+        """Whether an instant is in it."""
+        return self.first_day <= at_ms // DAY_MS <= self.last_day
+
+
+@frozen
+class CountedNote:
+    """A live note, with what its own file does not tell."""
+
+    meta: Meta
+    status: Status
+    """As it is shown."""
+    tier: Tier
+
+
+@frozen
+class StoreFacts:
+    """All that statistics are made from. What is outside of the period is left out here, and need not be before."""
+
+    notes: Sequence[CountedNote]
+    archived: Sequence[Meta]
+    """Of notes that are not live: of others the archive keeps earlier versions."""
+    unreadable: int
+    reads: Iterable[DayReads]
+    reads_ever: int
+    spend: Spend
+    captures: Iterable[tuple[str, int]]
+    """Harness and instant of each inbox entry, whatever became of it."""
+    deliveries: Iterable[Delivery]
+    runs: Sequence[LoggedRun]
+
+
+@frozen
+class Statistics:
+    """What `memory stats` tells."""
+
+    period: Period
+    live: int
+    archived: int
+    unreadable: int
+    kinds: Counts
+    """Of live notes, like the next four."""
+    scopes: Counts
+    origins: Counts
+    """In the order of trust."""
+    statuses: Counts
+    """As far as they have come, in that order; what is hot counts as promoted."""
+    tiers: Counts
+    """Hot, warm, cold."""
+    created: Days
+    """Of live and archived notes."""
+    known: Days
+    """Notes that were made until the end of each day, and are live or archived today."""
+    reads_ever: int
+    """By whatever counts them, which `list`, `search` and injection do not; before the period too."""
+    readers: Counts
+    """Reads in the period, by harness."""
+    reads: Days
+    calls: Days
+    """Of the agent command. No more is known than of the last ninety days."""
+    prompt_chars: Days
+    reply_chars: Days
+    captured: Counts
+    """In the period, by harness."""
+    captures: Days
+    delivered: Counts
+    deliveries: Days
+    tokens: Days
+    """Of what was delivered."""
+    machines: tuple[tuple[str, Counts], ...]
+    """How the runs of each machine ended in the period: `completed`, `paused`, `failed`, …"""
+    sessions: Counts
+    """What consolidation made of sessions in the period, by verdict."""
+    runs: Days
+    """Of any machine."""
+    failed_runs: Days
+    """Those that failed or paused."""
+
+
+def statistics_of(facts: StoreFacts, period: Period) -> Statistics:
+    """The statistics of a period; instants before 1970 and after today fall on none of its days."""
+    metas = [each.meta for each in facts.notes]
+    born = [each.created_at_ms // DAY_MS for each in (*metas, *facts.archived)]
+    created = period.by_day((day, 1) for day in born)
+    reads = [each for each in facts.reads if period.first_day <= each.day <= period.last_day]
+    readers = Counter[str]()
+    for each in reads:
+        readers[each.reader] += each.count
+    spend = [(_day_named(each.day), each) for each in facts.spend]
+    captures = [each for each in facts.captures if period.has(each[1])]
+    deliveries = [each for each in facts.deliveries if each.ids and period.has(each.at_ms)]
+    runs = [each for each in facts.runs if period.has(each.started_at_ms)]
+    machines = sorted({each.machine for each in runs})
+    return Statistics(
+        period=period,
+        live=len(metas),
+        archived=len(facts.archived),
+        unreadable=facts.unreadable,
+        kinds=_counted(each.kind.value for each in metas),
+        scopes=_counted(each.scope for each in metas),
+        origins=_in_order(Origin, (each.origin for each in metas)),
+        statuses=_in_order(Status, (each.status for each in facts.notes)),
+        tiers=_in_order(Tier, (each.tier for each in facts.notes)),
+        created=created,
+        known=tuple(accumulate(created, initial=sum(day < period.first_day for day in born)))[1:],
+        reads_ever=facts.reads_ever,
+        readers=_sorted(readers),
+        reads=period.by_day((each.day, each.count) for each in reads),
+        calls=period.by_day((day, each.calls) for day, each in spend),
+        prompt_chars=period.by_day((day, each.prompt_chars) for day, each in spend),
+        reply_chars=period.by_day((day, each.reply_chars) for day, each in spend),
+        captured=_counted(harness for harness, _ in captures),
+        captures=period.by_day((at_ms // DAY_MS, 1) for _, at_ms in captures),
+        delivered=_counted(each.harness for each in deliveries),
+        deliveries=period.by_day((each.at_ms // DAY_MS, 1) for each in deliveries),
+        tokens=period.by_day((each.at_ms // DAY_MS, each.tokens) for each in deliveries),
+        machines=tuple((name, _counted(run.result for run in runs if run.machine == name)) for name in machines),
+        sessions=_counted(session.verdict for run in runs for session in run.sessions),
+        runs=period.by_day((each.started_at_ms // DAY_MS, 1) for each in runs),
+        failed_runs=period.by_day((each.started_at_ms // DAY_MS, 1) for each in runs if each.result not in _WENT_WELL),
+    )
+
+
+def _counted(names: Iterable[str]) -> Counts:
+    return _sorted(Counter(names))
+
+
+def _sorted(counts: Counter[str]) -> Counts:
+    return tuple(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
+
+
+def _in_order(words: type[StrEnum], found: Iterable[StrEnum]) -> Counts:
+    counts = Counter(found)
+    return tuple((word.value, counts[word]) for word in words)
+
+
+def _day_named(name: str) -> int:
+    """Days since 1970 of `2026-02-13`; what is no day falls on none of a period."""
+    try:
+        return date.fromisoformat(name).toordinal() - _EPOCH_ORDINAL
+    except ValueError:
+        return -1

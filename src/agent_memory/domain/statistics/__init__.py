@@ -1,1 +1,0 @@
-"""What a store and its use come to, in numbers."""

@@ -1,0 +1,188 @@
+"""The arguments of commands: declared with argparse, and read as the values that they mean."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from agent_memory.domain.instants import DAY_MS, HOUR_MS, ms_of
+from agent_memory.domain.note_draft import Expiry
+from agent_memory.domain.text.tags import normal_tag, split_tags
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import UsageInvalid
+from agent_memory.surfaces.console import Console
+
+Options: TypeAlias = argparse._ActionsContainer  # pyright: ignore[reportPrivateUsage] - a parser, or a group of one
+Run: TypeAlias = Callable[[argparse.Namespace, Console], int | None]
+"""Carries out a command; its exit code, None for 0."""
+
+MAX_STDIN_BYTES = 1 << 20
+ENTRY = "an entry: id__a1b2c3, a1b2c3, or its file"
+_ID = re.compile(r"(?:\A(?:id__)?|id__)([1-9A-HJ-NP-Za-km-z]{6})(?:\.md)?\Z")
+
+# -- declared ---------------------------------------------------------------------------------------------------------
+
+
+def set_command(parser: argparse.ArgumentParser, run: Run, epilog: str = "") -> None:
+    """Tell the parser what its command does, and what its help says after the options."""
+    parser.set_defaults(command=run)
+    parser.epilog = epilog
+
+
+def add_flag(options: Options, name: str, meaning: str) -> None:
+    options.add_argument(name, action="store_true", help=meaning)
+
+
+def add_number(options: Options, name: str, meaning: str, metavar: str = "N", default: int | None = None) -> None:
+    options.add_argument(name, type=int, metavar=metavar, default=default, help=meaning)
+
+
+def add_id(options: Options, meaning: str = ENTRY, *, optional: bool = False) -> None:
+    """The argument ID: an id, with or without its `id__`, or a file of the store."""
+    options.add_argument("id", metavar="ID", nargs="?" if optional else None, type=entry_id, help=meaning)
+
+
+def add_choice(
+    options: Options, name: str, words: type[StrEnum], meaning: str, default: StrEnum | None = None
+) -> None:
+    """An option that takes one of a few words and stores the member of `words`; its help lists them."""
+
+    class Store(argparse.Action):
+        def __call__(self, parser: object, namespace: argparse.Namespace, values: Any, option: object = None) -> None:
+            setattr(namespace, self.dest, words(values))
+
+    known = [each.value for each in words]
+    metavar = name.removeprefix("--").upper()
+    meaning = f"{meaning}: {', '.join(known)}"
+    options.add_argument(name, action=Store, choices=known, metavar=metavar, default=default, help=meaning)
+
+
+# -- read -------------------------------------------------------------------------------------------------------------
+
+
+def check_range(name: str, value: float | None, least: int, most: int | None = None) -> None:
+    """UsageInvalid for a number that is not from `least` to `most`; None is as good as absent."""
+    if value is None or (least <= value and (most is None or value <= most)):
+        return
+    given = f"{value:g}" if isinstance(value, float) else str(value)
+    bounds = f"from {least}" if most is None else f"from {least} to {most:,}"
+    raise UsageInvalid(f"{name} is {given}, expected a number {bounds}")
+
+
+def entry_id(text: str) -> str:
+    """The id that a person means by `id__a1b2c3`, `a1b2c3` or `…/title -- id__a1b2c3.md`; other text as it is, so that
+    the store can say that there is no such entry."""
+    found = _ID.search(text)
+    return f"id__{found[1]}" if found else text
+
+
+def is_text(word: str) -> bool:
+    """Whether an argument is text: bytes that are not UTF-8 reach us as halves of surrogate pairs."""
+    try:
+        word.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def text_of(argument: str) -> str:
+    """The argument; for `-` all of standard input, which must be UTF-8 and at most 1 MiB."""
+    if argument != "-":
+        return argument
+    if sys.stdin is None:
+        raise UsageInvalid("`-` reads standard input, which is closed")
+    try:
+        content = sys.stdin.buffer.read(MAX_STDIN_BYTES + 1)
+    except OSError as error:
+        raise UsageInvalid(f"Standard input cannot be read: {error.strerror}") from None
+    if len(content) > MAX_STDIN_BYTES:
+        raise UsageInvalid(f"What came on standard input is larger than {MAX_STDIN_BYTES >> 20} MiB")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageInvalid("What came on standard input is not text in UTF-8") from None
+
+
+def tags_of(words: str) -> tuple[str, ...]:
+    """The normal tags in a list separated by commas or spaces, each once; refused where nothing of one can be a tag."""
+    tags: dict[str, None] = {}
+    for word in split_tags(words):
+        tag = normal_tag(word)
+        if tag is None:
+            raise UsageInvalid(f"Nothing of {word!r} in --tags can be a tag")
+        tags[tag] = None
+    return tuple(tags)
+
+
+def scope_of(given: str, here: str) -> str:
+    """The scope that `--scope` means: `repo` is that of the working directory, `here`."""
+    from agent_memory.domain.queueing.scope import stated_scope  # few commands take one
+    from agent_memory.domain.text.plain_text import one_line
+
+    scope = here if given == "repo" else stated_scope(given)
+    if scope is None:
+        expected = "expected global, repo, or a repository's key such as github.com/owner/repo"
+        raise UsageInvalid(f"--scope is {one_line(given, 80)!r}, {expected}")
+    return scope
+
+
+def harnesses_of(words: Sequence[str]) -> tuple[Harness, ...]:
+    """The harnesses that these words name."""
+    unknown = next((word for word in words if word not in tuple(Harness)), None)
+    if unknown is not None:
+        known = ", ".join(each.value for each in Harness if each is not Harness.MANUAL)
+        raise UsageInvalid(f"There is no harness {unknown!r}", f"Known are {known}.")
+    return tuple(Harness(word) for word in words)
+
+
+# -- periods and days as people write them ----------------------------------------------------------------------------
+
+_PERIOD = re.compile(r"(\d{1,6})\s*(m|h|d|w|y)", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_UNITS_MS = {"m": 60_000, "h": HOUR_MS, "d": DAY_MS, "w": 7 * DAY_MS, "y": 365 * DAY_MS}
+_LATEST_MS = 253_402_300_799_999
+"""The last instant of the year 9999, beyond which no date can be written."""
+
+
+def since_ms_of(text: str, now_ms: int) -> int:
+    """The instant that `30d` (also `m h w y`) or `2026-02-13` (UTC) means."""
+    word = text.strip()
+    period_ms = _period_ms(word)
+    if period_ms is not None:
+        return now_ms - period_ms
+    at_ms = ms_of(f"{word}T00:00") if len(word) == 10 else ms_of(word)
+    if at_ms is None:
+        problem = f"--since is {text!r}, expected a period such as 30d (m h d w y) or a date such as 2026-02-13"
+        raise UsageInvalid(problem)
+    return at_ms
+
+
+def expiry_of(text: str, now_ms: int) -> Expiry:
+    """The end that `30d` from now (also `m h w y`), the end of the day `2026-12-31` (UTC), an instant, or `never` means;
+    refused where that is past."""
+    word = text.strip()
+    if word == "never":
+        return Expiry(None)
+    period_ms = _period_ms(word)
+    if period_ms is not None:
+        at_ms: int | None = now_ms + period_ms
+    elif _DATE.fullmatch(word):
+        midnight = ms_of(f"{word}T00:00")
+        at_ms = None if midnight is None else midnight + DAY_MS - 1
+    else:
+        at_ms = ms_of(word)
+    if at_ms is None or at_ms > _LATEST_MS:
+        expected = "expected a period such as 30d (m h d w y), a date such as 2026-12-31, or never"
+        raise UsageInvalid(f"--expires is {text!r}, {expected}")
+    if at_ms <= now_ms:
+        raise UsageInvalid(f"--expires is {text!r}, which is past", "`memory archive` puts a note away at once.")
+    return Expiry(at_ms)
+
+
+def _period_ms(word: str) -> int | None:
+    found = _PERIOD.fullmatch(word)
+    return int(found[1]) * _UNITS_MS[found[2]] if found else None

@@ -1,0 +1,98 @@
+"""What commands have in common when they talk with a person: the memory that is meant, ages, lists that are cut, and the question
+before something is changed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+
+from agent_memory.app import Memory, open_memory
+from agent_memory.domain.entry import UnreadableFile
+from agent_memory.domain.instants import DAY_MS, HOUR_MS
+from agent_memory.errors import EntryUnreadable, UsageInvalid
+from agent_memory.results import unwrap
+from agent_memory.surfaces.console import Console
+from agent_memory.wording import describe
+
+
+def open_here(console: Console) -> Memory:
+    """The memory of this environment. What it has to say of what was done through it is said when the console is closed."""
+    memory = unwrap(open_memory(os.environ, current_directory(), console.warn))
+    console.closing.append(memory.warnings)
+    return memory
+
+
+def current_directory() -> str | None:
+    """The working directory; None where it was removed under us."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+_MINUTE_MS = 60_000
+_UNITS = (
+    (365 * DAY_MS, "year", "y"),
+    (30 * DAY_MS, "month", "mo"),
+    (DAY_MS, "day", "d"),
+    (HOUR_MS, "hour", "h"),
+    (_MINUTE_MS, "minute", "min"),
+)
+
+
+def age_of(at_ms: int, now_ms: int) -> str:
+    """`3 days ago`, in the largest unit that fits; `just now` within a minute, and for what a fast clock wrote."""
+    for unit_ms, name, _ in _UNITS:
+        if now_ms - at_ms >= unit_ms:
+            return f"{counted((now_ms - at_ms) // unit_ms, name)} ago"
+    return "just now"
+
+
+def short_age(at_ms: int, now_ms: int) -> str:
+    """`3 d ago`, for a column or a line of many facts; `just now` within a minute, and for what a fast clock wrote."""
+    return f"{_short(now_ms - at_ms)} ago" if now_ms - at_ms >= _MINUTE_MS else "just now"
+
+
+def time_until(at_ms: int, now_ms: int) -> str:
+    """`in 55 min`; `now` within a minute, and for what is past."""
+    return f"in {_short(at_ms - now_ms)}" if at_ms - now_ms >= _MINUTE_MS else "now"
+
+
+def _short(period_ms: int) -> str:
+    """Of a minute or more, in the largest unit that fits."""
+    return next(f"{period_ms // unit_ms} {name}" for unit_ms, _, name in _UNITS if period_ms >= unit_ms)
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 note`, `1,234 notes`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def first_of(texts: Sequence[str], most: int, where: str) -> list[str]:
+    """The first ones, and how many more there are; `where` says who has them all."""
+    rest = len(texts) - most
+    return [*texts[:most], *([f"… and {rest} more ({where})"] if rest > 0 else [])]
+
+
+def warn_unreadable(console: Console, files: Iterable[UnreadableFile]) -> None:
+    """Say which notes are missing from the answer because they cannot be read (P6)."""
+    console.warn(*(describe(EntryUnreadable(each.path, each.problems)) for each in files))
+
+
+# -- before something is changed --------------------------------------------------------------------------------------
+
+def require_terminal(console: Console, command: str) -> None:
+    """UsageInvalid where there is nobody to ask whether files may be changed."""
+    if console.json or sys.stdin is None or not sys.stdin.isatty() or not console.stderr.isatty():
+        raise UsageInvalid(
+            "Nothing was changed, since there is no terminal to ask on", f"See the diff, then `{command} --yes`."
+        )
+
+
+def is_agreed(console: Console, question: str) -> bool:
+    """Whether the person at the terminal says yes."""
+    print(f"{question} [y/N] ", end="", file=console.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

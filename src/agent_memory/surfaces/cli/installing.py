@@ -1,0 +1,269 @@
+"""`memory setup` and `memory uninstall`: the diffs, the question, and what became of each file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from agent_memory.adapters.agent.agent_environment import only_for_a_person
+from agent_memory.adapters.disk.paths import store_io
+from agent_memory.adapters.scheduling.schedule_state import ScheduleState
+from agent_memory.adapters.setup.installation import Installation
+from agent_memory.adapters.surroundings.repository import work_tree_above
+from agent_memory.app import Memory
+from agent_memory.domain.installing.harnesses import SETUPS
+from agent_memory.domain.installing.plan import FileEdit, FileOutcome, InstallPlan, SelfTestResult, SetupRequest, repository_name
+from agent_memory.domain.installing.wanted import Part
+from agent_memory.errors import AgentMemoryError, UsageInvalid
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.arguments import add_flag, set_command
+from agent_memory.surfaces.cli.dialogue import is_agreed, open_here, require_terminal
+from agent_memory.surfaces.console import CYAN, GREEN, RED, Console
+from agent_memory.surfaces.documents import error_document, fields_of
+from agent_memory.wording import describe
+
+_NOTHING_WRITTEN, _NOTHING_CHANGED = "Nothing was written.", "Nothing was changed."
+_COLOURS = {"+": GREEN, "-": RED, "@": CYAN}
+
+
+def show_diffs(console: Console, edits: Iterable[FileEdit]) -> None:
+    """Print the diff of each file that changes."""
+    for edit in edits:
+        for line in edit.diff.splitlines():
+            is_name = line.startswith(("+++", "---"))
+            console.out(console.styled("" if is_name else _COLOURS.get(line[:1], ""), line))
+        console.out("")
+
+
+# -- setup ------------------------------------------------------------------------------------------------------------
+
+NOT_ARRIVED = 30
+"""Exit code where a trial did not reach the inbox."""
+
+
+def configure_setup(parser: argparse.ArgumentParser) -> None:
+    known = f"default: those that are on this machine; known are {', '.join(SETUPS)}"
+    parser.add_argument("harness", metavar="HARNESS", nargs="*", help=known)
+    add_flag(parser, "--dry-run", "print the diffs and write nothing")
+    add_flag(parser, "--yes", "write without asking")
+    add_flag(parser, "--repo", "also make a target of what the harnesses read in the repository around you")
+    add_flag(parser, "--mcp", "also let the harness start `memory mcp`")
+    add_flag(parser, "--no-hooks", "no hooks and no plugin: nothing is captured by itself")
+    add_flag(parser, "--no-skill", "no skill file")
+    add_flag(parser, "--no-section", "no managed section in the harness's instruction file")
+    epilog = (
+        "Shows what it would change in each file, asks, and writes. Comments, order and every other byte of a file stay. "
+        "What was there before is kept in ~/.local/state/agent-memory/setup/, from which `memory uninstall` puts it back. "
+        "The storage root and the transcript directories of this shell go into your config, so that scheduled runs see "
+        "them. In the end each hook is tried with a made-up session. Nothing in a repository is touched without --repo. "
+        "Exit code: 2 where there is no terminal to ask on, 10 when a file was refused, 30 when a trial did not arrive."
+    )
+    set_command(parser, _setup, epilog)
+
+
+def _setup(arguments: argparse.Namespace, console: Console) -> int:
+    def act(memory: Memory, installation: Installation) -> int:
+        plan = installation.plan(_request(arguments, memory, installation))
+        show_diffs(console, plan.edits)
+        if arguments.dry_run:
+            _warn_refused(console, plan)
+            console.warn(*plan.notes)
+            document = _setup_document(plan, _planned(plan), (), dry_run=True)
+            console.answer(document, _NOTHING_WRITTEN if plan.edits else "There is nothing to change.")
+            return _exit_code(plan)
+        asks = bool(plan.edits) and not arguments.yes
+        if asks:
+            require_terminal(console, "memory setup")
+        _warn_refused(console, plan)
+        if asks and not is_agreed(console, "Write these changes?"):
+            console.out(_NOTHING_WRITTEN)
+            return 0
+        return _carry_out(console, memory, installation, plan)
+
+    return _run_installation("setup", arguments, console, act)
+
+
+def _request(arguments: argparse.Namespace, memory: Memory, installation: Installation) -> SetupRequest:
+    harnesses = tuple(dict.fromkeys(arguments.harness)) or installation.detected()
+    if not harnesses and not arguments.repo:
+        raise UsageInvalid("No harness was found on this machine", f"Name one: {', '.join(SETUPS)}.")
+    wanted = {
+        Part.HOOKS: not arguments.no_hooks,
+        Part.SKILL: not arguments.no_skill,
+        Part.SECTION: not arguments.no_section,
+        Part.MCP: arguments.mcp,
+    }
+    parts = frozenset(part for part in Part if wanted.get(part, True))
+    return SetupRequest(harnesses, parts, _repository_here(memory) if arguments.repo else None)
+
+
+def _carry_out(console: Console, memory: Memory, installation: Installation, plan: InstallPlan) -> int:
+    outcomes = installation.install(plan)
+    _show_outcomes(console, outcomes)
+    if not plan.edits:
+        console.out("There is nothing to change.")
+    tested = installation.self_test(plan)
+    memory.index_all(console.progress)
+    for each in tested:
+        _show_tested(console, each)
+    console.warn(*plan.notes)
+    if not _is_scheduled(installation):
+        console.out("Next: `memory install-cron` lets this machine consolidate and defrag by itself.")
+    console.answer(_setup_document(plan, outcomes, tested, dry_run=False))
+    return _exit_code(plan, outcomes) or (0 if all(each.arrived for each in tested) else NOT_ARRIVED)
+
+
+def _show_tested(console: Console, tested: SelfTestResult) -> None:
+    injects = tested.act == "inject"
+    if tested.arrived:
+        did = "told a made-up note" if injects else "captured, and taken away again"
+        console.out(f"{tested.harness}: a made-up session was {did}")
+    else:
+        failed = "note did not come back from" if injects else "session did not arrive through"
+        console.warn(f"{tested.harness}: a made-up {failed} `{tested.command}`: {tested.problem}.")
+
+
+def _setup_document(
+    plan: InstallPlan, outcomes: Iterable[FileOutcome], tested: Iterable[SelfTestResult], *, dry_run: bool
+) -> dict[str, Any]:
+    trials = [
+        {**fields_of(each, "harness", "act", "command", "arrived"), "problem": each.problem or None} for each in tested
+    ]
+    return {"dryRun": dry_run, "files": _file_documents(outcomes, plan), "trials": trials, "notes": list(plan.notes)}
+
+
+# -- uninstall --------------------------------------------------------------------------------------------------------
+
+
+def configure_uninstall(parser: argparse.ArgumentParser) -> None:
+    everything = "default: everything that setup has installed"
+    parser.add_argument("harness", metavar="HARNESS", nargs="*", help=everything)
+    add_flag(parser, "--dry-run", "print the diffs and change nothing")
+    add_flag(parser, "--yes", "change without asking")
+    add_flag(parser, "--repo", "only the files of the repository around you")
+    epilog = (
+        "Takes out exactly what `memory setup` and `memory generate-agents-md --target` have put in. A file that nobody has touched since is again what it was, byte "
+        "for byte; in another, what was edited by hand stays. Files and directories that setup made are removed. The "
+        "memories themselves stay where they are. Exit code: 2 where there is no terminal to ask on, 10 or 70 when a file "
+        "was refused."
+    )
+    set_command(parser, _uninstall, epilog)
+
+
+def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
+    def act(memory: Memory, installation: Installation) -> int:
+        named = frozenset(arguments.harness)
+        if arguments.repo:
+            named |= {repository_name(_repository_here(memory))}
+        plan = installation.plan_removal(named or None)
+        show_diffs(console, plan.edits)
+        if arguments.dry_run:
+            _warn_refused(console, plan)
+            document = {"dryRun": True, "files": _file_documents(_planned(plan), plan)}
+            console.answer(document, _NOTHING_CHANGED if plan.edits else "There is nothing to remove.")
+            return _exit_code(plan)
+        if plan.edits and not arguments.yes:
+            require_terminal(console, "memory uninstall")
+            if not is_agreed(console, "Make these changes?"):
+                console.out(_NOTHING_CHANGED)
+                return 0
+        outcomes = installation.uninstall(plan)
+        _warn_refused(console, plan)
+        _show_outcomes(console, outcomes)
+        if not plan.edits:
+            console.out("There is nothing to remove.")
+        elif _nothing_is_left(installation):
+            console.out(f"Nothing of memory is left in any harness. The memories stay in {memory.root}.")
+            if _is_scheduled(installation):
+                console.out("This machine still consolidates and defrags by itself: `memory uninstall-cron` ends that.")
+        console.answer({"dryRun": False, "files": _file_documents(outcomes, plan)})
+        return _exit_code(plan, outcomes)
+
+    return _run_installation("uninstall", arguments, console, act)
+
+
+def _nothing_is_left(installation: Installation) -> bool:
+    try:
+        return not installation.state.receipt().harnesses
+    except AgentMemoryError:
+        return False
+
+
+# -- shared -----------------------------------------------------------------------------------------------------------
+
+
+def _run_installation(
+    act: str, arguments: argparse.Namespace, console: Console, run: Callable[[Memory, Installation], int]
+) -> int:
+    """Plan and carry out a change of harness settings, under its lock; the exit code. Refused inside a harness, but for a
+    dry run."""
+    unknown = next((each for each in arguments.harness if each not in SETUPS), None)
+    if unknown is not None:
+        raise UsageInvalid(f"There is no harness {unknown!r}", f"Known are {', '.join(SETUPS)}.")
+    if not arguments.dry_run:
+        unwrap(only_for_a_person(act, os.environ))
+    memory = open_here(console)
+    installation = unwrap(memory.installation())
+    with installation.locked():
+        return run(memory, installation)
+
+
+def _repository_here(memory: Memory) -> str:
+    """The top of the repository around the working directory, for `--repo`."""
+    try:
+        top = None if memory.cwd is None else work_tree_above(memory.cwd)
+    except OSError as error:
+        raise store_io(error, "look for a repository around", memory.cwd or "") from None
+    if top is None:
+        raise UsageInvalid("--repo is for a repository, and there is none around this directory")
+    return top
+
+
+def _is_scheduled(installation: Installation) -> bool:
+    """Whether this machine runs our jobs by itself, as far as can be seen."""
+    try:
+        return ScheduleState(installation.context.home).installed() is not None
+    except AgentMemoryError:
+        return False
+
+
+def _warn_refused(console: Console, plan: InstallPlan) -> None:
+    """Say which files stay as they are, and why."""
+    console.warn(*(describe(each.error) for each in plan.refused))
+
+
+def _show_outcomes(console: Console, outcomes: Iterable[FileOutcome]) -> None:
+    """One line for each file that changed, a sentence for each that did not let itself be changed."""
+    for each in outcomes:
+        if each.error is not None:
+            console.warn(describe(each.error))
+        elif each.outcome != "unchanged":
+            console.out(f"{each.path}  {each.outcome}")
+        if each.set_aside is not None:
+            console.out(f"  it had been edited; that version is kept as {each.set_aside}")
+
+
+def _planned(plan: InstallPlan) -> list[FileOutcome]:
+    """The files of a plan that is not carried out."""
+    edits = (each.edit for each in plan.files)
+    return [FileOutcome(edit.path, "planned" if edit.is_change else "unchanged", None, edit.diff) for edit in edits]
+
+
+def _file_documents(outcomes: Iterable[FileOutcome], plan: InstallPlan) -> list[dict[str, Any]]:
+    refused = (FileOutcome(each.path, "refused", each.error) for each in plan.refused)
+    return [
+        {
+            **fields_of(each, "path", "outcome"),
+            "error": error_document(each.error),
+            **fields_of(each, "diff", "set_aside"),
+        }
+        for each in (*outcomes, *refused)
+    ]
+
+
+def _exit_code(plan: InstallPlan, outcomes: Iterable[FileOutcome] = ()) -> int:
+    """0, or the code of a refusal."""
+    errors = (*(each.error for each in plan.refused), *(each.error for each in outcomes))
+    return next((each.exit_code for each in errors if each is not None), 0)

@@ -1,0 +1,251 @@
+"""`memory remember`, `edit`, `pin`, `unpin`, `promote`, `archive` and `restore`: what changes single notes."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from returns.result import Result
+
+from agent_memory.app import Memory
+from agent_memory.domain.entry import MemoryEntry, StoredEntry
+from agent_memory.domain.note_draft import Expiry, MetaPatch, NoteDraft
+from agent_memory.domain.vocabulary import Importance, Kind, Sensitivity
+from agent_memory.errors import ERRORS, EntryInvalid, EntryUnreadable, Error, UsageInvalid
+from agent_memory.formats.note import read_note, render_note
+from agent_memory.results import unwrap
+from agent_memory.service import MemoryService
+from agent_memory.surfaces.cli.arguments import (
+    add_choice,
+    add_id,
+    expiry_of,
+    scope_of,
+    set_command,
+    tags_of,
+    text_of,
+)
+from agent_memory.surfaces.cli.dialogue import open_here
+from agent_memory.surfaces.console import Console
+from agent_memory.surfaces.documents import entry_document
+
+
+def _stored_document(memory: Memory, stored: StoredEntry) -> dict[str, object]:
+    body = stored.body if stored.meta.sensitivity is not Sensitivity.SECRET else None
+    return entry_document(stored.listed, None, body, tier=memory.reading.tier_of(stored.listed))
+
+
+# -- remember ---------------------------------------------------------------------------------------------------------
+
+
+def configure_remember(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", metavar="TEXT", help="the note; `-` reads it from standard input")
+    parser.add_argument("--title", help="default: the first line")
+    parser.add_argument("--description", help="one line; default: the first sentence")
+    parser.add_argument("--tags", default="", help="separated by commas or spaces")
+    add_choice(parser, "--kind", Kind, "what it is", Kind.FACT)
+    add_choice(parser, "--importance", Importance, "how much it matters", Importance.MEDIUM)
+    add_choice(parser, "--sensitivity", Sensitivity, "who may see it", Sensitivity.NORMAL)
+    expires = "30d, 12h, or 2026-12-31: then it goes to the archive; default: never"
+    parser.add_argument("--expires", metavar="WHEN", help=expires)
+    scope = "global, repo, or a repository's key; default: this repository, outside of one global"
+    parser.add_argument("--scope", help=scope)
+    supersedes = "a note that this one takes the place of: it goes to the archive; may be repeated"
+    parser.add_argument("--supersedes", metavar="ID", action="append", default=[], help=supersedes)
+    example = "Example: memory remember 'Deploys run from main only' --kind convention --tags deploy"
+    set_command(parser, _remember, example)
+
+
+def _remember(arguments: argparse.Namespace, console: Console) -> None:
+    memory = open_here(console)
+    draft = NoteDraft(
+        tags=tags_of(arguments.tags),
+        expiry=Expiry(None) if arguments.expires is None else expiry_of(arguments.expires, memory.clock.now_ms()),
+        scope=scope_of(arguments.scope or "repo", memory.scope_here()),
+        body=text_of(arguments.text),
+        title=arguments.title,
+        description=arguments.description,
+        kind=arguments.kind,
+        importance=arguments.importance,
+        sensitivity=arguments.sensitivity,
+        cwd=memory.cwd,
+        supersedes=tuple(arguments.supersedes),
+        here=memory.scope_here(),
+    )
+    remembered = unwrap(memory.service.remember(draft))
+    meta = remembered.stored.meta
+    said = (
+        f"Already stored as {meta.id}  {meta.title}"
+        if remembered.existing
+        else f"Remembered {meta.id}  {meta.title}  ({meta.scope})"
+    )
+    contradicted = [
+        f"  says otherwise: {each.meta.id}  {each.meta.title}  (another value of the same thing; "
+        f"if it holds no more: say it again with `--supersedes {each.meta.id}`)"
+        for each in remembered.contradicted
+    ]
+    similar = [
+        f"  similar, linked: {each.meta.id}  {each.meta.title}  (`memory edit {each.meta.id}` to update it)"
+        for each in remembered.similar
+        if each not in remembered.contradicted
+    ]
+    document = {
+        **_stored_document(memory, remembered.stored),
+        "existing": remembered.existing,
+        "contradicted": [each.meta.id for each in remembered.contradicted],
+        "similar": [each.meta.id for each in remembered.similar],
+        "unresolved": list(remembered.unresolved),
+    }
+    console.answer(document, said, *(f"  in place of: {id}" for id in meta.supersedes), *contradicted, *similar)
+    for target in () if console.json else remembered.unresolved:
+        console.warn(f"The link to {target} leads nowhere: there is no such note.")
+
+
+# -- pin, unpin, promote, archive, restore ----------------------------------------------------------------------------
+
+_Change = Callable[[MemoryService, str], Result[StoredEntry, Error]]
+
+
+def configure_pin(parser: argparse.ArgumentParser) -> None:
+    epilog = "A pinned note is in front of every agent at once, and nothing but you changes it."
+    _configure_change(parser, "Pinned", MemoryService.pin, epilog)
+
+
+def configure_unpin(parser: argparse.ArgumentParser) -> None:
+    epilog = "The note stays promoted, and competes for its place again."
+    _configure_change(parser, "Unpinned", MemoryService.unpin, epilog)
+
+
+def configure_promote(parser: argparse.ArgumentParser) -> None:
+    epilog = "The note is shown to agents at once, whoever it came from, until a later defrag prefers others."
+    _configure_change(parser, "Promoted", MemoryService.promote, epilog)
+
+
+def configure_restore(parser: argparse.ArgumentParser) -> None:
+    _configure_change(parser, "Restored", MemoryService.restore, "The note lives again under its own id.")
+
+
+def _configure_change(parser: argparse.ArgumentParser, done: str, change: _Change, epilog: str) -> None:
+    def run(arguments: argparse.Namespace, console: Console) -> None:
+        memory = open_here(console)
+        _answer_change(memory, console, done, unwrap(change(memory.service, arguments.id)))
+
+    add_id(parser)
+    set_command(parser, run, epilog)
+
+
+def _answer_change(memory: Memory, console: Console, done: str, stored: StoredEntry) -> None:
+    console.answer(_stored_document(memory, stored), f"{done} {stored.meta.id}  {stored.meta.title}")
+
+
+def configure_archive(parser: argparse.ArgumentParser) -> None:
+    add_id(parser)
+    set_command(parser, _archive, "The note moves to archive/ as it is; `memory restore ID` brings it back.")
+
+
+def _archive(arguments: argparse.Namespace, console: Console) -> None:
+    listed = unwrap(open_here(console).service.archive(arguments.id))
+    console.answer({**entry_document(listed), "archived": True}, f"Archived {listed.meta.id}  {listed.meta.title}")
+
+
+# -- edit -------------------------------------------------------------------------------------------------------------
+
+_HINT = "Say what to change: --title, --body, --tags …"
+
+
+def configure_edit(parser: argparse.ArgumentParser) -> None:
+    add_id(parser)
+    parser.add_argument("--title", help="the new title, on one line")
+    parser.add_argument("--description", help="the new description, on one line")
+    parser.add_argument("--body", help="the new text; `-` reads it from standard input")
+    parser.add_argument("--tags", help="the new tags, separated by commas or spaces")
+    add_choice(parser, "--kind", Kind, "what it is")
+    add_choice(parser, "--importance", Importance, "how much it matters")
+    add_choice(parser, "--sensitivity", Sensitivity, "who may see it")
+    parser.add_argument("--scope", help="global, repo, or a repository's key")
+    parser.add_argument("--expires", metavar="WHEN", help="30d, 12h, 2026-12-31, or never: then it goes to the archive")
+    epilog = "Without any of these the note opens in $VISUAL or $EDITOR. The earlier text stays in the archive."
+    set_command(parser, _edit, epilog)
+
+
+def _edit(arguments: argparse.Namespace, console: Console) -> None:
+    memory = open_here(console)
+    before = memory.store.read(arguments.id).map(lambda stored: stored.listed.content_hash).value_or(None)
+    patch = MetaPatch(
+        title=arguments.title,
+        description=arguments.description,
+        kind=arguments.kind,
+        importance=arguments.importance,
+        sensitivity=arguments.sensitivity,
+        tags=None if arguments.tags is None else tags_of(arguments.tags),
+        expiry=None if arguments.expires is None else expiry_of(arguments.expires, memory.clock.now_ms()),
+        scope=None if arguments.scope is None else scope_of(arguments.scope, memory.scope_here()),
+    )
+    if patch == MetaPatch() and arguments.body is None:
+        edited = _edited_by_hand(memory, arguments.id, console)
+    else:
+        body = None if arguments.body is None else text_of(arguments.body)
+        edited = unwrap(memory.service.edit(arguments.id, patch, body))
+    _answer_change(
+        memory, console, "Nothing changed in" if edited.listed.content_hash == before else "Edited", edited
+    )
+
+
+def _edited_by_hand(memory: Memory, id: str, console: Console) -> StoredEntry:
+    """The note as the person leaves it in their editor. What they typed is never thrown away: where it cannot be stored, its
+    file stays."""
+    if memory.caller.is_agent:
+        raise UsageInvalid("An agent has no editor", _HINT)
+    editor = _editor(memory)
+    stored = unwrap(memory.store.read(id))
+    directory = Path(tempfile.mkdtemp(prefix="agent-memory-"))
+    path = directory / f"{stored.meta.id}.md"
+    before = render_note(stored.entry, None)
+    path.write_text(before, "utf-8")
+    problem = _problem_of_editing(editor, path)
+    if problem is not None:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise UsageInvalid(problem, "Nothing was changed.")
+    text = path.read_bytes()
+    try:
+        if text != before.encode():
+            stored = unwrap(memory.service.replace(id, _parsed(text, stored), stored.listed.content_hash))
+    except ERRORS:
+        console.warn(f"What you wrote is kept in {path}.")
+        raise
+    shutil.rmtree(directory, ignore_errors=True)
+    return stored
+
+
+def _editor(memory: Memory) -> list[str]:
+    """The command in VISUAL or EDITOR, split like a shell would."""
+    command = memory.environ.get("VISUAL") or memory.environ.get("EDITOR") or ""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UsageInvalid(f"The editor {command!r} is no command: {error}", _HINT) from None
+    if not words:
+        raise UsageInvalid("There is no editor to open the note in: EDITOR is not set", _HINT)
+    return words
+
+
+def _problem_of_editing(editor: Sequence[str], path: Path) -> str | None:
+    try:
+        finished = subprocess.run([*editor, str(path)], check=False)
+    except OSError as error:
+        return f"The editor {editor[0]} could not be started: {error.strerror}"
+    if finished.returncode != 0:
+        return f"The editor ended with status {finished.returncode}"
+    return None if path.is_file() else f"The editor left no file {path}"
+
+
+def _parsed(text: bytes, stored: StoredEntry) -> MemoryEntry:
+    try:
+        note = read_note(text, stored.meta.id, stored.meta.updated_at_ms)
+    except EntryUnreadable as unreadable:
+        raise EntryInvalid(unreadable.problems) from None
+    return MemoryEntry(note.meta, note.body)

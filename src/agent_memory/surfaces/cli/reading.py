@@ -1,0 +1,141 @@
+"""`memory list` and `memory read`. They run all day long, and load nothing of what writes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+from agent_memory.domain.entry import Source
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.tiers import Tier
+from agent_memory.domain.vocabulary import Kind, Origin, Status
+from agent_memory.reading import ListFilter, ReadEntry, ShownEntry, status_shown
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.arguments import add_choice, add_flag, add_id, set_command
+from agent_memory.surfaces.cli.dialogue import counted, open_here, short_age, warn_unreadable
+from agent_memory.surfaces.console import BOLD, Console
+from agent_memory.surfaces.documents import entry_document, unreadable_documents
+from agent_memory.wording import describe
+
+_TITLE_CHARS = 300
+_BOX_CHARS = 500
+
+# -- list -------------------------------------------------------------------------------------------------------------
+
+
+def configure_list(parser: argparse.ArgumentParser) -> None:
+    add_choice(parser, "--status", Status, "how far it has come")
+    add_choice(parser, "--kind", Kind, "what it is")
+    add_choice(parser, "--origin", Origin, "whose word it is; `external` waits for `memory promote`")
+    add_choice(parser, "--tier", Tier, "how near to an agent it is")
+    parser.add_argument("--tag", help="only entries with this tag (`x` means topic__x)")
+    parser.add_argument("--scope", help="only notes of this scope: global, repo, or a repository's key")
+    parser.add_argument("--session", metavar="ID", help="only notes that come from this session")
+    parser.add_argument("--query", help="words that must all occur in title, description or tags")
+    add_flag(parser, "--open", "only what has an open check-box, each shown, and tasks without check-boxes")
+    add_flag(parser, "--expired", "only what has expired and waits for `memory defrag`")
+    add_flag(parser, "--archived", "list the archive instead")
+    set_command(parser, _list, "Example: memory list --kind decision --query 'lock migration'")
+
+
+def _list(arguments: argparse.Namespace, console: Console) -> None:
+    memory = open_here(console)
+    now_ms = memory.clock.now_ms()
+    wanted = ListFilter(
+        status=arguments.status,
+        kind=arguments.kind,
+        origin=arguments.origin,
+        tier=arguments.tier,
+        tag=arguments.tag,
+        scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
+        query=arguments.query,
+        session=arguments.session,
+        is_open=arguments.open,
+        expired_by_ms=now_ms if arguments.expired else None,
+    )
+    found = unwrap(memory.reading.list(wanted, archived=arguments.archived))
+    if console.json:
+        entries = [
+            entry_document(each.listed, each.usage, tier=each.tier)
+            | ({"open": list(each.open_boxes)} if wanted.is_open else {})
+            for each in found.entries
+        ]
+        console.answer({"entries": entries, "unreadable": unreadable_documents(found.unreadable)})
+    elif not console.is_terminal:
+        console.out(*_plain_lines(found.entries))
+    elif found.entries:
+        console.out(*_table_lines(console, found.entries, now_ms))
+    else:
+        nothing = "No notes yet. `memory remember TEXT` stores one; `memory consolidate` reads the inbox."
+        console.out(nothing if wanted == ListFilter() else "No such notes.")
+    if found.untiered is not None:
+        console.warn(f"The tiers are not known. {describe(found.untiered)}")
+    warn_unreadable(console, found.unreadable)
+
+
+def _plain_lines(entries: Sequence[ShownEntry]) -> Iterator[str]:
+    for each in entries:
+        meta = each.listed.meta
+        facts = (meta.id, meta.kind, status_shown(meta.status, each.tier), meta.origin, iso_of(meta.updated_at_ms)[:10])
+        yield "\t".join((*facts, str(each.usage.count), one_line(meta.title, _TITLE_CHARS), " ".join(meta.tags)))
+        for box in each.open_boxes:
+            yield f"\t- [ ] {box}"
+
+
+def _table_lines(console: Console, entries: Sequence[ShownEntry], now_ms: int) -> Iterator[str]:
+    from agent_memory.surfaces.terminal import table_lines
+
+    def cells(entry: ShownEntry) -> tuple[str, ...]:
+        meta = entry.listed.meta
+        status = status_shown(meta.status, entry.tier).value
+        title = f"{'* ' if entry.tier is Tier.HOT else ''}{one_line(meta.title, _TITLE_CHARS)}"
+        return meta.id, meta.kind.value, status, short_age(meta.updated_at_ms, now_ms), str(entry.usage.count), title
+
+    headings = ("id", "kind", "status", "changed", "used", "title")
+    give_way = ("used", "status", "kind", "changed")
+    heading, *lines = table_lines(headings, list(map(cells, entries)), give_way=give_way)
+    yield console.styled(BOLD, heading)
+    for line, each in zip(lines, entries, strict=True):
+        yield line
+        yield from (f"  - [ ] {one_line(box, _BOX_CHARS)}" for box in each.open_boxes)
+    hot = ", * in front of every agent" if any(each.tier is Tier.HOT for each in entries) else ""
+    yield f"{counted(len(entries), 'note')}{hot}"
+
+
+# -- read -------------------------------------------------------------------------------------------------------------
+
+
+def configure_read(parser: argparse.ArgumentParser) -> None:
+    add_id(parser)
+    add_flag(parser, "--archived", "the newest archived version instead of the live one")
+    add_flag(parser, "--secret", "show a note of sensitivity `secret`")
+    set_command(parser, _read)
+
+
+def _read(arguments: argparse.Namespace, console: Console) -> None:
+    memory = open_here(console)
+    entry = unwrap(memory.reading.read(arguments.id, archived=arguments.archived, secret=arguments.secret))
+    stored = entry.stored
+    console.answer(entry_document(stored.listed, entry.usage, stored.body, tier=entry.tier), *_page(entry))
+    if entry.uncounted is not None:
+        console.warn(f"This read is not counted. {describe(entry.uncounted)}")
+
+
+def _page(entry: ReadEntry) -> Iterator[str]:
+    meta = entry.stored.meta
+    status = status_shown(meta.status, entry.tier)
+    used = f"updated {iso_of(meta.updated_at_ms)[:10]} · read {counted(entry.usage.count, 'time')}"
+    yield f"# {meta.title}"
+    yield ""
+    yield f"{meta.id} · {meta.kind} · {status} · {entry.tier} · said by: {meta.origin} · {meta.scope}"
+    yield f"{used} · {' '.join(meta.tags)}".rstrip(" ·")
+    yield from (f"from {_source(source)}" for source in meta.sources)
+    yield ""
+    yield entry.stored.body.rstrip("\n")
+
+
+def _source(source: Source) -> str:
+    session = f" {source.thread_id}" if source.thread_id else ""
+    turns = f", turns {', '.join(map(str, source.turns))}" if source.turns else ""
+    return f"{source.harness}{session}{turns}"

@@ -1,0 +1,230 @@
+"""`memory config`, `memory trust` and `memory completions`: what is set, by whom, and the shell."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from agent_memory.adapters.agent.agent_environment import only_for_a_person
+from agent_memory.adapters.agent.chosen_command import REDACTED, is_secret_name, shown_command, shown_words
+from agent_memory.adapters.surroundings.config_files import (
+    LOCAL_NAME,
+    Effective,
+    closed_keys,
+    load_config,
+    parse_config,
+    read_config,
+)
+from agent_memory.adapters.surroundings.root import config_path, home_of
+from agent_memory.adapters.surroundings.trust import TrustedConfig, TrustFile
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.domain.redaction import redact
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.errors import ConfigUnreadable, HomeUnknown, UsageInvalid
+from agent_memory.formats.strict_values import document_of
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.arguments import add_flag, set_command
+from agent_memory.surfaces.cli.dialogue import current_directory
+from agent_memory.surfaces.config_page import config_page, config_schema_text
+from agent_memory.surfaces.console import Console
+from agent_memory.surfaces.documents import fields_of
+
+
+def _home() -> str:
+    home = home_of(os.environ)
+    if home is None:
+        raise HomeUnknown()
+    return home
+
+
+# -- config -----------------------------------------------------------------------------------------------------------
+
+_SHOWN_CHARS = 400
+_COLUMN_CHARS = 48
+"""Longer values are not cut for the sake of the columns."""
+
+
+def configure_config(parser: argparse.ArgumentParser) -> None:
+    shown = parser.add_mutually_exclusive_group()
+    add_flag(shown, "--path", "print the path of your own config file, there or not")
+    add_flag(shown, "--schema", "print the JSON schema of a config file")
+    add_flag(shown, "--markdown", "print the documentation of all keys")
+    set_command(parser, _config, "Values that look like secrets are not shown.")
+
+
+def _config(arguments: argparse.Namespace, console: Console) -> None:
+    if arguments.schema or arguments.markdown:
+        console.stdout.write(config_schema_text() if arguments.schema else config_page())
+    elif arguments.path:
+        path = config_path(_home())
+        console.answer({"path": path}, path)
+    else:
+        effective = unwrap(load_config(os.environ, current_directory()))
+        console.warn(*effective.warnings)
+        document = _without_secrets(document_of(effective.config))
+        rows = [(key, value, effective.source_of(key)) for key, value in _leaves(document)]
+        sources = {key: source for key, _, source in rows}
+        console.answer({"config": document, "sources": sources}, *_config_lines(rows))
+
+
+def _config_lines(rows: list[tuple[str, Any, str]]) -> Iterator[str]:
+    shown = [
+        (key, one_line(json.dumps(value, ensure_ascii=False), _SHOWN_CHARS), source) for key, value, source in rows
+    ]
+    widths = [min(_COLUMN_CHARS, max(len(row[column]) for row in shown)) for column in (0, 1)]
+    home = home_of(os.environ)
+    for key, value, source in shown:
+        where = f"~{source[len(home) :]}" if home and source.startswith(f"{home}/") else source
+        yield f"{key:{widths[0]}}  {value:{widths[1]}}  {where}"
+
+
+def _leaves(document: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every key with its value, down to single presets and profiles."""
+    for key, value in document.items():
+        where = f"{path}{key}"
+        is_section = not path or where in ("llm.presets", "inject.profiles")
+        if is_object(value) and is_section and value:
+            yield from _leaves(value, f"{where}.")
+        elif path:
+            yield where, value
+
+
+def _without_secrets(value: Any) -> Any:
+    """What a variable with a telling name holds is a secret, whatever it looks like."""
+    if isinstance(value, str):
+        return _shown_text(value)
+    if is_list(value):
+        words = [each for each in value if isinstance(each, str)]
+        return list(shown_words(words)) if len(words) == len(value) else list(map(_without_secrets, value))
+    if is_object(value):
+        return {
+            key: REDACTED if isinstance(each, str) and is_secret_name(key) else _without_secrets(each)
+            for key, each in value.items()
+        }
+    return value
+
+
+def _shown_text(value: str) -> str:
+    """A text, which may be a command."""
+    try:
+        words = shlex.split(value)
+    except ValueError:
+        words = []
+    return redact(value).text if list(shown_words(words)) == words else shown_command(words)
+
+
+# -- trust ------------------------------------------------------------------------------------------------------------
+
+
+def configure_trust(parser: argparse.ArgumentParser) -> None:
+    path = f"a config file, or the directory with its {LOCAL_NAME}"
+    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help=path)
+    act = parser.add_mutually_exclusive_group()
+    add_flag(act, "--revoke", "trust it no longer")
+    add_flag(act, "--list", "list what is trusted")
+    epilog = (
+        f"A {LOCAL_NAME} in the current directory can set `search` and `inject` only, since it may come from a cloned\n"
+        "repository. Once you trust it, all of it counts: exactly these bytes, at exactly this place."
+    )
+    set_command(parser, _trust, epilog)
+
+
+def _trust(arguments: argparse.Namespace, console: Console) -> None:
+    trust = TrustFile(_home())
+    if arguments.list:
+        _list_trusted(trust, console)
+        return
+    given: str = arguments.path
+    try:
+        path = os.path.realpath(os.path.join(given, LOCAL_NAME) if os.path.isdir(given) else given)
+    except OSError as error:  # the current directory was removed
+        raise UsageInvalid(f"{given} leads nowhere: {error.strerror}") from None
+    if arguments.revoke:
+        was_trusted = trust.remove(path)
+        said = f"{'No longer trusted' if was_trusted else 'It was not trusted'}: {path}"
+        console.answer({"revoked": path, "wasTrusted": was_trusted}, said)
+        return
+    unwrap(only_for_a_person("trust", os.environ))
+    content = read_config(path)
+    if content is None:
+        raise UsageInvalid(f"There is no file {path}", "Name the config, or go to its directory.")
+    keys = closed_keys(parse_config(content, path))
+    added = trust.add(path, content, time.time_ns() // 1_000_000)
+    console.answer(
+        {"trusted": path, "sha256": added.sha256, "sets": list(keys)},
+        f"Trusted, as it is now: {path}",
+        f"It sets {one_line(', '.join(keys), 300)}." if keys else "It sets nothing that needed trust.",
+    )
+
+
+def _list_trusted(trust: TrustFile, console: Console) -> None:
+    configs = [(each, _state(each)) for each in trust.configs()]
+    documents = [fields_of(each, "path", "sha256", "trusted_at_ms") | {"state": state} for each, state in configs]
+    lines = [f"{iso_of(each.trusted_at_ms)[:10]}  {each.path}  {state}".rstrip() for each, state in configs]
+    console.answer({"trusted": documents}, *(lines or ["No config is trusted."]))
+
+
+def _state(config: TrustedConfig) -> str:
+    """Whether it still counts."""
+    try:
+        content = read_config(config.path)
+    except ConfigUnreadable:
+        return "unreadable"
+    if content is None:
+        return "gone"
+    return "" if config.is_of(content) else "changed since, not trusted"
+
+
+# -- completions ------------------------------------------------------------------------------------------------------
+
+_SHELLS = ("bash", "zsh", "fish")
+
+
+def configure_completions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=_SHELLS, metavar="SHELL", help="bash, zsh or fish")
+    epilog = (
+        "Prints a script that completes commands, options and their values. It is static: completing runs nothing of ours.\n\n"
+        "  bash  memory completions bash > ~/.local/share/bash-completion/completions/memory\n"
+        "  zsh   memory completions zsh > a directory of your $fpath, as _memory\n"
+        "  fish  memory completions fish > ~/.config/fish/completions/memory.fish"
+    )
+    set_command(parser, _completions, epilog)
+
+
+def _completions(arguments: argparse.Namespace, console: Console) -> None:
+    script = completion_script(arguments.shell)
+    console.answer({"shell": arguments.shell, "script": script}, script.rstrip("\n"))
+
+
+def completion_script(shell: str) -> str:
+    """The script for one shell, made of the parsers of all commands, for both names of the program."""
+    import shtab
+
+    from agent_memory.surfaces.cli.main import COMMANDS, command_parser
+
+    root = argparse.ArgumentParser(prog="memory")
+    root.add_argument("--version", action="version", version="", help="show the version")
+
+    def parser_of(prog: str, **_: object) -> argparse.ArgumentParser:
+        return command_parser(prog.split()[-1])
+
+    parser_class: Any = parser_of  # argparse calls it a class
+    commands = root.add_subparsers(parser_class=parser_class)
+    for name, command in COMMANDS.items():
+        for action in commands.add_parser(name, help=command.summary)._actions:
+            if action.metavar in ("PATH", "FILE"):
+                action.complete = shtab.FILE  # type: ignore[attr-defined] # where shtab looks for it
+    script: str = shtab.complete(root, shell)
+    match shell:
+        case "bash":
+            return f"{script}\ncomplete -o bashdefault -F _shtab_memory agent-memory\n"
+        case "zsh":
+            return script.replace("#compdef memory", "#compdef memory agent-memory", 1)
+        case _:
+            return f"{script}\ncomplete -c agent-memory -w memory\n"

@@ -1,0 +1,192 @@
+"""`memory sync`, `memory merge-driver` and `memory forget`: what goes to other machines, and what goes for good."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from agent_memory.adapters.disk.durable import replace_file
+from agent_memory.adapters.disk.paths import read_image, store_io
+from agent_memory.app import Memory
+from agent_memory.domain.forgetting import (
+    ForgetTarget,
+    SessionKey,
+    Forgetting,
+    lines_of,
+    sentence_of as forgetting_in_words,
+    what_stays,
+)
+from agent_memory.domain.merging import Synced, SyncRequest, sentence_of
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import PathRefused, UsageInvalid
+from agent_memory.formats.merged_tree import driven_merge
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.arguments import ENTRY, add_choice, add_flag, add_id, set_command
+from agent_memory.surfaces.cli.dialogue import counted, first_of, is_agreed, open_here, require_terminal
+from agent_memory.surfaces.console import Console
+from agent_memory.surfaces.documents import fields_of, rows_of
+
+# -- sync -------------------------------------------------------------------------------------------------------------
+
+_MOST_SHOWN = 20
+_LINE_CHARS = 300
+
+
+def configure_sync(parser: argparse.ArgumentParser) -> None:
+    remote = "a git repository to sync with from now on (default: the store's remote)"
+    parser.add_argument("--remote", metavar="URL", help=remote)
+    add_flag(parser, "--dry-run", "fetch, and say what would change; change nothing")
+    after_purge = "a purge is known: keep what was purged out of this machine and of the remote, and sync"
+    add_flag(parser, "--after-purge", after_purge)
+    epilog = (
+        "What each machine wrote since is merged field by field and line by line, then pushed; nothing is rebased, and "
+        "nothing forced but after a purge. Where both changed the same lines both versions stand in the note between "
+        "markers, `memory doctor` lists it, and `memory edit` mends it. What was forgotten on one machine is forgotten "
+        "on all. Nobody is asked for a password: git must know how to log in. --remote and --after-purge are for a "
+        "person. Exit codes: 0, 60 where nothing was synced, 75 when a run is at work."
+    )
+    set_command(parser, _sync, epilog)
+
+
+def _sync(arguments: argparse.Namespace, console: Console) -> None:
+    request = SyncRequest(arguments.remote, arguments.dry_run, arguments.after_purge)
+    synced = unwrap(open_here(console).sync(request, console.progress))
+    document = {
+        "summary": sentence_of(synced),
+        **fields_of(synced, "remote", "branch", "dry_run", "received", "sent", "pushed", "merged", "after_purge"),
+        "conflicts": [{"id": each.subject, "title": each.what} for each in synced.conflicts],
+        **fields_of(synced, "remarks", "forgotten"),
+    }
+    console.answer(document, sentence_of(synced), *(f"  {one_line(line, _LINE_CHARS)}" for line in _sync_lines(synced)))
+
+
+def _sync_lines(synced: Synced) -> Iterator[str]:
+    for each in synced.conflicts:
+        yield f"{each.subject}: both had changed the same lines: {each.what} (`memory edit {each.subject}`)"
+    yield from first_of([f"{each.subject} {each.what}" for each in synced.remarks], _MOST_SHOWN, "--json shows all")
+    if synced.forgotten:
+        yield f"{counted(synced.forgotten, 'file')} of what was forgotten did not come along"
+
+
+# -- merge-driver: what git calls when a person merges a store by hand (gitattributes(5), "custom merge driver") --------
+
+_IN_CONFLICT = 1
+_MAX_BYTES = 64 << 20
+
+
+def configure_merge_driver(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("base", metavar="BASE", type=Path, help="%%O: the common ancestor; empty where there is none")
+    parser.add_argument("ours", metavar="OURS", type=Path, help="%%A: our version, which the result replaces")
+    parser.add_argument("theirs", metavar="THEIRS", type=Path, help="%%B: the other version")
+    parser.add_argument("path", metavar="PATH", help="%%P: where the file lies in the store")
+    epilog = (
+        "For git, and for `git pull` by hand; `memory sync` sets it up. Exit codes: 0 merged, 1 both had changed the "
+        "same lines (the result holds both), or the file cannot be merged (it is left as it was)."
+    )
+    set_command(parser, _merge_driver, epilog)
+
+
+def _merge_driver(arguments: argparse.Namespace, console: Console) -> int:
+    base, ours, theirs = (_content(file) for file in (arguments.base, arguments.ours, arguments.theirs))
+    merged = driven_merge(arguments.path, base, ours, theirs)
+    if merged is None:
+        console.warn(f"{arguments.path!r} cannot be merged; it was left as it was.")
+    else:
+        path = os.path.abspath(arguments.ours)
+        try:
+            replace_file(path, merged.data)
+        except OSError as error:
+            raise store_io(error, "write", path) from error
+    conflicted = merged is None or merged.conflicted
+    console.answer({"path": arguments.path, "conflicted": conflicted})
+    return _IN_CONFLICT if conflicted else 0
+
+
+def _content(file: Path) -> bytes:
+    image = read_image(os.path.abspath(file), _MAX_BYTES)
+    if image is None:
+        raise PathRefused(str(file), "it is not there")
+    return image.data
+
+
+# -- forget -----------------------------------------------------------------------------------------------------------
+
+
+def configure_forget(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_mutually_exclusive_group(required=True)
+    add_id(what, ENTRY, optional=True)
+    what.add_argument("--session", metavar="ID", help="everything that comes from this session alone")
+    add_choice(parser, "--harness", Harness, "of the session, where several harnesses have the same id")
+    add_flag(parser, "--purge", "rewrite the git history, too")
+    add_flag(parser, "--dry-run", "show what would go and change nothing")
+    add_flag(parser, "--yes", "do it without asking")
+    epilog = (
+        "The one command that deletes: notes with all their versions, what the inbox, the runs and kept histories hold of "
+        "them, and every link to them. What a note shares with other sessions stays, and is shown. A tombstone keeps the "
+        "same from being learnt again; remove its file in state/forgotten/ to allow it. Runs that had a part in it cannot "
+        "be undone any more. For a person: refused where an agent is calling. Exit codes: 0, 2 where nobody can be asked, "
+        "20 for an id that is unknown, 75 when a run is at work."
+    )
+    set_command(parser, _forget, epilog)
+
+
+def _forget(arguments: argparse.Namespace, console: Console) -> int:
+    memory = open_here(console)
+    seen = unwrap(memory.look_at_forgetting(_target(memory, arguments)))
+    told = seen.told
+    console.out(*lines_of(told))
+    if not arguments.dry_run:
+        if not arguments.yes:
+            require_terminal(console, "memory forget")
+            if not is_agreed(console, f"{forgetting_in_words(told, done=False)} Go on?"):
+                console.warn("Nothing was changed.")
+                return 1
+        told = unwrap(memory.forget(seen))
+    done = not arguments.dry_run
+    console.answer(
+        {"done": done, **_forgetting_document(told)}, forgetting_in_words(told, done=done), *what_stays(told)
+    )
+    return 0
+
+
+def _target(memory: Memory, arguments: argparse.Namespace) -> ForgetTarget:
+    if arguments.session is None:
+        if arguments.harness is not None:
+            raise UsageInvalid("--harness belongs to --session")
+        return ForgetTarget(arguments.id, purge=arguments.purge)
+    wanted: str = arguments.session
+    if not wanted.strip():
+        raise UsageInvalid("--session needs an id")
+    found = next((each.session_id for each in unwrap(memory.find_session(wanted))), wanted)
+    if found != wanted and arguments.yes:
+        raise UsageInvalid(f"{wanted!r} only begins the id {found}", "With --yes, give all of it.")
+    return ForgetTarget(session=SessionKey(found, arguments.harness), purge=arguments.purge)
+
+
+def _forgetting_document(forgetting: Forgetting) -> dict[str, Any]:
+    session = forgetting.target.session
+    notes = [
+        {
+            "id": each.id,
+            "title": None if each.secret else each.title,
+            "paths": list(each.paths),
+            "versionsOnly": each.stays,
+        }
+        for each in forgetting.notes
+    ]
+    return {
+        "session": None if session is None else {"id": session.session_id, "harness": session.harness},
+        "purge": forgetting.target.purge,
+        "notes": notes,
+        "shared": rows_of(forgetting.shared, "id", "title", "others"),
+        "unlinked": list(forgetting.linked),
+        **fields_of(forgetting, "inbox", "runs"),
+        "histories": [{"harness": harness, "session": id} for harness, id in forgetting.histories],
+        "marks": list(forgetting.marks),
+        "mentions": rows_of(forgetting.mentions, "id", "title", "archived", "percent"),
+        "remarks": list(what_stays(forgetting)),
+    }
