@@ -96,7 +96,7 @@ def commands_page() -> str:
 
 
 def _command(name: str) -> str:
-    parser, _ = command_parser(name)
+    parser = command_parser(name)
     actions = [action for action in parser._actions if not isinstance(action, argparse._HelpAction)]
     takes = "".join(f" {_operand(action)}" for action in actions if not action.option_strings)
     rows = "".join(

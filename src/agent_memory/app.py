@@ -60,8 +60,6 @@ if TYPE_CHECKING:
     from agent_memory.adapters.targets import TargetFiles
     from agent_memory.domain.defrag_run import DefragRun
     from agent_memory.domain.doctor.catalogue import DoctorReport, Repair, SecretSearch
-    from agent_memory.domain.note_story import NoteStory
-    from agent_memory.domain.session_trace import FoundSessions
     from agent_memory.domain.forgetting import ForgetTarget, Forgetting, SessionKey
     from agent_memory.domain.found_session import Backfill, FoundSession, Rest
     from agent_memory.domain.health import Health
@@ -69,10 +67,12 @@ if TYPE_CHECKING:
     from agent_memory.domain.injecting.assembling import Injection
     from agent_memory.domain.injecting.candidates import InjectRequest
     from agent_memory.domain.merging import Synced, SyncRequest
+    from agent_memory.domain.note_story import NoteStory
     from agent_memory.domain.run import Run
     from agent_memory.domain.run_log import LoggedRun
     from agent_memory.domain.searching.search import FoundEntries, Mode, SearchAnswer, SearchRequest
     from agent_memory.domain.section import Published, RenderedSection, SectionBudget, Target
+    from agent_memory.domain.session_trace import FoundSessions
     from agent_memory.domain.statistics import Statistics
     from agent_memory.domain.tagging import TagVocabulary
     from agent_memory.domain.undo_run import SectionChange, Undone

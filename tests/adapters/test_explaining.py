@@ -9,16 +9,15 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.explaining.entry_stories import EntryStories
-from agent_memory.adapters.explaining.session_traces import SessionTraces
+from agent_memory.adapters.explaining import NoteStories, SessionTraces
 from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
 from agent_memory.domain.change import Change, Create, Replace, Retire, Together
 from agent_memory.domain.entry import MemoryEntry
-from agent_memory.domain.explaining.entry_story import EntryStory, Revision
-from agent_memory.domain.explaining.session_trace import SessionTrace
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.note_draft import Caller
+from agent_memory.domain.note_story import NoteStory, Revision
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, LoggedSession, Machine
+from agent_memory.domain.session_trace import SessionTrace
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Harness, Kind, Sensitivity
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, RecorderFailed, UsageInvalid
@@ -44,12 +43,12 @@ class Told:
     caller: Caller = Caller()
     revisions: Result[tuple[Revision, ...], Error] = Success((REVISION,))
 
-    def result(self, id: str) -> Result[EntryStory, Error]:
+    def result(self, id: str) -> Result[NoteStory, Error]:
         clock = DictClock(NOW_MS)
-        stories = EntryStories(self.store, self.ledger, self.log, clock, self.caller, lambda path, most: self.revisions)
+        stories = NoteStories(self.store, self.ledger, self.log, clock, self.caller, lambda path, most: self.revisions)
         return stories.story(id)
 
-    def story(self, id: str) -> EntryStory:
+    def story(self, id: str) -> NoteStory:
         return self.result(id).unwrap()
 
     def ran(self, number: int, *actions: LoggedAction, machine: Machine = "consolidate", **fields: Any) -> str:
@@ -79,7 +78,7 @@ def merged(told: Told) -> MemoryEntry:
 def test_reads_and_commits_are_told(told: Told) -> None:
     told.ledger.append(FIRST.meta.id, NOW_MS, "manual").unwrap()
     story = told.story(FIRST.meta.id)
-    assert (story.usage.count, story.usage.last_at_ms) == (1, NOW_MS)
+    assert (story.standing.usage.count, story.standing.usage.last_at_ms) == (1, NOW_MS)
     assert story.revisions == (REVISION,)
     assert told.ledger.totals().unwrap()[FIRST.meta.id].count == 1
 
@@ -93,7 +92,7 @@ def test_a_merge_tells_what_went_in_and_every_earlier_id_leads_to_it(told: Told)
     for id in (one.meta.id, *ids):
         story = told.story(id)
         assert (story.asked, story.stored.meta.id) == (id, one.meta.id)
-        assert [each.kind for each in story.chapters] == ["create", "create", "merge"]
+        assert [each.action.kind for each in story.chapters] == ["create", "create", "merge"]
         assert {each.meta.id for each in story.merged} == set(ids)
 
 
@@ -103,7 +102,7 @@ def test_an_archived_entry_is_told_with_the_run_that_archived_it(told: Told) -> 
     told.log.mark_undone(undone, "2026-02-19T00-00-00.000Z_ffffff", frozenset()).unwrap()
     story = told.story(FIRST.meta.id)
     assert (story.stored.listed.archived, story.standing.archived) == (True, True)
-    assert [(each.words, each.undone_by) for each in story.chapters] == [
+    assert [(each.action.words, each.run.undone_by) for each in story.chapters] == [
         ("it expired", "2026-02-19T00-00-00.000Z_ffffff")
     ]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from agent_memory.adapters.explaining import session_traces
-from agent_memory.adapters.explaining.session_traces import captures_beginning_with
+from agent_memory.adapters import explaining
+from agent_memory.adapters.explaining import captures_beginning_with
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.domain.queue import Outcome, Trouble
 from agent_memory.errors import PathRefused, StateCorrupt
@@ -23,7 +23,7 @@ def inbox(tmp_path: Path) -> InboxFiles:
 
 
 def places(root: Path, session_id: str) -> list[tuple[str, str]]:
-    return [(each.session_id, each.place) for each in captures_beginning_with(str(root), session_id).unwrap().captures]
+    return [(each.session_id, each.place) for each in captures_beginning_with(str(root), session_id).captures]
 
 
 def test_without_an_inbox_there_are_none(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_those_that_wait_those_that_were_read_and_those_given_up_newest_first(
     inbox.put(session("t-1", AT_MS)).unwrap()
     inbox.put(note()).unwrap()
     assert places(tmp_path, "s-1") == [("s-1", "waiting"), ("s-1", "given-up"), ("s-1", "processed")]
-    found = captures_beginning_with(str(tmp_path), "s-1").unwrap()
+    found = captures_beginning_with(str(tmp_path), "s-1")
     assert [each.outcome and each.outcome.verdict for each in found.captures] == [None, "gave-up", "written"]
     assert found.captures[-1].outcome == Outcome("written", RUN, AT_MS, ("id__a1b2c3",), dropped=("b: too long",))
     assert found.unopened == 0
@@ -60,7 +60,7 @@ def test_a_waiting_one_tells_its_trouble(tmp_path: Path, inbox: InboxFiles) -> N
     (pending,) = inbox.load(None, AT_MS).unwrap().pending
     trouble = Trouble(attempts=2, code="reply-refused", message="It was refused.")
     inbox.note(pending, trouble).unwrap()
-    (capture,) = captures_beginning_with(str(tmp_path), "s-1").unwrap().captures
+    (capture,) = captures_beginning_with(str(tmp_path), "s-1").captures
     assert capture.trouble == trouble
 
 
@@ -69,11 +69,11 @@ def test_only_the_newest_files_are_opened_and_the_rest_is_counted(
 ) -> None:
     for number in range(6):
         inbox.put(session(f"s-{number}", AT_MS + number)).unwrap()
-    monkeypatch.setattr(session_traces, "MOST_OPENED", 4)
-    found = captures_beginning_with(str(tmp_path), "s-").unwrap()
+    monkeypatch.setattr(explaining, "MOST_OPENED", 4)
+    found = captures_beginning_with(str(tmp_path), "s-")
     assert ([each.session_id for each in found.captures], found.unopened) == (["s-5", "s-4", "s-3", "s-2"], 2)
-    monkeypatch.setattr(session_traces, "MOST_KEPT", 2)
-    found = captures_beginning_with(str(tmp_path), "s-").unwrap()
+    monkeypatch.setattr(explaining, "MOST_KEPT", 2)
+    found = captures_beginning_with(str(tmp_path), "s-")
     assert (len(found.captures), found.unopened) == (2, 4)
 
 
@@ -90,7 +90,8 @@ def test_what_is_no_entry_hides_nothing(tmp_path: Path, inbox: InboxFiles) -> No
 def test_a_damaged_list_of_troubles_is_an_error_p6(tmp_path: Path, inbox: InboxFiles) -> None:
     inbox.put(session("s-1")).unwrap()
     (tmp_path / "inbox" / ".queue.json").write_text("{")
-    assert isinstance(captures_beginning_with(str(tmp_path), "s-1").failure(), StateCorrupt)
+    with pytest.raises(StateCorrupt):
+        captures_beginning_with(str(tmp_path), "s-1")
 
 
 def test_no_link_inside_the_root_is_followed_p21(tmp_path: Path) -> None:
@@ -98,4 +99,5 @@ def test_no_link_inside_the_root_is_followed_p21(tmp_path: Path) -> None:
     elsewhere.put(evolve(session("s-1"))).unwrap()
     (tmp_path / "root").mkdir()
     (tmp_path / "root" / "inbox").symlink_to(tmp_path / "elsewhere" / "inbox")
-    assert isinstance(captures_beginning_with(str(tmp_path / "root"), "s-1").failure(), PathRefused)
+    with pytest.raises(PathRefused):
+        captures_beginning_with(str(tmp_path / "root"), "s-1")

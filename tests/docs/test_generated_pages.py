@@ -90,7 +90,7 @@ def test_a_page_without_its_marks_is_not_written(parts: Path) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_page_has_every_option_that_help_has(name: str) -> None:
     section = (DOCS / "commands.md").read_text("utf-8").split(f"\n## memory {name}\n")[1].split("\n## ")[0]
-    parser, _ = command_parser(name)
+    parser = command_parser(name)
     options = set(re.findall(r"(?<![\w-])--[a-z-]+", parser.format_help())) - {"--help"}
     assert "--json" in options
     assert options <= set(re.findall(r"--[a-z-]+", section))

@@ -39,7 +39,7 @@ def wrong_calls(text: str) -> list[str]:
     for piece in pieces_of_code(text):
         for name, rest in _CALL.findall(piece):
             if name in COMMANDS:
-                known = command_parser(name)[0]._option_string_actions
+                known = command_parser(name)._option_string_actions
                 wrong += [
                     f"memory {name} {each}" for each in re.findall(r"(?<!\S)\[?(--[a-z-]+)", rest) if each not in known
                 ]

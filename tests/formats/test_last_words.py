@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_memory.domain.extraction.extract import Handoff
-from agent_memory.domain.handing_over.handover import Exchange, Handover
+from agent_memory.domain.handover import Exchange, Handover
 from agent_memory.domain.history import Role
 from agent_memory.domain.transcripts.own_marks import CONTEXT_END
 from agent_memory.domain.vocabulary import Harness

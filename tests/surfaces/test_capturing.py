@@ -20,18 +20,18 @@ from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import ActRefused, Error, InboxEntryInvalid, UsageInvalid
 from agent_memory.results import as_result
-from agent_memory.surfaces.cli import capture
-from agent_memory.surfaces.cli.capture import Captor, Note
+from agent_memory.surfaces.cli.arguments import tags_of
+from agent_memory.surfaces.cli.capture import Captor
 from inbox_entries import AT_MS
 from stand_ins.dict_inbox import DictInbox
 
-capture_file = as_result(capture.capture_file)
-capture_inline = as_result(capture.capture_inline)
-capture_session = as_result(capture.capture_session)
+capture_file = as_result(Captor.put_file)
+capture_inline = as_result(Captor.put_note)
+capture_session = as_result(Captor.put_session)
 
 PERSON = Caller()
 AGENT = Caller(Harness.CLAUDE_CODE, "CLAUDE_CODE_CHILD_SESSION")
-NOTE = Note("Deploys", "They run from main only")
+NOTE = InlineNote("Deploys", "They run from main only")
 SECRET = "ghp_" + "q7Rk2mZx9Tn4Lw8Vb3Yc6Hd1Sf5Jg0Pa2Ke4"
 
 
@@ -71,7 +71,7 @@ def test_the_repository_is_noted(captor: Captor, home: Path) -> None:
 @pytest.mark.parametrize("tags", ["xstate,area__web", "xstate area__web", " xstate, ,area__web  xstate"])
 def test_tags_take_commas_or_spaces(captor: Captor, tags: str) -> None:
     note = captured(
-        captor, capture_inline(captor, evolve(NOTE, tags=tags, kind=Kind.LESSON, thread_id="T-1"))
+        captor, capture_inline(captor, evolve(NOTE, tags=tags_of(tags), kind=Kind.LESSON, thread_id="T-1"))
     ).retrieval
     assert note == InlineNote("Deploys", NOTE.body, ("topic__xstate", "area__web"), Kind.LESSON, "T-1")
 
@@ -89,7 +89,7 @@ def test_a_named_harness_is_kept(captor: Captor) -> None:
 
 def test_a_note_is_redacted_and_cleaned_before_it_is_stored(captor: Captor) -> None:
     """P20"""
-    note = Note(f"The key {SECRET}", f"token = {SECRET}\r\n\x1b[31mred\x1b[0m\u202e <!-- agent-memory:end -->")
+    note = InlineNote(f"The key {SECRET}", f"token = {SECRET}\r\n\x1b[31mred\x1b[0m\u202e <!-- agent-memory:end -->")
     stored = captured(captor, capture_inline(captor, note)).retrieval
     assert isinstance(stored, InlineNote)
     for text in (stored.title, stored.body):
@@ -115,16 +115,15 @@ def test_a_title_is_one_line(captor: Captor) -> None:
         (evolve(NOTE, thread_id="-rf /"), "retrieval.threadId is '-rf /'"),
     ],
 )
-def test_a_note_that_cannot_be_one_is_refused(captor: Captor, note: Note, problem: str) -> None:
+def test_a_note_that_cannot_be_one_is_refused(captor: Captor, note: InlineNote, problem: str) -> None:
     error = capture_inline(captor, note).failure()
     assert isinstance(error, InboxEntryInvalid)
     assert problem in error.problems[0]
     assert is_empty(captor)
 
 
-def test_a_tag_of_which_nothing_is_left_is_named(captor: Captor) -> None:
-    error = capture_inline(captor, evolve(NOTE, tags="ok,!!!")).failure()
-    assert error == UsageInvalid("Nothing of '!!!' in --tags can be a tag")
+def test_a_tag_of_which_nothing_is_left_is_named() -> None:
+    assert as_result(tags_of)("ok,!!!").failure() == UsageInvalid("Nothing of '!!!' in --tags can be a tag")
 
 
 # -- sessions

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.surfaces.cli.completions import completion_script
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
+from agent_memory.surfaces.cli.settings import completion_script
 
 
 def needs(shell: str) -> pytest.MarkDecorator:
@@ -70,14 +70,14 @@ def test_every_option_of_every_command_is_in_every_script(shell: str) -> None:
     script = completion_script(shell)
     for name in COMMANDS:
         assert name in script
-        for action in command_parser(name)[0]._actions:
+        for action in command_parser(name)._actions:
             for flag in action.option_strings:
                 assert (flag if shell != "fish" else flag.lstrip("-")) in script or action.help == "==SUPPRESS=="
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_help_page_has_an_example_that_can_be_parsed(name: str) -> None:
-    parser, _ = command_parser(name)
+    parser = command_parser(name)
     assert parser.epilog is not None
     calls = [line.strip() for line in parser.epilog.splitlines() if line.startswith(("  ", "    "))]
     calls += [parser.epilog.partition("Example: ")[2]]

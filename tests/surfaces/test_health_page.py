@@ -44,8 +44,12 @@ ILL = evolve(
 )
 
 
+def page(health: Health, width: int | None, *, colour: bool) -> list[str]:
+    return list(health_lines(health, width, colour=colour))
+
+
 def test_all_that_people_ask_first_is_there_with_relative_times() -> None:
-    assert health_lines(WELL, None, colour=False) == [
+    assert page(WELL, None, colour=False) == [
         "ok        nothing needs a look",
         "store     1,234 notes, 56 archived, in /home/ada/memories",
         "inbox     3 waiting, the oldest from 2 h ago, 0 failed",
@@ -67,13 +71,13 @@ def test_a_run_that_could_learn_from_no_session_is_a_problem_and_one_bad_session
 
 
 def test_the_first_lines_are_what_needs_a_look() -> None:
-    lines = health_lines(ILL, None, colour=False)
+    lines = page(ILL, None, colour=False)
     assert [line.split()[0] for line in lines[:3]] == ["problem", "problem", "store"]
     assert "ok" not in [line.split()[0] for line in lines]
 
 
 def test_what_is_set_back_is_well_and_is_told() -> None:
-    first, *rest = health_lines(evolve(WELL, troubles=ILL.troubles), None, colour=False)
+    first, *rest = page(evolve(WELL, troubles=ILL.troubles), None, colour=False)
     assert first == "ok        nothing needs a look; 15 sessions set back, to be tried again"
     set_back = [line for line in rest if line.startswith("set back")]
     assert len(set_back) == MOST_SHOWN + 1
@@ -83,7 +87,7 @@ def test_what_is_set_back_is_well_and_is_told() -> None:
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 120])
 @pytest.mark.parametrize("health", [WELL, ILL], ids=["well", "ill"])
 def test_lines_are_broken_to_the_width_behind_their_words(health: Health, width: int) -> None:
-    lines = health_lines(health, width, colour=False)
+    lines = page(health, width, colour=False)
     assert all(0 <= wcswidth(line) <= width for line in lines)
     whole = " ".join(" ".join(lines).split())
     assert "12,345" in whole
@@ -91,7 +95,7 @@ def test_lines_are_broken_to_the_width_behind_their_words(health: Health, width:
 
 
 def test_colour_stands_at_the_verdict_alone() -> None:
-    first, *rest = health_lines(WELL, 80, colour=True)
+    first, *rest = page(WELL, 80, colour=True)
     assert first == "\x1b[1;32mok        \x1b[0mnothing needs a look"
-    assert health_lines(ILL, 80, colour=True)[0].startswith("\x1b[1;31mproblem")
+    assert page(ILL, 80, colour=True)[0].startswith("\x1b[1;31mproblem")
     assert not any("\x1b" in line for line in rest)

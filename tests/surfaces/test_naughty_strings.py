@@ -12,11 +12,13 @@ import pytest
 from returns.result import Failure, Success
 
 from agent_memory.app import Memory as Opened, open_memory
+from agent_memory.domain.inbox_entry import InlineNote
 from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import EntryInvalid, InboxEntryInvalid, StateInvalid, UsageInvalid
 from agent_memory.formats.note import parse_note
-from agent_memory.surfaces.cli.capture import Captor, Note, capture_inline
+from agent_memory.surfaces.cli.arguments import tags_of
+from agent_memory.surfaces.cli.capture import Captor
 from memory_process import Memory
 
 OURS = {"topics", "archive", "inbox", "runs", "state", "usage", ".git", ".gitignore", ".cache", ".transaction"}
@@ -82,9 +84,8 @@ def captured_and_consolidated(memory: Memory, texts: list[str]) -> None:
     captor = Captor(open_.inbox, str(open_.root), open_.caller, open_.environ, str(memory.home), open_.clock.now_ms())
     accepted = 0
     for number, text in enumerate(texts):
-        note = Note(text or "t", f"Body {number}: {text}", text, thread_id=None)
         with suppress(UsageInvalid, InboxEntryInvalid):
-            capture_inline(captor, note, Harness.MANUAL)
+            captor.put_note(InlineNote(text or "t", f"Body {number}: {text}", tags_of(text)), Harness.MANUAL)
             accepted += 1
     assert accepted > len(texts) / 3
     run = open_.consolidate().unwrap()

@@ -73,7 +73,7 @@ def test_a_terminal_that_cannot_erase_gets_lines(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("as_json", [True, False])
 def test_nothing_is_shown_to_a_pipe_or_beside_json(*, as_json: bool) -> None:
     err = Terminal() if as_json else io.StringIO()
-    Console(io.StringIO(), err, as_json).progress("one")
+    Console(io.StringIO(), err, json=as_json).progress("one")
     assert err.getvalue() == ""
 
 

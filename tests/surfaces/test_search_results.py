@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from attrs import evolve
 from wcwidth import wcswidth
@@ -11,7 +13,7 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.searching.search import Mode, ScorePart, SearchAnswer, SearchHit, Snippet
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Kind, Origin
-from agent_memory.surfaces.cli.search import closing_line, plain_line, shown_hit
+from agent_memory.surfaces.cli.search import closing_line, hit_lines, plain_line
 
 NOW_MS = 1_771_000_205_123
 META = Meta("id__a1b2c3", "Locks", NOW_MS, NOW_MS - 3 * DAY_MS, kind=Kind.LESSON, origin=Origin.EXTERNAL)
@@ -22,6 +24,10 @@ HIT = SearchHit(
     Tier.WARM,
     (ScorePart("words", 0.9, "zebra"), ScorePart("recency", -0.05)),
 )
+
+
+def shown(number: int, hit: SearchHit, **options: Any) -> list[str]:
+    return list(hit_lines(number, hit, NOW_MS, **options))
 
 
 def test_a_line_of_fields_for_programs() -> None:
@@ -39,20 +45,20 @@ def test_text_of_others_breaks_no_line_and_no_field() -> None:
     assert "\n" not in line
     assert line.split("\t")[6] == "a b cd"
     assert line.endswith("+1.000 words: x y z")
-    shown = shown_hit(1, hit, NOW_MS, colour=False, explain=True)
-    assert "\x1b" not in "".join(shown)
-    assert all("\n" not in each and "\t" not in each for each in shown)
+    said = shown(1, hit, colour=False, explain=True)
+    assert "\x1b" not in "".join(said)
+    assert all("\n" not in each and "\t" not in each for each in said)
 
 
 def test_a_hit_for_people() -> None:
-    assert shown_hit(2, HIT, NOW_MS, colour=False, width_cells=80) == [
+    assert shown(2, HIT, colour=False, width_cells=80) == [
         "2. Locks",
         "   id__a1b2c3 · warm · lesson · from external · 3 days ago · 0.93",
         "   the zebra lock",
         "",
     ]
     archived = evolve(HIT, listed=evolve(HIT.listed, archived=True), superseded_by="id__c3d4e5")
-    lines = shown_hit(1, archived, NOW_MS, colour=False, explain=True, width_cells=80)
+    lines = shown(1, archived, colour=False, explain=True, width_cells=80)
     assert lines[1:] == [
         "   id__a1b2c3 · archived · lesson · from external · 3 days ago · 0.93",
         "   superseded by id__c3d4e5",
@@ -61,7 +67,7 @@ def test_a_hit_for_people() -> None:
         "   -0.050  recency",
         "",
     ]
-    coloured = "\n".join(shown_hit(1, HIT, NOW_MS, colour=True, width_cells=80))
+    coloured = "\n".join(shown(1, HIT, colour=True, width_cells=80))
     assert "\x1b[1;33mzebra\x1b[0m" in coloured
 
 
@@ -75,7 +81,7 @@ def test_what_answered_is_said() -> None:
 def test_no_line_of_a_hit_is_wider_than_the_terminal(width: int) -> None:
     meta = evolve(META, title="The zebra lock of 東京の倉庫 " * 5, scope="github.com/ada/" + "long" * 12)
     hit = evolve(HIT, listed=evolve(HIT.listed, meta=meta))
-    lines = shown_hit(10, hit, NOW_MS, colour=False, width_cells=width)
+    lines = shown(10, hit, colour=False, width_cells=width)
     assert max(map(wcswidth, lines)) <= width
     assert lines[0].startswith("10. The zebra")
     assert "superseded" not in " ".join(lines)

@@ -13,10 +13,7 @@ from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run_log import LoggedRun
-from agent_memory.domain.statistics.capture import Capture
-from agent_memory.domain.statistics.counting import CountedNote, StoreFacts, statistics_of
-from agent_memory.domain.statistics.period import Period
-from agent_memory.domain.statistics.statistics import Statistics
+from agent_memory.domain.statistics import CountedNote, Period, Statistics, StoreFacts, statistics_of
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.usage import DayReads
 from agent_memory.domain.vocabulary import Status
@@ -49,7 +46,7 @@ def full(days: int = 90) -> Statistics:
         (DayReads(TODAY, "codex", 123_456), DayReads(TODAY - 1, "amp", 2)),
         123_458,
         (DaySpend("2026-02-13", 3, 123_456_789, 12),),
-        (Capture("amp", NOW_MS),),
+        (("amp", NOW_MS),),
         (),
         runs,
     )
@@ -103,5 +100,5 @@ def test_a_pipe_gets_three_fields_a_line(found: Statistics) -> None:
     lines = list(plain_lines(found))
     assert all(len(line.split("\t")) == 3 and line.isprintable() is False for line in lines)
     assert all("\x1b" not in line and line.split("\t")[2].isdecimal() for line in lines)
-    assert f"notes\tlive\t{found.notes.live}" in lines
-    assert ("reads a day\t2026-02-13\t123456" in lines) is (found.notes.live > 0)
+    assert f"notes\tlive\t{found.live}" in lines
+    assert ("reads a day\t2026-02-13\t123456" in lines) is (found.live > 0)

@@ -296,9 +296,7 @@ def captures_beginning_with(root: str, session_id: str) -> FoundCaptures:
     return FoundCaptures(newest_first, unopened, tuple(unread))
 
 
-def _capture(
-    data: bytes, name: str, place: Place, session_id: str, troubles: Mapping[str, Trouble]
-) -> Capture | None:
+def _capture(data: bytes, name: str, place: Place, session_id: str, troubles: Mapping[str, Trouble]) -> Capture | None:
     """The capture in a file; None for one of another session, and for what is no entry: `memory status` tells of those."""
     if session_id.encode("utf-8", "backslashreplace") not in data:
         return None

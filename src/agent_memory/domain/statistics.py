@@ -10,11 +10,11 @@ from itertools import accumulate
 
 from attrs import frozen
 
+from agent_memory.domain.agent_request import Spend
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.injecting.deliveries import Delivery
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.run_log import LoggedRun
-from agent_memory.domain.agent_request import Spend
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.usage import DayReads
 from agent_memory.domain.vocabulary import Origin, Status

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent_memory.domain.handover import Exchange, Handover
-from agent_memory.domain.resuming import NAMES
 from agent_memory.domain.history import Role
 from agent_memory.domain.injecting.assembling import Passage
 from agent_memory.domain.injecting.deliveries import unread_session
 from agent_memory.domain.planning.directives import is_directive
 from agent_memory.domain.redaction import redact
+from agent_memory.domain.resuming import NAMES
 from agent_memory.formats.neutral_markdown import neutral_body
 from agent_memory.formats.shown_note import TITLE_LEVEL
 

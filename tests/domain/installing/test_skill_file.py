@@ -53,7 +53,7 @@ def unknown_in(calls: Iterator[list[str]]) -> list[str]:
         if name not in COMMANDS:
             found.append(name)
             continue
-        known = command_parser(name)[0]._option_string_actions
+        known = command_parser(name)._option_string_actions
         found += [f"{name} {word}" for word in words if word.startswith("--") and word.partition("=")[0] not in known]
     return found
 
@@ -78,7 +78,7 @@ class TestText:
         assert len(calls) > 10
         for name, *words in calls:
             assert name in COMMANDS, name
-            command_parser(name)[0].parse_args(words)
+            command_parser(name).parse_args(words)
 
     def test_every_command_and_option_it_names_is_there(self) -> None:
         assert unknown_in(named_calls(TEXT)) == []

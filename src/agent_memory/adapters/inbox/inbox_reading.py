@@ -114,8 +114,8 @@ _NAME = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)_([a-z][a-z-]
 def last_captures(root: str) -> Mapping[str, int]:
     """The time of the newest entry of each harness, in epoch ms, by its name: waiting, worked on or given up."""
     last: dict[str, int] = {}
-    for each in _captures(root):
-        last[each.harness] = max(last.get(each.harness, 0), each.at_ms)
+    for harness, at_ms in _captures(root):
+        last[harness] = max(last.get(harness, 0), at_ms)
     return dict(sorted(last.items()))
 
 

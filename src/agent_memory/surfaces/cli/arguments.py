@@ -46,9 +46,7 @@ def add_id(options: Options, meaning: str = ENTRY, *, optional: bool = False) ->
     options.add_argument("id", metavar="ID", nargs="?" if optional else None, type=entry_id, help=meaning)
 
 
-def add_choice(
-    options: Options, name: str, words: type[StrEnum], meaning: str, default: StrEnum | None = None
-) -> None:
+def add_choice(options: Options, name: str, words: type[StrEnum], meaning: str, default: StrEnum | None = None) -> None:
     """An option that takes one of a few words and stores the member of `words`; its help lists them."""
 
     class Store(argparse.Action):
@@ -68,7 +66,7 @@ def check_range(name: str, value: float | None, least: int, most: int | None = N
     """UsageInvalid for a number that is not from `least` to `most`; None is as good as absent."""
     if value is None or (least <= value and (most is None or value <= most)):
         return
-    given = f"{value:g}" if isinstance(value, float) else str(value)
+    given = f"{value:g}" if type(value) is float else value
     bounds = f"from {least}" if most is None else f"from {least} to {most:,}"
     raise UsageInvalid(f"{name} is {given}, expected a number {bounds}")
 

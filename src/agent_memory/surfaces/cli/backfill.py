@@ -163,9 +163,7 @@ def _watch(arguments: argparse.Namespace, console: Console) -> None:
         console.warn(one_line(problem, _LINE_CHARS))
 
     with _ended_by_signals() as stop:
-        ended = memory.watch(
-            harnesses, rest, stop, tell, warn, wait_for_transcripts=arguments.wait_for_transcripts
-        )
+        ended = memory.watch(harnesses, rest, stop, tell, warn, wait_for_transcripts=arguments.wait_for_transcripts)
     done = unwrap(ended)
     captured, handed_over = counted(done.captured, "session"), counted(done.handed_over, "session")
     console.progress(f"Captured {captured}, handed over {handed_over}.")

@@ -160,7 +160,9 @@ class Captor:
             context = Context(cwd=self.cwd, repo=found.repo, branch=found.branch, commit=found.commit)
         entry = InboxEntry(self.now_ms, harness, retrieval, context)
         session_id = session_id_of(entry)
-        if session_id is not None and not isinstance(retrieval, InlineNote):  # a note in a forgotten session is a new one
+        if session_id is not None and not isinstance(
+            retrieval, InlineNote
+        ):  # a note in a forgotten session is a new one
             tombstone = unwrap(TombstoneFiles(Path(self.root)).of_session(harness, session_id))
             if tombstone is not None:
                 raise SessionForgotten(session_id, tombstone.at_ms)

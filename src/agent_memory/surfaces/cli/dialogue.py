@@ -84,6 +84,7 @@ def warn_unreadable(console: Console, files: Iterable[UnreadableFile]) -> None:
 
 # -- before something is changed --------------------------------------------------------------------------------------
 
+
 def require_terminal(console: Console, command: str) -> None:
     """UsageInvalid where there is nobody to ask whether files may be changed."""
     if console.json or sys.stdin is None or not sys.stdin.isatty() or not console.stderr.isatty():

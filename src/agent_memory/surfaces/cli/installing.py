@@ -14,7 +14,14 @@ from agent_memory.adapters.setup.installation import Installation
 from agent_memory.adapters.surroundings.repository import work_tree_above
 from agent_memory.app import Memory
 from agent_memory.domain.installing.harnesses import SETUPS
-from agent_memory.domain.installing.plan import FileEdit, FileOutcome, InstallPlan, SelfTestResult, SetupRequest, repository_name
+from agent_memory.domain.installing.plan import (
+    FileEdit,
+    FileOutcome,
+    InstallPlan,
+    SelfTestResult,
+    SetupRequest,
+    repository_name,
+)
 from agent_memory.domain.installing.wanted import Part
 from agent_memory.errors import AgentMemoryError, UsageInvalid
 from agent_memory.results import unwrap

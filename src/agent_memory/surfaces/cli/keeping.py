@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from agent_memory.app import Memory
-from agent_memory.domain.instants import iso_of
 from agent_memory.domain.change import Dropped
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.note_draft import StateValue
 from agent_memory.domain.queueing.scope import stated_scope
 from agent_memory.domain.run_log import short_id
-from agent_memory.domain.note_draft import StateValue
 from agent_memory.domain.tagging import Standing
 from agent_memory.domain.text.plain_text import clean_text, one_line
 from agent_memory.errors import StateNotFound, UsageInvalid
@@ -179,8 +179,10 @@ def _tags(arguments: argparse.Namespace, console: Console) -> None:
             warn_unreadable(console, tags.unreadable)
             given = [each.tag for each in tags.uses if each.notes]
         kept = unwrap(memory.tags.accept(given))
-        document = {"vocabulary": sorted(kept.accepted), "renamed": dict(sorted(kept.renamed.items()))}
-        console.answer(document, f"The vocabulary has {counted(len(kept.accepted), 'tag')} now.")
+        console.answer(
+            {"vocabulary": sorted(kept.accepted), "renamed": dict(sorted(kept.renamed.items()))},
+            f"The vocabulary has {counted(len(kept.accepted), 'tag')} now.",
+        )
 
 
 def _list_tags(memory: Memory, console: Console) -> None:

@@ -190,9 +190,7 @@ def _edit(arguments: argparse.Namespace, console: Console) -> None:
     else:
         body = None if arguments.body is None else text_of(arguments.body)
         edited = unwrap(memory.service.edit(arguments.id, patch, body))
-    _answer_change(
-        memory, console, "Nothing changed in" if edited.listed.content_hash == before else "Edited", edited
-    )
+    _answer_change(memory, console, "Nothing changed in" if edited.listed.content_hash == before else "Edited", edited)
 
 
 def _edited_by_hand(memory: Memory, id: str, console: Console) -> StoredEntry:

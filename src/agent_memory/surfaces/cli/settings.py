@@ -14,7 +14,6 @@ from agent_memory.adapters.agent.agent_environment import only_for_a_person
 from agent_memory.adapters.agent.chosen_command import REDACTED, is_secret_name, shown_command, shown_words
 from agent_memory.adapters.surroundings.config_files import (
     LOCAL_NAME,
-    Effective,
     closed_keys,
     load_config,
     parse_config,
@@ -219,7 +218,7 @@ def completion_script(shell: str) -> str:
     for name, command in COMMANDS.items():
         for action in commands.add_parser(name, help=command.summary)._actions:
             if action.metavar in ("PATH", "FILE"):
-                action.complete = shtab.FILE  # type: ignore[attr-defined] # where shtab looks for it
+                action.complete = shtab.FILE
     script: str = shtab.complete(root, shell)
     match shell:
         case "bash":

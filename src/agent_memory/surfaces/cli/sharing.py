@@ -13,8 +13,8 @@ from agent_memory.adapters.disk.paths import read_image, store_io
 from agent_memory.app import Memory
 from agent_memory.domain.forgetting import (
     ForgetTarget,
-    SessionKey,
     Forgetting,
+    SessionKey,
     lines_of,
     sentence_of as forgetting_in_words,
     what_stays,

@@ -38,9 +38,7 @@ def _document(health: Health) -> dict[str, Any]:
         "run": last.run_id,
         **fields_of(last, "machine", "ended_at_ms", "result", "summary", "message", "sessions"),
     }
-    set_back = [
-        {"key": key, **fields_of(trouble, "code", "message", "attempts")} for key, trouble in health.troubles
-    ]
+    set_back = [{"key": key, **fields_of(trouble, "code", "message", "attempts")} for key, trouble in health.troubles]
     hook_problems = [
         {"at": each.at, "harness": each.harness, "act": each.act or "capture", "message": each.message}
         for each in health.hook_problems

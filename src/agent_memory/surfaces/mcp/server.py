@@ -38,7 +38,7 @@ from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Defect, Error, UsageInvalid
 from agent_memory.results import sealed
-from agent_memory.surfaces.cli.opening import entry_id
+from agent_memory.surfaces.cli.arguments import entry_id
 from agent_memory.surfaces.mcp.tools import INSTRUCTIONS, TOOLS, error_text, read_context, section
 
 MAX_LINE_BYTES = 4 << 20
@@ -302,7 +302,7 @@ async def _ready(wait: Callable[[int], Awaitable[None]], number: int) -> None:
 # HTTP
 
 
-def listening_socket(port: int) -> Result[socket.socket, Error]:
+def listening_socket(port: int) -> socket.socket:
     """A socket that listens at this port of the loopback address; 0 takes any that is free."""
     opened = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
@@ -312,8 +312,8 @@ def listening_socket(port: int) -> Result[socket.socket, Error]:
     except OSError as error:
         opened.close()
         hint = "Choose another with --port, or --port 0 for any that is free."
-        return Failure(UsageInvalid(f"Port {port} of {LOOPBACK} cannot be had: {error.strerror}", hint))
-    return Success(opened)
+        raise UsageInvalid(f"Port {port} of {LOOPBACK} cannot be had: {error.strerror}", hint) from None
+    return opened
 
 
 def serve_http(server: MemoryServer, listening: socket.socket, token: str, started: Callable[[], None]) -> None:

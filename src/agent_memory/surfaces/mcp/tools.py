@@ -31,7 +31,7 @@ from agent_memory.formats.json_fields import Fields
 from agent_memory.reading import ListedEntries, ListFilter, ReadEntry
 from agent_memory.results import sealed
 from agent_memory.service import Remembered
-from agent_memory.surfaces.cli.opening import entry_id
+from agent_memory.surfaces.cli.arguments import entry_id
 from agent_memory.wording import describe
 
 INSTRUCTIONS = (

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from attrs import evolve
+from hypothesis import given, strategies as st
 
 from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.injecting.deliveries import Delivery
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run_log import LoggedRun, LoggedSession
-from agent_memory.domain.statistics.capture import Capture
-from agent_memory.domain.statistics.counting import CountedNote, StoreFacts, statistics_of
-from agent_memory.domain.statistics.period import Period
+from agent_memory.domain.statistics import CountedNote, Period, StoreFacts, statistics_of
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.usage import DayReads
 from agent_memory.domain.vocabulary import Kind, Origin, Status
@@ -38,9 +37,9 @@ def run(day: int, machine: Any = "consolidate", result: str = "completed", *verd
 
 def test_an_empty_store_has_statistics() -> None:
     found = statistics_of(NOTHING, PERIOD)
-    assert (found.notes.live, found.notes.known, found.runs) == (0, (0, 0, 0, 0), ())
-    assert found.notes.tiers == (("hot", 0), ("warm", 0), ("cold", 0))
-    assert found.spend.calls == found.reads.days == found.captures.days == found.run_days == (0, 0, 0, 0)
+    assert (found.live, found.known, found.machines) == (0, (0, 0, 0, 0), ())
+    assert found.tiers == (("hot", 0), ("warm", 0), ("cold", 0))
+    assert found.calls == found.reads == found.captures == found.runs == (0, 0, 0, 0)
 
 
 def test_notes_are_counted_by_what_they_are() -> None:
@@ -49,7 +48,7 @@ def test_notes_are_counted_by_what_they_are() -> None:
         note(TODAY, kind=Kind.TASK, origin=Origin.EXTERNAL, scope="github.com/ada/lamp"),
         note(TODAY, kind=Kind.LESSON, origin=Origin.USER),
     )
-    found = statistics_of(evolve(NOTHING, notes=notes, unreadable=2), PERIOD).notes
+    found = statistics_of(evolve(NOTHING, notes=notes, unreadable=2), PERIOD)
     assert (found.live, found.unreadable) == (3, 2)
     assert found.kinds == (("lesson", 2), ("task", 1))
     assert found.scopes == (("global", 2), ("github.com/ada/lamp", 1))
@@ -62,7 +61,7 @@ def test_what_is_archived_was_new_once() -> None:
     facts = evolve(
         NOTHING, notes=(note(TODAY - 9), note(TODAY - 1), note(TODAY)), archived=(note(TODAY - 1).meta, note(3).meta)
     )
-    found = statistics_of(facts, PERIOD).notes
+    found = statistics_of(facts, PERIOD)
     assert (found.live, found.archived) == (3, 2)
     assert found.created == (0, 0, 2, 1)
     assert found.known == (2, 2, 4, 5)
@@ -70,27 +69,27 @@ def test_what_is_archived_was_new_once() -> None:
 
 def test_reads_are_counted_by_reader_within_the_period() -> None:
     reads = (DayReads(TODAY - 9, "amp", 99), DayReads(TODAY - 1, "amp", 2), DayReads(TODAY, "codex", 3))
-    found = statistics_of(evolve(NOTHING, reads=reads, reads_ever=104), PERIOD).reads
-    assert (found.ever, found.readers, found.days) == (104, (("codex", 3), ("amp", 2)), (0, 0, 2, 3))
+    found = statistics_of(evolve(NOTHING, reads=reads, reads_ever=104), PERIOD)
+    assert (found.reads_ever, found.readers, found.reads) == (104, (("codex", 3), ("amp", 2)), (0, 0, 2, 3))
 
 
 def test_spending_falls_on_its_days_and_a_day_that_is_none_on_none() -> None:
     spend = (DaySpend("not a day", 9, 9, 9), DaySpend("2026-02-10", 1, 10, 5), DaySpend("2026-02-13", 2, 40, 7))
-    found = statistics_of(evolve(NOTHING, spend=spend), PERIOD).spend
+    found = statistics_of(evolve(NOTHING, spend=spend), PERIOD)
     assert (found.calls, found.prompt_chars, found.reply_chars) == ((1, 0, 0, 2), (10, 0, 0, 40), (5, 0, 0, 7))
 
 
 def test_captures_and_deliveries_are_counted_by_harness() -> None:
-    captures = (Capture("amp", at(TODAY)), Capture("codex", at(TODAY)), Capture("amp", at(TODAY - 1)), Capture("pi", 1))
+    captures = (("amp", at(TODAY)), ("codex", at(TODAY)), ("amp", at(TODAY - 1)), ("pi", 1))
     deliveries = (
         Delivery(at(TODAY), "codex", "s", "start", ("id__a1b2c3",), 12),
         Delivery(at(TODAY), "codex", "s", "compact"),
         Delivery(at(TODAY - 9), "amp", "s", "start", ("id__a1b2c3",), 99),
     )
     found = statistics_of(evolve(NOTHING, captures=captures, deliveries=deliveries), PERIOD)
-    assert (found.captures.harnesses, found.captures.days) == ((("amp", 2), ("codex", 1)), (0, 0, 1, 2))
-    assert (found.deliveries.harnesses, found.deliveries.days) == ((("codex", 1),), (0, 0, 0, 1))
-    assert found.delivered_tokens == (0, 0, 0, 12)
+    assert (found.captured, found.captures) == ((("amp", 2), ("codex", 1)), (0, 0, 1, 2))
+    assert (found.delivered, found.deliveries) == ((("codex", 1),), (0, 0, 0, 1))
+    assert found.tokens == (0, 0, 0, 12)
 
 
 def test_runs_are_counted_by_machine_and_outcome_and_sessions_by_verdict() -> None:
@@ -102,9 +101,39 @@ def test_runs_are_counted_by_machine_and_outcome_and_sessions_by_verdict() -> No
         run(TODAY - 9, "consolidate", "failed", "written"),
     )
     found = statistics_of(evolve(NOTHING, runs=runs), PERIOD)
-    assert [(each.machine, dict(each.results)) for each in found.runs] == [
+    assert [(machine, dict(results)) for machine, results in found.machines] == [
         ("consolidate", {"completed": 1, "paused": 1, "unfinished": 1}),
         ("defrag", {"completed": 1}),
     ]
     assert found.sessions == (("skipped", 2), ("written", 1))
-    assert (found.run_days, found.failed_run_days) == ((0, 1, 1, 2), (0, 0, 1, 0))
+    assert (found.runs, found.failed_runs) == ((0, 1, 1, 2), (0, 0, 1, 0))
+
+
+# -- periods
+
+NOW_MS = 1_771_000_205_123
+
+
+def test_a_period_ends_today() -> None:
+    period = Period(NOW_MS // DAY_MS, 3)
+    assert period.names == ("2026-02-11", "2026-02-12", "2026-02-13")
+    assert period.has(NOW_MS)
+    assert period.has(period.first_day * DAY_MS)
+    assert not period.has(period.first_day * DAY_MS - 1)
+    assert not period.has(NOW_MS + DAY_MS)
+
+
+def test_amounts_of_one_day_add_up_and_those_of_other_days_are_left_out() -> None:
+    assert Period(10, 3).by_day([(8, 1), (10, 2), (10, 3), (7, 5), (11, 7), (-1, 9)]) == (1, 0, 5)
+
+
+def test_no_day_is_before_1970() -> None:
+    """P24: whatever the clock says."""
+    assert Period(1, 90).names == ("1970-01-01", "1970-01-02")
+
+
+@given(st.integers(0, 20_000), st.integers(1, 400))
+def test_every_day_of_a_period_has_a_name_and_a_place(last_day: int, days: int) -> None:
+    period = Period(last_day, days)
+    amounts = period.by_day((day, 1) for day in range(period.first_day, last_day + 1))
+    assert amounts == (1,) * len(period.names)

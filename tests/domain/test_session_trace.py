@@ -6,11 +6,18 @@ from typing import Any
 
 import pytest
 
-from agent_memory.domain.explaining.session_trace import Capture, SeenByRun, SessionState, SessionTrace
-from agent_memory.domain.explaining.session_words import dropped_of, facts_in_words, state_in_words
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.queue import VERDICTS, Outcome, Trouble
-from agent_memory.domain.run_log import LoggedSession
+from agent_memory.domain.run_log import LoggedRun, LoggedSession
+from agent_memory.domain.session_trace import (
+    Capture,
+    SeenByRun,
+    SessionState,
+    SessionTrace,
+    dropped_of,
+    facts_in_words,
+    state_in_words,
+)
 from agent_memory.domain.vocabulary import Harness
 from defrag_requests import NOW_MS, stored
 
@@ -72,9 +79,8 @@ def test_trouble_tells_attempts_and_when_it_is_tried_again() -> None:
 
 
 def test_runs_tell_where_the_inbox_no_longer_does() -> None:
-    seen = SeenByRun(
-        RUN, NOW_MS, "consolidate", LoggedSession("claude-code", "s-1", "skipped", "idle talk", (), ("x",))
-    )
+    run = LoggedRun(RUN, "consolidate", NOW_MS, NOW_MS, "completed", "")
+    seen = SeenByRun(run, LoggedSession("claude-code", "s-1", "skipped", "idle talk", (), ("x",)))
     one = trace(runs=(seen,))
     assert one.state == "processed"
     assert facts_in_words(one) == ("2026-02-13 16:26 UTC: nothing of it was kept: idle talk (run 4dbfbe)",)

@@ -1,0 +1,147 @@
+"""What is known of a note, in words: whose it is, what runs did to it, and why it is in its tier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from agent_memory.domain.entry import Source, Usage
+from agent_memory.domain.note_story import (
+    Chapter,
+    TierStanding,
+    chapter_in_words,
+    chapters_of,
+    said_by,
+    score_in_words,
+    source_in_words,
+    tier_reason,
+)
+from agent_memory.domain.run_log import LoggedAction, LoggedRun
+from agent_memory.domain.tiering.score import score
+from agent_memory.domain.tiers import Tier
+from agent_memory.domain.vocabulary import Harness, Kind, Origin, Sensitivity
+from defrag_requests import DAY_MS, NOW_MS, stored
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"origin": Origin.USER}, "You said it in a session."),
+        ({"origin": Origin.USER, "sources": ()}, "You wrote it."),
+        ({"origin": Origin.USER, "sources": (Source(Harness.MANUAL),)}, "You wrote it."),
+        ({"origin": Origin.AGENT}, "An agent concluded it; no message of yours says it."),
+        ({"origin": Origin.EXTERNAL, "promoted_by": "person"}, "You vouched for it."),
+    ],
+)
+def test_it_says_who_said_it(fields: dict[str, object], words: str) -> None:
+    assert said_by(stored("We use tabs", **fields).meta).endswith(words)  # type: ignore[arg-type]
+
+
+def test_only_a_persons_promotion_counts() -> None:
+    """P19"""
+    meta = stored("We use tabs", origin=Origin.EXTERNAL, promoted_by="claude").meta
+    assert said_by(meta).startswith("It comes from outside")
+    assert "vouched" not in said_by(meta)
+
+
+def test_a_source_names_session_turns_place_and_agent() -> None:
+    source = Source(Harness.AMP, "T-1", "github.com/acme/shop", "/srv/shop", "opus", (3, 9, 12))
+    assert source_in_words(source) == (
+        "amp session T-1, turns 3, 9 and 12, in /srv/shop (github.com/acme/shop), by opus"
+    )
+    assert source_in_words(Source(Harness.MANUAL)) == "you, by hand"
+
+
+def test_hostile_text_stays_on_its_line() -> None:
+    """P18"""
+    words = source_in_words(Source(Harness.AMP, "T-1\n\x1b[2J", cwd="/srv/\u202eshop"))
+    assert words.isprintable()
+
+
+RUN = "2026-02-13T14-30-05.123Z_4dbfbe"
+LATER = "2026-02-14T14-30-05.123Z_5ecafe"
+
+
+def chapter(
+    kind: str, words: str = "", new_ids: tuple[str, ...] = ("id__cccccc",), undone_by: str | None = None
+) -> Chapter:
+    action = LoggedAction(kind, ("id__aaaaaa", "id__bbbbbb"), new_ids, words)
+    return Chapter(LoggedRun(RUN, "defrag", 1, 1, "completed", "", undone_by=undone_by), action)
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        (chapter("merge", "the same twice"), "merged by defrag 4dbfbe: the same twice"),
+        (chapter("merge"), "merged by defrag 4dbfbe: id__aaaaaa, id__bbbbbb into id__cccccc"),
+        (chapter("archive", "it expired"), "archived by defrag 4dbfbe: it expired"),
+        (chapter("replace", new_ids=()), "changed by defrag 4dbfbe"),
+        (chapter("create", "Ports", undone_by=LATER), "written by defrag 4dbfbe: Ports (undone by 5ecafe)"),
+        (chapter("polish", "it shines"), "polish by defrag 4dbfbe: it shines"),
+    ],
+)
+def test_what_was_done_by_which_run_and_why(one: Chapter, words: str) -> None:
+    assert chapter_in_words(one) == words
+
+
+def test_only_what_concerns_the_entry_in_the_order_in_which_it_happened() -> None:
+    first = LoggedAction("create", (), ("id__aaaaaa",), "one")
+    second = LoggedAction("replace", ("id__aaaaaa",), (), "two")
+    other = LoggedAction("create", (), ("id__zzzzzz",), "other")
+    runs = (
+        LoggedRun(LATER, "defrag", 2, 2, "completed", "", (LoggedAction("archive", ("id__aaaaaa",), (), "three"),)),
+        LoggedRun(RUN, "consolidate", 1, 1, "completed", "", (first, other, second)),
+    )
+    assert [each.action.words for each in chapters_of(frozenset({"id__aaaaaa"}), runs)] == ["one", "two", "three"]
+    assert chapters_of(frozenset({"id__bbbbbb"}), runs) == ()
+
+
+def standing(tier: Tier = Tier.COLD, **fields: Any) -> TierStanding:
+    meta = stored("We use tabs", kind=Kind.DECISION, **fields).meta
+    return TierStanding(meta, tier, Usage(0, None), NOW_MS)
+
+
+def why(one: TierStanding) -> str:
+    return tier_reason(one)[-1]
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        (standing(Tier.HOT, pinned=True, promoted_by="person"), "You pinned it"),
+        (standing(Tier.HOT, promoted_by="person"), "You vouched for it"),
+        (standing(Tier.HOT), "Defrag chose it"),
+        (standing(Tier.HOT, origin=Origin.EXTERNAL), "The next defrag takes it out: only a tool"),
+        (standing(expires_at_ms=NOW_MS - DAY_MS), "It expired on 2026-02-12; the next defrag archives it."),
+        (standing(sensitivity=Sensitivity.SECRET), "It is shown to nobody unasked: it is secret."),
+        (standing(origin=Origin.EXTERNAL), "It is shown to nobody unasked: only a tool"),
+        (standing(Tier.WARM, origin=Origin.AGENT), "It can be warm at most: an agent concluded it"),
+        (evolve(standing(), tiers_decided=False), "No defrag has decided yet"),
+        (evolve(standing(), decided_since=False), "It was written after the last defrag"),
+        (standing(valid_until_ms=NOW_MS - DAY_MS), "It stopped being true on 2026-02-12."),
+        (
+            evolve(standing(), weakest_hot=2.0),
+            "It may be hot, and others are in front of it; the lowest score among them is 2.00.",
+        ),
+        (standing(), "It may be hot, and others are in front of it. `memory pin`"),
+        (evolve(standing(), archived=True), "It is archived"),
+    ],
+)
+def test_the_reason_is_the_one_that_holds(one: TierStanding, words: str) -> None:
+    assert why(one).startswith(words)
+
+
+@pytest.mark.parametrize("tier", Tier)
+def test_what_the_tier_means_is_said_first(tier: Tier) -> None:
+    first, _ = tier_reason(standing(tier))
+    assert first.startswith(f"It is {tier}: ")
+
+
+def test_a_score_is_told_with_its_factors() -> None:
+    one = evolve(standing(), usage=Usage(3, NOW_MS - 45 * DAY_MS))
+    assert score_in_words(one) == (
+        f"Its score is {score(one.meta, one.usage, NOW_MS):.2f}: importance medium 2 × read 3 times 1.4 × "
+        "last read or changed 2 days ago 1 × origin user 1."
+    )
