@@ -26,7 +26,7 @@ from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ConfigUnreadable, HomeUnknown, UsageInvalid
-from agent_memory.formats.strict_values import document_of
+from agent_memory.formats.config_values import document_of
 from agent_memory.results import unwrap
 from agent_memory.surfaces.cli.arguments import add_flag, set_command
 from agent_memory.surfaces.cli.dialogue import current_directory
