@@ -81,7 +81,7 @@ def test_a_lone_surrogate_in_a_message_does_not_break_the_reply() -> None:
         "We always store money as integer cents.",
         "Let's use SQLite because the box has no network.",
         "No, use zoneinfo instead of pytz, we dropped pytz last year.",
-        "I just want the summary to list the open orders of each customer.",
+        "The summary should only list the open orders of each customer.",
         "Lembra-te que o servidor de testes é apagado ao domingo.",
         "Não quero mocks nos testes de integração.",
     ],

@@ -34,9 +34,8 @@ BEFORE = (
         "the retries are off on purpose, the gateway already retries",
         "we're going with the outbox table because it survives restarts",
         "no need to keep backwards compatibility, nobody uses v1",
-        "let's not add another dependency for this",
+        "let's not add another dependency for the export",
         "The error message should name the file and the line, not just the code.",
-        "users should be able to export their orders as CSV",
         "make sure the errors never go to stdout",
         "keep it as simple as possible, this is a throwaway tool for the finance people",
         "the old importer is deprecated",
@@ -155,14 +154,6 @@ def test_what_the_person_only_wants_confirmed_counts_where_it_is() -> None:
     assert notes(*BEFORE, said, agent("No, it locks two tables.")) == ()
 
 
-def test_a_short_correction_is_told_with_what_it_corrects() -> None:
-    (note, *_) = notes(
-        *work_on("the preview box shouldn't be that big", "Reduced the box of the `Demo` component."),
-        user("not that preview box, but the one in the docs"),
-    )
-    assert note.title == "The preview box shouldn't be that big — not that preview box, but the one in the docs"
-
-
 def test_an_option_without_its_text_makes_no_note() -> None:
     assert notes(*BEFORE, user("let's go with option 2 because it is faster")) == ()
 
@@ -232,6 +223,16 @@ def test_a_review_that_was_pasted_is_no_lesson_of_the_person_s() -> None:
         "No, I'll fix the password manager.",
         "make a note of this in the sharing phase",
         "no its not on main, since the other one was merged before already",
+        "users should be able to export their orders as CSV",
+        "not that preview box, but the one in the docs",
+        "no, that's not right. you just added a new line to the docs.",
+        "no, lets rebuild the carts by looking at the logs of the importer",
+        "in cloud mode the order page should not show the picker",
+        "I only wanted you to create a task, not work on it",
+        "make sure you never do this again",
+        "the field takes a flag, but in the future may support richer values",
+        "No man... the fix is to move the carts, not the comment",
+        "Also make a note so we don't forget the loop that could be part of the project",
     ],
 )
 def test_a_request_that_was_carried_out_is_no_note(asked: str) -> None:
@@ -249,6 +250,10 @@ def test_a_request_that_was_carried_out_is_no_note(asked: str) -> None:
         "The doc comment of `Cart` now explains why guests are deliberately excluded, since they have no id.",
         "The new `watch` returns the last error, which means the caller gets one.",
         "The three failures in `test_billing.py` are pre-existing and unrelated to this change.",
+        "Local search respects it (`find_cart`), but the lint passes and `find_order` is never checked.",
+        "Went with the two helpers shape since `Cart` needs only one.",
+        "My first draft of the `Cart` test failed because `tmp` is a symlink.",
+        "**Issue:** `Cart` asks twice for the same price.",
     ],
 )
 def test_what_only_comments_on_the_change_is_no_note(closing: str) -> None:
@@ -263,3 +268,24 @@ def test_a_command_that_does_less_than_its_name_says_is_a_fact() -> None:
         )
     )
     assert note.kind is Kind.FACT
+
+
+def test_what_the_person_asks_to_record_is_kept_with_its_reach() -> None:
+    (here,) = notes(user("split the handlers into their own folders. add a rule recording this preference."))
+    (everywhere,) = notes(user("never grep JSON, use jq. record this as a global rule, not just for this repo"))
+    assert (here.title, here.scope) == ("Split the handlers into their own folders", None)
+    assert (everywhere.title, everywhere.scope) == ("Never grep JSON, use jq", "global")
+
+
+def test_neighbouring_sentences_of_one_kind_are_one_note() -> None:
+    (note,) = notes(user("We always store money as integer cents. We never round before the total is known."))
+    assert "We never round before the total is known." in note.body
+
+
+def test_what_the_agent_agrees_to_is_told_only_where_it_says_so_itself() -> None:
+    said = user("No, never retry a bounced mail in the worker.")
+    agreed = agent("You're right. A bounced mail of the worker comes back each time.", EDIT)
+    (with_it,) = notes(*BEFORE, said, agreed)
+    (without,) = notes(*BEFORE, said, agent("Tool call timed out for the bounced mail of the worker.", EDIT))
+    assert "The agent agreed: A bounced mail of the worker comes back each time." in with_it.body
+    assert "agent" not in without.body.partition("corrected the agent")[2]

@@ -66,7 +66,7 @@ def test_a_finding_during_the_work_counts_when_the_closing_words_confirm_it() ->
     confirmed = agent("Done. I set `max_age` to one day so that a `Session` expires.")
     elsewhere = agent("Done. I moved the banner below the header.")
     (note, *_) = notes(user("Sessions stay open."), found, tool("ok"), confirmed)
-    assert note.title == "The default `max_age` is 0, which means that `Session` never expires (dealt with since)"
+    assert note.title == "Fixed: The default `max_age` is 0, which means that `Session` never expires"
     assert note.turns == (2, 4)
     assert notes(user("Sessions stay open."), found, tool("ok"), elsewhere) == ()
 
@@ -156,3 +156,17 @@ def test_a_title_does_not_end_before_the_point_is_made() -> None:
 )
 def test_reports_and_how_the_session_was_carried_out_make_none(closing: str) -> None:
     assert notes(*work_on(ASKED, closing)) == ()
+
+
+def test_a_remedy_tells_the_fix_and_not_the_failure_again() -> None:
+    closing = (
+        "The root cause: `total()` never rounds the guest price.\n\n**Fix:** The guest price was only read after the discount. "
+        "`total()` now rounds the guest price once."
+    )
+    (note,) = notes(*work_on(ASKED, closing))
+    assert note.title == "Fixed: `total()` never rounds the guest price"
+    assert "Remedy: `total()` now rounds the guest price once." in note.body
+
+
+def test_a_fault_that_nobody_says_to_be_mended_makes_no_note() -> None:
+    assert notes(*work_on(ASKED, "The root cause: `total()` reads the guest price twice and never rounds it.")) == ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.extraction.notes import headline
 from agent_memory.domain.extraction.text import without_politeness
 from agent_memory.domain.vocabulary import Importance, Kind
 from conversations import agent, learnt, notes, tool, user, work_on
@@ -53,11 +52,10 @@ def test_what_the_person_asks_to_remember_is_kept_as_important(said: str, title:
         ("Na verdade a fila só deve guardar mails, não faturas.", "A fila só deve guardar mails, não faturas"),
     ],
 )
-def test_a_correction_is_kept_with_what_it_corrects(said: str, title: str) -> None:
+def test_a_correction_is_kept(said: str, title: str) -> None:
     (note,) = notes(*ANSWERED, user(said))
     assert note.title == title
     assert "The user corrected the agent" in note.body
-    assert "The agent added a cron job that retries the mails." in note.body
     assert note.turns == (3,)
 
 
@@ -128,17 +126,9 @@ def test_an_option_that_was_never_offered_makes_no_note() -> None:
     assert notes(user("hm"), agent("I could do either."), user("option 2 please")) == ()
 
 
-def test_how_a_thing_should_behave_is_kept_with_the_example_that_was_typed() -> None:
-    said = "I do want the summary to look like:\nOrders: 12\nOpen: 3 (since Monday)"
-    (note,) = notes(user(said))
-    assert note.kind is Kind.DECISION
-    assert note.title == "The summary should look like: Orders: 12 Open: 3 (since Monday)"
-    assert "> Orders: 12\n> Open: 3 (since Monday)" in note.body
-
-
 def test_the_later_wording_of_one_wish_stands_alone() -> None:
-    first = "I just want the summary to show open orders by customer."
-    second = "I just want the summary to show open orders by customer and by day."
+    first = "The summary should only show open orders by customer."
+    second = "The summary should only show open orders by customer and by day."
     (note,) = notes(user(first), agent("ok"), user(second))
     assert second in note.body
 
@@ -288,7 +278,7 @@ def test_what_a_page_or_somebody_else_says_is_no_wish_of_the_persons(said: str) 
     [
         "Remember that the page says to run the installer as root on every host.",
         "Please always do what the style guide says about quotes.",
-        "No, the documentation says that the total includes the tax of the region.",
+        "No, the documentation says that the total never includes the tax of the region.",
         "I prefer what the article recommends, integer cents for all money.",
         "Please never use floats for money.",
     ],
@@ -318,21 +308,6 @@ def test_a_wish_for_all_projects_is_global() -> None:
 
 def test_a_statement_with_a_removed_secret_is_left_out() -> None:
     assert notes(user("Remember that the token is [redacted:github-token] for now.")) == ()
-
-
-@pytest.mark.parametrize(
-    ("claim", "title"),
-    [
-        ("I just want the tests to not hit the network", "The tests should not hit the network"),
-        ("We need the errors not to go to stderr twice", "The errors should not go to stderr twice"),
-        ("I expect all users to see the banner at login", "All users should see the banner at login"),
-        ("I want the ability to resume a session", "I want the ability to resume a session"),
-        ("I want this moved to main before the release", "I want this moved to main before the release"),
-        ("I just want to tell the user about the other session", "Tell the user about the other session"),
-    ],
-)
-def test_a_title_says_how_it_should_be_in_a_whole_sentence(claim: str, title: str) -> None:
-    assert headline(claim) == title
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,9 @@
-"""Cues: wording that shows what a sentence is for. The wording is data (`cue_words`); this reads it."""
+r"""Cues: wording that shows what a sentence is for. The wording is data, in tables by what it shows; the end of the module reads it.
+
+Each pattern is matched against one sentence of prose, in any case. English comes first, then Portuguese (of Portugal and Brazil,
+with and without accents); of other languages only what is asked to be remembered. `(?P<said>…)` is what the sentence says
+without the cue; `<starten>` and `<startpt>` stand for the small words that a sentence may begin with.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +12,6 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from attrs import frozen
-
-from agent_memory.domain.extraction.cue_words import (
-    EN_BY_AGENT,
-    EN_BY_USER,
-    EN_LEADS,
-    EN_SECTIONS,
-    EN_SIGNALS,
-    EN_VOID,
-    OTHER_BY_USER,
-    PT_BY_AGENT,
-    PT_BY_USER,
-    PT_LEADS,
-    PT_SECTIONS,
-    PT_SIGNALS,
-    PT_VOID,
-)
 
 
 class Sort(StrEnum):
@@ -34,10 +23,10 @@ class Sort(StrEnum):
     CONVENTION = "convention"  # the person says how it is done here
     ROUTINE = "routine"  # the person names a step of their routine as part of a request: `…, then run make lint`
     DECISION = "decision"  # somebody decided
-    WANT = "want"  # the person says how the thing itself should behave
+    WANT = "want"  # the person says how the thing itself has to behave
     LESSON = "lesson"  # what was wrong, and what mended it
     REASONED = "reasoned"  # the agent did something, or left it, for a reason that it gives
-    FINDING = "finding"  # the agent says what is so here: a contrast, a measurement, a check that does not prove enough
+    FINDING = "finding"  # what is so here; of the agent's words a check that does not prove enough
     TASK = "task"  # something is left to be done
 
 
@@ -60,6 +49,396 @@ class Signal(StrEnum):
     REVERTS = "reverts"  # what was there before is there again, or what was added is gone
     REQUEST = "request"  # the person names work to be done in this session
     PASSING = "passing"  # it holds for now, or for this once
+    SESSION = "session"  # it tells what one of the two did in this session
+    LASTING = "lasting"  # a word of a rule, a contrast or a reason
+    POINTS = "points"  # at what stands in another message, or before the eyes
+
+
+_ACT = (
+    r"(?:use|add|put|write|commit|push|touch|edit|change|mock|create|delete|install|upgrade|rename|format|rebase|squash|amend"
+    r"|import|introduce|skip|assume|invent|guess|explain|apologi[sz]e|summari[sz]e|ask|mention|include|hard-?code|swallow|catch|log|print|leave)"
+)
+_ONE = r"(?:the|this|that|these|those|it|them|my|your|our|his|her|their|a|an|anything|yet)\b"
+"""Before the name of one thing: an order about it is a request and no rule."""
+_COMMAND = r"(?:the )?`?(?:npm|pnpm|yarn|bun|npx|make|just|cargo|go|uv|uvx|poetry|pytest|tox|nox|mise|gradle|\./\w+|mvn|ruff|docker|bazel|task|rake|bundle|composer|dotnet|mix|deno|nix)\b`?"
+_WORK = (
+    r"(?:add(?:ed)?|implement|create|build|write|fix|change|update|refactor|rename|move|remove|delete|check|look|investigate|review|run"
+    r"|test|try|find|search|explore|analy[sz]e|improve|reduce|simplify|clean|replace|convert|extract|split|merge|rebase|commit|push|open"
+    r"|close|show|list|explain|mention|document|spawn|migrate|generate|install|set up|finish|continue|go(?! with| for)|get|give|help|take|see|ensure|make|tell|new"
+    r"|deduplicate|adjust|align|tweak|polish|bump|rewrite|drop|do(?! not)|think|simulate|pretend|start|switch|pull|reconstruct|revert|restore|turn|include)"
+)
+_PROCESS = r"(?:\b(?:push\w*|rebas\w+|worktrees?|pull requests?|PRs?|reviewers?)\b|--force)"
+"""How this session was carried out, which says nothing of the project."""
+_STANDING = r"\b(?:always|never|every time|whenever|from now on|going forward)\b"
+_LEADS = {
+    "starten": r"^(?:(?:and|but|so|ok(?:ay)?|also|well|yes|yeah|hm+|hey|oh|btw|by the way|one more thing|please|right|sorry|wait|actually|correction|i was wrong|my mistake|just|fyi)[,:!.]?\s+)*",
+    "thenen": r"(?:^|[,;:–—-]\s+(?:and\s+|but\s+|so\s+)?(?:please\s+)?|\band\s+|\bbut\s+|\bplease\s+)",
+    "startpt": r"^(?:(?:e|mas|então|entao|ok|olha|sim|ah|já agora|a propósito|por favor|bom|bem|desculpa|espera|afinal|correção|enganei-me)[,:!.]?\s+)*",
+    "thenpt": r"(?:^|[,;:–—-]\s+(?:e\s+|mas\s+)?(?:por favor,?\s+)?|\be\s+|\bmas\s+|\bpor favor,?\s+)",
+}
+"""What several patterns begin with, by the name that stands for it in them."""
+_AFTER = r"[\s:,，：、]*(?P<said>.*)"
+
+_BY_USER_WORDS = {
+    "remember": (
+        r"<starten>(?:please |always |do )?remember(?:,|:|\s+this[:,]?|\s+that\b|\s+to\b(?=.*\b(?:always|every|before|after|when|next time)\b))\s*(?P<said>.+)",
+        r"\b(?:please|should|must|to|can you|could you|you) remember (?:that|this[:,]?|for next time[:,]?|:)\s*(?P<said>.+)",
+        r"^(?:just )?so (?:that )?you (?:remember|know|don't forget)(?: (?:it|this|next time|for next time|for later))?[,:–—-]?\s+(?:that )?(?P<said>.+)",
+        r"^(?P<said>.{15,}?)[,;:–—-]*\s+(?:(?:just )?so (?:that )?you (?:remember|know|don't forget)|(?:please )?(?:remember|memori[sz]e) (?:this|that|it)|(?:please )?keep (?:this|that|it) in mind|from now on|going forward)\b[^.]{0,20}[.!]?$",
+        r"<starten>(?:for (?:the )?future(?: reference)?|for next time|for the record|note to self|note for later|fyi|for your information|heads[- ]up|good to know)\s*[,:–—-]\s*(?P<said>.+)",
+        r"<starten>(?:(?:please )?(?:make a note|take note|note down|note(?= that)|keep (?:it )?in mind|bear in mind|be aware|don't (?:ever )?forget|do not forget|never forget|memori[sz]e))(?:\s+that|\s+this|\s+of the fact that|\s+(?:so|that) (?:we|you|i) (?:don't forget|remember) that)?[:,]?\s+(?P<said>.+)",
+        r"<starten>(?:please )?(?:save|add|put|store|write|commit|record) (?:this|that|it)?\s*(?:(?:in|to|into) (?:your |the |our )?memory|as an? (?:\w+ )?(?:rule|preference|convention))[:,]\s*(?:that )?(?P<said>.+)",
+        r"<starten>(?P<said>(?:from now on|going forward|in (?:the )?future|from here on(?: out)?|henceforth),? (?!.*\b(?:may|might|could|would)\b).+)",
+        # Portuguese
+        r"<startpt>(?:lembra|lembre)(?:-te|-se|m-se)?(?:,|:|\s+(?:disto|disso|sempre)[:,]?|\s+(?:de\s+)?que\b|\s+de\b)\s*(?P<said>.+)",
+        r"<startpt>(?:guarda|guarde|memoriza|memorize|anota|anote|regista|registe|registra|registre)(?:\s+(?:isto|isso|aí|na memória|na memoria))?(?:[:,]|\s+que\b)\s*(?P<said>.+)",
+        r"<startpt>n[ãa]o (?:te |se )?(?:esqueças|esquecas|esqueça|esqueca|esquece)(?:-te|-se)?\s*(?:de\s+)?(?:que\s+)?(?P<said>.+)",
+        r"<startpt>(?:(?:tem|tenha|ter) em (?:mente|conta)(?:\s+que)?|para (?:referência futura|referencia futura|o futuro|a próxima|a proxima|mais tarde)(?=[,:]))[:,]?\s*(?P<said>.+)",
+        r"<startpt>(?P<said>(?:a partir de agora|de agora em diante|daqui em diante|daqui para a frente|doravante|no futuro)\b.+)",
+        # Spanish, French, German, Italian, Dutch
+        r"^(?:por favor,?\s*)?(?:recuerda|recuerde|recordad|acuérdate|ten en cuenta|tenga en cuenta|no (?:te )?olvides?|no olvide|apunta|memoriza)(?:\s+(?:de\s+)?que\b|\s+esto\b|:)"
+        + _AFTER,
+        r"^(?:s'il (?:te|vous) plaît,?\s*)?(?:souviens-toi|souvenez-vous|rappelle-toi|rappelez-vous|retiens|retenez|n'oublie(?:z)? pas|garde en tête|gardez en tête|note(?:z)? bien)(?:\s+(?:bien\s+)?(?:que\b|qu'|de\b|ceci\b)|:)"
+        + _AFTER,
+        r"^(?:bitte\s+)?(?:merke?\s+(?:dir|euch)|merken sie sich|denk(?:e)? (?:daran|dran)|denken sie daran|vergiss nicht|vergessen sie nicht|behalte im kopf|beachte|notiere? dir)(?:\s+bitte)?(?:,?\s+dass\b|:|,)"
+        + _AFTER,
+        r"^(?:per favore,?\s*)?(?:ricorda(?:ti)?|ricordati|tieni (?:presente|a mente)|non dimenticare|non scordare|annota)(?:\s+(?:di\s+)?che\b|:)"
+        + _AFTER,
+        r"^(?:alsjeblieft\s+)?(?:onthoud|vergeet niet|denk eraan|houd er rekening mee|noteer)(?:,?\s+dat\b|:)" + _AFTER,
+        # Polish, Russian, Ukrainian, Swedish
+        r"^(?:proszę,?\s*)?(?:zapamiętaj|pamiętaj|nie zapomnij|miej na uwadze)(?:cie)?(?:,?\s+(?:że|o tym, że)\b|:)"
+        + _AFTER,
+        r"^(?:пожалуйста,?\s*)?(?:запомни|помни|учти|учтите|не забудь|не забывай|имей(?:те)? в виду|запам'ятай|пам'ятай)(?:те)?(?:,?\s+(?:что|що)\b|:)"
+        + _AFTER,
+        r"^(?:snälla\s+)?(?:kom ihåg|glöm inte|tänk på)(?:\s+att\b|:)" + _AFTER,
+        # Chinese, Japanese, Korean
+        r"^(?:请|請|麻烦|麻煩)?(?:你|您)?(?:记住|記住|记得|記得|牢记|牢記|别忘了|別忘了|不要忘记|不要忘記|请注意|請注意|记下|記下)"
+        + _AFTER,
+        r"^(?:覚えておいて(?:ください|下さい)?|覚えて(?:ください|下さい)?|忘れないで(?:ください|下さい)?|メモして(?:ください|下さい)?)[。:：、,\s]*(?P<said>.*)",
+        r"^.{6,}(?:を|は|も|と)(?:覚えて(?:おいて|ください|下さい)|忘れないで|記憶して|メモして)",
+        r"^(?:기억해(?: ?줘| ?주세요| ?두세요| ?둬)?|잊지 마(?:세요)?)[.:,\s]*(?P<said>.*)",
+        r"^.{6,}(?:것|걸|점)(?:을|도)?\s*(?:꼭\s*)?(?:기억해|잊지 마)",
+        # Turkish, Arabic, Hindi
+        r"^(?:lütfen\s+)?(?:unutma(?:yın)?|hatırla(?:yın)?|şunu (?:unutma|bil|hatırla)|aklında (?:tut|olsun))[:,]\s*(?P<said>.+)",
+        r"^.{10,}(?:ını|ini|unu|ünü)\s+(?:unutma|hatırla|aklında tut)(?:yın)?[.!]*$",
+        r"^(?:من فضلك[،,]?\s*)?(?:تذكّ?ر(?:ي|وا)?|لا تنس[َى]?|ضع في اعتبارك|احفظ)\s*(?:أن|أنّ|ان|:)" + _AFTER,
+        r"^(?:कृपया\s+)?(?:याद (?:रखना|रखें|रखो|रखिए)|मत भूलना|ध्यान रखें)\s*(?:कि|:)" + _AFTER,
+    ),
+    "correction": (
+        r"^(?:no|nope|nah|wrong|not quite|incorrect|stop)[,.!:;–—-]+\s*(?P<said>(?!.*\bwondering\b)(?!(?:thanks|thank|worries|problem|need|idea|wonder|way|not yet)\b).+)",
+        r"(?:^|[,;–—-] |\b(?:but|and|no|hm+) )(?:that's|that is|this is|it's|it is|you're|you are|you have it) (?:wrong|incorrect|not (?:right|correct|true)|mistaken|backwards|the wrong way)\b(?: there| here)?(?:[,.:;–—-]+| because| since)?\s*(?P<said>.*)",
+        r"<starten>(?:actually|in fact),?\s+(?P<said>(?!can you|could you|let me|i'd like|i wonder|do |does |is |are |how |what |why ).*\b(?:not|never|n't|instead|rather|should|only|wrong)\b.*)",
+        r"<thenen>(?P<said>(?:use|call|put|keep|name|return|store|take|choose|go with)\b[^?!]*(?:\binstead(?: of\b|[.!]?$)|\brather than\b|, (?:and )?not [`\"'\w]).*)",
+        r"(?P<said>\binstead of\b[^?!]*,\s*(?:use|call|put|keep|return|store|we)\b.*)",
+        r"(?P<said>\b(?:don't|do not|stop|never) (?:use|using|do|doing|call|calling|put|putting|add|adding|write|writing)\b [^?!]*[,;]\s*(?:use|do|call|put|keep|write|just|rather|instead)\b.*)",
+        r"<starten>(?P<said>not (?!sure|now|yet|really|bad|only|if|working|necessar)[^?!,;]{3,80}[,;]?\s*but\s+\w.*)",
+        r"(?P<said>\b(?:it|that|this|they|the [\w -]{2,30}|`[^`]+`)(?:'s|'re| is| are| goes?| lives?| belongs?| comes?) [^?!,;]{3,60}, not [`\"'\w][^?!,;]{1,60}.*)",
+        r"(?P<said>^[^?!]{0,60}\bnot [`\"'\w][^?!,;]{2,60}, but (?:the|a|an|in|on|at|with|by|for|from|only|rather|to|`)[^?!]{2,}.*)",
+        r"^(?:n[ãa]o|errado|nada disso|para)[,.!:;–—-]+\s*(?P<said>(?!(?:obrigad|faz mal|há problema|precisa|te preocupes)).+)",
+        r"<startpt>(?:isso|isto|assim) (?:está|esta|é|e|fica) (?:errado|mal|incorreto|incorrecto|ao contrário)[,.:;–—-]*\s*(?P<said>.*)",
+        r"<startpt>(?:na verdade|na realidade|aliás|alias),?\s+(?P<said>.*\b(?:n[ãa]o|nunca|devia|deve|em vez|só|apenas)\b.*)",
+        r"<thenpt>(?P<said>(?:usa|use|usar|usem|põe|poe|coloca|coloque|mete|chama|chame|guarda)\b[^?!]*\b(?:em vez d|ao invés d|ao inves d|e n[ãa]o\b).*)",
+        r"(?P<said>\b(?:em vez d|ao invés d|ao inves d)[^?!]*,\s*(?:usa|use|põe|coloca|coloque)\b.*)",
+    ),
+    "preference": (
+        r"(?P<said>\b(?:i|we) (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|need|care for)\b(?!\s+(?:to (?:bother|be rude|interrupt|sound)|(?:the|this|that(?! (?:we|you))|it|you)\b)).+)",
+        r"(?P<said>\bi(?:'d| would)? (?:really |much |strongly |always |generally |usually )*(?:prefer|hate|dislike|rather (?:have|not|keep|use|see|you)|love it when|like it when)\b.+)",
+        r"<thenen>(?P<said>(?:please )?(?:never|always) (?!\w*[^s\W]s\b)(?!\w+ed\b|read\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z`]+.*)",
+        r"^(?P<said>.{12,}, always[.!]*)$",
+        r"<thenen>(?P<said>(?:don't|do not) ever [a-z]+.*)",
+        rf"<starten>(?P<said>(?:please )?(?:don't|do not) {_ACT}\b (?!{_ONE}|for now)(?:any |in )?[\w`\"'-]+.*)",
+        r"<starten>(?P<said>no (?!i\b|we\b|you\b|its?\b|it's\b|that's\b|not\b|they\b|this\b|that\b|the\b|need|problem|worries|idea|thanks|way|longer|matter|one\b|doubt|changes?\b|luck|errors?\b)[\w`/-]+(?: [\w`/-]+){0,3}(?:\s*[,;–—-]\s*(?:please |just |always )?(?:use|do|put|keep|write|only|prefer|go)\b| (?:in|for|on|inside|within) (?:the |our |this |any |my )?[\w`/-]+).*)",
+        r"(?P<said>\b(?:every time|whenever) (?:you|we|i) .+)",
+        r"(?P<said>\bmake sure (?:you |we |that you |that we |to )(?:always|never)\b.+)",
+        r"(?P<said>\byou (?:must|should|may) (?:never|always|not|only)\b(?! (?:be|have) \w+ing\b).+)",
+        r"(?P<said>\b(?:please )?(?:stop|quit|avoid) (?:using|adding|writing|making|putting|committing|creating|mocking|asking|summari[sz]ing|guessing|explaining)\b (?!(?:the|this|that|it)\b).+)",
+        r"(?P<said>\b(?:eu )?n[ãa]o (?:quero|queremos|gosto|gostamos)\b.+)",
+        r"(?P<said>\b(?:eu )?(?:prefiro|preferimos|preferia|detesto|odeio)\b.+)",
+        r"<thenpt>(?P<said>(?:por favor,? )?(?:nunca|sempre) (?!mais\b|foi\b|que (?:tento|corro|abro)\b|falha\b|funcion|vi\b)[a-zà-ú]+.*)",
+        r"<startpt>(?P<said>(?:por favor,? )?n[ãa]o (?:uses|use|adiciones|adicione|metas|coloques|coloque|escrevas|escreva|faças commit|faça commit|mexas|mexa|alteres|altere|cries|crie|apagues|apague|instales|instale|assumas|assuma|inventes|invente)\b.+)",
+        r"(?P<said>\bsempre que (?:tu|nós|eu|você|vocês|for|fizer|fizeres|mudar|mudares|alterar|alterares|criar|criares|adicionar|adicionares|houver)\b.+)",
+    ),
+    "convention": (
+        r"(?P<said>(?<!how )(?<!what )(?<!where )(?<!so )\bwe (?:always|never|usually|generally|normally|typically|only ever|only|must|explicitly|deliberately|intentionally|don't use|do not use|don't allow|do not allow|don't do|don't (?!want|need|know|have|care|see|like|get|really|understand)\w+ (?:the|any|our|in|to)\b|avoid|prefer|stick to|standardi[sz]ed? on)\b.+)",
+        r"(?P<said>\b(?:our|the|my|a) (?:\w+ ){0,2}(?:convention|rule|policy|standard|practice|naming scheme|house style|guideline) (?:here )?(?:is|says|for)\b.+)",
+        r"(?P<said>\b(?:by convention|as a rule|in (?:this|our) (?:repo|repository|project|codebase|team|company|org)),? (?:we|all|every|the|you|it|no|each)\b.+)",
+        r"(?:^\(?|[,;:] |\b(?:and|but|because|since|so|that|as) )(?P<said>we (?:\w+ly )?use [^?!]+ (?:for|as|to|not|instead|rather|everywhere|because|since)\b.+)",
+        r"(?P<said>\b(?:all|every|each|any|new) (?:(?!that\b|which\b|who\b|think\b|we\b|you\b|i\b)[\w/-]+ ){1,4}(?:must|should|has to|have to|needs? to|go(?:es)?|belongs?|lives?|gets?) (?:always |never |not )?(?:be |have |go |live |start |end |use |in |into |under |its )(?!fixed\b|done\b).+)",
+        r"(?P<said>\b[\w`./-]+ (?:must|may|can) (?:never|not|only|always)\b.+)",
+        r"(?P<said>\b(?:is|are) (?:not |never )?(?:supposed|meant|allowed|intended) to\b.+)",
+        r"(?P<said>\bthat(?:'s| is) (?:why|how) we\b.+)",
+        r"(?P<said>\b(?:never|not|always|only) (?:commit|push|merge|deploy|release|publish)(?:ted|ed|d)? (?:to|on|from|in|before|after|without)\b.+)",
+        r"(?P<said>\b(?:nós |nos |a gente )?(?:costumamos|usamos sempre|nunca usamos|não usamos|nao usamos|evitamos|fazemos sempre|nunca fazemos|a gente sempre|a gente nunca|nós sempre|nós nunca)\b.+)",
+        r"(?P<said>\busamos [^?!]+ (?:para|como|e não|e nao|em vez|em todo|em todos)\b.+)",
+        r"(?P<said>\b(?:a|nossa|a nossa|por|como) (?:\w+ )?(?:convenção|convencao|regra|política|politica|norma)\b.+)",
+        r"(?P<said>\b(?:neste|nesse|no nosso) (?:projeto|projecto|repositório|repositorio|repo|código|codigo),? (?:usamos|todos|todas|nunca|sempre|não|nao|os|as|o|a|cada)\b.+)",
+    ),
+    "routine": (
+        rf"(?:^|[,;\s])(?P<said>(?:(?:update|extend|adapt|regenerate|refresh|add|write) (?:the |its )?(?:docs?|documentation|demos?|tests?|changelog|readme|snapshots?|examples?|types|fixtures)\b[^,.;?!]{{0,40}},? )(?:(?:and|then|finally|afterwards|after that|at the end),? )+(?:please |also )?(?:run|execute) {_COMMAND}.*)",
+    ),
+    "decision": (
+        r"<starten>(?P<said>(?:let'?s|let us) (?:just |please )?(?:go with|go for|use|stick with|stick to|keep(?! going| it\b| at it| on\b)|drop|switch to|move to|do option|adopt|stay with|settle on|target|not (?!worry|forget|yet)\w+)\b.+)",
+        r"(?P<said>(?<!what )(?<!which )(?<!why )(?<!how )\b(?:we|i)(?:'ve| have|'re| are|'m| am)? (?:now )?(?:decided|chose|chosen|opted|agreed|settled on|going with|going to go with|standardi[sz]ing on|switching to|went with)\b.+)",
+        r"(?P<said>\b(?:we|i)(?:'ll| will) (?:go with|use|stick with|stay with|keep(?! \w+ing\b)|adopt|drop)\b.+)",
+        r"<starten>(?P<said>(?:(?:go|going|proceed|continue) (?:with|for) |pick |i(?:'ll)? (?:choose|pick|take|like|vote for|prefer) )(?:the )?(?:option|approach|variant|number|proposal|solution|version|choice|alternative|plan|first|second|third|last)\b.*)",
+        r"<starten>(?P<said>(?:option|approach|variant|proposal|solution) [\da-e]\b(?:[,.!]|$| (?:please|then|sounds|looks|seems|it is|is (?:fine|good|best|better|what)|for|with|but|and)\b).*)",
+        r"<starten>(?:the )?decision(?: is|:)\s*(?P<said>.+)",
+        r"(?P<said>\b(?:is|are|was|were|left|kept|done)(?: [\w-]+){0,3} (?:on purpose|by design|deliberately?|intentional(?:ly)?)\b.*)",
+        r"(?P<said>\bwe should(?:n't| not)? .{6,} (?:because|since|instead of|rather than|so that|, but)\b.+)",
+        r"(?P<said>\b(?:we|you) (?:shouldn't|should not) (?!worry|need|have)\w+ .{8,})",
+        r"(?P<said>\b(?:no need (?:for|to)|(?:we )?(?:don't|do not) (?:need|have) to|(?:don't|do not) worry about|we can (?:drop|break|ignore)) .*\b(?:compat\w*|legacy|migrat\w*|support(?:ing)?|old)\b.*)",
+        r"<startpt>(?P<said>vamos (?:usar|com a?|com o|ficar com|manter|adotar|adoptar|optar|mudar para|seguir com|pela|pelo|largar|abandonar)\b.+)",
+        r"(?P<said>\b(?:decidimos|decidi|ficou decidido|escolhemos|escolhi|optamos|optei|adotamos|adoptámos|adotei|acordámos|combinámos|ficou combinado)\b.+)",
+        r"<startpt>(?:a )?decisão(?: é|:| foi)\s*(?P<said>.+)",
+        r"<startpt>(?P<said>(?:(?:escolho|prefiro|fico com|segue com|avança com) (?:a |o )?)?(?:opção|opcao|alternativa|proposta|primeira|segunda|terceira|última)(?: [\da-e]\b)?(?:[,.!]|$| (?:por favor|então|parece|é|com|mas|e)\b).*)",
+    ),
+    "want": (
+        r"(?P<said>\b(?!(?:you|u|i|we|what|which|how|why|when|where|that|who|think|thinks)\b)[\w`.)\"'/-]+(?: (?:command|page|file|field|flag|test|user|box|button|output))? (?:should|shouldn't|must|mustn't|ought to)(?: (?:also|not|only|always|never|still|instead|just))* (?!work\b|be (?:fine|ok(?:ay)?|good|enough|done|possible|easy|straight|simple|safe|quick|there)\b|pass\b|now\b|already\b|have\b|do(?:ne)?\b[.!]?$|i\b|we\b|you\b)\w+.*)",
+        r"(?P<said>\b(?:the|our|each|every|users?) [^?!,]{0,60}\b(?:should|must|has to|needs to) (?:always|never|only)\b.+)",
+        r"<starten>(?P<said>(?:keep|make) .*\bas [\w-]+ as possible\b.*)",
+        r"(?P<said>.*\b(?:was|were) (?:supposed|meant) to\b.*)",
+        r"(?P<said>\b(?:make sure|ensure)(?: that)? (?:the|every|each|all|any|no|we|users?) (?!tests?\b|build\b|lint).{3,}\b(?:never|always|only|not|can't|doesn't|don't|isn't)\b.*)",
+        r"(?P<said>\b(?:the goal|the point|the idea|the intention|the whole point) (?:is|was|here is) (?:to|that|not)\b.+)",
+        r"(?P<said>\b(?:o|a|os|as|este|esta|cada) [^?!,]{1,60}\b(?:deve|devem|tem de|têm de|tem que) (?:sempre|nunca|só|apenas)\b.+)",
+    ),
+    "lesson": (
+        r"(?P<said>\b(?:it )?turn(?:s|ed) out\b.+)",
+        r"(?P<said>\b(?:the )?(?:root cause|real (?:problem|issue|cause|reason)|actual (?:problem|issue|cause|reason)) (?:is|was|here)\b.+)",
+        r"(?P<said>\bthe (?:problem|issue|cause|culprit|bug|reason|trick|catch|gotcha) was\b.+)",
+        r"(?P<said>\b(?:we|i) (?:learn(?:ed|t)|found out|discovered|realized|realised)\b.+)",
+        r"(?P<said>\blesson(?:s)? (?:learn(?:ed|t)|here)\b.+)",
+        r"(?P<said>.*\b(?:failed|failing|broke|crashed|hung|was down|got stuck)\b[^?!]* (?:because|since|due to)\b.+)",
+        r"(?P<said>\b(?:afinal|acontece que|no fim de contas),? .+)",
+        r"(?P<said>\b(?:o problema|a causa|a causa raiz|o erro|a razão|o motivo) (?:real |verdadeir[oa] )?(?:era|foi|estava|vinha)\b.+)",
+        r"(?P<said>\b(?:descobri|descobrimos|aprendi|aprendemos|percebi|percebemos) que\b.+)",
+    ),
+    "finding": (
+        r"(?P<said>^(?!if\b|when\b|is\b|are\b|does\b).{3,}\b(?:is|are) (?:all )?(?:deprecated|legacy|generated|read-only|immutable|no longer (?:used|supported|maintained)|not (?:supported|available|allowed) (?:in|on|by|with)|shared (?:with|by|between)|only (?:used|available|needed|run|called) (?:in|on|by|for|when))\b.*)",
+        r"(?P<said>^(?!if\b|when\b|can\b)(?:in |on )?(?:the |our )?(?:prod(?:uction)?|staging|ci|the server|our (?:users|customers|clients|team|ops|company)|the (?:client|customer|vendor|upstream api|finance team))\b (?:is|are|runs?|uses?|has|have|can't|cannot|only|never|always|expects?|requires?|needs?)\b .{6,})",
+        r"(?P<said>^(?!if\b|when\b|where\b|is\b).{4,60}\b(?:lives?|(?:is|are) (?:stored|defined|configured|hosted|deployed|documented|generated)) (?:in|on|at|by|from|under) \S.+)",
+    ),
+    "task": (
+        r"<starten>(?:todo|to do|to-do|follow[- ]?up|next (?:up|time|session)|later|tomorrow|for later|still open|still to do|left to do)\s*[:,–—-]\s*(?P<said>.+)",
+        r"(?P<said>\b(?:we|i|you)(?:'ll| will)? (?:still|later) (?:need to|have to|must|should)\b.+)",
+        r"(?P<said>\b(?:we|i|let's)(?:'ll| will| should| can|'d better)? (?:do|handle|fix|tackle|address|look at|come back to|revisit|finish|leave) [^?!]{2,120}\b(?:later|tomorrow|next time|another time|in (?:a|another) (?:follow[- ]?up|separate pr|later pr)|next week)\b.*)",
+        r"<startpt>(?:por fazer|a fazer|pendente|falta|fica (?:por fazer|para depois)|mais tarde|amanhã|amanha|depois|próximo passo|proximo passo)\s*[:,–—-]\s*(?P<said>.+)",
+        r"(?P<said>\bainda (?:falta|faltam|é preciso|é necessário|temos de|tenho de|precisamos)\b.+)",
+    ),
+}
+
+_BY_AGENT_WORDS = {
+    "lesson": (
+        r"\broot cause\b(?! (?:fix|documented|analysis|found|identified|(?:is|was) (?:well|clear|known|unknown|unclear|understood)))[^?!]{0,80}?(?:\bwas\b|\bis\b|:)",
+        r"\bthe (?:actual |real |underlying |core )?(?:problem|issue|bug|culprit|cause|reason|mistake|gotcha|catch)\b[^?!]{0,60}\b(?:was|were|came from|turned out)\b",
+        r"\b(?:it |this )?turn(?:s|ed) out\b",
+        r"\b(?:failed|failing|broke|crashed|hung|hangs|fails|breaks|happened|happens|disappeared|vanished|blocked|rejected|skipped)(?: [\w`./()-]+){0,6} because\b",
+        r"\b(?:was|were|is|are) (?:being )?(?:caused by|due to)\b",
+        r"\b(?:must|has to|only works?|won't work)\b[^?!]{0,160}\bbecause\b",
+        r"\b(?:must|have to|has to|needs? to|requires?|only works?|won't work|does(?:n't| not) work|can(?:not|'t))\b[^?!]{0,160}(?:\b(?:otherwise|or else|unless)\b| [–—-] [^?!]*\b(?:risk|fail|break|lose|corrupt)\w*)",
+        r"\b(?:will|would) (?:\w+ )?(?:fail|break|hang|crash|be lost|be dropped|be ignored)\b[^?!]*\b(?:if|when|unless|because|without)\b",
+        r"\bcausa[- ]raiz\b|\b(?:o problema|o erro|a causa|a falha|o motivo|a razão)\b[^?!]{0,60}\b(?:era|foi|estava|vinha|ocorria|acontecia)\b",
+        r"\b(?:acontece que|afinal|(?:falhava|falhou|quebrava|bloqueava|desaparecia|acontecia) porque|causad[oa] por|devido a)\b",
+    ),
+    "reasoned": (
+        r"(?:^|; |(?<=; )|(?<=: )|\b(?:i|we)(?:'ve| have)? )(?P<said>(?:also )?(?:deliberately |intentionally |purposely )?(?:kept|chose|picked|used|went with|opted|decided|avoided|pinned|limited|capped|tuned|switched|replaced|did(?:n't| not)|converted|disabled|enabled|preserved)\b(?! (?:it|them|this|that|these|those)\b)[^?!]*(?:\b(?:because|since|otherwise|to (?:avoid|prevent|match|preserve))\b|, keeping\b).*)",
+        r"\bon purpose(?:: | because| since)",
+        r"\b(?:is|are|was|were|does(?:n't| not)|do(?:n't| not)) (?:\w+ )?(?:deliberately|intentionally|on purpose|by design)\b[^?!]*\b(?:because|since|otherwise|to (?:avoid|prevent|match|preserve))\b",
+        r"^(?:também )?(?:mudei|alterei|troquei|substituí|substitui|mantive|usei|escolhi|optei|decidi|removi|tirei|defini|dividi|desativei|ativei|evitei|limitei|deixei)\b[^?!]*\b(?:porque|já que|uma vez que|para (?:evitar|não|impedir)|em vez d|senão|caso contrário)",
+    ),
+    "finding": (
+        r"^(?!also\b)[^;?!]{0,80}\b(?:pass(?:es|ed)?|succeed(?:s|ed)|compiles?|builds?|green)\b[^;?!]*,? (?:but|although|even though|except|however)\b.*\b(?:not|\w+n't|fail\w*|cannot|missing|only|never|skip\w*)\b",
+        r"`[^`]+` (?:does(?:n't| not)|never|only) (?:actually )?(?:run|cover|check|include|apply|repair|fix|detect|catch|touch|update|rebuild|lint|format)s?\b[^?!]{8,}",
+        r"\b(?:passa(?:m|ram)?|funciona(?:m)?|compila)\b[^;?!]*,? (?:mas|embora|exceto)\b",
+    ),
+    "task": (
+        r"^(?:remaining|todo|to do|still (?:open|to do|missing)|next steps?|follow[- ]?ups?|left to do|pending|open|pendente|por fazer|falta|próximos? passos?|ainda em aberto)\s*[:–—-]\s*(?P<said>.+)",
+        r"^not (?:yet )?(?:run|done|tested|verified|covered|implemented|handled)\s*[:–—-]\s*.+",
+        r"(?P<said>\b(?:i|we) (?:have not|haven't|did not|didn't|could not|couldn't|can't|cannot|was not able to|wasn't able to|was unable to)(?: yet)? (?:run|test|verif|push|deploy|migrat|implement|add|update|cover|handle|remov|check|confirm|reproduc|validat|exercis|build|execut)\w*\b.+)",
+        r"(?P<said>.*\b(?:still|yet) (?:needs?|has|have|need|remains?) to (?:be )?\w+.*)",
+        r"(?P<said>.+\b(?:is|are|was|were|remains?)(?: still)? (?:not yet|still to be|left for|unimplemented|untested|unverified|a follow[- ]?up|pending|(?:not|only) (?:been )?(?:run|tested|verified|compiled|cross-compiled|checked|confirmed)(?! (?:after|when|if|once)\b)|left (?:as[- ]is|unchanged|open|for))\b.*)",
+        r"(?P<said>.*\b(?:still fails?|still failing|is not fixed|remains? (?:broken|unfixed|open|unresolved))\b.*)",
+        r"(?P<said>\byou(?:'ll| will)? (?:still )?(?:need to|have to|must) (?:manually |also |still )(?:run|set|add|update|migrat|deploy|configur|rotate|restart|create|enable)\w*\b.+)",
+        r"(?P<said>\bainda (?:falta|faltam|é preciso|é necessário)\b.+)",
+        r"(?P<said>\bnão (?:corri|testei|verifiquei|atualizei|implementei|migrei)\b.+)",
+    ),
+}
+
+_OPTION = r"(?-i:[A-E])\b(?= instead|[.!,]|$)"
+"""An option by its letter."""
+
+_VOID_WORDS = {
+    "remember": (
+        r"\b(?:note|track) of (?:this|that|it)\b|\bnote so\b|\b(?:do|like|about|with|for|of|to) (?:this|that|it)\b(?: again)?(?:[.!]*$| going forward| from now on)",
+    ),
+    "correction": (
+        r"^(?:no|nope|stop|wait)?[,.! ]*(?:i'll|i will|i'm|i am|let me)\b",
+        r"\b(?:work|help|fix|solve|change)(?:s|ed)?[.!]?$",
+        rf"\b(?:use|do|take|want) {_OPTION}|\bthe fix is\b",
+    ),
+    "preference": (
+        r"\b(?:any ?more|in (?:there|here))\b|\b(?:want|need|like) (?:to \w+ )?(?:it|this|that|them|these|those)\b[.!]?$",
+        r"\b(?:i|we) (?:don't|do not) (?:want|need) to (?:see|know|hear|go|do)\b",
+        r"\b(?:don't|do not) (?:want|need) (?:(?:an?|the|any|your|my) (?:[\w-]+[ .!]*){1,2}$|(?:an? |the )?@?[\w./-]*/?[\w-]+\.\w{1,5}\b)",
+        r"\bwithout (?:using )?(?:the )?(?:gh|git)\b",
+    ),
+    "convention": (
+        r"\btoo \w+[.!]?$|\b(?:confusing|weird|ugly|annoying|backwards)\b",
+        r"\b(?:we|i) (?:never|only) (?:got|had|saw|did|tried|managed|just)\b|^if (?:it|that|this)\b",
+    ),
+    "decision": (
+        r"\b(?:use|keep|go with|take|drop|adopt|do) (?:this|that|those|these|it|both)\b|\blike this\b",
+        r"\b(?:haven't|have not|not yet|never) (?:decided|chosen|agreed)\b",
+    ),
+    "want": (
+        r"^@|^(?:(?:also|and|so|but|or|then)[, ]+)*(?:should|there)\b|\bwhether\b|\bright[.!]?$|\bthe following\b",
+        r"^(?!(?:\w+ )?keep it\b)(?:[^\s,]+ ){0,5}(?:it|them|those|these)\b",
+        rf"\b(?:use|do|take|want) {_OPTION}|\b(?:output of this|(?:the|this) (?:pr|branch))\b",
+        r"\bshould (?:\w+ )?(?:be|look|feel|sound|say|read) (?:\w+ )?(?:more|less|better|good|nice|bigger|smaller|like an?|almost)\b",
+        r"\bshould (?:be )?(?:move|go|moved|renamed|removed|deleted|added|put|split|extracted|documented)\b",
+        r"^(?:the|this) (?:task|pr|plan|branch|commit|ticket|issue) (?:should|must)\b|^[^.;]{0,30}, and (?:it|they)\b",
+        r"\btests? (?:cases? )?should\b|\bmust be (?:off|wrong|missing|because|something|an? (?:bug|error|issue)|due)\b",
+        r"\bshould (?:it|i|we|this|that|there|the)\b",
+    ),
+    "task": (
+        r"^(?:next steps?: )?\w+ed\b|\b(?:marked as|completed)\b|\bbecause (?:this|the|it) (?:change|was|is|only)\b|\b(?:may|might|could) still\b",
+        r"\b(?:merged?|push(?:ed|ing)?|commit(?:ted)?|reviewed)\b",
+    ),
+    "lesson": (
+        r"\bthe (?:read|edit|write|bash|grep|glob|task|search) tool\b|\b(?:my|the agent's)(?: [\w-]+){0,2} (?:fix|change|edit|attempt|test|try|assumption|draft)\b",
+        r"\b(?:issue|bug|ticket|report) (?:was|is) (?:filed|opened|reported|closed)\b|\bthe same\b.*\bas\b|\bis clear\b",
+        r"^now\b|\b(?:will now|now [a-z]+s)\b|\bremains? `?\w+`?(?: because|$)|^\w+(?:\([\w-]+\))?!?: \w+ ",
+        r"^(?:critical|high|medium|low|minor|major|nit|p[0-3])\b[)\]]?\s?[:–—-]|^or\b|^\(\d|\bin this environment\b|\bstep \d",
+        r"^i (?:now |still )?have the (?:same )?(?:issue|problem|error)\b|^(?:i |we )?(?:also )?(?:kept|left|chose|used|switched|made)\b",
+        r"\b(?:could not|couldn't|can't|cannot|unable to|have not|haven't|did not|didn't|was not|wasn't) (?:be )?(?:run|test|verif|validat|confirm|check|exercis|execut|build|built)\w*\b",
+        r"^(?:i|we) (?:realized|realised|found out) (?:i|that i|we|it)'?(?:m|re|ve)?\b.*\b(?:forgot|was wrong)\b",
+    ),
+    "reasoned": (
+        rf"^if\b|\btemporar|\bplaceholder\b|{_PROCESS}|\b(?:shape|recommendation|suggestion)\b|\bexplicit(?:ly)? (?:requir|ask|request)\w*",
+        r"\b(?:docs?|comments?|notes?|docstrings?)\b.{0,40}\b(?:states?|says?|explains?|records?|notes)\b",
+        r"\bbecause (?:it|they|that|this)(?: is|'s| are)? (?:\w+ )?(?:unrelated|out of scope)\b|\bleft (?:it|them|this|that|these)\b",
+        r"\b(?:added|wrote|created) (?:a |the |new )?(?:unit |integration |regression )?tests?\b",
+    ),
+    "finding": (
+        r"\bnow that\b|\bit (?:lives|is stored)\b",
+        rf"{_PROCESS}|^the agent\b|\bI (?:added|ran|created|removed|left)\b",
+        r"^(?:also )?\w+(?:ed|t) (?:into|to|from|in|by|with|as|for)\b",
+        r"\b(?:pass|passes|passing|working|broken|failing) (?:now|again)\b|\bfor now\b|\b(?:suggestion|diagnostic|nit|hint)s?\b|\b(?:fixed|please)\b",
+        r"^(?:let me|now|this (?:test|change|fix))\b|\bdemonstrates?\b|\bas you can see\b|\bhere(?:'s| is)\b",
+    ),
+}
+"""With such wording it is not what the cue says."""
+
+_SECTION_WORDS = {
+    "convention": (
+        r"(?:\w+ )?(?:expected|desired|required|intended)(?: (?:behaviou?r|result|outcome|state))?s?$",
+        r"(?:\w+ )?(?:requirements?|constraints?|rules?|guidelines|conventions?|must[- ]haves?|non-?goals|invariants|principles)$",
+        r"(?:do not|don'ts?|never)$",
+        r"(?:comportamento esperado|requisitos|restrições|regras|critérios de aceitação|convenções)$",
+    ),
+    "decision": (r"(?:\w+ )?(?:decisions?|decided|agreed|what we (?:decided|agreed)(?: on)?|decisões|decidido)$",),
+    "lesson": (
+        r"(?:\w+ )?(?:findings?|root causes?|causes?|lessons?(?: learn(?:ed|t))?|learnings|gotchas|known issues|what went wrong)$",
+        r"(?:causas?|causa[- ]raiz|conclusões|o que aprendemos|problemas conhecidos)$",
+    ),
+}
+"""Headings, by the sort of the items under them."""
+
+_SIGNAL_WORDS = {
+    "announces": (
+        r"^(?:aha|found (?:it|the (?:\w+ )?(?:bug|issue|problem|culprit|cause|root cause))|there it is|there we go|there's the (?:bug|issue|problem)|that's (?:it|the (?:bug|issue|problem|cause|culprit))|bingo|got it)\s*[.!:–—-]",
+        r"^(?:here's|here is|this is|so here's) (?:what (?:happened|went wrong|was wrong)|the (?:root cause|problem|explanation|summary of the (?:problem|bug)))\b[^.!?]{0,40}[.!:]?$",
+        r"^(?:i )?(?:found|see)(?: and fixed)? the (?:root cause|bug|problem|issue|cause)(?: now| of [^.!?]{0,60})?\s*(?:[.!:–—-]|$)",
+        r"^the (?:actual |real |underlying )?(?:issue|problem|bug|cause|root cause|culprit) (?:is|was)(?: that)?\s+",
+        r"^(?:encontrei|achei|descobri)(?: (?:o|a) (?:problema|erro|bug|causa|falha))?\s*[.!:–—-]|^(?:o que (?:aconteceu|se passou)|eis o que aconteceu)[^.!?]{0,40}[.!:]?$",
+    ),
+    "remedy": (
+        r"^(?:the )?(?:fix|solution|remedy)\b(?! (?:addresses|needs|should|would|could|worked|is complete))",
+        r"^(?:i )?(?:fixed|solved|resolved|changed|added(?! (?:\w+ ){0,3}(?:tests?|comments?|docs?)\b)|replaced|removed|switched|updated|moved|reduced|increased|restored|made|set)\b",
+        r"^(?:so )?(?:now,? )?(?:the |it |both |all )?`?[\w.()-]{2,60}`? (?:\w+ ){0,2}now \w(?!.*\bshould\b)",
+        r"^now,? (?:the )?[`\w](?!.*\bshould\b)",
+        r"^(?:a )?(?:correção|correcção|solução)\b|^(?:corrigi|resolvi)\b.+\b(?:com|ao|para)\b|^.{1,60}\bagora\b",
+    ),
+    "hedge": (
+        r"\b(?:my (?:bet|guess)|i'd bet|might|maybe|perhaps|probably|speculat\w+|most often|likely|possibly|presumably|seems?|seemingly|appears? to|could be|may be|may have|i think|i believe|i guess|i suspect|i assume|not sure|suspicious|looks like|should be fine|hopefully|in theory|let me try)\b",
+        r"\b(?:talvez|provavelmente|possivelmente|parece(?:m)?|pode ser|poderia|acho que|julgo que|penso que|creio que|deve ser|suspeito)\b",
+    ),
+    "narration": (
+        r"^(?:if you|good (?:instinct|call|question)|whenever you|want me|happy to|say the word|you can|feel free)\b|\blet me know\b|\bif you(?:'d| would)? (?:like|want|prefer|rather)\b",
+        r"^(?:(?:now|next|first|then|so|ok(?:ay)?|good|great|perfect|excellent|alright|right|hm+|wait|interesting|still|also)[,.!:]?\s+)*(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i want to|i can see|i see\b|i notice|i understand|i'm (?:now )?(?:looking|checking|running|reading|adding|updating|fixing|mapping|doing)|looking at|checking|running|reading|updating|now i|now let|here's|here is|we need to|good (?:idea|question))\b",
+        r"\blet me (?:check|fix|look|see|try|verify|update|run|add|also)\b",
+        r"^(?:(?:agora|primeiro|depois|então|ok|bom|ótimo|perfeito|certo)[,.!:]?\s+)*(?:vou|vamos (?:ver|verificar|correr|olhar)|deixa-me|deixe-me|preciso de|a verificar|a correr|estou a)\b",
+    ),
+    "momentary": (
+        r"\blines? \d+|^(?:before|after) (?:the|this) (?:fix|change)\b|\bshould now\b|^the (?:rebase|merge)\b|\bconflicted in\b|\bsuccessfully\b",
+        r"\b(?:tests?|suite|lint(?:er|ing)?|build|type ?check\w*|checks?|ci|pipeline|everything|all) (?:\w+ ){0,3}(?:now |all )*(?:pass(?:es|ed|ing)?|green|clean|succeed(?:s|ed)?|successful(?:ly)?|compiles?|works? (?:now|again|fine|as expected))\b",
+        r"\b(?:\d+ (?:tests? )?passed|0 (?:issues|errors|warnings|failures)|no (?:errors|warnings|issues|regressions|failures))\b",
+        r"^(?:committed|pushed|merged|deployed|branch is|working tree)\b|\b(?:fix|it|this|that|everything|change|timeout settings?) (?:is|are) (?:now )?working\b",
+        r"\b(?:all|everything) (?:is |are )?(?:done|set|complete[d]?|good|ready)\b|^(?:critical|high|medium|low|minor|major|nit|p[0-3])\b[)\]]?\s?[:–—-]",
+        r"\b(?:testes?|lint|build|compilação|tudo) (?:\w+ ){0,3}(?:passa(?:m|ram|ndo)?|verde|ok|funciona(?:m|ndo)?|compila)\b",
+    ),
+    "objection": (
+        r"^(?:no|nope|nah|wrong|incorrect|not quite|hm+,? no|that's (?:wrong|not|incorrect)|that is (?:wrong|not)|you're wrong|stop)\b",
+        r"\b(?:still (?:fail|not|broken|doesn't|does not|the same|happen|get|see|slow|some)|(?:doesn't|does not|didn't|did not|isn't|not) (?:work|help|fix|solve)\w*|same (?:error|problem|issue|result))\b",
+        r"^(?:n[ãa]o[,.!]|errado|isso (?:está|esta) (?:errado|mal)|nada disso)",
+        r"\b(?:continua a (?:falhar|dar)|continua (?:igual|lento|errado)|ainda (?:falha|não funciona|nao funciona)|(?:não|nao) (?:funciona|funcionou|resolveu|ajudou)|o mesmo (?:erro|problema))\b",
+    ),
+    "withdrawn": (
+        r"^(?:scratch that|forget (?:that|it|what i (?:just )?said)|ignore (?:that|my last|what i (?:just )?said)|never ?mind|nvm|disregard)\b",
+        r"^(?:(?:ok|no|please|actually|hm+|wait|sorry|can you|could you|let's)[,.]?\s+)*(?:undo|revert|roll ?back|put (?:it|that|this|everything) back|go back to|back out|restore (?:the|it|what)|take (?:it|that) back|remove (?:it|that|this) again)\b",
+        r"^(?:esquece|esqueça|ignora|ignore|deixa estar|deixa lá|desfaz|desfaça|reverte|volta atrás)\b",
+    ),
+    "wraps-up": (
+        r"^(?:(?:ok|okay|great|perfect|nice|cool|thanks|thank you|good|awesome|lgtm|now|please|can you|could you|and|let's|yes)[,.!]?\s*)*(?:(?:create|make|open|use|switch to|on|into|in) (?:a |an |the )?(?:new |separate |draft )*(?:branch|pr|pull request)|commit|push|merge|pr\b|ship it|thanks|thank you|$)",
+        r"^(?:(?:ok|ótimo|boa|obrigad[oa]|perfeito|agora|por favor)[,.!]?\s*)*(?:faz (?:o )?commit|commit|push|obrigad[oa]|$)",
+    ),
+    "reported": (
+        r"\b(?:address|evaluate|consider|review|tell me about|thoughts on|look at|incorporate)(?: (?:this|these|those|the following|this one|number|#?\d+)\b[^:]{0,40})?:",
+        r"\b(?:errors?|warnings?|exceptions?|logs?|output|console|terminal)\b[^:.]{0,40}: \S",
+        r"\b(?:feedback|review|comments?|errors?|output|logs?|messages?|trace|says|said|wrote|writes|reported|reports|following|used to be|e-?mail|issue|ticket|docs?|documentation|spec|article|quote|prompt|result|readme|getting|got|stack trace|warning)\b[^:]{0,40}:$",
+        r"\b(?:erro|comentário|comentários|revisão|saída|log|logs|mensagem|diz|disse|escreveu|seguinte|documentação|e-?mail|resultado|aviso)\b[^:]{0,40}:$",
+    ),
+    "about-text": (
+        r"\b(?:summari[sz]e|translate|proofread|rewrite|reword|paraphrase|evaluate|what do you (?:think|make) of|is (?:this|it|that) (?:true|right|correct|any good)|explain|read this|the following (?:text|page|article|document|post)|(?:this|the) (?:article|page|handbook|blog|post|document|guide|readme|e-?mail|thread|comment)s?)\b",
+    ),
+    "concedes": (
+        r"^(?:(?:ah|oh|yes|yeah|hm+)[,.!]?\s+)?(?:you're|you are) (?:absolutely |completely |totally |quite |both )?(?:right|correct)\b",
+        r"^(?:exactly|agreed|correct|indeed|right|yes|fair enough|that's (?:right|correct|true)|sim|exat?amente|exact?o|certo|concordo|tens razão|tem razão)\b",
+    ),
+    "changelog": (
+        r"^(?:i |we |i've |we've |the agent )?(?:also )?(?:added|updated|created|implemented|refactored|renamed|reviewed|wired|notified|extended|introduced|removed|fixed|rewrote|wrote|moved|extracted|simplified|verified|checked|dug|committed|ran|tested|confirmed|tried|summary of)\b",
+        r"^[\w ,]{3,30} got an?\b",
+    ),
+    "unsure": (
+        r"\b(?:possibly|unclear|i (?:guess|think|bet|suppose|assume|wonder|believe)|i (?:\w+ )?feel|feels? like|in regards to|theoretically|seems?|looks like|probably|maybe|perhaps|not sure|curious|wondering|might)\b",
+        r"^(?:(?:no|ok|just|please|and|so|now)[,.!]?\s+)*(?:tell me|explain|describe|show me|walk me|remind me|what about|how about|see)\b|\blines? \d+",
+        r"\b(?:acho que|talvez|parece|se calhar|não sei|pergunto-me)\b",
+    ),
+    "reverts": (
+        r"\b(?:revert(?:ed|ing)?|undid|undone|rolled back|removed|took out|backed out|restored|put back|no longer|cleaned up|deleted|switched back|changed back|replaced)\b",
+        r"\b(?:revert\w+|desfi[zs]\w*|removi|tirei|apaguei|repus|restaurei|já não)\b",
+    ),
+    "request": (
+        rf"^(?:(?:and|but|so|ok(?:ay)?|also|well|yes|no|instead|now|then|next|just|please|pls|can you|could you|let'?s|i (?:really |just |only |also )*want to|i want you to|i need you to|i(?:'d| would) like to|you (?:should|can))[,:!.]?\s+)*{_WORK}\b(?!.*{_STANDING})",
+    ),
+    "passing": (
+        r"\b(?:for now|right now|this time|yet|just this once|for the moment|at the moment|in this moment|as of (?:now|today)|temporar(?:y|ily)|for today|por agora|por enquanto|desta vez|ainda não|por hoje)\b",
+        r"\b(?:in|for|on) (?:this|that) (?:pr|task|change|commit|branch|session|step|one|time|message|file)\b|\b(?:neste|nesta) (?:pr|tarefa|commit|sessão|passo|mensagem)\b",
+    ),
+    "session": (
+        r"\byou (?:just |have |already |only |really )*(?:\w+ed|made|did|forgot|wrote|put|ran|got|went|gave|left|took|broke|missed|said|were|are (?:\w+ )?\w+ing)\b(?<!\bneed)",
+        r"\bi (?:just |already |only |have )*(?:wanted|checked|tested|tried|moved|added|made|did|see|saw|know|ran|asked|updated|changed|fixed|created)\b|\bi(?:'m| am) \w+ing\b",
+    ),
+    "lasting": (
+        r"\b(?:not|never|always|only|every|each|all|any|must|exactly|without|instead|rather|em vez|ao invés|precedence|source of truth|as possible|because|since|so that|otherwise|in case|supposed|meant|the (?:goal|point|idea|intention)|não|nunca|sempre|só|apenas|todos?|todas?|cada|porque|já que)\b|n't\b",
+    ),
+    "points": (
+        r"\b(?:bullet|item|point|step|question|finding|comment|issue|improvement|phase|chunk|task|suggestion|for|bug|slice)s? #?\d+\b|(?:^|\s)#\d\b|^[A-Z]\d{1,3}\b|\b(?:recommendation|reccomendation)\b|\blin(?:es?|) \d|\[\^\d",
+        r"\b(?:the|this|that|whatever is) (?:latter|former|other one|above|below)\b|^(?:there|here|correct)\b|\b(?:like|as|about|do|does|did|doing|is|was|with|for|of|than) (?:this|that)(?=[.,;:!?)]|$| again| going forward| from now on)",
+        r"\b(?:this|that|these|those) (?:one|change|changes|info|error|output|message|rules?|dir|part|thing|way|again|format|normal|new|same|should|shouldn't|must)\b",
+        r"^(?:(?:ok|so|and|for starters|issue here|lastly|another \w+ one)[\s,.…-]+){2,}|\b(?:start|begin) with\b|^each one\b|\bit's there\b|\bwhat you think\b|\bif not\b|\btheir fork\b|^not (?:this|that|these|those)\b",
+        r"^[^,;:.`]{0,50}\b(?:it|them|this|that|these|those)(?=[,.;:!?]| \(| (?:by|with|in|for|from|at|on|to|and|but)\b)",
+    ),
+}
 
 
 @frozen
@@ -71,25 +450,21 @@ class Hit:
 
 
 Patterns = tuple[re.Pattern[str], ...]
-
-
-def _compiled(*tables: Mapping[str, Iterable[str]]) -> dict[str, Patterns]:
-    names = dict.fromkeys(name for table in tables for name in table)
-    return {name: tuple(_pattern(each) for table in tables for each in table.get(name, ())) for name in names}
-
-
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(_LEAD.sub(lambda lead: _LEADS[lead[1]], text), re.IGNORECASE)
-
-
 _LEAD = re.compile(r"(?<!\?P)<([a-z]+)>")
-_LEADS = EN_LEADS | PT_LEADS
-"""What several patterns begin with, by the name that stands for it in them."""
-_BY_USER = _compiled(EN_BY_USER, PT_BY_USER, OTHER_BY_USER)
-_BY_AGENT = _compiled(EN_BY_AGENT, PT_BY_AGENT)
-_VOID = _compiled(EN_VOID, PT_VOID)
-_SIGNALS = _compiled(EN_SIGNALS, PT_SIGNALS)
-_SECTIONS = _compiled(EN_SECTIONS, PT_SECTIONS)
+
+
+def _compiled(table: Mapping[str, Iterable[str]]) -> dict[str, Patterns]:
+    return {
+        name: tuple(re.compile(_LEAD.sub(lambda lead: _LEADS[lead[1]], each), re.IGNORECASE) for each in patterns)
+        for name, patterns in table.items()
+    }
+
+
+_BY_USER = _compiled(_BY_USER_WORDS)
+_BY_AGENT = _compiled(_BY_AGENT_WORDS)
+_VOID = _compiled(_VOID_WORDS)
+_SIGNALS = _compiled(_SIGNAL_WORDS)
+_SECTIONS = _compiled(_SECTION_WORDS)
 
 
 def user_hits(sentence: str) -> tuple[Hit, ...]:
@@ -104,7 +479,7 @@ def agent_hits(sentence: str) -> tuple[Hit, ...]:
 
 def shows(signal: Signal, sentence: str) -> bool:
     """Whether the signal is in the sentence."""
-    return any(pattern.search(sentence) for pattern in _SIGNALS.get(signal, ()))
+    return any(pattern.search(sentence) for pattern in _SIGNALS[signal])
 
 
 def is_quiet(sentence: str) -> bool:
@@ -117,12 +492,6 @@ def is_quiet(sentence: str) -> bool:
 def is_void(sort: Sort, sentence: str) -> bool:
     """Whether a sentence is nothing of the sort, whatever cue or label it has."""
     return any(pattern.search(sentence) for pattern in _VOID.get(sort, ()))
-
-
-def without(signal: Signal, sentence: str) -> str:
-    """The sentence without the wording of the signal at its beginning."""
-    found = next((found for pattern in _SIGNALS[signal] if (found := pattern.match(sentence))), None)
-    return sentence[found.end() :].lstrip(" ,.;:!–—-") if found else sentence
 
 
 def sort_of_section(heading: str) -> Sort | None:

@@ -367,7 +367,7 @@ def _asked_for(candidate: Candidate, episodes: Sequence[Episode]) -> str:
         (len(content_terms(request) & words) - age, request) for age, request in enumerate(reversed(requests[-2:]))
     ]
     score, nearest = max(shared, key=lambda scored: scored[0], default=(0, ""))
-    return cut(nearest, ASKED_CHARS) if score > 0 else ""
+    return cut(nearest, ASKED_CHARS) if score > 1 else ""
 
 
 def _is_recent(history: History, now_ms: int) -> bool:

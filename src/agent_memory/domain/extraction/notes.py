@@ -268,7 +268,8 @@ _STANDING = re.compile(
     re.IGNORECASE,
 )
 _EVERYWHERE = re.compile(
-    r"\b(?:in )?(?:all|any|every|each) (?:of )?(?:my |our |the )?(?:other )?(?:projects?|repos|repositories)\b|\beverywhere\b|\bglobally\b"
+    r"\b(?:in )?(?:all|any) (?:of )?(?:my |our |the )?(?:other )?(?:projects|repos|repositories)\b|\b(?:in|for) every (?:project|repo)\b"
+    r"|\beverywhere\b|\bglobally\b|\bglobal (?:rule|preference|memory|instruction|convention)s?\b"
     r"|\bem tod[oa]s os (?:meus )?proje[c]?tos\b",
     re.IGNORECASE,
 )
@@ -277,35 +278,23 @@ _ASIDE = re.compile(
 )
 _IN_BRACKETS = re.compile(r"^\(([^()]*)\)$")
 _PREAMBLE = re.compile(
-    r"^(?:so|and|but|also|actually|in fact|well|yes|please|just|that|then|na verdade|por favor|e|mas|que)[,:]?\s+"
+    r"^(?:so|and|but|also|actually|in fact|well|yes|ok(?:ay)?|honestly|please|just|that|then|na verdade|por favor|e|mas|que)(?:[,:]|\.{2,})?\s+"
     r"|^the user is (?:absolutely )?right[\s,.:;–—-]+|^the agent (?:would|recommends?|suggests?|proposes?) (?=[a-z])|^\[Image #\d+\]\s*"
     r"|^(?:no|nope|nah|não)[,:;–—-]\s*|^hm+[,.]?\s+"
     r"|^(?:(?:but )?(?:that's|that is|this is|it's) (?:wrong|incorrect|not (?:right|correct|true)))[,.:;–—-]\s*"
     r"|^(?:stop|wait|hold on|one moment)(?: for a (?:second|moment|minute))?[,.:;–—-]\s*"
     r"|^(?:from now on|going forward|in (?:the )?future|a partir de agora|de agora em diante|daqui em diante)[,:]?\s+"
     r"|^(?:the |o |a )?(?:root cause|(?:actual |real |underlying )?(?:problem|issue|bug|cause|culprit|reason)|causa raiz|problema|erro|causa)"
-    r" (?:was|is|era|foi) (?:that|que)[,:]?\s+"
+    r" (?:was|is|era|foi)(?: (?:that|que)[,:]?\s+| (?=(?:an?|the|um|uma) ))"
     r"|^(?:the )?(?:root cause|bug|issue)(?: found and fixed| (?:is|was) (?:real|confirmed)| of [^:]{3,60})?:\s+"
     r"|^(?:(?:one|two|another|an?) )?(?:side |other )?(?:notes?|things?|caveats?)\b[^:.]{0,40}:\s+"
     r"|^(?:it )?turn(?:s|ed) out(?: that)?[,:]?\s+|^(?:afinal|acontece que)[,:]?\s+"
     r"|^(?:we|i)(?:'ve| have)? (?:decided|agreed)(?: that| to)?(?! (?:on|against|for)\b)\s+|^(?:decidimos|decidi)(?: que)?\s+"
-    r"|^(?:let's|lets|let us|vamos) (?:just )?(?=[a-z])"
+    r"|^(?:let'?s|let us|vamos) (?:just )?(?=[a-z])"
     r"|^(?:i|we) (?:really |just |only |do |also )+(?:want|need) to |^(?:we|i) (?:still )?(?:need|have) to (?=[a-z])"
     r"|^(?:eu )?(?:só|apenas) quero\s+",
     re.IGNORECASE,
 )
-
-_WANTED = re.compile(
-    r"^(?:(?:so|and|but|also|actually|well|yes|no)[,:]?\s+)*(?:i|we) (?:really |just |only |still |do )*(?:want|need|expect) "
-    r"(?P<what>(?:the|this|that|these|those|our|each|every|all|any|users?|it)(?: (?!not\b)[\w`./'-]+){0,3}) "
-    r"(?P<not>not )?to (?P<to_not>not )?(?=[a-z])(?!(?:the|a|an|our|my|your|this|that|its?|be able)\b)",
-    re.IGNORECASE,
-)
-_TAKES_TO = re.compile(
-    r"(?:\w+ed|ability|option|possibility|chance|choice|right|permission|way|back|close|set|sent|put|next|related)$",
-    re.IGNORECASE,
-)
-"""Before these `to` leads on to no act of theirs: `the ability to resume`, `moved to main`."""
 
 
 def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> ProposedEntry | None:
@@ -317,7 +306,7 @@ def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> P
         return None
     text = f"{candidate.text} {candidate.quote}"
     return ProposedEntry(
-        title=f"{title} (dealt with since)"
+        title=f"Fixed: {title}"
         if candidate.mended
         else f"Said once: {title}"
         if candidate.sort is Sort.ROUTINE
@@ -339,7 +328,6 @@ def headline(claim: str) -> str:
     sentences = sentences_of(claim)
     first = sentences[0] if sentences else claim
     text = first if len(first) >= MIN_TITLE_CHARS or len(sentences) < 2 else f"{first} {sentences[1]}"
-    text = _WANTED.sub(_as_it_should_be, text)
     while (found := _PREAMBLE.match(text)) and len(text) - found.end() >= 12 and not is_anaphoric(text[found.end() :]):
         text = text[found.end() :]
     text = text.lstrip(" ,;:–—")
@@ -347,13 +335,6 @@ def headline(claim: str) -> str:
     is_list = ": " in text and "; " in text
     whole = ("" if is_list else clause(text, TITLE_CHARS)) or clause(text, LONGEST_TITLE_CHARS)
     return "" if whole.endswith("…") else capitalised(_IN_BRACKETS.sub(r"\1", whole).rstrip(" .!,;:"))
-
-
-def _as_it_should_be(found: re.Match[str]) -> str:
-    """`this command should behave like` of `I want this command to behave like`."""
-    if _TAKES_TO.search(found["what"]):
-        return found[0]
-    return f"{found['what']} should {'not ' if found['not'] or found['to_not'] else ''}"
 
 
 def _kind(candidate: Candidate) -> Kind:

@@ -40,6 +40,7 @@ _CAUSE_LABEL = re.compile(
     r"|causa(?:[- ]raiz)?|o (?:problema|erro)|o que aconteceu)(?: was| were)?$",
     re.IGNORECASE,
 )
+_NAMED_CAUSE = re.compile(r"(?:the )?(?:root |actual )?(?:cause|causa)\b", re.IGNORECASE)
 _REMEDY_LABEL = re.compile(
     r"(?:the )?(?:fix(?:ed)?|solution|resolution|remedy|correção|correcção|solução)\b", re.IGNORECASE
 )
@@ -53,6 +54,10 @@ _SUBJECTLESS = re.compile(
     r"(?:caused by|due to|because|causad[oa] por|devido a|porque|you|your|yes|no|thanks?|thank|sure|by|only|my|the agent|i|there's no reason)\b",
     re.IGNORECASE,
 )
+_CONSTRAINT = re.compile(
+    r"\b(?:must|has to|have to|needs? to|requires?|only works?|unless|otherwise|will|if)\b", re.IGNORECASE
+)
+"""It stays so."""
 _ASIDE = re.compile(r"\s\([^()]*\)")
 _CONTINUES = re.compile(
     r"(?:this|that|these|it|they|otherwise|once|without|so|because|since|if|isto|isso|assim|senão|sem|se|porque)\b",
@@ -96,16 +101,12 @@ class _Said:
 def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]:
     """The candidates in the agent's words of one episode. Open tasks only where nothing was worked on after it."""
     closing = episode.closing
-    if not episode.worked:
-        return
-    if closing is None:
-        yield from islice(_findings(episode, ""), 1)
+    if closing is None or not episode.worked:
         return
     said = _sentences(closing)
     lessons = tuple(_lessons(said, closing, acted=episode.acted))
+    lessons = lessons or tuple(islice(_confirmed(episode, closing, said), MOST_FINDINGS))
     yield from lessons
-    if not lessons:
-        yield from islice(_confirmed(episode, closing, said), MOST_FINDINGS)
     wraps_up = bool(episode.asked and shows(Signal.WRAPS_UP, episode.asked.text.strip()[:MAX_CHARS]))
     taken = " ".join(lesson.text for lesson in lessons)
     for statement in said:
@@ -190,22 +191,35 @@ def _lessons(said: Sequence[_Said], closing: Turn, *, acted: bool) -> Iterator[C
     """What was wrong, at most three times: a longer list is a report.
 
     What nothing was done about counts only where it is said to have been found out: the rest is an explanation of the code.
+    Where something was done, it counts only if it says how it was mended, or tells of the past or of what stays so: whether a
+    fault still is one, nobody knows else.
     """
     previous, told_already, count = "", "", 0
     labels: set[str] = set()
     for index, statement in enumerate(said):
+        sentence = statement.sentence
         labelled = statement.first and statement.label not in labels and bool(_CAUSE_LABEL.match(statement.label))
-        told = acted or bool(_FOUND_OUT.search(statement.sentence))
+        told = acted or bool(_FOUND_OUT.search(sentence))
         cause = _cause(statement, announced=_announces(previous), labelled=labelled) if told else ""
-        previous = statement.sentence if not says_enough(statement.sentence, 4) else ""
-        if cause and in_third_person(statement.sentence) not in told_already and count < MAX_LESSONS:
-            labels.add(statement.label if labelled else "")
-            count += 1
-            lesson = _lesson(cause, closing, _remedy(said[index + 1 :], cause))
-            before = in_third_person(statement.preceding)
-            fits = before and not is_quiet(before) and before not in cause
-            told_already = f"{told_already} {cause}"
-            yield evolve(lesson, quote=f"{before} {cause}") if fits else lesson
+        previous = sentence if not says_enough(sentence, 4) else ""
+        if not cause or in_third_person(sentence) in told_already or count == MAX_LESSONS:
+            continue
+        labels.add(statement.label if labelled else "")
+        lesson = _lesson(cause, closing, _remedy(said[index + 1 :], cause))
+        named = _is_cued(sentence) or bool(_NAMED_CAUSE.match(statement.label))
+        over = named and not _is_present_fault(cause)
+        if not (over or lesson.supports or lesson.mended or not acted):
+            continue
+        count += 1
+        told_already = f"{told_already} {cause}"
+        before = in_third_person(statement.preceding)
+        fits = before and not is_quiet(before) and before not in cause
+        yield evolve(lesson, quote=f"{before} {cause}") if fits else lesson
+
+
+def _is_cued(sentence: str) -> bool:
+    """Whether the sentence itself says that it tells a cause, or what stays so."""
+    return any(hit.shows is Sort.LESSON for hit in agent_hits(sentence))
 
 
 def _cause(statement: _Said, *, announced: bool, labelled: bool) -> str:
@@ -214,7 +228,7 @@ def _cause(statement: _Said, *, announced: bool, labelled: bool) -> str:
     lead = sentence.split(":", 1)[0] if statement.leads else sentence
     if is_quiet(sentence) or _SUBJECTLESS.match(sentence) or shows(Signal.CHANGELOG, sentence):
         return ""
-    cued = any(hit.shows is Sort.LESSON for hit in agent_hits(lead))
+    cued = _is_cued(lead)
     if not (cued or labelled or announced):
         return ""
     preceding = [statement.preceding] if statement.preceding and not is_quiet(statement.preceding) else []
@@ -222,6 +236,8 @@ def _cause(statement: _Said, *, announced: bool, labelled: bool) -> str:
         return ""
     following = [other for other in statement.following[:2] if not is_quiet(other)]
     cause = " ".join((*(preceding if is_anaphoric(sentence) else ()), sentence, *following))
+    if is_void(Sort.LESSON, cause) or shows(Signal.POINTS, sentence):
+        return ""
     tells = says_enough(cause[:SENTENCE_CHARS], 5) and names_in(cause) and (cued or tells_a_fault(cause))
     return in_third_person(cause) if tells else ""
 
@@ -234,48 +250,56 @@ def _remedy(rest: Sequence[_Said], cause: str) -> str:
         remedy = statement.sentence
         if is_quiet(remedy) or _IMPROVEMENT.search(remedy) or remedy in cause:
             continue
-        if statement.first and _REMEDY_LABEL.match(statement.label) and says_enough(remedy, 2):
+        mends = shows(Signal.REMEDY, remedy)
+        # Under a heading that speaks of the fix, too, a sentence may only tell the failure again.
+        if _REMEDY_LABEL.match(statement.label) and says_enough(remedy, 2) and (mends or not tells_a_fault(remedy)):
             return in_third_person(remedy)
         shared = len(content_terms(remedy) & words)
-        if shared > most and shows(Signal.REMEDY, remedy) and names_in(remedy) and says_enough(remedy, 4):
+        if mends and shared > most and names_in(remedy) and says_enough(remedy, 4):
             best, most = remedy, shared
     return in_third_person(best)
 
 
 def _lesson(cause: str, turn: Turn, remedy: str, *also: int) -> Candidate:
     """What does not say by its tense that it is over says it in its title."""
-    claim = joined(*sentences_of(cause))
-    supports = (Support("Remedy", cut(remedy)),) if remedy and remedy[:60] not in cause else ()
+    sentences = sentences_of(cause)
+    supports = (Support("Remedy", remedy),) if remedy and remedy[:60] not in cause else ()
+    mended = supports or any(shows(Signal.REMEDY, each) for each in sentences[1:])
     return Candidate(
         Sort.LESSON,
         Role.AGENT,
-        cut(claim),
+        cut(joined(*sentences)),
         (*also, turn.number),
         quote=cause,
         supports=supports,
-        mended=bool(supports) and tells_a_present_fault(sentences_of(cause)[0]),
+        mended=bool(mended) and _is_present_fault(cause),
     )
 
 
+def _is_present_fault(cause: str) -> bool:
+    first = sentences_of(cause)[0]
+    return tells_a_present_fault(first) and not _CONSTRAINT.search(first)
+
+
 def _confirmed(episode: Episode, closing: Turn, said: Sequence[_Said]) -> Iterator[Candidate]:
-    """The findings announced during the work, with the remedy that the closing words name."""
-    for finding in _findings(episode, closing.text):
-        lesson = _lesson(finding.quote, closing, _remedy(said, finding.quote), *finding.turns)
-        # What was acted upon is no longer so, whether or not the closing words say how.
-        yield evolve(lesson, mended=tells_a_present_fault(sentences_of(finding.quote)[0]))
+    """The findings announced during the work of which the closing words name the remedy."""
+    for claim, number in _findings(episode, closing.text):
+        lesson = _lesson(claim, closing, _remedy(said, claim), number)
+        if lesson.supports or lesson.mended:
+            yield lesson
 
 
-def _findings(episode: Episode, closing: str) -> Iterator[Candidate]:
-    """The findings announced during the work, the last first, that were acted upon and, where there are closing words,
-    are confirmed by them."""
+def _findings(episode: Episode, closing: str) -> Iterator[tuple[str, int]]:
+    """The findings announced during the work, the last first, each with its turn, that were acted upon and are confirmed by
+    the closing words."""
     writes_after, last_write, next_words = False, 0, closing
     for position, turn in enumerate(turn for turn in reversed(episode.work) if turn.role is Role.AGENT):
         if any(call.writes for call in turn.tool_calls):
             writes_after, last_write = True, position
         soon = position - last_write <= _SOON or _FOUND.match(turn.text)
         claim = _announced(turn) if turn.tool_calls and writes_after and soon else ""
-        if claim and not _FAILED_TO_HELP.match(next_words) and (not closing or _confirms(closing, claim)):
-            yield Candidate(Sort.LESSON, Role.AGENT, cut(claim), (turn.number,), quote=claim)
+        if claim and not _FAILED_TO_HELP.match(next_words) and _confirms(closing, claim):
+            yield claim, turn.number
         next_words = turn.text.strip() or next_words
 
 
@@ -311,6 +335,8 @@ def _found_or_decided(statement: _Said, closing: Turn) -> Iterator[Candidate]:
     hit = next((hit for hit in agent_hits(sentence) if hit.shows in (Sort.REASONED, Sort.FINDING)), None)
     quiet = sentence.endswith(("?", ":")) or shows(Signal.HEDGE, sentence) or shows(Signal.NARRATION, sentence)
     if hit is None or quiet or (hit.shows is Sort.REASONED and not _decides(sentence)):
+        return
+    if shows(Signal.POINTS, sentence):
         return
     if is_anaphoric(sentence) and (not statement.preceding or is_quiet(statement.preceding)):
         return

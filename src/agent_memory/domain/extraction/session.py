@@ -1,26 +1,15 @@
-"""A session as a conversation: episodes, whose words a message holds, what the agent answered, and which option was chosen."""
+"""A session as a conversation: episodes, whose words a message holds, and which of the options on offer was chosen."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 
 from attrs import frozen
 
-from agent_memory.domain.extraction.cues import Signal, Sort, is_quiet, shows, sort_of_section, without
-from agent_memory.domain.extraction.text import (
-    Block,
-    blocks_of,
-    cut,
-    in_third_person,
-    is_anaphoric,
-    joined,
-    says_enough,
-    sentences_of,
-)
+from agent_memory.domain.extraction.cues import Signal, Sort, shows, sort_of_section
+from agent_memory.domain.extraction.text import Block, blocks_of, cut
 from agent_memory.domain.history import History, Role, Turn
-from agent_memory.domain.planning.directives import is_directive
 
 _INJECTED = re.compile(
     r"\s*(?:<[a-z][\w-]*>|# AGENTS\.md instructions|Caveat: |This session is being continued|Your final response is"
@@ -85,10 +74,6 @@ def is_injected(turn: Turn) -> bool:
     return bool(_INJECTED.match(turn.text)) or not turn.text.strip()
 
 
-_OF_ITSELF = ("The agent ", "If ", "Eu ", "Se ")
-"""So begins what says nothing of the matter: what the agent did or will do, and what would be."""
-_LOOKED_AT = 3
-"""Turns in which the agent may say what it agrees to: at first it often only goes to look."""
 _CHOICE = re.compile(
     r"\b(?:option|approach|variant|number|proposal|solution|alternative|plan|opção|opcao|alternativa|proposta)\s+"
     r"(?:number\s+|#)?(?P<mark>\d|[a-e])\b"
@@ -102,56 +87,10 @@ _OPTION_LABEL = re.compile(
 )
 
 
-@frozen
-class Answer:
-    """The agent's first words in an episode."""
-
-    agrees: bool = False
-    """It says that the person is right."""
-    confirms: bool = False
-    """The same, or a plain yes."""
-    says: str = ""
-    """What it goes on to say of the matter; empty where it only says what it does next."""
-    turn: int = 0
-
-
-def answer_in(episode: Episode) -> Answer:
-    """The answer; an empty one where the agent went to work without a word."""
-    spoken = [turn for turn in episode.work if turn.role is Role.AGENT and turn.text.strip()][:_LOOKED_AT]
-    first = next((each for turn in spoken[:1] for each in _sentences(turn.text)), "")
-    rest = without(Signal.CONCEDES, first)
-    agrees = rest != first
-    confirms = agrees or first.casefold().startswith(("yes", "sim", "right", "correct"))
-    if not agrees:
-        return Answer(confirms=confirms)
-    conceded = first.removesuffix(rest) if rest else first
-    for turn in spoken:
-        text = turn.text.partition(conceded)[2] if turn is spoken[0] else turn.text
-        said = (each for each in _said(text) if says_enough(each) and not each.startswith(_OF_ITSELF))
-        if says := joined(*islice(said, 3)):
-            return Answer(agrees, confirms, says, turn.number)
-    return Answer(agrees, confirms)
-
-
-def informative(turn: Turn) -> tuple[str, ...]:
-    """The sentences of an agent's message that say something of the matter, in the third person; of one that says little,
-    all of them."""
-    short = (in_third_person(cut(each)) for each in _sentences(turn.text) if not is_directive(each))
-    return tuple(_said(turn.text)) or tuple(short)
-
-
-def _said(text: str) -> Iterator[str]:
-    """An order in the agent's words would be taken for one of the person's, whom the note quotes (P19): it is left out."""
-    said = (each for each in _sentences(text) if says_enough(each, 2) and not is_quiet(each) and not is_directive(each))
-    for position, sentence in enumerate(said):
-        if position or not is_anaphoric(sentence):
-            yield in_third_person(cut(sentence))
-
-
-def _sentences(text: str) -> Iterator[str]:
-    blocks = blocks_of(text)
-    told = [block for block in blocks if block.style == "paragraph"] or blocks
-    return (sentence for block in told for sentence in sentences_of(block.text))
+def confirms(episode: Episode) -> bool:
+    """Whether the agent's first words in the episode say that the person is right."""
+    spoken = next((turn.text for turn in episode.work if turn.role is Role.AGENT and turn.text.strip()), "")
+    return shows(Signal.CONCEDES, spoken.lstrip("* "))
 
 
 @frozen

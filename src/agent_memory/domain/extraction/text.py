@@ -301,7 +301,7 @@ _DEFECT = re.compile(
     re.IGNORECASE,
 )
 _PAST = re.compile(
-    r"\b(?:was|were|had|did|didn't|wasn't|weren't|failed|broke|caused|moved|left|used|took|returned|read|kept|era|foi|estava|tinha|\w+ava)\b"
+    r"\b(?:was|were|had|did|didn't|wasn't|weren't|failed|broke|caused|happened|moved|left|used|took|returned|read|kept|era|foi|estava|tinha|\w+ava)\b"
 )
 _AFTER_POINT = re.compile(r"([.!?] )the(?= (?:agent|user)\b)")
 _FIRST_PERSON = (
