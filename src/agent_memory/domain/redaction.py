@@ -15,9 +15,9 @@ from agent_memory.domain.redacting.blocks import PRIVATE, block_spans, open_priv
 from agent_memory.domain.redacting.coats import encoded_spans, escaped_spans, wrapped_spans
 from agent_memory.domain.redacting.keyword_search import KeywordSearch, lowered
 from agent_memory.domain.redacting.rule import Rule, Span
-from agent_memory.domain.redacting.tokens import PLATFORMS, TOKENS, VENDORS
+from agent_memory.domain.redacting.tokens import TOKENS, VENDORS
 
-RULES: tuple[Rule, ...] = (*TOKENS, *PLATFORMS, *ADDRESSES, *VENDORS, *HEADERS, *ASSIGNMENTS)
+RULES: tuple[Rule, ...] = (*TOKENS, *ADDRESSES, *VENDORS, *HEADERS, *ASSIGNMENTS)
 """Best-informed first: where two find the same secret, the earlier one names it."""
 
 _MARK = "[redacted:"

@@ -21,15 +21,14 @@ from fixtures.rule_examples import (
 )
 
 _TABLES = {
-    "TOKENS": TOKEN_EXAMPLES,
-    "PLATFORMS": PLATFORM_EXAMPLES,
+    "TOKENS": (*TOKEN_EXAMPLES, *PLATFORM_EXAMPLES),
     "ADDRESSES": ADDRESS_EXAMPLES,
     "VENDORS": VENDOR_EXAMPLES,
     "HEADERS": HEADER_EXAMPLES,
     "ASSIGNMENTS": ASSIGNED_EXAMPLES,
 }
 """The examples of each table."""
-_OF_ONE_SHAPE = ("TOKENS", "PLATFORMS", "VENDORS")
+_OF_ONE_SHAPE = ("TOKENS", "VENDORS")
 
 
 def _finders(example: Example, rules: Sequence[Rule]) -> list[Rule]:

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from agent_memory.domain.redacting.tokens import PLATFORMS, TOKENS
+from agent_memory.domain.redacting.tokens import TOKENS
 from fixtures.rule_examples import found_by_all, rules_made_anew
 from fixtures.secret_samples import base64_text
 
@@ -58,7 +58,7 @@ def test_base64_of_a_private_key_is_told_from_that_of_a_certificate(label: str, 
     ],
 )
 def test_what_stands_behind_a_key_id_was_drawn(secret: str, is_one: bool) -> None:
-    assert (found_by_all(PLATFORMS, f"AKIAQZVWRJKXPVB2NTCW {secret}") == [secret]) is is_one
+    assert (secret in found_by_all(TOKENS, f"AKIAQZVWRJKXPVB2NTCW {secret}")) is is_one
 
 
 _WORDS = ["ribbon", "velvet", "cactus", "orbit", "lunar", "saddle", "tonic", "hazard", "mimic", "walnut"]
@@ -75,7 +75,7 @@ _WORDS = ["ribbon", "velvet", "cactus", "orbit", "lunar", "saddle", "tonic", "ha
 @pytest.mark.parametrize("between", [" ", ",", ", "])
 def test_a_seed_phrase_hardly_repeats_a_word_and_is_no_sentence(words: list[str], is_one: bool, between: str) -> None:
     phrase = between.join(words)
-    assert (found_by_all(PLATFORMS, f"mnemonic: {phrase}") == [phrase]) is is_one
+    assert (found_by_all(TOKENS, f"mnemonic: {phrase}") == [phrase]) is is_one
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from agent_memory.domain.redacting.rule import (
     Rule,
+    anything,
     digits_in,
     entropy_bits,
     is_drawn,
@@ -16,6 +17,7 @@ from agent_memory.domain.redacting.rule import (
     is_placeholder,
     is_reference,
     is_unquoted_strong_password,
+    table_of,
     tokenlike,
     varied,
     worded_share,
@@ -88,58 +90,38 @@ _ATTACHED = r"""['"]?(?P<secret>[^\s"'`-][^\s"'`;|]{3,200})"""
 _APART = r"""[ :=]{1,3}['"]?(?P<secret>[^\s"'`-][^\s"'`;|]{3,500})"""
 
 ADDRESSES: tuple[Rule, ...] = (
-    Rule(
-        "url-password",
-        ("://",),
-        (
-            r"""://(?:[^\s/:@"'`<>?#\\]{0,100}:(?P<secret>[^\s/"'`<>\\]{1,200}|(?!\d{1,5}/)[^\s@"'`<>\\]{1,200})"""
-            r"""@(?=[\w.\[$%{-])|[^\s"'`<>\\]{0,300}+)"""
-        ),
-        _password,
-    ),
-    Rule(
-        "password",
-        ("sqlplus ", "sqlldr ", "expdp ", "impdp ", "rman ", "jdbc:oracle:thin:"),
-        r"""(?i)(?:[a-z]{4,7}[ ](?:-\w[ ]){0,2}|jdbc:oracle:thin:)[\w$#]{1,40}/(?P<secret>[^\s/"'`]{3,100})@""",
-        _password,
-    ),
-    Rule(
-        "password",
-        ("identified by ",),
-        r"""(?i)identified by[ ](?:values[ ])?["']?(?P<secret>[^\s"'`;]{4,200})""",
-        is_password,
-    ),
-    Rule("url-token", ("://",), r"://(?P<secret>[\w~.%-]{20,300}+)@(?=[A-Za-z0-9])", _token),
-    Rule(
-        "netrc-password",
-        ("machine",),
-        r"machine\s{1,4}\S{1,200}\s{1,8}login\s{1,4}\S{1,200}\s{1,8}password\s{1,4}(?P<secret>\S{3,300})",
-        _password,
-    ),
-    Rule(
-        "pgpass-password",
-        (":5432:", ":5433:", ":3306:"),
-        r":(?:543[23]|3306):[\w*-]{1,64}:[\w.-]{1,64}:(?P<secret>[^\s:]{4,200})",
-        _database_password,
-    ),
-    Rule(
-        "password",
-        ("-pass",),
-        r"""-pass(?:in|out)?['",\s]{1,6}pass:(?P<secret>[^\s"'`]{4,200})""",
-        _password,
+    *table_of(
+        r"""
+url-password          inside,password  ://  ://(?:[^\s/:@"'`<>?#\\]{0,100}:(?P<secret>[^\s/"'`<>\\]{1,200}|(?!\d{1,5}/)[^\s@"'`<>\\]{1,200})@(?=[\w.\[$%{-])|[^\s"'`<>\\]{0,300}+)
+password              inside,password  sqlplus· sqlldr· expdp· impdp· rman· jdbc:oracle:thin:  (?i)(?:[a-z]{4,7}[ ](?:-\w[ ]){0,2}|jdbc:oracle:thin:)[\w$#]{1,40}/(?P<secret>[^\s/"'`]{3,100})@
+password              inside,literal  identified·by·  (?i)identified by[ ](?:values[ ])?["']?(?P<secret>[^\s"'`;]{4,200})
+url-token             inside,token  ://  ://(?P<secret>[\w~.%-]{20,300}+)@(?=[A-Za-z0-9])
+netrc-password        inside,password  machine  machine\s{1,4}\S{1,200}\s{1,8}login\s{1,4}\S{1,200}\s{1,8}password\s{1,4}(?P<secret>\S{3,300})
+pgpass-password       inside,database  :5432: :5433: :3306:  :(?:543[23]|3306):[\w*-]{1,64}:[\w.-]{1,64}:(?P<secret>[^\s:]{4,200})
+password              inside,password  -pass  -pass(?:in|out)?['",\s]{1,6}pass:(?P<secret>[^\s"'`]{4,200})
+authtoken             inside,varied  authtoken·  authtoken (?P<secret>[A-Za-z0-9_]{20,100}+)(?!\w)
+api-key               inside,varied  username" user"  user(?:name)?"\s{0,4}:\s{0,4}"[^"\n]{1,100}"\s{0,4},\s{0,20}"key"\s{0,4}:\s{0,4}"(?P<secret>[^"\s]{16,200})\"
+password              inside,password  directoryentry(  (?i)DirectoryEntry\(\s{0,8}@?"[^"\n]{1,200}"\s{0,4},\s{0,20}"[^"\n]{1,100}"\s{0,4},\s{0,20}"(?P<secret>[^"\n]{4,200})\"
+password              inside,any  password·to·proceed·to·installation  password to proceed to installation:?(?:\\n|\s|\*){1,40}(?P<secret>[0-9a-f]{32})
+password              inside,password  networkcredential(  (?i)NetworkCredential\(\s{0,4}"[^"\n]{1,100}"\s{0,4},\s{0,4}"(?P<secret>[^"\n]{4,200})\"
+connection-password   inside,database  password= pwd= password·= pwd·=  (?i)(?<=[;,&"'])(?:password|pwd)[ ]?=[ ]?(?P<secret>[^\s;"'`&]{4,200})(?=[;&"'])
+basic-auth            word,base64  auth  auth\\{0,2}"\s{0,4}:\s{0,4}\\{0,2}"(?P<secret>[A-Za-z0-9+/]{12,600}={0,2})\\{0,2}\"
+basic-auth            inside,varied  _auth  _auth[ ]?=[ ]?["']?(?P<secret>[A-Za-z0-9+/-]{12,600}={0,2})
+""",
+        {
+            "any": anything,
+            "base64": _user_in_base64,
+            "database": _database_password,
+            "literal": is_password,
+            "password": _password,
+            "token": _token,
+        },
     ),
     Rule(
         "password",
         tuple(f" {verb} {article} " for verb in ("as", "is") for article in ("the", "my", "your", "our", "its")),
         r"(?:\w{2,20}[ ])??pass(?:word|phrase|code)",
         judge=_said_before,
-    ),
-    Rule("authtoken", ("authtoken ",), r"authtoken (?P<secret>[A-Za-z0-9_]{20,100}+)(?!\w)", varied),
-    Rule(
-        "api-key",
-        ('username"', 'user"'),
-        r"""user(?:name)?"\s{0,4}:\s{0,4}"[^"\n]{1,100}"\s{0,4},\s{0,20}"key"\s{0,4}:\s{0,4}"(?P<secret>[^"\s]{16,200})\"""",
-        varied,
     ),
     _in_command("curl-user", "curl|wget|https?|httpie|xh", "_-u _--user _-a", _USER_AND_PASSWORD, _user_and_password),
     _in_command("mysql-password", "mysql|mysqldump|mysqladmin|mariadb", "_-p", _ATTACHED, _database_password),
@@ -155,39 +137,10 @@ ADDRESSES: tuple[Rule, ...] = (
         _APART,
         _database_password,
     ),
-    Rule(
-        "password",
-        ("directoryentry(",),
-        r"""(?i)DirectoryEntry\(\s{0,8}@?"[^"\n]{1,200}"\s{0,4},\s{0,20}"[^"\n]{1,100}"\s{0,4},\s{0,20}"(?P<secret>[^"\n]{4,200})\"""",
-        _password,
-    ),
-    Rule(
-        "password",
-        ("password to proceed to installation",),
-        r"password to proceed to installation:?(?:\\n|\s|\*){1,40}(?P<secret>[0-9a-f]{32})",
-    ),
-    Rule(
-        "password",
-        ("networkcredential(",),
-        r"""(?i)NetworkCredential\(\s{0,4}"[^"\n]{1,100}"\s{0,4},\s{0,4}"(?P<secret>[^"\n]{4,200})\"""",
-        _password,
-    ),
-    Rule(
-        "connection-password",
-        ("password=", "pwd=", "password =", "pwd ="),
-        r"""(?i)(?<=[;,&"'])(?:password|pwd)[ ]?=[ ]?(?P<secret>[^\s;"'`&]{4,200})(?=[;&"'])""",
-        _database_password,
-    ),
-    Rule(
-        "basic-auth",
-        ("auth",),
-        r"""auth\\{0,2}"\s{0,4}:\s{0,4}\\{0,2}"(?P<secret>[A-Za-z0-9+/]{12,600}={0,2})\\{0,2}\"""",
-        _user_in_base64,
-        word=True,
-    ),
-    Rule("basic-auth", ("_auth",), r"""_auth[ ]?=[ ]?["']?(?P<secret>[A-Za-z0-9+/-]{12,600}={0,2})""", varied),
 )
 
+
+# -- headers of HTTP, on the wire, in curl, in code -------------------------------------------------------------------
 
 _SEPARATOR = r"""\\{0,3}["'`]?\]?\s{0,3}(?:=>|[:=,])\s{0,3}(?:[bfru]{1,2}(?=["'`]))?\\{0,3}["'`]?"""
 _VALUE = r"[\w=~@.+/:%!$*-]"

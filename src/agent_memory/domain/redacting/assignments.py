@@ -28,17 +28,12 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 PASSWORD_WORDS = (
-    *_words("password passwd passphrase passcode pwd senha palavra-passe palavra_passe palavrapasse contraseña"),
     *_words(
-        "contrasena contrasenya motdepasse mot_de_passe mot-de-passe passwort kennwort wachtwoord lösenord losenord"
+        "password passwd passphrase passcode pwd senha palavra-passe palavra_passe palavrapasse contraseña contrasena contrasenya "
+        "motdepasse mot_de_passe mot-de-passe passwort kennwort wachtwoord lösenord losenord passord adgangskode kodeord salasana "
+        "hasło haslo heslo jelszó jelszo lozinka geslo parola parolă şifre sifre slaptažodis parool пароль 密码 密碼 口令 暗証番号 "
+        "パスワード パスフレーズ 비밀번호 패스워드 암호 סיסמה סיסמא katasandi kata_sandi पासवर्ड รหัสผ่าน گذرواژه"
     ),
-    *_words(
-        "passord adgangskode kodeord salasana hasło haslo heslo jelszó jelszo lozinka geslo parola parolă şifre sifre"
-    ),
-    *_words(
-        "slaptažodis parool пароль 密码 密碼 口令 暗証番号 パスワード パスフレーズ 비밀번호 패스워드 암호 סיסמה סיסמא"
-    ),
-    *_words("katasandi kata_sandi पासवर्ड รหัสผ่าน گذرواژه"),
     *(
         "pass word",
         "pass-word",
@@ -242,10 +237,7 @@ def _short_password(start: int, found: re.Match[str]) -> tuple[int, int] | None:
     return _value(start, found, _SHORT_PASSWORDS) if begins and not tail[:1].isalpha() else None
 
 
-def _element_of_words(name: str, keywords: tuple[str, ...]) -> Rule:
-    """`<secret>{id value}</secret>`, one word of which was drawn at random."""
-    pattern = rf"""<(?i:{"|".join(map(re.escape, keywords))})>(?P<secret>[^<\n]{{16,600}}+)</"""
-    return Rule(name, tuple(f"<{word}>" for word in keywords), pattern, _holds_key)
+_ELEMENTS = ("secret", "token", "password", "apikey", "api-key", "privatekey", "id")
 
 
 def _holds_key(value: str) -> bool:
@@ -260,11 +252,6 @@ def _named_key(start: int, found: re.Match[str]) -> tuple[int, int] | None:
     if found["tail"] or not _NO_OTHER_KEY.match(found.string, start):
         return None
     return _value(start, found, _SAID_KEYS if found["said"] or found["spaced"] else _UNNAMED_KEYS)
-
-
-def _query_key() -> Rule:
-    """`?key=value`, in hexadecimal too."""
-    return Rule("api-key", ("?key=", "&key="), r"[?&][Kk]ey=(?P<secret>[\w-]{20,200}+)", is_key)
 
 
 def _is_drawn_key(value: str) -> bool:
@@ -289,30 +276,10 @@ def _is_said_password(value: str) -> bool:
 
 
 _SAID_OF_PASSWORDS = frozenset(
-    [
-        "required",
-        "incorrect",
-        "invalid",
-        "expired",
-        "correct",
-        "encrypted",
-        "hashed",
-        "missing",
-        "wrong",
-        "weak",
-        "strong",
-        "unchanged",
-        "disabled",
-        "enabled",
-        "unknown",
-        "mandatory",
-        "accepted",
-        "rejected",
-        "ignored",
-        "stored",
-        "cleared",
-        "changed",
-    ]
+    _words(
+        "required incorrect invalid expired correct encrypted hashed missing wrong weak strong unchanged "
+        "disabled enabled unknown mandatory accepted rejected ignored stored cleared changed"
+    )
 )
 
 
@@ -339,7 +306,12 @@ ASSIGNMENTS: tuple[Rule, ...] = (
     _named("api-key", KEYS, _Forms()),
     _named("session", SESSIONS, _Forms(environment=_never)),
     Rule("api-key", ("key",), _VALUE, judge=_named_key),
-    _element_of_words("secret", ("secret", "token", "password", "apikey", "api-key", "privatekey", "id")),
+    Rule(
+        "secret",  # `<secret>{id value}</secret>`, one word of which was drawn at random
+        tuple(f"<{word}>" for word in _ELEMENTS),
+        rf"""<(?i:{"|".join(_ELEMENTS)})>(?P<secret>[^<\n]{{16,600}}+)</""",
+        _holds_key,
+    ),
     Rule("secret", ('variable "',), _TERRAFORM, is_key),
-    _query_key(),
+    Rule("api-key", ("?key=", "&key="), r"[?&][Kk]ey=(?P<secret>[\w-]{20,200}+)", is_key),  # in hexadecimal too
 )

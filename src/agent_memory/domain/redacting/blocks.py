@@ -37,10 +37,6 @@ _DATA_LINE = re.compile(
 _JWK = re.compile(r'"(?:d|p|q|dp|dq|qi|k)"\s{0,4}:\s{0,4}"(?P<secret>[A-Za-z0-9_-]{40,2000})"')
 
 
-def _pem_spans(text: str) -> Iterator[tuple[int, int]]:
-    return (found.span() for found in _PEM.finditer(text))
-
-
 def _beheaded_pem_spans(text: str) -> Iterator[tuple[int, int]]:
     """The lines that stand before the end of a key whose beginning was cut away; each is looked at once."""
     looked_at = 0
@@ -63,10 +59,6 @@ def _body_before(text: str) -> int | None:
             break
         begin -= len(line)
     return begin if len(text) - begin >= 16 else None
-
-
-def _putty_spans(text: str) -> Iterator[tuple[int, int]]:
-    return (found.span() for found in _PUTTY.finditer(text))
 
 
 def _private_tags(text: str) -> Iterator[re.Match[str]]:
@@ -130,24 +122,26 @@ def _mapping_values(document: str, position: int, indent: int, offset: int) -> I
         position = newline + 1
 
 
-def _jwk_spans(text: str) -> Iterator[tuple[int, int]]:
-    return (found.span("secret") for found in _JWK.finditer(text))
-
-
-_SEARCHES: tuple[tuple[str, str, Callable[[str], Iterator[tuple[int, int]]]], ...] = (
+_SEARCHES: tuple[tuple[str, str, re.Pattern[str] | Callable[[str], Iterator[tuple[int, int]]]], ...] = (
     # name, what the lowered text must contain, search
     (PRIVATE, "private", _private_spans),
-    ("private-key", "private key", _pem_spans),
+    ("private-key", "private key", _PEM),
     ("private-key", "private key", _beheaded_pem_spans),
-    ("private-key", "private-lines:", _putty_spans),
+    ("private-key", "private-lines:", _PUTTY),
     ("kubernetes-secret", "kind:", _kubernetes_spans),
-    ("private-key", '"kty"', _jwk_spans),
+    ("private-key", '"kty"', _JWK),
 )
 
 
 def block_spans(text: str, low: str) -> Iterator[Span]:
     """Every secret of `text` that spans lines; `low` is the text in lower case."""
     for name, needed, search in _SEARCHES:
-        if needed in low:
-            for start, end in search(text):
-                yield Span(start, end, -1, name)
+        if needed not in low:
+            continue
+        if isinstance(search, re.Pattern):
+            spans: Iterator[tuple[int, int]] = (
+                found.span("secret" if "secret" in search.groupindex else 0) for found in search.finditer(text)
+            )
+        else:
+            spans = search(text)
+        yield from (Span(start, end, -1, name) for start, end in spans)

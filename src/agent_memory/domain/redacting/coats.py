@@ -8,23 +8,9 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterable, Iterator
-
-from attrs import frozen
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from agent_memory.domain.redacting.rule import Span, is_drawn
-
-
-@frozen
-class Places:
-    """Character `n` of a text as it reads now stands at `starts[n]` of the original, and the last of `starts` ends it."""
-
-    starts: tuple[int, ...]
-
-    def original(self, span: Span) -> Span:
-        """Where a span of the text lies in the original."""
-        return Span(self.starts[span.start], self.starts[span.end], span.rank, span.name)
-
 
 Search = Callable[[str], Iterable[Span]]
 
@@ -79,20 +65,15 @@ def _dumps(text: str) -> Iterator[tuple[int, int]]:
 
 def escaped_spans(text: str, search: Search) -> Iterator[Span]:
     """Every secret that only shows in a line once its escapes are read."""
-    for start, end in _escaped_places(text):
-        yield from _spans_in_line(text[start:end], start, search)
-
-
-def _escaped_places(text: str) -> Iterator[tuple[int, int]]:
-    """Each stretch of a line that holds escapes, with what stands around them; no two overlap."""
     end = 0
     for tell in _TELLS.finditer(text):
         if tell.start() < end:
             continue
+        # The stretch of the line that holds escapes, with what stands around them; no two overlap.
         first = max(text.rfind("\n", end, tell.start()) + 1, tell.start() - _BEFORE_CHARS, end)
         behind = _BEHIND.match(text, tell.end())
         end = behind.end() if behind else tell.end()
-        yield first, end
+        yield from _spans_in_line(text[first:end], first, search)
 
 
 def _spans_in_line(line: str, offset: int, search: Search) -> Iterator[Span]:
@@ -100,12 +81,8 @@ def _spans_in_line(line: str, offset: int, search: Search) -> Iterator[Span]:
     found = list(search(read))
     if "+" in line and "%" in line:  # a form, in which a plus sign is a space
         found.extend(search(read.replace("+", " ")))
-    if found:
-        yield from map(_places(line, offset).original, found)
-
-
-def _places(line: str, offset: int) -> Places:
-    """Of the line with its escapes read."""
+    if not found:
+        return
     starts: list[int] = []
     position = 0
     for escape in _ESCAPE.finditer(line):
@@ -113,7 +90,14 @@ def _places(line: str, offset: int) -> Places:
         starts.extend([offset + escape.start()] * len(_character(escape)))
         position = escape.end()
     starts.extend(range(offset + position, offset + len(line) + 1))
-    return Places(tuple(starts))
+    for span in found:
+        yield _original(span, starts)
+
+
+def _original(span: Span, starts: Sequence[int]) -> Span:
+    """Where a span of a text that was read or put together lies in the original: its character `n` stands at `starts[n]`, and
+    the last of `starts` ends it."""
+    return Span(starts[span.start], starts[span.end], span.rank, span.name)
 
 
 def _character(escape: re.Match[str]) -> str:
@@ -184,30 +168,24 @@ _AROUND_CHARS = 400
 """Of the first and the last line of a chain, what may tell what the token is."""
 
 
-@frozen
-class _Joint:
-    """A break in a token: `text[start:end]`, with the signs and spaces around it."""
-
-    start: int
-    end: int
+_Joint = tuple[int, int]
+"""Where a token is broken: the signs and spaces around a line break, half-open."""
 
 
-def wrapped_spans(text: str, search: Callable[[str], Iterable[Span]]) -> Iterator[Span]:
-    """Every secret that goes on behind a line break."""
-    for chain in _chains(text):
-        yield from _crossing(text, chain, search)
+def wrapped_spans(text: str, search: Search) -> Iterator[Span]:
+    """Every secret that goes on behind a line break.
 
-
-def _chains(text: str) -> Iterator[list[_Joint]]:
-    """The breaks inside tokens, those of one token together."""
+    Two lines belong together when the end of one and the beginning of the next could be two halves of one token. Lines that
+    do are read as one, and what crosses a break of theirs is a find. Each line is in one chain only.
+    """
     chain: list[_Joint] = []
     for joint in _joints(text):
-        if chain and not _WITHIN.fullmatch(text, chain[-1].end, joint.start):
-            yield chain
+        if chain and not _WITHIN.fullmatch(text, chain[-1][1], joint[0]):
+            yield from _crossing(text, chain, search)
             chain = []
         chain.append(joint)
     if chain:
-        yield chain
+        yield from _crossing(text, chain, search)
 
 
 def _joints(text: str) -> Iterator[_Joint]:
@@ -222,29 +200,22 @@ def _joints(text: str) -> Iterator[_Joint]:
             continue
         before = _END_OF_LINE.search(text[first : found.start()])
         if before and (is_drawn(found["after"]) or is_drawn(before["before"])):
-            yield _Joint(first + before.start("gap"), found.end())
+            yield first + before.start("gap"), found.end()
 
 
-def _crossing(text: str, chain: list[_Joint], search: Callable[[str], Iterable[Span]]) -> Iterator[Span]:
-    joined, places = _joined(text, chain)
-    for span in search(joined):
-        original = places.original(span)
-        if original.end - original.start > span.end - span.start:
-            yield original
-
-
-def _joined(text: str, chain: list[_Joint]) -> tuple[str, Places]:
-    """The lines of the chain as one, with some of what stands before and behind it, and where it stands."""
-    first, last = chain[0], chain[-1]
-    begin = max(text.rfind("\n", 0, first.start) + 1, first.start - _AROUND_CHARS)
-    line_end = text.find("\n", last.end, last.end + _AROUND_CHARS)
-    end = line_end if line_end >= 0 else min(len(text), last.end + _AROUND_CHARS)
+def _crossing(text: str, chain: list[_Joint], search: Search) -> Iterator[Span]:
+    """What is found across a break once the lines of the chain are one, with some of what stands before and behind it."""
+    first, last = chain[0][0], chain[-1][1]
+    begin = max(text.rfind("\n", 0, first) + 1, first - _AROUND_CHARS)
+    line_end = text.find("\n", last, last + _AROUND_CHARS)
+    end = line_end if line_end >= 0 else min(len(text), last + _AROUND_CHARS)
     parts: list[str] = []
     starts: list[int] = []
-    for joint in chain:
-        parts.append(text[begin : joint.start])
-        starts.extend(range(begin, joint.start))
-        begin = joint.end
-    parts.append(text[begin:end])
-    starts.extend(range(begin, end + 1))
-    return "".join(parts), Places(tuple(starts))
+    for gap_start, gap_end in (*chain, (end, end)):
+        parts.append(text[begin:gap_start])
+        starts.extend(range(begin, gap_start))
+        begin = gap_end
+    for span in search("".join(parts)):
+        original = _original(span, (*starts, end))
+        if original.end - original.start > span.end - span.start:
+            yield original

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -66,14 +66,25 @@ def _may_begin(text: str, start: int) -> bool:
     return text[start - 1] in "mK" and bool(_COLOUR_END.search(text[max(0, start - _COLOUR_CHARS) : start]))
 
 
-def marked(name: str, keywords: str, pattern: str) -> Rule:
-    """The rule for a secret whose own beginning tells its issuer, wherever it stands; masks are left."""
-    return Rule(name, tuple(keywords.split()), pattern, varied)
+def table_of(text: str, accepts: Mapping[str, Callable[[str], bool]]) -> tuple[Rule, ...]:
+    """The rules of a table: a line for each, with its name, how it is read, its keywords and its expression, set apart by two
+    spaces or more.
 
-
-def marked_word(name: str, keywords: str, pattern: str) -> Rule:
-    """Like `marked`, where the beginning might also be the end of another word."""
-    return Rule(name, tuple(keywords.split()), pattern, varied, word=True)
+    How it is read: `word` where it counts only where a word begins (else `inside`), then, after commas, what of `accepts`
+    judges the secret (masks are left where nothing is named), and how many characters ahead of the keyword it begins. A
+    space in a keyword is written `·`.
+    """
+    rules: list[Rule] = []
+    for line in text.strip().split("\n"):
+        if line.startswith("#"):
+            continue
+        name, how, keywords, expression = re.split(" {2,}", line, maxsplit=3)
+        begins, *flags = how.split(",")
+        accept = next((accepts[flag] for flag in flags if flag in accepts), varied)
+        before = next((int(flag) for flag in flags if flag.isdigit()), 0)
+        words = tuple(word.replace("·", " ") for word in keywords.split())
+        rules.append(Rule(name, words, expression, accept, word=begins == "word", before=before))
+    return tuple(rules)
 
 
 @cache
