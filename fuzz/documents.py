@@ -87,7 +87,6 @@ DOCUMENTS: Mapping[str, tuple[Parse, Render | None]] = {
     "journal": (_bytes(footprint_json.parse_journal), footprint_json.render_journal),
     "report": (_bytes(run_json.parse_report), None),
     "troubles": (_bytes(inbox_json.TROUBLES.parse), inbox_json.TROUBLES.render),
-    "seen": _file(bookkeeping_json.SEEN),
     "delivery": (_delivery, lambda delivery: json_object(delivery.members).encode("utf-8", "backslashreplace")),
     "config": (_config, None),
 }

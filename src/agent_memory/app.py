@@ -81,9 +81,9 @@ if TYPE_CHECKING:
     from agent_memory.keeping import StateKeeping, TagKeeping
     from agent_memory.known_notes import KnownNotes
     from agent_memory.pipelines.asking import ConsolidateIo
+    from agent_memory.pipelines.backfill import BackfillIo
     from agent_memory.pipelines.defrag_asking import DefragIo
     from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken
-    from agent_memory.pipelines.sighting import BackfillIo
     from agent_memory.pipelines.undo import UndoIo
     from agent_memory.pipelines.upgrading import Upgrades
     from agent_memory.pipelines.watch import Watching
@@ -780,37 +780,32 @@ class Memory:
 
     def _backfill_io(self, progress: Progress = _silent, *, watching: bool = False) -> BackfillIo:
         """For backfill and watch; `watching` leaves out the harnesses whose sessions no file tells of."""
-        from agent_memory import __version__
         from agent_memory.adapters.harness import history_sources, session_finders, watched_finders
-        from agent_memory.adapters.harness.seen_sessions_files import SeenSessionsFiles
         from agent_memory.adapters.surroundings.own_calls import is_marked
         from agent_memory.adapters.surroundings.project_directories import MAX_DIRECTORIES, project_directories
         from agent_memory.adapters.surroundings.repository import read_repository
-        from agent_memory.pipelines.sighting import BackfillIo
+        from agent_memory.pipelines.backfill import BackfillIo
 
         def known_directories() -> Iterable[Result[str, Error]]:
             # A watch looks every few seconds: it is not to read the inbox and the store each time.
             return () if watching else project_directories(self.inbox.directories(MAX_DIRECTORIES), self.store.list())
 
         surroundings = self.surroundings(known_directories)
-        calls_for, asked = self._calls_for()
         return BackfillIo(
             finders=watched_finders(surroundings) if watching else session_finders(surroundings),
             histories=history_sources(surroundings),
             inbox=self.inbox,
             marks=self.marks,
             clock=self.clock,
-            calls_for=calls_for,
-            asked=asked,
-            seen=None if watching else SeenSessionsFiles(self.root, __version__),
+            calls_for=self._calls_for(),
             repo_of=lambda directory: read_repository(directory, self.environ, home_of(self.environ)).repo,
             is_private=is_marked,
             tombstones=self.tombstones,
             progress=progress,
         )
 
-    def _calls_for(self) -> tuple[Callable[[History], int], str]:
-        """How often the agent command is asked about a history, with the notes there are now; and what that depends on."""
+    def _calls_for(self) -> Callable[[History], int]:
+        """How often the agent command is asked about a history, with the notes there are now."""
         from agent_memory.adapters.agent.prompt_templates import load_prompt_template
         from agent_memory.domain.transcripts.windows import cut_windows
         from agent_memory.formats.prompt import plan_prompt_budget
@@ -818,11 +813,11 @@ class Memory:
         # One that cannot be run now will be asked just as often once it can.
         most_chars = self.agent().map(lambda agent: agent.max_prompt_chars).value_or(self.config.llm.max_prompt_chars)
         if most_chars is None:
-            return (lambda _: 0), "nobody"
+            return lambda _: 0
         template = unwrap(load_prompt_template("consolidate"))
         budget = unwrap(plan_prompt_budget(template, most_chars, unwrap(self.store.list()).entries))
         chars = budget.window_chars(budget.shown_chars)
-        return (lambda history: len(cut_windows(history, chars))), f"{chars} characters"
+        return lambda history: len(cut_windows(history, chars))
 
     @as_result
     def watch(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.defrag_run import DefragRun, TieringMemo
     from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry, Usage
     from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, StateTombstone
-    from agent_memory.domain.found_session import FoundSession, SeenSession
+    from agent_memory.domain.found_session import FoundSession
     from agent_memory.domain.history import History, SessionMark
     from agent_memory.domain.inbox_entry import InboxEntry
     from agent_memory.domain.kept_history import KeptSession
@@ -312,20 +312,6 @@ class SessionFinder(Protocol):
     def find(self, since_ms: int | None) -> Iterator[Result[FoundSession, Error]]:
         """Every session that changed at or after `since_ms`, in any order; a sub-agent's own is none. A harness that was
         never used here has no sessions."""
-
-
-class SeenSessions(Protocol):
-    """What was seen in past sessions, so that one whose transcript stays as it is need not be read again. Derived."""
-
-    def recall(self, found: FoundSession, mark: SessionMark | None) -> SeenSession | None:
-        """What reading the session after this mark showed; None where that is not known, or the transcript changed."""
-
-    def keep(self, found: FoundSession, seen: SeenSession) -> None:
-        """Remember it, for good once `save` is called."""
-
-    def save(self, harnesses: frozenset[str]) -> None:
-        """Keep what was recalled or kept, and what is known of other harnesses; a session of these that was neither is
-        gone."""
 
 
 class KeptHistories(Protocol):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.harness import SOURCES, read_only_database, session_finders, watched_finders
+from agent_memory.adapters.harness import SOURCES, session_finders, watched_finders
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.inbox_entry import InboxEntry, retrieval_of
 from agent_memory.domain.instants import iso_of
@@ -164,14 +164,6 @@ def test_nothing_of_the_owners_changes_while_it_works(tmp_path: Path, harness: H
         assert sorted(found_by(finder(tmp_path, harness))) == [ONE]
         assert everything_in(path.parent) == before
         owner.does("INSERT INTO of_the_owner VALUES (1)")
-
-
-def test_sessions_of_a_large_database_are_listed(
-    tmp_path: Path, harness: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(read_only_database, "MAX_SCANNED_BYTES", 100)
-    database(tmp_path, harness, {ONE: CHANGED_MS, TWO: CHANGED_MS})
-    assert sorted(found_by(finder(tmp_path, harness))) == [ONE, TWO]
 
 
 def _exchange_for_another(path: Path) -> None:

@@ -12,7 +12,7 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.agent.child_process import Finished
 from agent_memory.adapters.harness import FINDERS, SOURCES, session_finders
-from agent_memory.adapters.harness.amp import AmpFinder
+from agent_memory.adapters.harness.amp import AmpThreads
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.inbox_entry import AmpThread, retrieval_of
 from agent_memory.domain.vocabulary import Harness
@@ -232,8 +232,8 @@ def test_what_is_found_can_be_read() -> None:
 THREAD, OTHER = "T-11111111-2222", "T-aaaaaaaa-bbbb"
 
 
-def amp(outcome: Finished | StoreIo) -> AmpFinder:
-    return AmpFinder(ScriptedCommand(outcome))
+def amp(outcome: Finished | StoreIo) -> AmpThreads:
+    return AmpThreads(ScriptedCommand(outcome), lambda _: None)
 
 
 def printed(text: str, status: int = 0, stderr: str = "") -> Finished:

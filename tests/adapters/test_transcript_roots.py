@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from agent_memory.adapters.harness import claude_code
+from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.transcripts import (
     TranscriptRoots,
-    find_transcript,
     is_session_id,
     roots_of,
     transcript,
@@ -154,7 +153,7 @@ def test_descriptors_are_closed(roots: TranscriptRoots, projects: Path) -> None:
 
 def test_the_roots_are_those_of_the_environment_the_home_and_the_config() -> None:
     further = ("~/transcripts", "/srv/t", "relative", "/srv/t", "")
-    roots = claude_code.source(surroundings("/home/ana", *further, CLAUDE_CONFIG_DIR="/opt/claude/")).roots.roots
+    roots = ClaudeCodeSessions.at(surroundings("/home/ana", *further, CLAUDE_CONFIG_DIR="/opt/claude/")).roots.roots
     assert roots == ("/opt/claude/projects", "/home/ana/.claude/projects", "/home/ana/transcripts", "/srv/t")
     assert roots_of(None, ["~/.claude/projects"]).roots == ()
 
@@ -166,16 +165,16 @@ def test_a_transcript_is_found_by_its_session_id(roots: TranscriptRoots, project
     (projects / "-new-place").mkdir()
     new = projects / "-new-place" / "5f0c.jsonl"
     new.write_bytes(b"new")
-    assert find_transcript(roots, "5f0c") == str(new)
-    assert find_transcript(roots, "0000") is None
-    assert find_transcript(TranscriptRoots(("/nowhere",)), "5f0c") is None
+    assert ClaudeCodeSessions(roots).path_of("5f0c") == str(new)
+    assert ClaudeCodeSessions(roots).path_of("0000") is None
+    assert ClaudeCodeSessions(TranscriptRoots(("/nowhere",))).path_of("5f0c") is None
 
 
 @pytest.mark.parametrize("id", ["", "..", "a/b", "../s", "a..b", "*", "-x", "a\0", "a b", "x" * 129, "ü"])
 def test_a_session_id_that_is_no_plain_name_finds_nothing(roots: TranscriptRoots, id: str) -> None:
     """P21"""
     assert not is_session_id(id)
-    assert find_transcript(roots, id) is None
+    assert ClaudeCodeSessions(roots).path_of(id) is None
 
 
 def test_session_ids_of_harnesses_are_plain_names() -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import count
 
 import pytest
 from attrs import define, evolve, field
@@ -23,19 +22,16 @@ from agent_memory.errors import (
     StoreIo,
     UsageInvalid,
 )
-from agent_memory.pipelines.backfill import plan_backfill, put_backfill, put_sighted
-from agent_memory.pipelines.sighting import BackfillIo
+from agent_memory.pipelines.backfill import BackfillIo, plan_backfill, put_backfill, put_sighted
 from agent_memory.ports import Tombstones
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, envelope, history, skipped, turns
 from stand_ins.dict_finder import DictFinder
 from stand_ins.dict_inbox import DictInbox
-from stand_ins.dict_seen_sessions import DictSeenSessions
 from stand_ins.dict_session_marks import DictSessionMarks
 from stand_ins.dict_spend_ledger import DictSpendLedger
 from stand_ins.dict_tombstones import DictTombstones
 
 CLAUDE = Harness.CLAUDE_CODE
-_CHANGES = count(1)
 
 
 @define
@@ -46,7 +42,6 @@ class Past:
     finder: DictFinder = field(factory=DictFinder)
     shares_record_ids: bool = True
     tombstones: Tombstones | None = None
-    seen: DictSeenSessions | None = None
 
     def session(self, session_id: str, *texts: str, at_ms: int = NOON_MS, said: Sequence[Turn] = ()) -> None:
         """One whose last turn was at this time (by the second of its turns)."""
@@ -64,11 +59,8 @@ class Past:
     def put(self, session_id: str, found: History | Error, at_ms: int = NOON_MS) -> None:
         self.world.histories.put(session_id, found)
         retrieval = SessionFile("claude-code-session", session_id, f"/t/{session_id}.jsonl")
-        looks = f"the {next(_CHANGES)}. change"
         self.finder.put(
-            FoundSession(
-                CLAUDE, retrieval, at_ms + 60_000, 1_000, shares_record_ids=self.shares_record_ids, looks=looks
-            )
+            FoundSession(CLAUDE, retrieval, at_ms + 60_000, 1_000, shares_record_ids=self.shares_record_ids)
         )
 
     def io(self) -> BackfillIo:
@@ -82,15 +74,10 @@ class Past:
             repo_of={CWD: REPO}.get,
             is_private=lambda directory: directory.startswith("/private"),
             tombstones=self.tombstones,
-            seen=self.seen,
-            asked="100 turns",
         )
 
     def plan(self, since_ms: int | None = None) -> Backfill:
-        plan = plan_backfill(self.io(), (), since_ms).unwrap()
-        if self.seen is not None:
-            assert plan_backfill(self.io(), (), since_ms).unwrap() == plan, "what is recalled is what reading shows"
-        return plan
+        return plan_backfill(self.io(), (), since_ms).unwrap()
 
     def backfill(self, since_ms: int | None = None) -> Backfill:
         return put_backfill(self.io(), self.plan(since_ms)).unwrap()
@@ -107,9 +94,9 @@ def uuids(said: Sequence[Turn]) -> tuple[Turn, ...]:
     return tuple(evolve(turn, record_id=f"7c9e6679-7425-40de-944b-{turn.record_id}") for turn in said)
 
 
-@pytest.fixture(params=[False, True], ids=["read again", "recalled"])
-def past(request: pytest.FixtureRequest) -> Past:
-    past = Past(seen=DictSeenSessions() if request.param else None)
+@pytest.fixture
+def past() -> Past:
+    past = Past()
     past.world.clock.at_ms = NOON_MS + 30 * DAY_MS
     return past
 
@@ -257,28 +244,6 @@ def test_only_sessions_since_then_are_taken(past: Past) -> None:
     assert {each.found.session_id: each.sight for each in plan.sighted} == {"touched": "older", "new": "new"}
 
 
-def test_only_what_changed_is_read_again() -> None:
-    past = Past(seen=DictSeenSessions())
-    past.world.clock.at_ms = NOON_MS + 30 * DAY_MS
-    past.session("s1", "one", at_ms=NOON_MS)
-    past.session("s2", "two", at_ms=NOON_MS + 1)
-    first = past.plan()
-    for session_id in ("s1", "s2"):
-        past.world.histories.put(session_id, HistoryUnreadable(session_id, "it was read again"))
-    assert past.plan() == first
-    past.session("s2", "two", "three", at_ms=NOON_MS + 2)
-    assert [(each.found.session_id, each.sight) for each in past.plan().sighted] == [("s1", "new"), ("s2", "new")]
-
-
-def test_what_may_still_be_written_to_is_read_again() -> None:
-    past = Past(seen=DictSeenSessions())
-    past.world.clock.at_ms = NOON_MS + 61_000
-    past.session("s1", "one")
-    past.plan()
-    assert past.seen is not None
-    assert past.seen.sessions == {}
-
-
 def test_why_sessions_cannot_be_listed_is_told_in_its_own_words() -> None:
     past = Past()
     past.finder.errors.append(HistoryUnavailable("all of them", "the command amp is not logged in"))
@@ -398,25 +363,6 @@ def test_while_it_is_unknown_what_was_forgotten_no_session_is_taken(past: Past) 
     assert past.sights() == {"s1": "unreadable"}
     past.tombstones = DictTombstones()
     assert past.sights() == {"s1": "new"}, "positive control"
-
-
-def test_what_is_recalled_is_older_too() -> None:
-    past = Past(seen=DictSeenSessions())
-    past.world.clock.at_ms = NOON_MS + 30 * DAY_MS
-    past.session("touched", "one")
-    past.finder.put(evolve(past.finder.sessions["touched"], changed_at_ms=NOON_MS + 9 * DAY_MS))
-    assert past.sights() == {"touched": "new"}
-    plan = past.plan(since_ms=NOON_MS + 8 * DAY_MS)
-    assert [each.sight for each in plan.sighted] == ["older"]
-
-
-def test_what_it_costs_is_reckoned_again_where_the_command_is_asked_otherwise() -> None:
-    past = Past(seen=DictSeenSessions())
-    past.world.clock.at_ms = NOON_MS + 30 * DAY_MS
-    past.session("s1", *(f"turn {number}" for number in range(150)))
-    assert [each.calls for each in past.plan().wanted] == [2]
-    dearer = evolve(past.io(), calls_for=lambda history: len(history.turns), asked="1 turn")
-    assert [each.calls for each in plan_backfill(dearer).unwrap().wanted] == [150]
 
 
 def test_an_unknown_harness_is_a_wrong_call(past: Past) -> None:

@@ -12,7 +12,6 @@ runs/undone.json, undoing.json      {"runs": {"<run>": {"by", "fingerprints"}}};
 runs/forgetting.json                what is needed to find the rest of what is to go, its words included; it goes last
 runs/syncing.json, synced.json      {"branch", "from", "to"}; {"purgedAt"}
 trusted.json                        {"configs": [{"path", "sha256", "trustedAt"}]}
-.cache/past-sessions.json           what backfill has seen, by a hash of where each session is (derived)
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from attrs import field, frozen
 from agent_memory.domain.agent_request import DaySpend, Spend
 from agent_memory.domain.defragging.information import lines_of
 from agent_memory.domain.forgetting import EntryTombstone, SessionKey, SessionTombstone, StateTombstone, TraceWords
-from agent_memory.domain.found_session import SeenSession
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.instants import Instant
 from agent_memory.domain.json_shape import Json
@@ -64,20 +62,6 @@ class Undone:
 
 UNDONE = Format(Undone)
 UNDOING = Format(Undoing)
-
-
-@frozen
-class SeenSessions:
-    """What backfill has seen."""
-
-    format: int
-    program: str
-    """The version that read the transcripts, since another one may read them otherwise."""
-    sessions: dict[str, SeenSession] = field(factory=dict[str, SeenSession])
-
-
-SEEN = Format(SeenSessions, version=None, indent=None)
-SEEN_FORMAT = 2
 
 # -- spend ------------------------------------------------------------------------------------------------------------
 

@@ -6,18 +6,189 @@ often as one likes, and beside any other command.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from attrs import evolve
+from attrs import evolve, field, frozen
 from returns.result import Failure
 
-from agent_memory.domain.found_session import Backfill, FoundSession, Sighted
-from agent_memory.domain.inbox_entry import BACKFILL_EVENT, Context
+from agent_memory.domain.found_session import Backfill, FoundSession, Sight, Sighted
+from agent_memory.domain.history import COPY, History, Role, SessionMark, Turn
+from agent_memory.domain.inbox_entry import BACKFILL_EVENT, Context, InboxEntry
+from agent_memory.domain.queue import KnownSessions
+from agent_memory.domain.queueing.fold import queue_key, session_key
+from agent_memory.domain.text.id_set import IdSet
+from agent_memory.domain.transcripts.windows import turn_chars
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, HistoryUnavailable, InboxEntryInvalid, UsageInvalid
-from agent_memory.pipelines.sighting import BackfillIo, Looking, look_at
+from agent_memory.errors import ERRORS, Error, HistoryUnavailable, InboxEntryInvalid, UsageInvalid
+from agent_memory.ports import Clock, HistorySource, Inbox, SessionFinder, SessionMarks, Tombstones
 from agent_memory.results import as_result, unwrap
 from agent_memory.wording import describe, warning_of
+
+UNIQUE_ID_CHARS = 16
+"""A shorter record id may be a count, which another session has too."""
+
+
+@frozen
+class BackfillIo:
+    """The adapters, and the few facts about this machine that steps need."""
+
+    finders: Mapping[Harness, SessionFinder]
+    histories: Mapping[str, HistorySource]
+    """By retrieval method."""
+    inbox: Inbox
+    marks: SessionMarks
+    clock: Clock
+    calls_for: Callable[[History], int]
+    """How often the agent command is asked about a history."""
+    repo_of: Callable[[str], str | None]
+    """The scope key of a directory; None where that is `global`."""
+    is_private: Callable[[str], bool]
+    """Whether a directory is one in which agent commands of ours run (P23)."""
+    tombstones: Tombstones | None = None
+    progress: Callable[[str], object] = str
+
+
+@frozen
+class Looking:
+    """What all sessions are compared with. `seen` grows with each session that is looked at."""
+
+    known: KnownSessions
+    event: str
+    """Of the inbox entries that come of it."""
+    since_ms: int | None = None
+    ends: frozenset[tuple[Harness, str]] = frozenset()
+    """The records at which consolidated sessions end, of harnesses whose copies of a session share its record ids."""
+    seen: IdSet = field(factory=IdSet)
+    """Records of the sessions looked at so far."""
+    first: dict[tuple[Harness, str], str | None] = field(factory=dict[tuple[Harness, str], "str | None"])
+    """The transcript of each session that was looked at first."""
+
+
+def is_unique(turn: Turn) -> bool:
+    """Whether no other session has the record id by chance."""
+    return len(turn.record_id) >= UNIQUE_ID_CHARS
+
+
+def look_at(io: BackfillIo, found: FoundSession, looking: Looking) -> Sighted:
+    """What there is to be done about a session. Nothing is written, and its text is not kept."""
+    entry = InboxEntry(found.changed_at_ms, found.harness, found.retrieval, Context(event=looking.event))
+    looking.first.setdefault((found.harness, found.session_id), found.path)
+    keys = (queue_key(entry, ""), session_key(entry, ""))  # the second is one that names no transcript
+    if any(key in looking.known.waiting for key in keys):
+        return Sighted(found, "waiting")
+    if max(looking.known.given_up_at_ms.get(key, -1) for key in keys) >= found.changed_at_ms:
+        return Sighted(found, "given-up")
+    try:
+        # A person may have had it forgotten (P28).
+        if io.tombstones is not None and unwrap(io.tombstones.of_session(found.harness, found.session_id)) is not None:
+            return Sighted(found, "forgotten")
+        mark = unwrap(io.marks.get(found.harness, found.session_id))
+    except ERRORS as error:
+        return Sighted(found, "unreadable", problem=describe(error))
+    return Sighted(found, "done") if _is_over(found, mark) else _read(io, found, entry, mark, looking)
+
+
+def _is_over(found: FoundSession, mark: SessionMark | None) -> bool:
+    """Whether the harness itself says that nothing came after the mark."""
+    if mark is None or mark.last_at_ms is None or found.ended_at_ms is None:
+        return False
+    return found.ended_at_ms <= mark.last_at_ms
+
+
+def _read(
+    io: BackfillIo, found: FoundSession, entry: InboxEntry, mark: SessionMark | None, looking: Looking
+) -> Sighted:
+    source = io.histories.get(found.retrieval.method)
+    if source is None:
+        return Sighted(found, "unreadable", problem=f"this version has no way to read {found.retrieval.method} yet")
+    try:
+        history = unwrap(source.fetch(entry, mark))
+    except HistoryUnavailable as absent:
+        return Sighted(found, "unreadable", problem=absent.reason)
+    except ERRORS as error:
+        return Sighted(found, "unreadable", problem=describe(error))
+    return _judged(io, found, entry, mark, looking, history)
+
+
+def _judged(
+    io: BackfillIo,
+    found: FoundSession,
+    entry: InboxEntry,
+    mark: SessionMark | None,
+    looking: Looking,
+    history: History,
+) -> Sighted:
+    cwd = found.cwd or history.cwd
+    if history.own_call or (cwd is not None and io.is_private(cwd)):
+        return Sighted(found, "own-call")
+    if history.automated:
+        return Sighted(found, "automated")
+    ended_at_ms = history.ended_at_ms if history.ended_at_ms is not None else found.changed_at_ms
+    begins_at = None
+    if found.shares_record_ids:
+        # Another transcript of the very session is no copy of another: its mark would be that of both.
+        is_first = looking.first[found.harness, found.session_id] == found.path
+        begins_at = _begins_at(history, looking) if mark is None and is_first else None
+        for turn in history.turns:
+            if is_unique(turn):
+                looking.seen.add(turn.record_id)
+    if begins_at is not None:
+        history = evolve(history, turns=tuple(turn for turn in history.turns if turn.number > begins_at.turns_seen))
+        if not history.turns:
+            return Sighted(found, "copy", begins_at=begins_at)
+    if not history.turns:
+        return Sighted(found, "empty" if mark is None else "done")
+    if looking.since_ms is not None and ended_at_ms < looking.since_ms:
+        return Sighted(found, "older")
+    sight: Sight = "new" if mark is None else "grown"
+    return Sighted(
+        found,
+        sight,
+        entry=evolve(entry, at_ms=min(ended_at_ms, io.clock.now_ms()), context=_context(io, cwd, history, entry)),
+        chars=sum(map(turn_chars, history.turns)),
+        calls=io.calls_for(history),
+        is_partial=history.remaining,
+        begins_at=begins_at,
+    )
+
+
+def _context(io: BackfillIo, cwd: str | None, history: History, entry: InboxEntry) -> Context:
+    repo = None if cwd is None else io.repo_of(cwd)
+    return Context(cwd=cwd, repo=repo, branch=history.branch, event=entry.context.event)
+
+
+# -- forks and resumed copies -----------------------------------------------------------------------------------------
+
+
+def _begins_at(history: History, looking: Looking) -> SessionMark | None:
+    """The mark from which a copy of another session says something new; None for a session of its own."""
+    covered = _covered(history.turns, history.harness, looking)
+    if not covered:
+        return None
+    last = history.turns[covered - 1]
+    return SessionMark(
+        harness=history.harness,
+        session_id=history.session_id,
+        last_record_id=last.record_id,
+        last_at_ms=last.at_ms,
+        turns_seen=last.number,
+        tools_answered=any(turn.role is Role.TOOL for turn in history.turns[:covered]),
+        agent_name=COPY,
+        transcript=history.transcript,
+    )
+
+
+def _covered(turns: Sequence[Turn], harness: Harness, looking: Looking) -> int:
+    """How many of the first turns are in a session that was consolidated, or looked at before this one."""
+    consolidated = max(
+        (at for at, turn in enumerate(turns, 1) if (harness, turn.record_id) in looking.ends and is_unique(turn)),
+        default=0,
+    )
+    looked_at = next((at for at, turn in enumerate(turns) if turn.record_id not in looking.seen), len(turns))
+    return max(consolidated, looked_at)
+
+
+# -- the plan -----------------------------------------------------------------------------------------------------------
 
 
 @as_result
@@ -44,8 +215,6 @@ def plan_backfill(io: BackfillIo, harnesses: Sequence[Harness] = (), since_ms: i
     for number, session in enumerate(sorted(found, key=lambda each: (each.changed_at_ms, each.session_id)), 1):
         io.progress(f"{number:,} of {len(found):,}: {_named(session)}")
         sighted.append(look_at(io, session, looking))
-    if io.seen is not None and since_ms is None:
-        io.seen.save(frozenset(each.value for each in chosen))
     problems += [f"{_named(each.found)}: {each.problem}" for each in sighted if each.problem]
     return Backfill(tuple(sorted(sighted, key=_when)), tuple(problems))
 

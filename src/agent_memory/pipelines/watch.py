@@ -28,8 +28,7 @@ from agent_memory.domain.inbox_entry import WATCH_EVENT
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import ERRORS, Error, UsageInvalid
-from agent_memory.pipelines.backfill import looking_for, put_sighted
-from agent_memory.pipelines.sighting import BackfillIo, look_at
+from agent_memory.pipelines.backfill import BackfillIo, look_at, looking_for, put_sighted
 from agent_memory.results import as_result, unwrap
 from agent_memory.wording import describe, warning_of
 

@@ -19,7 +19,6 @@ from agent_memory.adapters.harness.aider import (
     ChatLines,
     Said,
     Speaker,
-    aider_chats,
     run_of,
 )
 from agent_memory.domain.history import History, Role
@@ -274,7 +273,7 @@ def test_only_a_file_of_aiders_name_is_read_unless_its_directory_is_a_root(tmp_p
     entry = aider_entry(path)
     assert isinstance(AiderChats(str(tmp_path)).fetch(entry, None).failure(), TranscriptRefused)
     assert isinstance(AiderChats(str(tmp_path), (str(tmp_path / "lamp"),)).fetch(entry, None), Success)
-    named = aider_chats({"AIDER_CHAT_HISTORY_FILE": str(path)}, None)
+    named = AiderChats(None, named_file=str(path))
     assert isinstance(named.fetch(entry, None), Success)
     assert isinstance(named.fetch(aider_entry(None), None), Success)
 

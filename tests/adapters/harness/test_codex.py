@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from agent_memory.adapters.harness import codex
 from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import Role, ToolCall
@@ -410,15 +409,15 @@ class TestPlaces:
         rollout.user("Hello.")
         for directory in ("sessions/2026/02/13", "archived_sessions"):
             path = rollout.write(home / ".codex" / directory)
-            history = codex.source(surroundings(home)).fetch(thread_entry(None), None).unwrap()
+            history = CodexSessions.at(surroundings(home)).fetch(thread_entry(None), None).unwrap()
             assert told(history) == ["user: Hello."]
             path.unlink()
         assert isinstance(
-            codex.source(surroundings(home)).fetch(thread_entry(None), None).failure(), HistoryUnavailable
+            CodexSessions.at(surroundings(home)).fetch(thread_entry(None), None).failure(), HistoryUnavailable
         )
 
     def test_codex_home_moves_both(self, home: Path) -> None:
-        roots = codex.source(surroundings(home, "/mnt/more", CODEX_HOME="/srv/codex")).roots.roots
+        roots = CodexSessions.at(surroundings(home, "/mnt/more", CODEX_HOME="/srv/codex")).roots.roots
         assert roots == (
             "/srv/codex/sessions",
             "/srv/codex/archived_sessions",

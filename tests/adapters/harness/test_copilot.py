@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from returns.result import Success
 
-from agent_memory.adapters.harness import copilot
 from agent_memory.adapters.harness.copilot import CopilotSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role
@@ -229,15 +228,15 @@ def test_a_call_of_memorys_own_server_is_recognised_by_the_servers_name(tmp_path
 
 
 def test_a_session_is_found_by_its_id_in_both_layouts(tmp_path: Path) -> None:
-    source = copilot.source(surroundings(tmp_path, COPILOT_HOME=str(tmp_path / "own")))
+    source = CopilotSessions.at(surroundings(tmp_path, COPILOT_HOME=str(tmp_path / "own")))
     state = tmp_path / ".copilot" / "session-state"
-    assert source.find(COPILOT_SESSION) is None
+    assert source.path_of(COPILOT_SESSION) is None
     path = a_session().write(state)
-    assert source.find(COPILOT_SESSION) == str(path)
+    assert source.path_of(COPILOT_SESSION) == str(path)
     path.rename(state / f"{COPILOT_SESSION}.jsonl")
-    assert source.find(COPILOT_SESSION) == str(state / f"{COPILOT_SESSION}.jsonl")
+    assert source.path_of(COPILOT_SESSION) == str(state / f"{COPILOT_SESSION}.jsonl")
     own = a_session().write(tmp_path / "own" / "session-state")
-    assert source.find(COPILOT_SESSION) == str(own)
+    assert source.path_of(COPILOT_SESSION) == str(own)
     match source.fetch(copilot_entry(None), None):
         case Success(History() as history):
             assert told(history) == SAID
@@ -249,7 +248,7 @@ def test_a_session_is_found_by_its_id_in_both_layouts(tmp_path: Path) -> None:
 def test_an_id_that_could_be_a_path_finds_nothing(tmp_path: Path, session_id: str) -> None:
     """P21"""
     a_session().write(tmp_path)
-    assert CopilotSessions(TranscriptRoots((str(tmp_path),))).find(session_id) is None
+    assert CopilotSessions(TranscriptRoots((str(tmp_path),))).path_of(session_id) is None
 
 
 def test_a_session_whose_file_names_another_is_read_and_counted(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.adapters.harness import cursor
 from agent_memory.adapters.harness.cursor import UNSEEN_ANSWERS, CursorSessions
 from agent_memory.adapters.harness.cursor_store import typed_query
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
@@ -288,7 +287,7 @@ def test_a_transcript_that_moved_with_its_project_is_found_again(tmp_path: Path)
 
 
 def test_the_directories_that_cursor_uses() -> None:
-    assert cursor.source(surroundings("/home/ada", XDG_CONFIG_HOME="/srv/config")).roots.roots == (
+    assert CursorSessions.at(surroundings("/home/ada", XDG_CONFIG_HOME="/srv/config")).roots.roots == (
         "/home/ada/.cursor/projects",
         "/srv/config/Cursor/User/globalStorage",
         "/home/ada/.config/Cursor/User/globalStorage",

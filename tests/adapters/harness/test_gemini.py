@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from agent_memory.adapters.harness import gemini
+from agent_memory.adapters.harness.gemini import GeminiSessions
 from agent_memory.domain.history import Role, ToolCall
 from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS
 from agent_memory.errors import HistoryUnavailable
@@ -223,7 +223,7 @@ class TestPlaces:
 
     def test_a_chat_is_found_by_the_id_inside_it(self, home: Path) -> None:
         """P27: names hold only the first eight characters."""
-        source = gemini.source(surroundings(home))
+        source = GeminiSessions.at(surroundings(home))
         other = Chat(CHAT[:8] + "-another")
         other.user("Another.")
         other.write(self.chats(home, "lamp"))
@@ -239,7 +239,7 @@ class TestPlaces:
 
     def test_the_directory_comes_from_what_the_project_says(self, home: Path) -> None:
         """Trap 5."""
-        source = gemini.source(surroundings(home))
+        source = GeminiSessions.at(surroundings(home))
         chat = Chat()
         chat.user("Hello.")
         by_slug, by_hash = "harbour", sha256(b"/srv/lamp").hexdigest()
@@ -254,7 +254,7 @@ class TestPlaces:
             (home / ".gemini" / "projects.json").unlink()
 
     def test_gemini_cli_home_moves_the_chats(self) -> None:
-        assert gemini.source(surroundings("/home/u", GEMINI_CLI_HOME="/srv/g")).roots.roots == (
+        assert GeminiSessions.at(surroundings("/home/u", GEMINI_CLI_HOME="/srv/g")).roots.roots == (
             "/srv/g/.gemini/tmp",
             "/home/u/.gemini/tmp",
         )

@@ -9,7 +9,6 @@ import pytest
 from attrs import evolve
 from returns.result import Failure
 
-from agent_memory.adapters.harness import goose
 from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark
@@ -244,9 +243,9 @@ def test_sessions_that_no_place_knows(tmp_path: Path) -> None:
 
 
 def test_the_directories_that_goose_uses() -> None:
-    assert goose.source(surroundings("/home/ada")).roots.roots == ("/home/ada/.local/share/goose/sessions",)
+    assert GooseSessions.at(surroundings("/home/ada")).roots.roots == ("/home/ada/.local/share/goose/sessions",)
     moved = {"GOOSE_PATH_ROOT": "/srv/goose", "XDG_DATA_HOME": "/srv/data"}
-    assert goose.source(surroundings("/home/ada", "~/more", **moved)).roots.roots == (
+    assert GooseSessions.at(surroundings("/home/ada", "~/more", **moved)).roots.roots == (
         "/srv/goose/data/sessions",
         "/srv/data/goose/sessions",
         "/home/ada/.local/share/goose/sessions",

@@ -12,7 +12,6 @@ from attrs import evolve
 from returns.result import Result
 
 from agent_memory.adapters.agent.child_process import Finished
-from agent_memory.adapters.harness import opencode
 from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark
@@ -266,7 +265,7 @@ def test_the_database_of_another_channel(tmp_path: Path) -> None:
 
 def test_the_database_that_the_environment_names(tmp_path: Path) -> None:
     path = sample().write_rows(tmp_path, "elsewhere.sqlite")
-    source = opencode.source(surroundings("/nowhere", OPENCODE_DB=str(path)))
+    source = OpencodeSessions.at(surroundings("/nowhere", OPENCODE_DB=str(path)))
     assert len(source.fetch(entry(), None).unwrap().turns) == 5
 
 
@@ -305,7 +304,7 @@ def test_the_command_runs_without_plugins_and_without_secrets_of_ours(tmp_path: 
     )
     script.chmod(0o755)
     command = surroundings(tmp_path, PATH=f"{tmp_path}:{os.defpath}", SECRET="hush")
-    source = opencode.source(command)
+    source = OpencodeSessions.at(command)
     assert source.fetch(entry(), None).unwrap().title == f"1 {SESSION}"
 
 
@@ -334,9 +333,9 @@ def test_huge_parts_are_counted_and_the_rest_read(tmp_path: Path) -> None:
 
 
 def test_the_directories_that_opencode_uses() -> None:
-    assert opencode.source(surroundings("/home/ada")).roots.roots == ("/home/ada/.local/share/opencode",)
+    assert OpencodeSessions.at(surroundings("/home/ada")).roots.roots == ("/home/ada/.local/share/opencode",)
     moved = {"XDG_DATA_HOME": "/srv/data", "OPENCODE_DB": "/srv/db/x.db"}
-    assert opencode.source(surroundings("/home/ada", **moved)).roots.roots == (
+    assert OpencodeSessions.at(surroundings("/home/ada", **moved)).roots.roots == (
         "/srv/data/opencode",
         "/home/ada/.local/share/opencode",
         "/srv/db",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.harness import pi
+from agent_memory.adapters.harness.pi import PiSessions
 from agent_memory.domain.history import Role, ToolCall
 from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
@@ -210,7 +210,7 @@ class TestPlaces:
         """P27"""
         talk = Branching()
         talk.user("Hello.")
-        source = pi.source(surroundings(home, **environ))
+        source = PiSessions.at(surroundings(home, **environ))
         assert isinstance(source.fetch(pi_entry(None), None).failure(), HistoryUnavailable)
         talk.write(home / directory)
         assert told(source.fetch(pi_entry(None), None).unwrap()) == ["user: Hello."]

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from returns.result import Success
 
-from agent_memory.adapters.harness.aider import CHAT_FILE, AiderChats, AiderFinder
+from agent_memory.adapters.harness.aider import CHAT_FILE, AiderChats
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.copilot import CopilotSessions
@@ -20,7 +21,7 @@ from agent_memory.adapters.harness.gemini import GeminiSessions
 from agent_memory.adapters.harness.goose import DATABASE, GooseSessions
 from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.pi import PiSessions
-from agent_memory.adapters.harness.transcripts import TranscriptRoots, find_transcript
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.inbox_entry import Context, InboxEntry, SessionFile, SessionMethod
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable
@@ -81,7 +82,7 @@ def test_the_databases_of_opencode_are_not_taken_for_none_p6(
 
 
 def test_a_root_that_is_not_there_holds_nothing() -> None:
-    assert find_transcript(TranscriptRoots(("/none", "/dev/null")), "s-1") is None
+    assert ClaudeCodeSessions(TranscriptRoots(("/none", "/dev/null"))).path_of("s-1") is None
 
 
 @pytest.mark.parametrize("method", sorted(SOURCES))
@@ -101,5 +102,5 @@ def test_nor_is_the_chat_of_a_directory_above_it_taken_for_it_p6(home: Path) -> 
     with failing_on(f"inner/{CHAT_FILE}", "lstat"):
         entry = InboxEntry(0, Harness.AIDER, SessionFile("aider-session", "s-1"), Context(cwd=str(inner)))
         assert "Input/output error" in reason(chats, entry)
-        found = list(AiderFinder(chats, (), lambda: [Success(str(inner))]).find(None))
+        found = list(evolve(chats, project_directories=lambda: [Success(str(inner))]).find(None))
     assert [each.failure().code for each in found] == ["store-io"]

@@ -132,6 +132,7 @@ _FORMER = (
     "analysis",
     "compared",
     "examined",
+    "past-sessions.json",
     "listing-topics",
     "listing-archive",
     "search/index.db",

@@ -1,54 +1,51 @@
-"""One module a harness: how to read its sessions (`source`), and how to find past ones (`finder`)."""
+"""One module a harness: how to find its past sessions, and how to read them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from agent_memory.adapters.harness import (
-    aider,
-    amp,
-    claude_code,
-    codex,
-    copilot,
-    cursor,
-    gemini,
-    goose,
-    opencode,
-    pi,
-)
+from agent_memory.adapters.harness.aider import AiderChats
+from agent_memory.adapters.harness.amp import AmpThreads
 from agent_memory.adapters.harness.captured_notes import FileSnapshots, InlineNotes
-from agent_memory.adapters.harness.session_finders import TranscriptFinder
-from agent_memory.adapters.harness.transcripts import Surroundings as Surroundings
+from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
+from agent_memory.adapters.harness.codex import CodexSessions
+from agent_memory.adapters.harness.copilot import CopilotSessions
+from agent_memory.adapters.harness.cursor import CursorSessions, CursorTranscripts
+from agent_memory.adapters.harness.gemini import GeminiSessions
+from agent_memory.adapters.harness.goose import GooseSessions
+from agent_memory.adapters.harness.opencode import OpencodeSessions
+from agent_memory.adapters.harness.pi import PiSessions
+from agent_memory.adapters.harness.transcripts import SessionFiles, Surroundings as Surroundings
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.ports import HistorySource, SessionFinder
 
 SOURCES: Mapping[str, Callable[[Surroundings], HistorySource]] = {
-    "claude-code-session": claude_code.source,
-    "codex-session": codex.source,
-    "gemini-session": gemini.source,
-    "pi-session": pi.source,
-    "copilot-session": copilot.source,
-    "aider-session": aider.source,
-    "amp-thread": amp.source,
-    "cursor-session": cursor.source,
-    "goose-session": goose.source,
-    "opencode-session": opencode.source,
+    "claude-code-session": ClaudeCodeSessions.at,
+    "codex-session": CodexSessions.at,
+    "gemini-session": GeminiSessions.at,
+    "pi-session": PiSessions.at,
+    "copilot-session": CopilotSessions.at,
+    "aider-session": AiderChats.at,
+    "amp-thread": AmpThreads.at,
+    "cursor-session": CursorSessions.at,
+    "goose-session": GooseSessions.at,
+    "opencode-session": OpencodeSessions.at,
     "file": lambda given: FileSnapshots(given.root),
     "inline": lambda _: InlineNotes(),
 }
 """How to get histories, by retrieval method: a new harness is one module, and a line here and below."""
 
 FINDERS: Mapping[Harness, Callable[[Surroundings], SessionFinder]] = {
-    Harness.CLAUDE_CODE: claude_code.finder,
-    Harness.CODEX: codex.finder,
-    Harness.CURSOR: cursor.finder,
-    Harness.AMP: amp.finder,
-    Harness.GEMINI: gemini.finder,
-    Harness.COPILOT: copilot.finder,
-    Harness.AIDER: aider.finder,
-    Harness.GOOSE: goose.finder,
-    Harness.OPENCODE: opencode.finder,
-    Harness.PI: pi.finder,
+    Harness.CLAUDE_CODE: ClaudeCodeSessions.at,
+    Harness.CODEX: CodexSessions.at,
+    Harness.CURSOR: CursorSessions.at,
+    Harness.AMP: AmpThreads.at,
+    Harness.GEMINI: GeminiSessions.at,
+    Harness.COPILOT: CopilotSessions.at,
+    Harness.AIDER: AiderChats.at,
+    Harness.GOOSE: GooseSessions.at,
+    Harness.OPENCODE: OpencodeSessions.at,
+    Harness.PI: PiSessions.at,
 }
 """How to find past sessions."""
 
@@ -69,11 +66,11 @@ def session_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
 
 def watched_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
     """Of the harnesses that keep sessions in files."""
-    builds = {**FINDERS, Harness.CURSOR: cursor.watched_finder}
+    builds = {**FINDERS, Harness.CURSOR: CursorTranscripts.at}
     return {harness: build(given) for harness, build in builds.items() if harness not in UNWATCHED}
 
 
 def watched_directories(finders: Mapping[Harness, SessionFinder]) -> tuple[str, ...]:
     """Where these look, whether it is there or not."""
-    found = (each for finder in finders.values() if isinstance(finder, TranscriptFinder) for each in finder.roots.roots)
+    found = (each for finder in finders.values() if isinstance(finder, SessionFiles) for each in finder.roots.roots)
     return tuple(dict.fromkeys(found))

@@ -24,26 +24,27 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from enum import Enum, auto
 from functools import partial
 from hashlib import blake2b
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
 from agent_memory.adapters.disk.paths import lies_there, store_io
-from agent_memory.adapters.harness.session_finders import Findings
 from agent_memory.adapters.harness.transcripts import (
+    Findings,
     OpenTranscript,
     Surroundings,
     TranscriptRoots,
     file_beside,
     looking_for,
     named_session,
+    not_found,
     reading,
     roots_of,
     session_after,
@@ -58,9 +59,8 @@ from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.transcripts.own_marks import is_own_prompt, typed_words
 from agent_memory.domain.transcripts.turns import Excerpt
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
-from agent_memory.ports import SessionFinder
-from agent_memory.results import as_result, sealed
+from agent_memory.errors import ERRORS, Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from agent_memory.results import as_result
 
 CHAT_FILE = ".aider.chat.history.md"
 INPUT_FILE = ".aider.input.history"
@@ -69,184 +69,6 @@ CHAT_FILE_VARIABLE = "AIDER_CHAT_HISTORY_FILE"
 _TRACKED = "git tracks it, so that others may have written what it says"
 _MAX_DIRECTORIES_ABOVE = 40
 _NOTHING_NEW = NewFrom(after_number=1 << 62)
-
-
-def source(given: Surroundings) -> AiderChats:
-    """The histories of aider's runs."""
-    return aider_chats(given.environ, given.home, given.transcript_roots)
-
-
-def finder(given: Surroundings) -> SessionFinder:
-    """The past runs of aider, which keeps its chat history wherever it was called: the directories that are told, and those
-    where other sessions were, are looked into."""
-    return AiderFinder(source(given), given.transcript_roots, given.project_directories)
-
-
-def aider_chats(environ: Mapping[str, str], home: str | None, further: tuple[str, ...] = ()) -> AiderChats:
-    """The chat histories that this environment tells of."""
-    named = environ.get(CHAT_FILE_VARIABLE, "")
-    return AiderChats(home, further, named if named.startswith("/") else None)
-
-
-@frozen
-class AiderChats:
-    """Reads chat histories, one line at a time (P25, P27): anywhere below `home` those of aider's own name, and what
-    `$AIDER_CHAT_HISTORY_FILE` names; others inside the `further` roots.
-
-    A chat history that git tracks came with the repository, perhaps, and then its prompts are nobody's here.
-    HistoryUnavailable: missing, empty so far, without the run. HistoryUnreadable: no chat history. TranscriptRefused: see
-    `transcript`, and one that git tracks.
-    """
-
-    home: str | None
-    further: tuple[str, ...] = ()
-    named_file: str | None = None
-
-    @as_result
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
-        session_id, path = named_session(entry, "aider-session")
-        cwd = entry.context.cwd
-        with looking_for(session_id):
-            if path is None:
-                path = self.above(cwd) if cwd is not None else self.named_file
-        roots = self._roots_for(path)
-        if path is None:
-            where = ", ".join(roots.roots) or "any known directory"
-            raise HistoryUnavailable(session_id, f"there is no transcript of it in {where}", is_missing=True)
-        with transcript(roots, path, session_id) as file, reading(path, session_id):
-            return _read_history(roots, file, session_id, mark)
-
-    def runs(self, path: str) -> tuple[Run, ...]:
-        """The runs in a chat history that have a prompt, in order."""
-        with transcript(self._roots_for(path), path, path) as file, reading(path, path):
-            session = AiderRuns("", "", IdSet(), _NOTHING_NEW)
-            _fill(file, session)
-        return tuple(session.runs)
-
-    def above(self, directory: str) -> str | None:
-        """The chat history of a directory or of one above it; aider keeps it at the top of the work tree. Raises OSError where it
-        cannot be told whether there is one: that of a directory further up is another's (P6)."""
-        for _ in range(_MAX_DIRECTORIES_ABOVE):
-            path = os.path.join(directory, CHAT_FILE)
-            if lies_there(path):
-                return path
-            if directory in (self.home, os.path.dirname(directory)):
-                return None
-            directory = os.path.dirname(directory)
-        return None
-
-    def _roots_for(self, path: str | None) -> TranscriptRoots:
-        named = [os.path.dirname(self.named_file)] if self.named_file and path == self.named_file else []
-        own = ["~"] if path is not None and os.path.basename(path) == CHAT_FILE else []
-        return roots_of(self.home, [*named, *own], self.further)
-
-
-def _read_history(roots: TranscriptRoots, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-    if is_tracked(file.path):
-        raise TranscriptRefused(file.path, _TRACKED)
-    cwd, key = os.path.dirname(file.path), transcript_key(file.path)
-    typed = _typed_lines(roots, f"{cwd}/{INPUT_FILE}", session_id)
-    own_mark = None if mark is None else mark.within(key)
-    session: AiderRuns = session_after(own_mark, partial(AiderRuns, session_id, cwd, typed), partial(_fill, file))
-    if session.found:
-        return evolve(session.history(), transcript=key)
-    begun = not session.known_records and session.skipped.keys() == {"unfinished-line"}
-    if file.size_bytes == 0 or begun:
-        raise HistoryUnavailable(session_id, f"{file.path} is empty so far", is_missing=True)
-    if session.known_records:
-        absent = f"{file.path} does not hold that run, or no prompt yet"
-        raise HistoryUnavailable(session_id, absent, is_missing=True)
-    raise HistoryUnreadable(file.path, "there is no run of aider in it")
-
-
-def _typed_lines(roots: TranscriptRoots, path: str, session_id: str) -> IdSet:
-    """The lines that were typed into aider; none where git tracks them, since they may be others' then. A command that aider
-    ran because the agent asked for it stands there too. Raises OSError where they cannot be read (P6)."""
-    typed = IdSet()
-    with file_beside(roots, path, session_id) as file:
-        for line in read_lines(file.descriptor, file.size_bytes) if file and not is_tracked(path) else ():
-            if isinstance(line, Line) and line.data.startswith(b"+") and not line.data.startswith(b"+/run "):
-                for each in line.data[1:].decode("utf-8", "replace").splitlines():
-                    typed.add(each.strip())
-    return typed
-
-
-def _fill(file: OpenTranscript, session: AiderRuns) -> None:
-    os.lseek(file.descriptor, 0, os.SEEK_SET)
-    for line in read_lines(file.descriptor, file.size_bytes, keep_empty=True):
-        if isinstance(line, LongLine):
-            session.skip("line-too-long")
-        elif session.passes_over(line.data):
-            continue
-        elif line.finished:
-            session.take_line(line.data.decode("utf-8", "replace").removesuffix("\r").removeprefix("\ufeff"))
-        else:
-            session.skip("unfinished-line")
-        if session.done:
-            break
-    session.end()
-
-
-# -- past runs --------------------------------------------------------------------------------------------------------
-
-
-@frozen
-class AiderFinder:
-    """Looks for a chat history in each of `directories`, and where `$AIDER_CHAT_HISTORY_FILE` says; in the directories of
-    projects also above them, as far as the home."""
-
-    chats: AiderChats
-    directories: tuple[str, ...]
-    project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple
-
-    def find(self, since_ms: int | None) -> Findings:
-        """See `ports.SessionFinder`. A run that another one follows in its file changed last before that one began."""
-        named = (self.chats.named_file,) if self.chats.named_file is not None else ()
-        paths = dict.fromkeys((*named, *(os.path.join(each, CHAT_FILE) for each in self.directories)))
-        for directory in self.project_directories():
-            match sealed(directory):
-                case Failure() as failure:
-                    yield failure
-                case Success(project):
-                    try:
-                        paths.update(dict.fromkeys(filter(None, [self.chats.above(project)])))
-                    except OSError as error:
-                        yield Failure(store_io(error, "examine", project))
-        for path in paths:
-            try:
-                status = os.lstat(path)
-            except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a NUL in a path
-                continue
-            except OSError as error:
-                yield Failure(store_io(error, "examine", path))
-                continue
-            changed_at_ms = status.st_mtime_ns // 1_000_000
-            if stat.S_ISREG(status.st_mode) and (since_ms is None or changed_at_ms >= since_ms):
-                yield from self._found_in(path, changed_at_ms, since_ms)
-
-    def _found_in(self, path: str, changed_at_ms: int, since_ms: int | None) -> Findings:
-        match sealed(as_result(self.chats.runs)(path)):
-            case Failure() as failure:
-                yield failure
-            case Success(runs) if runs and is_tracked(path):
-                yield Failure(TranscriptRefused(path, _TRACKED))
-            case Success(runs):
-                later = [after.started_at_ms or changed_at_ms for _, after in pairwise(runs)]
-                for run, last_at_ms in zip(runs, [*later, changed_at_ms], strict=False):
-                    if since_ms is None or last_at_ms >= since_ms:
-                        yield Success(_found(path, run, last_at_ms))
-
-
-def _found(path: str, run: Run, last_at_ms: int) -> FoundSession:
-    return FoundSession(
-        Harness.AIDER,
-        SessionFile("aider-session", run.session_id, path),
-        last_at_ms,
-        started_at_ms=run.started_at_ms,
-        ended_at_ms=run.started_at_ms,
-        cwd=os.path.dirname(path),
-    )
 
 
 # -- the lines of a chat history, told apart --------------------------------------------------------------------------
@@ -594,3 +416,159 @@ def _local_ms(started: str) -> int | None:
         return int(time.mktime(time.strptime(started, _CLOCK))) * 1000
     except (ValueError, OverflowError):
         return None
+
+
+# -- where they are ---------------------------------------------------------------------------------------------------
+
+
+@frozen
+class AiderChats:
+    """Reads chat histories, one line at a time (P25, P27): anywhere below `home` those of aider's own name, and what
+    `$AIDER_CHAT_HISTORY_FILE` names; others inside the `further` roots.
+
+    A chat history that git tracks came with the repository, perhaps, and then its prompts are nobody's here.
+    HistoryUnavailable: missing, empty so far, without the run. HistoryUnreadable: no chat history. TranscriptRefused: see
+    `transcript`, and one that git tracks.
+    """
+
+    home: str | None
+    further: tuple[str, ...] = ()
+    named_file: str | None = None
+    project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple
+    """Where other sessions were: aider keeps its chat history wherever it was called."""
+
+    @classmethod
+    def at(cls, given: Surroundings) -> Self:
+        """Those that these surroundings tell of."""
+        named = given.environ.get(CHAT_FILE_VARIABLE, "")
+        named_file = named if named.startswith("/") else None
+        return cls(given.home, given.transcript_roots, named_file, given.project_directories)
+
+    @as_result
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
+        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
+        session_id, path = named_session(entry, "aider-session")
+        cwd = entry.context.cwd
+        with looking_for(session_id):
+            if path is None:
+                path = self.above(cwd) if cwd is not None else self.named_file
+        roots = self._roots_for(path)
+        if path is None:
+            raise not_found(session_id, roots)
+        with transcript(roots, path, session_id) as file, reading(path, session_id):
+            return _read_history(roots, file, session_id, mark)
+
+    def find(self, since_ms: int | None) -> Findings:
+        """See `ports.SessionFinder`. Looked into are the `further` roots, where `$AIDER_CHAT_HISTORY_FILE` says, and the
+        directories of projects and those above them. A run that another one follows in its file changed last before that
+        one began."""
+        paths = [*filter(None, [self.named_file]), *(f"{each.rstrip('/')}/{CHAT_FILE}" for each in self.further)]
+        for directory in self.project_directories():
+            if isinstance(directory, Failure):
+                yield directory
+                continue
+            try:
+                paths += filter(None, [self.above(directory.unwrap())])
+            except OSError as error:
+                yield Failure(store_io(error, "examine", directory.unwrap()))
+        for path in dict.fromkeys(paths):
+            try:
+                status = os.lstat(path)
+                changed_at_ms = status.st_mtime_ns // 1_000_000
+                if stat.S_ISREG(status.st_mode) and (since_ms is None or changed_at_ms >= since_ms):
+                    yield from self._found_in(path, changed_at_ms, since_ms)
+            except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a NUL in a path
+                continue
+            except OSError as error:
+                yield Failure(store_io(error, "examine", path))
+            except ERRORS as error:
+                yield Failure(error)
+
+    def _found_in(self, path: str, changed_at_ms: int, since_ms: int | None) -> Findings:
+        runs = self.runs(path)
+        if runs and is_tracked(path):
+            raise TranscriptRefused(path, _TRACKED)
+        later = [after.started_at_ms or changed_at_ms for _, after in pairwise(runs)]
+        for run, last_at_ms in zip(runs, [*later, changed_at_ms], strict=False):
+            if since_ms is None or last_at_ms >= since_ms:
+                retrieval, at_ms = SessionFile("aider-session", run.session_id, path), run.started_at_ms
+                yield Success(
+                    FoundSession(
+                        Harness.AIDER,
+                        retrieval,
+                        last_at_ms,
+                        started_at_ms=at_ms,
+                        ended_at_ms=at_ms,
+                        cwd=os.path.dirname(path),
+                    )
+                )
+
+    def runs(self, path: str) -> tuple[Run, ...]:
+        """The runs in a chat history that have a prompt, in order."""
+        with transcript(self._roots_for(path), path, path) as file, reading(path, path):
+            session = AiderRuns("", "", IdSet(), _NOTHING_NEW)
+            _fill(file, session)
+        return tuple(session.runs)
+
+    def above(self, directory: str) -> str | None:
+        """The chat history of a directory or of one above it; aider keeps it at the top of the work tree. Raises OSError where it
+        cannot be told whether there is one: that of a directory further up is another's (P6)."""
+        for _ in range(_MAX_DIRECTORIES_ABOVE):
+            path = os.path.join(directory, CHAT_FILE)
+            if lies_there(path):
+                return path
+            if directory in (self.home, os.path.dirname(directory)):
+                return None
+            directory = os.path.dirname(directory)
+        return None
+
+    def _roots_for(self, path: str | None) -> TranscriptRoots:
+        named = [os.path.dirname(self.named_file)] if self.named_file and path == self.named_file else []
+        own = ["~"] if path is not None and os.path.basename(path) == CHAT_FILE else []
+        return roots_of(self.home, [*named, *own], self.further)
+
+
+def _read_history(roots: TranscriptRoots, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+    if is_tracked(file.path):
+        raise TranscriptRefused(file.path, _TRACKED)
+    cwd, key = os.path.dirname(file.path), transcript_key(file.path)
+    typed = _typed_lines(roots, f"{cwd}/{INPUT_FILE}", session_id)
+    own_mark = None if mark is None else mark.within(key)
+    session: AiderRuns = session_after(own_mark, partial(AiderRuns, session_id, cwd, typed), partial(_fill, file))
+    if session.found:
+        return evolve(session.history(), transcript=key)
+    begun = not session.known_records and session.skipped.keys() == {"unfinished-line"}
+    if file.size_bytes == 0 or begun:
+        raise HistoryUnavailable(session_id, f"{file.path} is empty so far", is_missing=True)
+    if session.known_records:
+        absent = f"{file.path} does not hold that run, or no prompt yet"
+        raise HistoryUnavailable(session_id, absent, is_missing=True)
+    raise HistoryUnreadable(file.path, "there is no run of aider in it")
+
+
+def _typed_lines(roots: TranscriptRoots, path: str, session_id: str) -> IdSet:
+    """The lines that were typed into aider; none where git tracks them, since they may be others' then. A command that aider
+    ran because the agent asked for it stands there too. Raises OSError where they cannot be read (P6)."""
+    typed = IdSet()
+    with file_beside(roots, path, session_id) as file:
+        for line in read_lines(file.descriptor, file.size_bytes) if file and not is_tracked(path) else ():
+            if isinstance(line, Line) and line.data.startswith(b"+") and not line.data.startswith(b"+/run "):
+                for each in line.data[1:].decode("utf-8", "replace").splitlines():
+                    typed.add(each.strip())
+    return typed
+
+
+def _fill(file: OpenTranscript, session: AiderRuns) -> None:
+    os.lseek(file.descriptor, 0, os.SEEK_SET)
+    for line in read_lines(file.descriptor, file.size_bytes, keep_empty=True):
+        if isinstance(line, LongLine):
+            session.skip("line-too-long")
+        elif session.passes_over(line.data):
+            continue
+        elif line.finished:
+            session.take_line(line.data.decode("utf-8", "replace").removesuffix("\r").removeprefix("\ufeff"))
+        else:
+            session.skip("unfinished-line")
+        if session.done:
+            break
+    session.end()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
+from typing import Self
 from urllib.parse import unquote, urlsplit
 
 from attrs import frozen
@@ -26,14 +27,12 @@ from agent_memory.adapters.harness.any_json import (
     time_at,
 )
 from agent_memory.adapters.harness.harness_command import (
-    MAX_PRINTED_BYTES,
     HarnessCommand,
     RunsHarness,
     is_absent,
     what_it_said,
 )
-from agent_memory.adapters.harness.session_finders import Findings
-from agent_memory.adapters.harness.transcripts import Surroundings, session_after
+from agent_memory.adapters.harness.transcripts import Findings, Surroundings, session_after
 from agent_memory.adapters.harness.turn_builder import Session, asked
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, Role, SessionMark
@@ -43,7 +42,6 @@ from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.transcripts.turns import as_many_as_fit, document_turns, tools_answered_before, turns_after
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo
-from agent_memory.ports import SessionFinder
 from agent_memory.results import as_result
 
 RETRY_SECONDS = (3.0, 7.0)
@@ -65,16 +63,6 @@ _LEAST_MS, _MOST_MS = 10**11, 10**14
 """Smaller numbers are seconds, larger ones no instants."""
 
 
-def source(given: Surroundings) -> AmpThreads:
-    """The histories of Amp's threads."""
-    return AmpThreads(HarnessCommand(given.environ, AMP_VARIABLES), given.sleep)
-
-
-def finder(given: Surroundings) -> SessionFinder:
-    """The past threads of Amp."""
-    return AmpFinder(HarnessCommand(given.environ, AMP_VARIABLES))
-
-
 @frozen
 class AmpThreads:
     """Asks `amp threads export`, again after a while where that is empty; where this `amp` cannot export, `amp threads
@@ -84,7 +72,12 @@ class AmpThreads:
     """
 
     run: RunsHarness
-    sleep: Callable[[float], None]
+    sleep: Callable[[float], object]
+
+    @classmethod
+    def at(cls, given: Surroundings) -> Self:
+        """The threads of the person whose surroundings these are."""
+        return cls(HarnessCommand(given.environ, AMP_VARIABLES), given.sleep)
 
     @as_result
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
@@ -95,39 +88,42 @@ class AmpThreads:
         if not is_thread_id(thread_id):
             raise HistoryUnreadable(thread_id, "it is not the id of an Amp thread")
         try:
-            export = self._exported(thread_id)
-            for seconds in RETRY_SECONDS if export.is_empty else ():
-                self.sleep(seconds)
-                export = self._exported(thread_id)
-                if not export.is_empty:
-                    break
-            if export.thread is not None:
-                return thread_history(export.thread, thread_id, mark)
-            if export.try_markdown:
-                return self._markdown(thread_id, mark)
+            thread = self._exported_in_a_while(thread_id)
+            return self._markdown(thread_id, mark) if thread is None else thread_history(thread, thread_id, mark)
         except StoreIo as error:
             missing = "the command amp cannot be found or run; install it and log in"
             reason = missing if is_absent(error) else f"amp could not be started: {error.reason}"
             raise HistoryUnavailable(thread_id, reason) from None
-        raise HistoryUnavailable(thread_id, export.problem, is_missing=export.is_empty)
 
-    def _exported(self, thread_id: str) -> _Export:
+    def _exported_in_a_while(self, thread_id: str) -> Json | None:
+        for seconds in RETRY_SECONDS:
+            try:
+                return self._exported(thread_id)
+            except HistoryUnavailable as absent:
+                if not absent.is_missing:
+                    raise
+            self.sleep(seconds)
+        return self._exported(thread_id)
+
+    def _exported(self, thread_id: str) -> Json | None:
+        """The thread; None where this `amp` has no export of it to give. HistoryUnavailable otherwise, `is_missing` where
+        there may be one in a while."""
         finished = self.run(("amp", "threads", "export", thread_id), _ANYWHERE)
         if finished.stdout_capped:
-            too_large = f"its export is larger than {MAX_PRINTED_BYTES // 2**20} MiB"
-            return _Export(problem=too_large, try_markdown=True)
+            return None
         if finished.timed_out or finished.exit_status != 0:
             said = what_it_said("amp", finished)
-            return _Export(problem=said, try_markdown=not finished.timed_out and bool(_UNKNOWN_COMMAND.search(said)))
+            if _UNKNOWN_COMMAND.search(said) and not finished.timed_out:
+                return None
+            raise HistoryUnavailable(thread_id, said)
         printed = finished.stdout.decode("utf-8-sig", "replace").strip()
         thread = json_in(printed)
         if is_object(thread) and thread.get("id") in (thread_id, None) and list_at(thread, "messages"):
-            return _Export(thread)
-        if not printed:
-            return _Export(problem="its export is still empty", is_empty=True)
-        if printed[:1] in ("{", "["):
-            return _Export(problem="its export holds no messages of it yet", is_empty=True)
-        return _Export(problem="amp printed no JSON for it", try_markdown=True)
+            return thread
+        if printed and printed[:1] not in ("{", "["):
+            return None
+        empty = "its export holds no messages of it yet" if printed else "its export is still empty"
+        raise HistoryUnavailable(thread_id, empty, is_missing=True)
 
     def _markdown(self, thread_id: str, mark: SessionMark | None) -> History:
         finished = self.run(("amp", "threads", "markdown", thread_id), _ANYWHERE)
@@ -142,16 +138,21 @@ class AmpThreads:
         remaining = len(kept) < len(new)
         return History(Harness.AMP, thread_id, kept, tools_answered_before=answered, remaining=remaining)
 
-
-@frozen
-class _Export:
-    """What came of an export: the thread, or why there is none."""
-
-    thread: Json | None = None
-    problem: str = ""
-    is_empty: bool = False
-    """It may be there in a while."""
-    try_markdown: bool = False
+    def find(self, since_ms: int | None) -> Findings:
+        """See `ports.SessionFinder`; there are no threads where the command is not installed. HistoryUnavailable: `amp` is
+        there and does not tell, for instance before a login."""
+        try:
+            finished = self.run(LIST_COMMAND, _ANYWHERE)
+        except StoreIo as error:
+            if not is_absent(error):
+                yield Failure(HistoryUnavailable("of Amp", f"amp could not be started: {error.reason}"))
+            return
+        threads = None if finished.timed_out or finished.exit_status else _threads_in(finished.stdout)
+        if threads is None:
+            yield Failure(HistoryUnavailable("of Amp", f"{' '.join(LIST_COMMAND)}: {what_it_said('amp', finished)}"))
+            return
+        found = {thread.session_id: thread for thread in sorted(threads, key=lambda thread: thread.changed_at_ms)}
+        yield from (Success(each) for each in found.values() if since_ms is None or each.changed_at_ms >= since_ms)
 
 
 def is_thread_id(text: str) -> bool:
@@ -263,29 +264,7 @@ def _whole(value: Json, key: str) -> int | None:
     return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 
-# -- past threads -----------------------------------------------------------------------------------------------------
-
-
-@frozen
-class AmpFinder:
-    """Asks `amp` for the list of threads; there are none where the command is not installed."""
-
-    run: RunsHarness
-
-    def find(self, since_ms: int | None) -> Findings:
-        """See `ports.SessionFinder`. HistoryUnavailable: `amp` is there and does not tell, for instance before a login."""
-        try:
-            finished = self.run(LIST_COMMAND, _ANYWHERE)
-        except StoreIo as error:
-            if not is_absent(error):
-                yield Failure(HistoryUnavailable("of Amp", f"amp could not be started: {error.reason}"))
-            return
-        threads = None if finished.timed_out or finished.exit_status else _threads_in(finished.stdout)
-        if threads is None:
-            yield Failure(HistoryUnavailable("of Amp", f"{' '.join(LIST_COMMAND)}: {what_it_said('amp', finished)}"))
-            return
-        found = {thread.session_id: thread for thread in sorted(threads, key=lambda thread: thread.changed_at_ms)}
-        yield from (Success(each) for each in found.values() if since_ms is None or each.changed_at_ms >= since_ms)
+# -- the list of threads ----------------------------------------------------------------------------------------------
 
 
 def _threads_in(printed: bytes) -> list[FoundSession] | None:

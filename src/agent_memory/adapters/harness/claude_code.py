@@ -28,13 +28,10 @@ from agent_memory.adapters.harness.any_json import (
     texts_in,
     time_at,
 )
-from agent_memory.adapters.harness.session_finders import TranscriptFinder, uuid_in
 from agent_memory.adapters.harness.transcripts import (
     OpenTranscript,
-    SessionSource,
+    SessionFiles,
     Surroundings,
-    TranscriptRoots,
-    find_transcript,
     history_in,
     read_session,
 )
@@ -43,48 +40,6 @@ from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.transcripts.own_marks import machine_text, typed_words
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.ports import SessionFinder
-
-
-def source(given: Surroundings) -> ClaudeCodeSessions:
-    """The histories of Claude Code's sessions."""
-    return ClaudeCodeSessions(_roots(given))
-
-
-def finder(given: Surroundings) -> SessionFinder:
-    """The past sessions of Claude Code."""
-    return TranscriptFinder(Harness.CLAUDE_CODE, _roots(given), _identify, 1, shares_record_ids=True, in_one_file=True)
-
-
-def _roots(given: Surroundings) -> TranscriptRoots:
-    return given.roots(*(f"{each}/projects" for each in given.homes("CLAUDE_CONFIG_DIR", "~/.claude")))
-
-
-def _identify(path: str, names: tuple[str, ...]) -> str | None:
-    """`<project>/<session id>.jsonl`. Sub-agents have `agent-<id>.jsonl` beside it, or a directory of the session's."""
-    return uuid_in(names[-1].removesuffix(".jsonl")) if names[-1].endswith(".jsonl") else None
-
-
-class ClaudeCodeSessions(SessionSource):
-    """Reads transcripts in the order of the file, without what was rewound away or retracted. Left out, and counted:
-    sub-agents' own turns (their final answers are tool turns), records of another session that a fork or resumption copied
-    into the file, the harness's own texts."""
-
-    method = "claude-code-session"
-
-    def find(self, session_id: str) -> str | None:
-        """The newest `<session id>.jsonl` of any project."""
-        return find_transcript(self.roots, session_id)
-
-    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-        """The turns after the mark. A file whose records all name another session was found under this one's name: it is read
-        as a whole."""
-        session = read_session(file, mark, partial(ClaudeSession, session_id))
-        if session.all_foreign:
-            session = read_session(file, mark, partial(ClaudeSession, session_id, any_session=True))
-            session.skip("session-id-mismatch")
-        return history_in(session, file)
-
 
 # -- what a person typed, out of what is recorded as a user's text ----------------------------------------------------
 
@@ -627,3 +582,36 @@ class Branches:
         if parent_id:
             self._siblings.setdefault(parent_id, []).append(branch)
         return branch
+
+
+# -- where they are ---------------------------------------------------------------------------------------------------
+
+
+class ClaudeCodeSessions(SessionFiles):
+    """Reads transcripts in the order of the file, without what was rewound away or retracted. Left out, and counted:
+    sub-agents' own turns (their final answers are tool turns), records of another session that a fork or resumption copied
+    into the file, the harness's own texts."""
+
+    harness = Harness.CLAUDE_CODE
+    method = "claude-code-session"
+    session = ClaudeSession
+    max_depth = 1
+    shares_record_ids = True
+
+    @staticmethod
+    def directories(given: Surroundings) -> list[str]:
+        """That of `$CLAUDE_CONFIG_DIR`, and the usual one."""
+        return [f"{each}/projects" for each in given.homes("CLAUDE_CONFIG_DIR", "~/.claude")]
+
+    def id_in(self, names: tuple[str, ...], path: str) -> str | None:
+        """`<session id>.jsonl`. Sub-agents have `agent-<id>.jsonl` beside it, or a directory of the session's."""
+        return names[-1].removesuffix(".jsonl") if names[-1].endswith(".jsonl") else None
+
+    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+        """The turns after the mark. A file whose records all name another session was found under this one's name: it is read
+        as a whole."""
+        session = read_session(file, mark, partial(ClaudeSession, session_id))
+        if session.all_foreign:
+            session = read_session(file, mark, partial(ClaudeSession, session_id, any_session=True))
+            session.skip("session-id-mismatch")
+        return history_in(session, file)

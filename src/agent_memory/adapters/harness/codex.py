@@ -28,16 +28,13 @@ from agent_memory.adapters.harness.any_json import (
     text_at,
     time_at,
 )
-from agent_memory.adapters.harness.session_finders import TranscriptFinder, head_of, uuid_in
 from agent_memory.adapters.harness.transcripts import (
     OpenTranscript,
-    SessionSource,
+    SessionFiles,
     Surroundings,
-    TranscriptRoots,
+    head_of,
     history_in,
-    is_session_id,
     read_session,
-    transcripts_below,
 )
 from agent_memory.adapters.harness.turn_builder import Asked, Draft, NewFrom, Session, asked
 from agent_memory.domain.history import History, Role, SessionMark
@@ -46,63 +43,9 @@ from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.transcripts.tool_calls import changed_lines
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.ports import SessionFinder
 
-_MAX_DEPTH = 4
-"""A root may be the directory around `sessions`."""
-_UUID_CHARS = 36
+_ROLLOUT = re.compile(r"rollout-\d{4}-\d\d-\d\dT[\d-]{8}-(.+)\.jsonl")
 _OF_SUB_AGENT = re.compile(rb'"(?:thread_source"\s*:\s*"subagent"|subagent"\s*:\s*[{"])')
-
-
-def source(given: Surroundings) -> CodexSessions:
-    """The histories of Codex's threads."""
-    return CodexSessions(_roots(given))
-
-
-def finder(given: Surroundings) -> SessionFinder:
-    """The past threads of Codex."""
-    return TranscriptFinder(Harness.CODEX, _roots(given), _identify, _MAX_DEPTH, in_one_file=True)
-
-
-def _roots(given: Surroundings) -> TranscriptRoots:
-    homes = given.homes("CODEX_HOME", "~/.codex")
-    return given.roots(*(f"{each}/{kind}" for each in homes for kind in ("sessions", "archived_sessions")))
-
-
-def _identify(path: str, names: tuple[str, ...]) -> str | None:
-    """The thread's id, unless the rollout's first line says that it is a sub-agent's."""
-    name = names[-1]
-    if not (name.startswith("rollout-") and name.endswith(".jsonl")):
-        return None
-    thread_id = uuid_in(name.removesuffix(".jsonl")[-_UUID_CHARS:])
-    first_line = head_of(path).partition(b"\n")[0] if thread_id else b""
-    return None if _OF_SUB_AGENT.search(first_line) else thread_id
-
-
-class CodexSessions(SessionSource):
-    """Reads rollouts. A sub-agent's that an entry of its root session names is passed over for the root's own, which has the
-    sub-agent's answer."""
-
-    method = "codex-session"
-
-    def find(self, session_id: str) -> str | None:
-        """The newest `rollout-…-<session id>.jsonl`."""
-        if not is_session_id(session_id):
-            return None
-        end = f"-{session_id}.jsonl"
-        found = transcripts_below(
-            self.roots, lambda name: name.startswith("rollout-") and name.endswith(end), _MAX_DEPTH
-        )
-        return found[0] if found else None
-
-    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-        """The turns after the mark."""
-        session = read_session(file, mark, partial(CodexSession, session_id))
-        if session.root_id == session_id:
-            path = self.find(session_id)
-            if path is not None and path != file.path:
-                return self.read_at(path, session_id, mark)
-        return history_in(session, file)
 
 
 # -- what a person typed, and what a tool printed ---------------------------------------------------------------------
@@ -680,3 +623,41 @@ def _time_in(id: str) -> int | None:
         return int(digits[:12], 16)
     except ValueError:
         return None
+
+
+# -- where they are ---------------------------------------------------------------------------------------------------
+
+
+class CodexSessions(SessionFiles):
+    """Reads rollouts. A sub-agent's that an entry of its root session names is passed over for the root's own, which has the
+    sub-agent's answer."""
+
+    harness = Harness.CODEX
+    method = "codex-session"
+    session = CodexSession
+    max_depth = 4
+    """A root may be the directory around `sessions`."""
+
+    @staticmethod
+    def directories(given: Surroundings) -> list[str]:
+        """Those of `$CODEX_HOME`, and the usual ones."""
+        homes = given.homes("CODEX_HOME", "~/.codex")
+        return [f"{each}/{kind}" for each in homes for kind in ("sessions", "archived_sessions")]
+
+    def id_in(self, names: tuple[str, ...], path: str) -> str | None:
+        """`rollout-<time>-<thread id>.jsonl`."""
+        found = _ROLLOUT.fullmatch(names[-1])
+        return found[1] if found else None
+
+    def is_persons(self, session_id: str, path: str) -> bool:
+        """Whether the first line does not say that it is a sub-agent's."""
+        return super().is_persons(session_id, path) and not _OF_SUB_AGENT.search(head_of(path).partition(b"\n")[0])
+
+    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+        """The turns after the mark."""
+        session = read_session(file, mark, partial(CodexSession, session_id))
+        if session.root_id == session_id:
+            path = self.path_of(session_id)
+            if path is not None and path != file.path:
+                return self.read_at(path, session_id, mark)
+        return history_in(session, file)

@@ -7,29 +7,16 @@ Events of a sub-agent have its `agentId`, or the call that it works for.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import ClassVar
 
-from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.any_json import Json, json_in, mapping_at, objects_at, text_at, time_at
-from agent_memory.adapters.harness.session_finders import TranscriptFinder, uuid_in
-from agent_memory.adapters.harness.transcripts import (
-    OpenTranscript,
-    SessionSource,
-    Surroundings,
-    TranscriptRoots,
-    find_transcript,
-    history_in,
-    is_session_id,
-    read_session,
-)
+from agent_memory.adapters.harness.transcripts import SessionFiles, Surroundings
 from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Asked, NewFrom, Session, asked
-from agent_memory.domain.history import History, Role, SessionMark
+from agent_memory.domain.history import Role
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, is_memory_command, typed_words
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.ports import SessionFinder
 
 EVENTS_FILE = "events.jsonl"
 
@@ -39,44 +26,6 @@ _OF_PERSONS = frozenset(("", "user", "cli", "immediate-prompt"))
 _HIDDEN_SOURCES = ("skill", "autopilot", "system")
 """Beginnings of the sources of texts that Copilot itself wrote into the session."""
 _HIDDEN_TEXTS = ("<skill-context", "<system_notification", "<system_reminder")
-
-
-def source(given: Surroundings) -> CopilotSessions:
-    """The histories of Copilot's sessions."""
-    return CopilotSessions(_roots(given))
-
-
-def finder(given: Surroundings) -> SessionFinder:
-    """The past sessions of Copilot."""
-    return TranscriptFinder(Harness.COPILOT, _roots(given), _identify, 1, in_one_file=True)
-
-
-def _roots(given: Surroundings) -> TranscriptRoots:
-    return given.roots(*(f"{each}/session-state" for each in given.homes("COPILOT_HOME", "~/.copilot")))
-
-
-def _identify(path: str, names: tuple[str, ...]) -> str | None:
-    name = names[-1]
-    if name == EVENTS_FILE and len(names) > 1:
-        return uuid_in(names[-2])
-    return uuid_in(name.removesuffix(".jsonl")) if name.endswith(".jsonl") else None
-
-
-class CopilotSessions(SessionSource):
-    """Reads the events of a session."""
-
-    method = "copilot-session"
-
-    def find(self, session_id: str) -> str | None:
-        """The file of the session's events, in its own directory before one of the older form."""
-        if not is_session_id(session_id):
-            return None
-        own = (f"{root}/{session_id}/{EVENTS_FILE}" for root in self.roots.roots)
-        return next(filter(lies_there, own), None) or find_transcript(self.roots, session_id)
-
-    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-        """The turns after the mark."""
-        return history_in(read_session(file, mark, partial(CopilotSession, session_id)), file)
 
 
 class CopilotSession(Session):
@@ -246,3 +195,23 @@ SUBAGENT_EVENTS = frozenset(
     ("subagent.started", "subagent.completed", "subagent.failed", "subagent.selected", "subagent.deselected")
 )
 COMPACTION_EVENTS = frozenset(("session.compaction_start", "session.compaction_complete"))
+
+
+class CopilotSessions(SessionFiles):
+    """Reads the events of a session."""
+
+    harness = Harness.COPILOT
+    method = "copilot-session"
+    session = CopilotSession
+    max_depth = 1
+
+    @staticmethod
+    def directories(given: Surroundings) -> list[str]:
+        """That of `$COPILOT_HOME`, and the usual one."""
+        return [f"{each}/session-state" for each in given.homes("COPILOT_HOME", "~/.copilot")]
+
+    def id_in(self, names: tuple[str, ...], path: str) -> str | None:
+        """`<session id>/events.jsonl`, or `<session id>.jsonl`."""
+        if names[-1] == EVENTS_FILE:
+            return names[-2] if len(names) > 1 else None
+        return names[-1].removesuffix(".jsonl") if names[-1].endswith(".jsonl") else None

@@ -20,8 +20,6 @@ from functools import partial
 from hashlib import blake2b
 from itertools import chain
 
-from attrs import define, field, frozen
-
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, LongLine, objects_in, read_lines
 from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.any_json import (
@@ -36,26 +34,25 @@ from agent_memory.adapters.harness.any_json import (
 from agent_memory.adapters.harness.cursor_store import (
     DATABASE,
     MISSING_BUBBLE,
+    CursorStore,
     Query,
     cursor_call,
-    history_in_store,
-    stored_rows,
     typed_query,
 )
-from agent_memory.adapters.harness.read_only_database import read_database
-from agent_memory.adapters.harness.session_finders import Findings, TranscriptFinder, merged, sessions_in, uuid_in
+from agent_memory.adapters.harness.databases import merged
 from agent_memory.adapters.harness.transcripts import (
+    Findings,
     OpenTranscript,
-    SessionSource,
+    SessionFiles,
     Surroundings,
     TranscriptRoots,
     changed_at,
-    directories_in,
     file_beside,
+    files_below,
     history_in,
-    is_session_id,
     looking_for,
     named_session,
+    not_found,
     read_session,
 )
 from agent_memory.adapters.harness.turn_builder import Asked, NewFrom, Session
@@ -63,183 +60,15 @@ from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import AgentMemoryError, HistoryUnavailable
-from agent_memory.ports import SessionFinder
+from agent_memory.errors import AgentMemoryError
 from agent_memory.results import as_result
 
 TRANSCRIPTS = "agent-transcripts"
-_SUFFIXES = (".jsonl", ".txt")
 _SUB_AGENTS = "/subagents/"
 _PROJECT_FILE = ".workspace-trusted"
 _MAX_PROJECT_FILE_BYTES = 64 * 1024
 _ID_OF_LINE = re.compile(r"\d+-[0-9a-f]{16}", re.ASCII)
-_SIBLINGS_LOOKED_AT = 20
-
-
-def source(given: Surroundings) -> CursorSessions:
-    """The histories of Cursor's conversations."""
-    return CursorSessions(_roots(given))
-
-
-def finder(given: Surroundings) -> SessionFinder:
-    """The past conversations of Cursor."""
-    return CursorFinder(watched_finder(given))
-
-
-def watched_finder(given: Surroundings) -> TranscriptFinder:
-    """The past conversations that have transcripts."""
-    return TranscriptFinder(Harness.CURSOR, _roots(given), _identify, 3)
-
-
-def _roots(given: Surroundings) -> TranscriptRoots:
-    """The transcripts' directory, and that of the editor's store on Linux and macOS."""
-    editors = [*given.homes("XDG_CONFIG_HOME", "~/.config"), "~/Library/Application Support"]
-    return given.roots("~/.cursor/projects", *(f"{each}/Cursor/User/globalStorage" for each in editors))
-
-
-def _identify(path: str, names: tuple[str, ...]) -> str | None:
-    stem, ending = os.path.splitext(names[-1])
-    if ending not in _SUFFIXES or TRANSCRIPTS not in names[-3:-1]:
-        return None
-    return uuid_in(stem) if names[-2] in (TRANSCRIPTS, stem) else None
-
-
-@frozen
-class CursorFinder:
-    """Looks for transcripts, and asks the editor's store in each of their roots for further conversations."""
-
-    files: TranscriptFinder
-
-    def find(self, since_ms: int | None) -> Findings:
-        """See `ports.SessionFinder`. A draft is no conversation, nor is one in which nothing was said yet."""
-        roots = self.files.roots
-        stores = (sessions_in(roots, f"{root}/{DATABASE}", Harness.CURSOR, stored_rows) for root in roots.roots)
-        return merged(chain(self.files.find(None), chain.from_iterable(stores)), since_ms)
-
-
-class CursorSessions(SessionSource):
-    """Reads a conversation from the editor's store in one of the roots, and where that does not know it, or has lost some of
-    it, from its transcript. What was begun from the transcript goes on from there: its records have other ids.
-
-    Sub-agents' conversations are automated. Errors: see `read_database` and `SessionSource`.
-    """
-
-    method = "cursor-session"
-
-    @as_result
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
-        session_id, named = named_session(entry, self.method)
-        from_transcript = mark is not None and _ID_OF_LINE.fullmatch(mark.last_record_id) is not None
-        stored: History | None = None
-        failure: AgentMemoryError | None = None
-        with looking_for(session_id):
-            path = self._transcript_path(session_id, named)
-            databases = [] if from_transcript and path is not None else self._databases(named)
-        for database in databases:
-            try:
-                read = partial(history_in_store, session_id, mark)
-                stored = stored or read_database(self.roots, database, session_id, read)
-            except AgentMemoryError as error:
-                failure = failure or error
-        if stored is not None and (path is None or not stored.skipped.get(MISSING_BUBBLE)):
-            return stored
-        if path is not None:
-            try:
-                return self.read_at(path, session_id, mark)
-            except AgentMemoryError:
-                if stored is None:
-                    raise
-                return stored
-        if failure is not None:
-            raise failure
-        where = ", ".join(self.roots.roots) or "any known directory"
-        raise HistoryUnavailable(session_id, f"there is no conversation {session_id} in {where}", is_missing=True)
-
-    def find(self, session_id: str) -> str | None:
-        """The newest transcript of this conversation, below a root that holds projects, is one, or holds a project's
-        conversations."""
-        if not is_session_id(session_id):
-            return None
-        names = [f"{stem}{end}" for end in _SUFFIXES for stem in (f"{session_id}/{session_id}", session_id)]
-        directories = [
-            directory
-            for root in self.roots.roots
-            for directory in (root, *(f"{each}/{TRANSCRIPTS}" for each in (root, *directories_in(root))))
-        ]
-        paths = (f"{directory}/{name}" for directory in directories for name in names)
-        return max(filter(lies_there, paths), key=changed_at, default=None)
-
-    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-        """What a transcript says after the mark."""
-        pieces = plain_text_pieces if file.path.endswith(".txt") else read_lines
-        session = read_session(file, mark, partial(CursorSession, session_id), pieces)
-        session.cwd = self._project_path(file.path, session_id)
-        session.automated = _SUB_AGENTS in file.path or (
-            session.prompts == 1 and self._is_delegated(file.path, session_id, session.first_prompt)
-        )
-        return history_in(session, file)
-
-    def _databases(self, named: str | None) -> list[str]:
-        paths = [f"{root}/{DATABASE}" for root in self.roots.roots]
-        named_one = [named] if named is not None and named.endswith(DATABASE) else []
-        return [*named_one, *(path for path in paths if path != named and lies_there(path))]
-
-    def _transcript_path(self, session_id: str, named: str | None) -> str | None:
-        if named is not None and named.endswith(DATABASE):
-            named = None
-        return named if named is not None and lies_there(named) else self.find(session_id) or named
-
-    def _project_path(self, path: str, session_id: str) -> str | None:
-        """Where the project is: its directory's name here cannot be turned back into a path, but a file in it says so. A note
-        of a session that is nowhere would hold everywhere (P6)."""
-        project, found, _ = path.partition(f"/{TRANSCRIPTS}/")
-        if not found:
-            return None
-        with file_beside(self.roots, f"{project}/{_PROJECT_FILE}", session_id) as file:
-            data = os.read(file.descriptor, _MAX_PROJECT_FILE_BYTES) if file else b""
-        text = data.decode("utf-8", "replace").strip()
-        value = json_in(text)
-        if value is None:
-            value = {"workspacePath": text.splitlines()[0] if text else ""}
-        told = text_at(value, "workspacePath") if is_object(value) else ""
-        return told if told.startswith("/") else None
-
-    def _is_delegated(self, path: str, session_id: str, prompt: str) -> bool:
-        """Whether a conversation beside this one handed exactly this prompt to a sub-agent."""
-        wanted = " ".join(prompt.split())
-        return bool(wanted) and any(self._hands_over(each, session_id, wanted) for each in _siblings(path))
-
-    def _hands_over(self, path: str, session_id: str, wanted: str) -> bool:
-        with file_beside(self.roots, path, session_id) as file:
-            if file is None or file.size_bytes > MAX_LINE_BYTES:
-                return False
-            lines = (line for line in read_lines(file.descriptor, file.size_bytes) if isinstance(line, Line))
-            return any(
-                value.get("role") == "assistant"
-                and any(
-                    " ".join(text_at(mapping_at(block, "input"), "prompt").split()) == wanted
-                    for block in objects_at(mapping_at(value, "message"), "content")
-                )
-                for line in lines
-                if b'"prompt"' in line.data
-                for value in objects_in(line.data).found
-            )
-
-
-def _siblings(path: str) -> list[str]:
-    """The other conversations of the project: of many, those that were written to at about the same time."""
-    parent, name = os.path.split(path)
-    above, own = os.path.split(parent)
-    directory = above if name.startswith(f"{own}.") else parent if own == TRANSCRIPTS else None
-    try:
-        names = os.listdir(directory) if directory is not None else []
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    paths = [f"{directory}/{name}" if name.endswith(".jsonl") else f"{directory}/{name}/{name}.jsonl" for name in names]
-    at = changed_at(path)
-    others = [other for other in paths if other != path and lies_there(other)]
-    return sorted(others, key=lambda other: abs(changed_at(other) - at))[:_SIBLINGS_LOOKED_AT]
+_OTHERS_LOOKED_AT = 20
 
 
 # -- the lines of a transcript ----------------------------------------------------------------------------------------
@@ -381,98 +210,172 @@ class CursorSession(Session):
 
 # -- the text form of older versions ----------------------------------------------------------------------------------
 
-_THOUGHT, _CALL, _RESULT = "[Thinking]", "[Tool call]", "[Tool result]"
-_MAX_PART_CHARS = 1_000_000
+_QUERY = r"[ \t]*<(?:user_query|timestamp)>"
+_FIRST_QUERY = re.compile(rf"^user:[ \t]*\n({_QUERY})?", re.MULTILINE)
+_SPEAKERS = re.compile(r"^(user|assistant):[ \t]*(?:\n|\Z)", re.MULTILINE)
+_TAGGED_SPEAKERS = re.compile(rf"^(assistant|user(?=:[ \t]*\n{_QUERY})):[ \t]*(?:\n|\Z)", re.MULTILINE)
+"""Where the first words of a person have tags, a speaker's line without them is somebody's text."""
+_MARK = r"[ \t]*\[(?:Thinking|Tool call|Tool result)\]"
+_PARTS = re.compile(
+    rf"^[ \t]*\[(Thinking|Tool call|Tool result)\](.*)\n?((?:(?!{_MARK})[ \t].*\n?)*)|^((?:(?!{_MARK}).*\n?)+)",
+    re.MULTILINE,
+)
+"""Of the agent's text: a mark, the rest of its line, the indented lines below it; or words."""
 
 
 def plain_text_pieces(descriptor: int, size_bytes: int) -> Iterator[Line | LongLine]:
-    """The messages of a file in the text form, as lines of JSON."""
-    talk = _PlainTalk()
-    for piece in read_lines(descriptor, size_bytes):
-        if isinstance(piece, LongLine):
-            yield piece
+    """The messages of a file in the text form, as lines of JSON; a result is a message of its own. Who printed what, or wrote
+    it, could write a speaker's line: after the agent's first word no message is sure to be the person's (P19)."""
+    if size_bytes > MAX_LINE_BYTES:
+        yield LongLine(size_bytes)
+        return
+    lines = os.pread(descriptor, size_bytes, 0).decode("utf-8", "replace").split("\n")
+    text = "\n".join(filter(None, (line.rstrip("\r") for line in lines)))
+    first = _FIRST_QUERY.search(text)
+    parts = (_TAGGED_SPEAKERS if first and first[1] else _SPEAKERS).split(text)
+    agent_spoke = False
+    for speaker, words in zip(parts[1::2], parts[2::2], strict=True):
+        if speaker == "assistant":
+            messages = _messages_of_agent(words)
+        elif agent_spoke:
+            messages = [[{"type": "tool_result", "name": "history", "content": words.strip()}]]
         else:
-            yield from talk.take(piece.data.decode("utf-8", "replace").rstrip("\r"))
-    yield from talk.finish()
+            messages = [[{"type": "text", "text": words.strip()}]]
+        for blocks in messages if words.strip() else ():
+            agent_spoke = agent_spoke or speaker == "assistant"
+            role = "user" if blocks[0]["type"] == "tool_result" else speaker
+            yield Line(json.dumps({"role": role, "message": {"content": blocks}}).encode())
 
 
-@define
-class _Part:
-    """Lines that belong together: words, a thought, a call, a result."""
-
-    kind: str = ""
-    name: str = ""
-    lines: list[str] = field(factory=list[str])
-    chars: int = 0
-
-    def block(self) -> dict[str, object] | None:
-        text = "\n".join(self.lines).strip()
-        if self.kind == _CALL:
-            pairs = (line.strip().partition("=") for line in self.lines)
+def _messages_of_agent(text: str) -> list[list[dict[str, object]]]:
+    messages: list[list[dict[str, object]]] = []
+    for mark, name, below, words in _PARTS.findall(text):
+        block: dict[str, object] = {"type": "text", "text": words.strip()}
+        if mark == "Tool call":
+            pairs = (line.strip().partition("=") for line in below.splitlines())
             arguments = {key: value for key, equals, value in pairs if equals and key}
-            return {"type": "tool_use", "name": self.name, "input": arguments}
-        if self.kind == _RESULT:
-            return {"type": "tool_result", "content": text}
-        return {"type": "text", "text": text} if text and not self.kind else None
+            block = {"type": "tool_use", "name": name.strip(), "input": arguments}
+        elif mark == "Tool result":
+            messages += [[{"type": "tool_result", "content": below.strip()}], []]
+            continue
+        elif mark or not words.strip():
+            continue
+        if not messages:
+            messages.append([])
+        messages[-1].append(block)
+    return [blocks for blocks in messages if blocks]
 
 
-class _PlainTalk:
-    """Takes the file's lines; gives each message as soon as it is over. A result is a message of its own."""
+# -- where they are ----------------------------------------------------------------------------------------------------
 
-    def __init__(self) -> None:
-        self._speaker = ""
-        self._parts = [_Part()]
-        self._tagged: bool | None = None
-        """Whether the first words of a person had tags: from then on a speaker's line without them is somebody's text."""
-        self._agent_spoke = False
-        self._after_user = False
-        """The line before was `user:`."""
 
-    def take(self, line: str) -> Iterator[Line]:
-        """What is over with the next line."""
-        if self._after_user:
-            self._after_user = False
-            tagged = line.lstrip().startswith(("<user_query>", "<timestamp>"))
-            self._tagged = tagged if self._tagged is None else self._tagged
-            if tagged or not self._tagged:
-                yield from self.finish()
-                self._speaker = "user"
-            else:
-                self._add("user:")
-        bare = line.strip()
-        if line.rstrip() == "user:":
-            self._after_user = True
-        elif line.rstrip() == "assistant:":
-            yield from self.finish()
-            self._speaker = "assistant"
-        elif self._speaker == "assistant" and bare.startswith((_THOUGHT, _CALL, _RESULT)):
-            kind = next(mark for mark in (_THOUGHT, _CALL, _RESULT) if bare.startswith(mark))
-            yield from self._begin_part(_Part(kind, bare.removeprefix(kind).strip()))
-        else:
-            if self._parts[-1].kind and line[:1] not in (" ", "\t"):
-                yield from self._begin_part(_Part())
-            self._add(line)
+class CursorTranscripts(SessionFiles):
+    """Reads transcripts. Sub-agents' conversations are automated."""
 
-    def finish(self) -> Iterator[Line]:
-        """The message so far."""
-        blocks = [block for part in self._parts if (block := part.block()) is not None]
-        self._parts = [_Part()]
-        if not blocks or not self._speaker:
-            return
-        is_answer = blocks[0]["type"] == "tool_result"
-        role = "user" if is_answer else self._speaker
-        if role == "user" and self._agent_spoke and not is_answer:
-            blocks = [{"type": "tool_result", "name": "history", "content": each["text"]} for each in blocks]
-        self._agent_spoke = self._agent_spoke or role == "assistant" or is_answer
-        yield Line(json.dumps({"role": role, "message": {"content": blocks}}).encode())
+    harness = Harness.CURSOR
+    method = "cursor-session"
+    session = CursorSession
+    max_depth = 3
 
-    def _begin_part(self, part: _Part) -> Iterator[Line]:
-        if part.kind == _RESULT or any(each.kind == _RESULT for each in self._parts):
-            yield from self.finish()
-        self._parts.append(part)
+    @staticmethod
+    def directories(given: Surroundings) -> list[str]:
+        """The transcripts' directory, and that of the editor's store on Linux and macOS."""
+        editors = [*given.homes("XDG_CONFIG_HOME", "~/.config"), "~/Library/Application Support"]
+        return ["~/.cursor/projects", *(f"{each}/Cursor/User/globalStorage" for each in editors)]
 
-    def _add(self, line: str) -> None:
-        part = self._parts[-1]
-        part.chars += len(line)
-        if part.chars <= _MAX_PART_CHARS:
-            part.lines.append(line)
+    def id_in(self, names: tuple[str, ...], path: str) -> str | None:
+        """A conversation has a directory of its own, or only a file; a root may be the directory around them."""
+        stem, ending = os.path.splitext(names[-1])
+        is_one = len(names) == 1 or names[-2] in (TRANSCRIPTS, stem)
+        return stem if is_one and ending in (".jsonl", ".txt") else None
+
+    def is_persons(self, session_id: str, path: str) -> bool:
+        """Whether it is among the transcripts of a project."""
+        return super().is_persons(session_id, path) and TRANSCRIPTS in path.split("/")[-3:-1]
+
+    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+        """What a transcript says after the mark."""
+        pieces = plain_text_pieces if file.path.endswith(".txt") else read_lines
+        session = read_session(file, mark, partial(CursorSession, session_id), pieces)
+        session.cwd = self._project_path(file.path, session_id)
+        session.automated = _SUB_AGENTS in file.path or (
+            session.prompts == 1 and self._is_delegated(file.path, session_id, session.first_prompt)
+        )
+        return history_in(session, file)
+
+    def _project_path(self, path: str, session_id: str) -> str | None:
+        """Where the project is: its directory's name here cannot be turned back into a path, but a file in it says so. A note
+        of a session that is nowhere would hold everywhere (P6)."""
+        project, found, _ = path.partition(f"/{TRANSCRIPTS}/")
+        if not found:
+            return None
+        with file_beside(self.roots, f"{project}/{_PROJECT_FILE}", session_id) as file:
+            data = os.read(file.descriptor, _MAX_PROJECT_FILE_BYTES) if file else b""
+        text = data.decode("utf-8", "replace").strip()
+        value = json_in(text)
+        told = text_at(value, "workspacePath") if is_object(value) else "" if value else text.partition("\n")[0]
+        return told.rstrip() if told.startswith("/") else None
+
+    def _is_delegated(self, path: str, session_id: str, prompt: str) -> bool:
+        """Whether a conversation beside this one handed exactly this prompt to a sub-agent. Of many, those that were written
+        to at about the same time are looked at."""
+        directory, found, _ = path.partition(f"/{TRANSCRIPTS}/")
+        wanted = " ".join(prompt.split())
+        others: list[str] = []
+        for each in files_below(f"{directory}/{TRANSCRIPTS}", 1) if found and wanted else ():
+            if isinstance(each, OSError):
+                raise each
+            if each.path != path and each.path.endswith(".jsonl"):
+                others.append(each.path)
+        at = changed_at(path)
+        nearest = sorted(others, key=lambda other: abs(changed_at(other) - at))[:_OTHERS_LOOKED_AT]
+        return any(wanted in self._delegated_in(other, session_id) for other in nearest)
+
+    def _delegated_in(self, path: str, session_id: str) -> Iterator[str]:
+        """What a conversation gave to its tools as their prompts, with single spaces."""
+        with file_beside(self.roots, path, session_id) as file:
+            if file is None or file.size_bytes > MAX_LINE_BYTES:
+                return
+            for line in read_lines(file.descriptor, file.size_bytes):
+                for value in objects_in(line.data).found if isinstance(line, Line) and b'"prompt"' in line.data else ():
+                    for block in objects_at(mapping_at(value, "message"), "content"):
+                        yield " ".join(text_at(mapping_at(block, "input"), "prompt").split())
+
+
+class CursorSessions(CursorTranscripts):
+    """Reads a conversation from the editor's store in one of the roots, and where that does not know it, or has lost some of
+    it, from its transcript. What was begun from the transcript goes on from there: its records have other ids."""
+
+    def __init__(self, roots: TranscriptRoots) -> None:
+        super().__init__(roots)
+        self._store = CursorStore(roots)
+
+    @as_result
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
+        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
+        session_id, named = named_session(entry, self.method)
+        database = named if named is not None and named.endswith(DATABASE) else None
+        with looking_for(session_id):
+            path = named if database is None and named is not None and lies_there(named) else self.path_of(session_id)
+        path = path or (named if database is None else None)
+        is_of_lines = mark is not None and _ID_OF_LINE.fullmatch(mark.last_record_id) is not None
+        stored: History | None = None
+        failure: AgentMemoryError | None = None
+        if path is None or not is_of_lines:
+            try:
+                stored = self._store.stored(session_id, database, mark)
+            except AgentMemoryError as error:
+                failure = error
+        if path is not None and (stored is None or stored.skipped.get(MISSING_BUBBLE)):
+            try:
+                return self.read_at(path, session_id, mark)
+            except AgentMemoryError:
+                if stored is None:
+                    raise
+        if stored is None:
+            raise failure or not_found(session_id, self.roots)
+        return stored
+
+    def find(self, since_ms: int | None) -> Findings:
+        """See `ports.SessionFinder`: those with transcripts, and further ones in the editor's store."""
+        return merged(chain(super().find(None), self._store.find(None)), since_ms)

@@ -15,6 +15,7 @@ from functools import partial
 from attrs import frozen
 
 from agent_memory.adapters.disk.lines import objects_in
+from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.any_json import (
     Json,
     answer_text,
@@ -27,9 +28,16 @@ from agent_memory.adapters.harness.any_json import (
     text_at,
     time_at,
 )
-from agent_memory.adapters.harness.read_only_database import Database, TooLarge, text_of
-from agent_memory.adapters.harness.session_finders import Row, instant_of
-from agent_memory.adapters.harness.transcripts import history_in, one_object, session_after
+from agent_memory.adapters.harness.databases import (
+    Database,
+    Row,
+    SessionDatabases,
+    TooLarge,
+    instant_of,
+    one_object,
+    text_of,
+)
+from agent_memory.adapters.harness.transcripts import history_in, session_after
 from agent_memory.adapters.harness.turn_builder import Asked, NewFrom, Session, asked
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.transcripts.own_marks import typed_words
@@ -49,51 +57,67 @@ _UNFINISHED = frozenset(("loading", "pending", "running", "streaming", "generati
 _FAILED = frozenset(("error", "cancelled", "rejected", "aborted"))
 
 
-def history_in_store(session_id: str, mark: SessionMark | None, database: Database) -> History | None:
-    """The conversation's turns after the mark; None where the store does not know it, or only as a draft."""
-    database.must_have(_NEEDED, "Cursor")
-    data = database.value(_VALUE, _COMPOSERS + session_id)
-    if isinstance(data, TooLarge):
-        raise HistoryUnreadable(database.path, f"the record of conversation {session_id} is over 16 MiB")
-    if not data:
-        return None
-    objects = objects_in(data)
-    if len(objects.found) != 1 or objects.broken:
-        raise HistoryUnreadable(database.path, f"the record of conversation {session_id} is ruined")
-    composer = objects.found[0]
-    bubbles = _Bubbles(database, session_id, composer)
-    if composer.get("isDraft") is True or session_id == _EMPTY_DRAFT or not bubbles.any:
-        return None
+class CursorStore(SessionDatabases):
+    """The conversations in the editor's store. A draft is none, nor is one in which nothing was said yet."""
 
-    def fill(session: ComposerSession) -> None:
-        session.take_composer(composer, is_sub_agent=_is_sub_agents(database, session_id, composer))
-        bubbles.give_to(session)
+    harness = Harness.CURSOR
+    harness_name = "Cursor"
+    method = "cursor-session"
 
-    return history_in(session_after(mark, partial(ComposerSession, session_id), fill), database)
+    def databases(self, root: str) -> list[str]:
+        """The store."""
+        path = f"{root}/{DATABASE}"
+        return [path] if lies_there(path) else []
 
+    def history_of(self, session_id: str, mark: SessionMark | None, database: Database) -> History | None:
+        """See `SessionDatabases`."""
+        database.must_have(_NEEDED, "Cursor")
+        data = database.value(_VALUE, _COMPOSERS + session_id)
+        if isinstance(data, TooLarge):
+            raise HistoryUnreadable(database.path, f"the record of conversation {session_id} is over 16 MiB")
+        if not data:
+            return None
+        composer = _whole_object(data)
+        if composer is None:
+            raise HistoryUnreadable(database.path, f"the record of conversation {session_id} is ruined")
+        if not _is_begun(session_id, composer):
+            return None
+        fill = partial(_fill, database, session_id, composer)
+        return history_in(session_after(mark, partial(ComposerSession, session_id), fill), database)
 
-def stored_rows(database: Database) -> list[Row]:
-    """The conversations of persons in a store. One whose record cannot be read is one of them: reading it will tell why."""
-    database.must_have(_NEEDED, "Cursor")
-    # The store has tens of gigabytes with some people: the keys come from its index, and of the records one at a time.
-    keys = [text_of(key) for (key,) in database.rows(_KEYS, _COMPOSERS, _after(_COMPOSERS))]
-    return [row for key in keys if (row := _row(database, key.removeprefix(_COMPOSERS))) is not None]
+    def sessions(self, database: Database) -> list[Row]:
+        """See `SessionDatabases`. One whose record cannot be read is one of them: reading it will tell why."""
+        database.must_have(_NEEDED, "Cursor")
+        # The store has tens of gigabytes with some people: the keys come from its index, and of the records one at a time.
+        keys = [text_of(key) for (key,) in database.rows(_KEYS, _COMPOSERS, _after(_COMPOSERS))]
+        return [row for key in keys if (row := _row(database, key.removeprefix(_COMPOSERS))) is not None]
 
 
 def _row(database: Database, session_id: str) -> Row | None:
     data = database.value(_VALUE, _COMPOSERS + session_id)
     if not data or session_id == _EMPTY_DRAFT:
         return None
-    objects = objects_in(data) if isinstance(data, bytes) else None
-    is_whole = objects is not None and len(objects.found) == 1 and not objects.broken
-    composer: Json = objects.found[0] if objects is not None and is_whole else {}
-    if _is_sub_agents(database, session_id, composer) or composer.get("isDraft") is True:
-        return None
-    if is_whole and not any(list_at(composer, key) for key in ("fullConversationHeadersOnly", "conversation")):
+    composer = _whole_object(data) if isinstance(data, bytes) else None
+    if (composer is not None and not _is_begun(session_id, composer)) or _is_sub_agents(
+        database, session_id, composer or {}
+    ):
         return None
     listed = _in_list(database, "lastUpdatedAt", session_id)
-    told = (instant_of(number_at(composer, "lastUpdatedAt")), instant_of(int(listed) if listed.isdigit() else None))
-    return Row(session_id, max(filter(None, told), default=None), instant_of(_made_at(composer)))
+    told = (
+        instant_of(number_at(composer or {}, "lastUpdatedAt")),
+        instant_of(int(listed) if listed.isdigit() else None),
+    )
+    return Row(session_id, max(filter(None, told), default=None), instant_of(_made_at(composer or {})))
+
+
+def _whole_object(data: bytes) -> Json | None:
+    objects = objects_in(data)
+    return objects.found[0] if len(objects.found) == 1 and not objects.broken else None
+
+
+def _is_begun(session_id: str, composer: Json) -> bool:
+    is_draft = composer.get("isDraft") is True or session_id == _EMPTY_DRAFT
+    return not is_draft and any(list_at(composer, key) for key in ("fullConversationHeadersOnly", "conversation"))
 
 
 def _is_sub_agents(database: Database, session_id: str, composer: Json) -> bool:
@@ -102,11 +126,10 @@ def _is_sub_agents(database: Database, session_id: str, composer: Json) -> bool:
 
 
 def _in_list(database: Database, column: str, session_id: str) -> str:
-    """What the list of conversations says of one; empty where there is no such column, or no index to it."""
+    """What the list of conversations says of one; empty where there is no such column."""
     if not {"composerId", column} <= database.columns("composerHeaders"):
         return ""
-    wanted = f"SELECT {column} FROM composerHeaders WHERE composerId = ?"
-    return database.text(wanted, session_id)[:20] if database.is_led_to(wanted, session_id) else ""
+    return database.text(f"SELECT {column} FROM composerHeaders WHERE composerId = ?", session_id)[:20]
 
 
 def _after(prefix: str) -> str:
@@ -114,51 +137,36 @@ def _after(prefix: str) -> str:
     return f"{prefix[:-1]};"
 
 
-class _Bubbles:
-    """Where the bubbles of one conversation are, in order."""
+def _fill(database: Database, session_id: str, composer: Json, session: ComposerSession) -> None:
+    """Give the conversation and its bubbles to the session, one at a time."""
+    session.take_composer(composer, is_sub_agent=_is_sub_agents(database, session_id, composer))
+    prefix = f"bubbleId:{session_id}:"
+    headers = objects_at(composer, "fullConversationHeadersOnly")
+    for inline in [] if headers else objects_at(composer, "conversation"):
+        session.take(inline)
+    keys = [prefix + text_at(header, "bubbleId") for header in headers]
+    if keys and not any(database.text("SELECT 1 FROM cursorDiskKV WHERE key = ?", key) for key in keys):
+        keys = _keys_by_time(database, prefix) or keys
+    for key in keys:
+        if session.done:
+            return
+        data = database.value(_VALUE, key)
+        if not data:
+            session.skip(MISSING_BUBBLE)  # updates of Cursor are known to lose some
+        elif (bubble := one_object(session, data)) is not None:
+            session.take({**bubble, "bubbleId": key.removeprefix(prefix)})
 
-    def __init__(self, database: Database, session_id: str, composer: Json) -> None:
-        self._database = database
-        self._prefix = f"bubbleId:{session_id}:"
-        headers = objects_at(composer, "fullConversationHeadersOnly")
-        self._keys = [self._prefix + text_at(header, "bubbleId") for header in headers]
-        self._inline = [] if headers else objects_at(composer, "conversation")
-        if headers and not any(self._is_there(key) for key in self._keys):
-            self._keys = self._by_time() or self._keys
 
-    @property
-    def any(self) -> bool:
-        """Whether the conversation has bubbles at all."""
-        return bool(self._keys or self._inline)
+def _keys_by_time(database: Database, prefix: str) -> list[str]:
+    """The keys of all bubbles by the times in them: the headers' ids may be other ones than the rows'."""
+    keys = [text_of(key) for (key,) in database.rows(_KEYS, prefix, _after(prefix))]
 
-    def give_to(self, session: ComposerSession) -> None:
-        """Give the bubbles to the session, one at a time."""
-        for inline in self._inline:
-            session.take(inline)
-        for key in self._keys:
-            if session.done:
-                return
-            data = self._database.value(_VALUE, key)
-            if isinstance(data, TooLarge):
-                session.skip("line-too-long")
-            elif not data:
-                session.skip(MISSING_BUBBLE)  # updates of Cursor are known to lose some
-            elif (bubble := one_object(session, data)) is not None:
-                session.take({**bubble, "bubbleId": key.removeprefix(self._prefix)})
+    def time_of(key: str) -> int:
+        data = database.value(_VALUE, key)
+        bubbles = objects_in(data).found if isinstance(data, bytes) else ()
+        return (_made_at(bubbles[0]) if bubbles else None) or 0
 
-    def _is_there(self, key: str) -> bool:
-        return next(self._database.rows("SELECT 1 FROM cursorDiskKV WHERE key = ?", key), None) is not None
-
-    def _by_time(self) -> list[str]:
-        """The keys of all its bubbles by the times in them: the headers' ids may be other ones than the rows'."""
-        found = self._database.rows(_KEYS, self._prefix, _after(self._prefix))
-        keys = [text_of(key) for (key,) in found]
-        return [key for _, key in sorted((self._time_of(key), key) for key in keys)]
-
-    def _time_of(self, key: str) -> int:
-        data = self._database.value(_VALUE, key)
-        bubble = objects_in(data).found if isinstance(data, bytes) else ()
-        return (_made_at(bubble[0]) if bubble else None) or 0
+    return sorted(keys, key=lambda key: (time_of(key), key))
 
 
 class ComposerSession(Session):

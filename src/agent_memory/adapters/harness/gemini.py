@@ -29,17 +29,14 @@ from agent_memory.adapters.harness.any_json import (
     texts_in,
     time_at,
 )
-from agent_memory.adapters.harness.session_finders import TranscriptFinder, head_of
 from agent_memory.adapters.harness.transcripts import (
     OpenTranscript,
-    SessionSource,
+    SessionFiles,
     Surroundings,
-    TranscriptRoots,
+    head_of,
     history_in,
     is_session_id,
     read_session,
-    transcript,
-    transcripts_below,
 )
 from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Draft, NewFrom, Places, Session, asked
 from agent_memory.domain.history import History, Role, SessionMark
@@ -47,85 +44,11 @@ from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import HistoryUnavailable, PathRefused, StoreIo, TranscriptRefused
-from agent_memory.ports import SessionFinder
+from agent_memory.errors import PathRefused, StoreIo
 
-_MAX_DEPTH = 3
-"""Chats are in `tmp/<project>/chats/`, those of sub-agents one level deeper."""
-_HEAD_BYTES = 64 * 1024
 _MAX_PROJECTS_BYTES = 4 * 1024 * 1024
 _MAX_PATH_BYTES = 8 * 1024
-_SHORT_ID_CHARS = 8
 _SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,128})"')
-
-
-def source(given: Surroundings) -> GeminiSessions:
-    """The histories of the Gemini CLI's chats."""
-    return GeminiSessions(_roots(given))
-
-
-def finder(given: Surroundings) -> SessionFinder:
-    """The past chats of the Gemini CLI."""
-    return TranscriptFinder(Harness.GEMINI, _roots(given), _identify, 2, in_one_file=True)
-
-
-def _roots(given: Surroundings) -> TranscriptRoots:
-    return given.roots(*(f"{each}/.gemini/tmp" for each in given.homes("GEMINI_CLI_HOME", "~")))
-
-
-def _identify(path: str, names: tuple[str, ...]) -> str | None:
-    """The whole id is only inside. Sub-agents' chats are one level deeper."""
-    name = names[-1]
-    if not (name.startswith("session-") and name.endswith((".json", ".jsonl"))):
-        return None
-    if len(names) > 1 and names[-2] != "chats":
-        return None
-    found = _SESSION_ID.search(head_of(path))
-    session_id = found[1].decode("utf-8", "replace") if found else ""
-    return session_id if is_session_id(session_id) else None
-
-
-class GeminiSessions(SessionSource):
-    """Reads chats of both forms, one message at a time."""
-
-    method = "gemini-session"
-
-    def find(self, session_id: str) -> str | None:
-        """The newest chat that says it is this session, since names hold only the first characters of the id; or that cannot
-        be asked, which its reader tells: an older one may say less (P6)."""
-        if not is_session_id(session_id):
-            return None
-        end = f"-{session_id[:_SHORT_ID_CHARS]}"
-
-        def is_name(name: str) -> bool:
-            stem, _, ending = name.rpartition(".")
-            is_chat = stem == session_id or (stem.startswith("session-") and stem.endswith(end))
-            return is_chat and ending in ("json", "jsonl")
-
-        found = transcripts_below(self.roots, is_name, _MAX_DEPTH)
-        return next((path for path in found if self._is_chat_of(path, session_id)), None)
-
-    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-        """The turns after the mark."""
-        pieces = document_pieces if file.path.endswith(".json") else read_lines
-        begin = partial(GeminiSession, session_id, _project_of(file.path))
-        session = read_session(file, mark, begin, pieces)
-        if session.full:
-            # What was kept may all have been taken back later, and what counts come after it.
-            session = read_session(file, mark, partial(begin, known_taken_back=session.taken_back), pieces)
-        return history_in(session, file)
-
-    def _is_chat_of(self, path: str, session_id: str) -> bool:
-        try:
-            with transcript(self.roots, path, session_id) as file:
-                said = _SESSION_ID.search(os.read(file.descriptor, _HEAD_BYTES))
-        except TranscriptRefused:
-            return False
-        except HistoryUnavailable as error:
-            return not error.is_missing
-        except OSError:
-            return True
-        return said is not None and said[1] == session_id.encode()
 
 
 def _project_of(path: str) -> str | None:
@@ -361,3 +284,45 @@ def typed_text(raw: str) -> tuple[str, str]:
     if not text or text.startswith(_INJECTED):
         return "", "harness-text" if raw.strip() else "empty"
     return text, ""
+
+
+# -- where they are ---------------------------------------------------------------------------------------------------
+
+
+class GeminiSessions(SessionFiles):
+    """Reads chats of both forms, one message at a time."""
+
+    harness = Harness.GEMINI
+    method = "gemini-session"
+    session = GeminiSession
+    max_depth = 3
+    """Chats are in `tmp/<project>/chats/`, those of sub-agents one level deeper."""
+
+    @staticmethod
+    def directories(given: Surroundings) -> list[str]:
+        """That of `$GEMINI_CLI_HOME`, and the usual one."""
+        return [f"{each}/.gemini/tmp" for each in given.homes("GEMINI_CLI_HOME", "~")]
+
+    def id_in(self, names: tuple[str, ...], path: str) -> str | None:
+        """The id that the chat itself tells: its name holds only the beginning of it."""
+        stem, _, ending = names[-1].rpartition(".")
+        if ending not in ("json", "jsonl") or not (stem.startswith("session-") or "chats" in names[:-1]):
+            return None
+        found = _SESSION_ID.search(head_of(path))
+        session_id = found[1].decode("utf-8", "replace") if found else ""
+        return session_id if is_session_id(session_id) else None
+
+    def is_persons(self, session_id: str, path: str) -> bool:
+        """Whether it is directly among the chats."""
+        above, _, name = path.split("/")[-3:]
+        return above != "chats" and name.startswith("session-")
+
+    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+        """The turns after the mark."""
+        pieces = document_pieces if file.path.endswith(".json") else read_lines
+        begin = partial(GeminiSession, session_id, _project_of(file.path))
+        session = read_session(file, mark, begin, pieces)
+        if session.full:
+            # What was kept may all have been taken back later, and what counts come after it.
+            session = read_session(file, mark, partial(begin, known_taken_back=session.taken_back), pieces)
+        return history_in(session, file)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from itertools import chain
+from typing import Self
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from agent_memory.adapters.disk.lines import objects_in
 from agent_memory.adapters.disk.paths import lies_there
@@ -28,32 +28,22 @@ from agent_memory.adapters.harness.any_json import (
     text_at,
     time_at,
 )
-from agent_memory.adapters.harness.read_only_database import (
+from agent_memory.adapters.harness.databases import (
     Database,
+    Row,
+    SessionDatabases,
     TooLarge,
     history_in_database,
-    read_database,
     text_of,
-)
-from agent_memory.adapters.harness.session_finders import Findings, Row, merged, sessions_in
-from agent_memory.adapters.harness.transcripts import (
-    Surroundings,
-    TranscriptRoots,
-    looking_for,
-    named_session,
-    session_after,
     why_broken,
 )
+from agent_memory.adapters.harness.transcripts import Surroundings, session_after
 from agent_memory.adapters.harness.turn_builder import Asked, Session, asked
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import HistoryUnavailable
-from agent_memory.ports import SessionFinder
-from agent_memory.results import as_result
 
 DATABASE = "sessions.db"
 
@@ -62,15 +52,7 @@ _NEEDED = {
     "messages": ("id", "session_id", "role", "content_json", "created_timestamp"),
 }
 _NEEDED_TO_LIST = {"sessions": ("id", "updated_at"), "messages": ("session_id",)}
-_HEADER_COLUMNS = (
-    "name",
-    "description",
-    "session_type",
-    "working_dir",
-    "created_at",
-    "schedule_id",
-    "model_config_json",
-)
+_HEADER = ("name", "description", "session_type", "working_dir", "created_at", "schedule_id", "model_config_json")
 _NOT_OF_PERSONS = ("scheduled", "sub_agent", "hidden")
 _SILENT_BLOCKS = frozenset(
     (
@@ -85,69 +67,59 @@ _MS_FROM = 10_000_000_000
 """Times from here on are milliseconds, below it seconds."""
 
 
-def source(given: Surroundings) -> GooseSessions:
-    """The histories of goose's sessions."""
-    return GooseSessions(_roots(given))
+class GooseSessions(SessionDatabases):
+    """Reads `sessions.db` in each of the roots. Scheduled sessions, sub-agents' and hidden ones are automated."""
 
+    harness = Harness.GOOSE
+    harness_name = "goose"
+    method = "goose-session"
 
-def finder(given: Surroundings) -> SessionFinder:
-    """The past sessions of goose."""
-    return GooseFinder(_roots(given))
+    @classmethod
+    def at(cls, given: Surroundings) -> Self:
+        """Those of the person whose surroundings these are."""
+        own = given.environ.get("GOOSE_PATH_ROOT")
+        data = [f"{each}/goose/sessions" for each in given.homes("XDG_DATA_HOME", "~/.local/share")]
+        return cls(given.roots(*([f"{own}/data/sessions"] if own else []), *data))
 
+    def databases(self, root: str) -> list[str]:
+        """The one database."""
+        path = f"{root}/{DATABASE}"
+        return [path] if lies_there(path) else []
 
-def _roots(given: Surroundings) -> TranscriptRoots:
-    own = given.environ.get("GOOSE_PATH_ROOT")
-    data = [f"{each}/goose/sessions" for each in given.homes("XDG_DATA_HOME", "~/.local/share")]
-    return given.roots(*([f"{own}/data/sessions"] if own else []), *data)
+    def stored(self, session_id: str, named: str | None, mark: SessionMark | None) -> History | None:
+        """See `SessionDatabases`; a `.jsonl` that is named was a session of versions before 1.10."""
+        return super().stored(session_id, None if named and named.endswith(".jsonl") else named, mark)
 
+    def history_of(self, session_id: str, mark: SessionMark | None, database: Database) -> History | None:
+        """See `SessionDatabases`."""
+        database.must_have(_NEEDED, "goose")
+        if next(database.rows("SELECT 1 FROM sessions WHERE id = ?", session_id), None) is None:
+            return None
+        fill = partial(_fill, database, session_id)
+        return history_in_database(session_after(mark, partial(GooseSession, session_id), fill), database)
 
-@frozen
-class GooseSessions:
-    """Reads the database that the entry names, and `sessions.db` in each of the `roots`: the first that knows the session, or
-    cannot be read, counts, since another could hold an older state of it. Scheduled sessions, sub-agents' and hidden ones are
-    automated. Errors: see `read_database`."""
-
-    roots: TranscriptRoots
-
-    @as_result
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
-        session_id, named = named_session(entry, "goose-session")
-        with looking_for(session_id):
-            known = [path for root in self.roots.roots if lies_there(path := f"{root}/{DATABASE}")]
-        first = [named] if named is not None and not named.endswith(".jsonl") else []  # a file of versions before 1.10
-        for path in dict.fromkeys([*first, *known]):
-            history = read_database(self.roots, path, session_id, partial(_stored, session_id, mark))
-            if history is not None:
-                return history
-        where = ", ".join(self.roots.roots) or "any known directory"
-        raise HistoryUnavailable(session_id, f"goose knows no such session in {where}", is_missing=True)
-
-
-def _stored(session_id: str, mark: SessionMark | None, database: Database) -> History | None:
-    """The session's turns after the mark; None where the database does not know it."""
-    database.must_have(_NEEDED, "goose")
-    if next(database.rows("SELECT 1 FROM sessions WHERE id = ?", session_id), None) is None:
-        return None
-    fill = partial(_fill, database, session_id)
-    return history_in_database(session_after(mark, partial(GooseSession, session_id), fill), database)
+    def sessions(self, database: Database) -> list[Row]:
+        """See `SessionDatabases`."""
+        database.must_have(_NEEDED_TO_LIST, "goose")
+        there = database.columns("sessions")
+        further = (name if name in there else "NULL" for name in ("created_at", "session_type", "schedule_id"))
+        said = "EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)"
+        rows = database.rows(f"SELECT id, updated_at, {', '.join(further)} FROM sessions WHERE {said}")
+        return [
+            Row(text_of(id), ms_of(text_of(updated)[:40]), ms_of(text_of(created)[:40]))
+            for id, updated, created, kind, schedule in rows
+            if text_of(kind) not in _NOT_OF_PERSONS and not text_of(schedule)
+        ]
 
 
 def _fill(database: Database, session_id: str, session: GooseSession) -> None:
-    there = database.columns("sessions")
-    session.take_header(
-        {
-            column: database.text(f"SELECT {column} FROM sessions WHERE id = ?", session_id)
-            for column in _HEADER_COLUMNS
-            if column in there
-        }
-    )
+    session.take_header(database.texts_of("sessions", session_id, _HEADER))
     columns = database.columns("messages")
-    message_id = "message_id" if "message_id" in columns else "NULL"
-    rows = database.rows(
-        f"SELECT id, role, created_timestamp, {message_id} FROM messages WHERE session_id = ? ORDER BY id", session_id
-    )
-    for number, role, created, id in rows:
+    id_column = "message_id" if "message_id" in columns else "NULL"
+    of_session = "FROM messages WHERE session_id = ? ORDER BY id"
+    for number, role, created, id in database.rows(
+        f"SELECT id, role, created_timestamp, {id_column} {of_session}", session_id
+    ):
         content = database.value("SELECT content_json FROM messages WHERE id = ?", number)
         metadata: bytes | TooLarge | None = None
         if "metadata_json" in columns:
@@ -279,29 +251,3 @@ def _item_text(item: object) -> str:
     if item.get("type") == "image":
         return "[image]"
     return text_at(mapping_at(item, "resource") if item.get("type") == "resource" else item, "text")
-
-
-@frozen
-class GooseFinder:
-    """Asks `sessions.db` in each of the `roots`."""
-
-    roots: TranscriptRoots
-
-    def find(self, since_ms: int | None) -> Findings:
-        """See `ports.SessionFinder`. A session in which nothing was said yet is none."""
-        found = (sessions_in(self.roots, f"{root}/{DATABASE}", Harness.GOOSE, _rows) for root in self.roots.roots)
-        return merged(chain.from_iterable(found), since_ms)
-
-
-def _rows(database: Database) -> list[Row]:
-    """The sessions of persons in a database."""
-    database.must_have(_NEEDED_TO_LIST, "goose")
-    there = database.columns("sessions")
-    further = (name if name in there else "NULL" for name in ("created_at", "session_type", "schedule_id"))
-    said = database.exists_by_index("messages", "session_id", "sessions.id")
-    rows = database.listed(f"SELECT id, updated_at, {', '.join(further)} FROM sessions WHERE {said}")
-    return [
-        Row(text_of(id), ms_of(text_of(updated)[:40]), ms_of(text_of(created)[:40]))
-        for id, updated, created, kind, schedule in rows
-        if text_of(kind) not in _NOT_OF_PERSONS and not text_of(schedule)
-    ]

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from functools import partial
-from itertools import chain
+from typing import Self
 
 from attrs import frozen
-from returns.result import Failure
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, objects_in
-from agent_memory.adapters.disk.paths import lies_there, store_io
+from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.any_json import (
     Json,
     answer_text,
@@ -27,6 +25,15 @@ from agent_memory.adapters.harness.any_json import (
     objects_at,
     text_at,
 )
+from agent_memory.adapters.harness.databases import (
+    Database,
+    Row,
+    SessionDatabases,
+    history_in_database,
+    instant_of,
+    one_object,
+    text_of,
+)
 from agent_memory.adapters.harness.harness_command import (
     MAX_PRINTED_BYTES,
     HarnessCommand,
@@ -34,14 +41,6 @@ from agent_memory.adapters.harness.harness_command import (
     is_absent,
     what_it_said,
 )
-from agent_memory.adapters.harness.read_only_database import (
-    Database,
-    TooLarge,
-    history_in_database,
-    read_database,
-    text_of,
-)
-from agent_memory.adapters.harness.session_finders import Findings, Row, instant_of, merged, sessions_in
 from agent_memory.adapters.harness.transcripts import (
     OpenTranscript,
     Surroundings,
@@ -49,7 +48,6 @@ from agent_memory.adapters.harness.transcripts import (
     is_session_id,
     looking_for,
     named_session,
-    one_object,
     reading,
     session_after,
     transcript,
@@ -59,8 +57,7 @@ from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import AgentMemoryError, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
-from agent_memory.ports import SessionFinder
+from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo
 from agent_memory.results import as_result
 
 OPENCODE_VARIABLES = ("OPENCODE_DB", "OPENCODE_CHANNEL", "OPENCODE_DISABLE_CHANNEL_DB", "OPENCODE_CONFIG")
@@ -72,89 +69,86 @@ _NEEDED = {
 _NEEDED_TO_LIST = {"session": ("id", "parent_id", "time_updated"), "message": ("session_id",)}
 
 
-def source(given: Surroundings) -> OpencodeSessions:
-    """The histories of opencode's sessions. The command is run without plugins."""
-    command = HarnessCommand(given.environ, OPENCODE_VARIABLES, {"OPENCODE_PURE": "1"})
-    return OpencodeSessions(_roots(given), command, given.environ.get("OPENCODE_DB"))
-
-
-def finder(given: Surroundings) -> SessionFinder:
-    """The past sessions of opencode."""
-    return OpencodeFinder(_roots(given), given.environ.get("OPENCODE_DB"))
-
-
-def _roots(given: Surroundings) -> TranscriptRoots:
-    """The data directory, and that of `$OPENCODE_DB`."""
-    data = [f"{each}/opencode" for each in given.homes("XDG_DATA_HOME", "~/.local/share")]
-    named = os.path.dirname(given.environ.get("OPENCODE_DB", ""))
-    return given.roots(*data, *([named] if named else []))
-
-
-def _databases(root: str) -> list[str]:
-    """The databases in a root: that of no channel first."""
-    try:
-        names = os.listdir(root)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    ours = sorted(filter(_is_database, names), key=lambda name: (name != "opencode.db", name))
-    return [f"{root}/{name}" for name in ours]
-
-
-def _is_database(name: str) -> bool:
-    return name == "opencode.db" or (name.startswith("opencode-") and name.endswith(".db"))
-
-
-@frozen
-class OpencodeSessions:
+class OpencodeSessions(SessionDatabases):
     """Reads an export that the entry names, else the databases in the roots. The command is asked only where there is no
-    database, or none that can be read: it starts all of opencode. Errors: see `read_database` and `SessionSource`."""
+    database, or none that can be read: it starts all of opencode."""
 
-    roots: TranscriptRoots
-    run: RunsHarness
-    database: str | None = None
-    """What `$OPENCODE_DB` names."""
+    harness = Harness.OPENCODE
+    harness_name = "opencode"
+    method = "opencode-session"
+
+    def __init__(self, roots: TranscriptRoots, run: RunsHarness, database: str | None = None) -> None:
+        """`database` is what `$OPENCODE_DB` names, an absolute path."""
+        super().__init__(roots)
+        self._run = run
+        self._database = database
+
+    @classmethod
+    def at(cls, given: Surroundings) -> Self:
+        """Those of the person whose surroundings these are. The command is run without plugins."""
+        named = given.environ.get("OPENCODE_DB", "")
+        data = [f"{each}/opencode" for each in given.homes("XDG_DATA_HOME", "~/.local/share")]
+        roots = given.roots(*data, *([os.path.dirname(named)] if named else []))
+        command = HarnessCommand(given.environ, OPENCODE_VARIABLES, {"OPENCODE_PURE": "1"})
+        return cls(roots, command, named if named.startswith("/") else None)
+
+    def databases(self, root: str) -> list[str]:
+        """The one that is named, where it is in this root, then that of no channel, then the others."""
+        try:
+            names = os.listdir(root)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        paths = [f"{root}/{name}" for name in sorted(names, key=lambda name: (name != "opencode.db", name))]
+        named = [self._database] if self._database in paths else []
+        return list(dict.fromkeys([*named, *(path for path in paths if _is_database(path))]))
 
     @as_result
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
         """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
-        session_id, path = named_session(entry, "opencode-session")
+        session_id, path = named_session(entry, self.method)
         if not is_session_id(session_id):
             raise HistoryUnreadable(session_id, "it is not the id of an opencode session")
         with looking_for(session_id):
-            is_export = path is not None and lies_there(path) and not _is_database(os.path.basename(path))
-            databases = list(dict.fromkeys(self._databases()))
-        if path is not None and is_export:
-            with transcript(self.roots, path, session_id) as file, reading(path, session_id):
-                return _read_export(file, session_id, mark)
-        failure: AgentMemoryError | None = None
-        for database in databases:
-            try:
-                history = read_database(self.roots, database, session_id, partial(_stored, session_id, mark))
-            except AgentMemoryError as error:
-                failure = failure or error
-            else:
-                if history is not None:
-                    return history
-        if isinstance(failure, TranscriptRefused):
-            raise failure
-        if databases and failure is None:
-            where = ", ".join(databases)
-            raise HistoryUnavailable(session_id, f"opencode knows no such session in {where}", is_missing=True)
+            if path is not None and not _is_database(path) and lies_there(path):
+                with transcript(self.roots, path, session_id) as file, reading(path, session_id):
+                    return _read_export(file, session_id, mark)
+            databases = [database for root in self.roots.roots for database in self.databases(root)]
+        failure: HistoryUnavailable | HistoryUnreadable | None = None
+        try:
+            history = self.stored(session_id, None, mark)
+        except (HistoryUnavailable, HistoryUnreadable) as error:
+            failure = error
+        else:
+            if history is not None:
+                return history
+            if databases:
+                where = ", ".join(databases)
+                raise HistoryUnavailable(session_id, f"opencode knows no such session in {where}", is_missing=True)
         try:
             return self._exported(session_id, entry.context.cwd, mark)
         except HistoryUnavailable as error:
             raise failure or error from None
 
-    def _databases(self) -> Iterator[str]:
-        if self.database is not None and lies_there(self.database):
-            yield self.database
-        for root in self.roots.roots:
-            yield from _databases(root)
+    def history_of(self, session_id: str, mark: SessionMark | None, database: Database) -> History | None:
+        """See `SessionDatabases`."""
+        database.must_have(_NEEDED, "opencode")
+        if next(database.rows("SELECT 1 FROM session WHERE id = ?", session_id), None) is None:
+            return None
+        fill = partial(_fill_from_database, database, session_id)
+        return history_in_database(session_after(mark, partial(OpencodeSession, session_id), fill), database)
+
+    def sessions(self, database: Database) -> list[Row]:
+        """See `SessionDatabases`; a session with a parent is a sub-agent's."""
+        database.must_have(_NEEDED_TO_LIST, "opencode")
+        created = "time_created" if "time_created" in database.columns("session") else "NULL"
+        said = "EXISTS (SELECT 1 FROM message WHERE session_id = session.id)"
+        rows = database.rows(f"SELECT id, time_updated, {created} FROM session WHERE parent_id IS NULL AND {said}")
+        return [Row(text_of(id), instant_of(at), instant_of(began)) for id, at, began in rows]
 
     def _exported(self, session_id: str, cwd: str | None, mark: SessionMark | None) -> History:
         directory = cwd if cwd is not None and os.path.isdir(cwd) else "/"
         try:
-            finished = self.run(("opencode", "export", session_id), directory)
+            finished = self._run(("opencode", "export", session_id), directory)
         except StoreIo as error:
             absent = "there is no session of opencode here, and the command opencode cannot be found or run"
             reason = absent if is_absent(error) else f"opencode could not be started: {error.reason}"
@@ -168,6 +162,11 @@ class OpencodeSessions:
         if history is None:
             raise HistoryUnavailable(session_id, "opencode printed no session for it")
         return history
+
+
+def _is_database(path: str) -> bool:
+    name = os.path.basename(path)
+    return name == "opencode.db" or (name.startswith("opencode-") and name.endswith(".db"))
 
 
 def _read_export(file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
@@ -201,18 +200,6 @@ def _fill_from_export(export: Json, session: OpencodeSession) -> None:
             session.take_part(part)
 
 
-# -- the database -----------------------------------------------------------------------------------------------------
-
-
-def _stored(session_id: str, mark: SessionMark | None, database: Database) -> History | None:
-    """The session's turns after the mark; None where the database does not know it."""
-    database.must_have(_NEEDED, "opencode")
-    if next(database.rows("SELECT 1 FROM session WHERE id = ?", session_id), None) is None:
-        return None
-    fill = partial(_fill_from_database, database, session_id)
-    return history_in_database(session_after(mark, partial(OpencodeSession, session_id), fill), database)
-
-
 def _fill_from_database(database: Database, session_id: str, session: OpencodeSession) -> None:
     session.take_session(_session_row(database, session_id))
     # Without its time, a message's id does: opencode sorts by either.
@@ -234,27 +221,19 @@ def _fill_from_database(database: Database, session_id: str, session: OpencodeSe
 
 
 def _data_of(database: Database, table: str, id: str, session: OpencodeSession) -> Json | None:
-    data = database.value(f"SELECT data FROM {table} WHERE id = ?", id)
-    if isinstance(data, TooLarge):
-        session.skip("line-too-long")
-        return None
-    found = one_object(session, data)
+    found = one_object(session, database.value(f"SELECT data FROM {table} WHERE id = ?", id))
     return None if found is None else {**found, "id": id}
 
 
 def _session_row(database: Database, session_id: str) -> Json:
-    there = database.columns("session")
-
-    def column(name: str) -> str:
-        return database.text(f"SELECT {name} FROM session WHERE id = ?", session_id) if name in there else ""
-
-    created = column("time_created")[:20]
+    names = ("title", "directory", "parent_id", "time_created", "revert")
+    told = database.texts_of("session", session_id, names)
+    created = told.get("time_created", "")[:20]
     return {
-        "title": column("title"),
-        "directory": column("directory"),
-        "parentID": column("parent_id"),
+        **told,
+        "parentID": told.get("parent_id"),
         "time": {"created": int(created) if created.isdecimal() else None},
-        "revert": object_in(column("revert")),
+        "revert": object_in(told.get("revert")),
     }
 
 
@@ -434,36 +413,3 @@ def _is_copied(message_id: str, created_ms: int | None) -> bool:
         return False
     later_ms = ((int(made[1], 16) >> 12) - created_ms) % (1 << _ID_TIME_BITS)
     return _COPIED_LATER_MS < later_ms < 1 << (_ID_TIME_BITS - 1)
-
-
-# -- past sessions ----------------------------------------------------------------------------------------------------
-
-
-@frozen
-class OpencodeFinder:
-    """Asks the databases in the `roots`, and the one that is `named`."""
-
-    roots: TranscriptRoots
-    named: str | None = None
-    """What `$OPENCODE_DB` says."""
-
-    def find(self, since_ms: int | None) -> Findings:
-        """See `ports.SessionFinder`. A session in which nothing was said yet is none."""
-        named = [self.named] if self.named is not None and self.named.startswith("/") else []
-        paths, failures = dict.fromkeys(named), list[Failure[StoreIo]]()
-        for root in self.roots.roots:
-            try:
-                paths.update(dict.fromkeys(_databases(root)))
-            except OSError as error:
-                failures.append(Failure(store_io(error, "list", root)))
-        found = (sessions_in(self.roots, path, Harness.OPENCODE, _rows) for path in paths)
-        return merged(chain(failures, *found), since_ms)
-
-
-def _rows(database: Database) -> list[Row]:
-    """The sessions in a database that are no sub-agent's."""
-    database.must_have(_NEEDED_TO_LIST, "opencode")
-    created = "time_created" if "time_created" in database.columns("session") else "NULL"
-    said = database.exists_by_index("message", "session_id", "session.id")
-    rows = database.listed(f"SELECT id, time_updated, {created} FROM session WHERE parent_id IS NULL AND {said}")
-    return [Row(text_of(id), instant_of(at), instant_of(began)) for id, at, began in rows]

@@ -13,16 +13,12 @@ from functools import partial
 from typing import ClassVar
 
 from agent_memory.adapters.harness.any_json import Json, digest_of, mapping_at, objects_at, text_at, texts_in, time_at
-from agent_memory.adapters.harness.session_finders import TranscriptFinder, uuid_in
 from agent_memory.adapters.harness.transcripts import (
     OpenTranscript,
-    SessionSource,
+    SessionFiles,
     Surroundings,
-    TranscriptRoots,
     history_in,
-    is_session_id,
     read_session,
-    transcripts_below,
 )
 from agent_memory.adapters.harness.turn_builder import Draft, NewFrom, Places, Session, asked
 from agent_memory.domain.history import History, Role, SessionMark
@@ -33,10 +29,7 @@ from agent_memory.domain.transcripts.own_marks import (
     without_own_output,
 )
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.ports import SessionFinder
 
-_MAX_DEPTH = 2
-"""A root may be the directory around `sessions`."""
 _ID_CHARS = 2_000
 _SILENT = frozenset((
     "session", "model_change", "thinking_level_change", "custom", "label", "session_info", "context_transform", "ephemeral",
@@ -45,48 +38,6 @@ _SUMMARIES = frozenset(("compaction", "branch_summary", "compactionSummary", "br
 _MESSAGES = frozenset(("message", "custom_message"))
 _GIVEN = re.compile(r'^\s*<(skill|file) name=(?:"([\w./~-]{1,300})")?', re.MULTILINE)
 """A name with spaces in it could be a sentence that nobody here said."""
-
-
-def source(given: Surroundings) -> PiSessions:
-    """The histories of Pi's sessions."""
-    return PiSessions(_roots(given))
-
-
-def finder(given: Surroundings) -> SessionFinder:
-    """The past sessions of Pi."""
-    return TranscriptFinder(Harness.PI, _roots(given), _identify, _MAX_DEPTH, in_one_file=True)
-
-
-def _roots(given: Surroundings) -> TranscriptRoots:
-    own = given.environ.get("PI_CODING_AGENT_SESSION_DIR")
-    homes = given.homes("PI_CODING_AGENT_DIR", "~/.pi/agent")
-    return given.roots(*([own] if own else []), *(f"{each}/sessions" for each in homes))
-
-
-def _identify(path: str, names: tuple[str, ...]) -> str | None:
-    time, _, session_id = names[-1].removesuffix(".jsonl").rpartition("_")
-    return uuid_in(session_id) if time and names[-1].endswith(".jsonl") else None
-
-
-class PiSessions(SessionSource):
-    """Reads session files."""
-
-    method = "pi-session"
-
-    def find(self, session_id: str) -> str | None:
-        """The newest `<time>_<session id>.jsonl`."""
-        if not is_session_id(session_id):
-            return None
-        end = f"_{session_id}.jsonl"
-        return next(iter(transcripts_below(self.roots, lambda name: name.endswith(end), _MAX_DEPTH)), None)
-
-    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-        """The turns after the mark."""
-        session = read_session(file, mark, partial(PiSession, session_id))
-        if session.full:
-            # What was kept may all be on a branch that was left, and what counts come later.
-            session = read_session(file, mark, partial(PiSession, session_id, known_path=session.path))
-        return history_in(session, file)
 
 
 class PiSession(Session):
@@ -298,3 +249,32 @@ class EntryTree:
             on_path[place] = 1
             place = self._parents[place]
         return on_path
+
+
+class PiSessions(SessionFiles):
+    """Reads session files."""
+
+    harness = Harness.PI
+    method = "pi-session"
+    session = PiSession
+    max_depth = 2  # a root may be the directory around `sessions`
+
+    @staticmethod
+    def directories(given: Surroundings) -> list[str]:
+        """Those that variables name, and the usual one."""
+        own = given.environ.get("PI_CODING_AGENT_SESSION_DIR")
+        homes = given.homes("PI_CODING_AGENT_DIR", "~/.pi/agent")
+        return [*([own] if own else []), *(f"{each}/sessions" for each in homes)]
+
+    def id_in(self, names: tuple[str, ...], path: str) -> str | None:
+        """`<time>_<session id>.jsonl`."""
+        time, _, session_id = names[-1].removesuffix(".jsonl").rpartition("_")
+        return session_id if time and names[-1].endswith(".jsonl") else None
+
+    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+        """The turns after the mark."""
+        session = read_session(file, mark, partial(PiSession, session_id))
+        if session.full:
+            # What was kept may all be on a branch that was left, and what counts come later.
+            session = read_session(file, mark, partial(PiSession, session_id, known_path=session.path))
+        return history_in(session, file)

@@ -9,18 +9,20 @@ import stat
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import ClassVar, Protocol, TypeVar
+from typing import ClassVar, Protocol, Self, TypeVar
 
 from attrs import evolve, frozen
-from returns.result import Result
+from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.lines import Line, LongLine, Objects, objects_in, read_lines
-from agent_memory.adapters.disk.paths import close_quietly, lies_there
-from agent_memory.adapters.harness.any_json import Json
+from agent_memory.adapters.disk.lines import Line, LongLine, objects_in, read_lines
+from agent_memory.adapters.disk.paths import close_quietly, lies_there, store_io
 from agent_memory.adapters.harness.turn_builder import NewFrom, Session, new_after, new_after_lost_record
+from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, SessionMark, transcript_key
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, SessionMethod
+from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.results import as_result
 
@@ -30,6 +32,9 @@ _DIRECTORY_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NO
 # Without O_NONBLOCK, opening a FIFO would wait for a writer.
 FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", re.ASCII)
+_HEAD_BYTES = 256 * 1024
+SHORT_ID_CHARS = 8
 
 
 # -- where transcripts may be -----------------------------------------------------------------------------------------
@@ -140,42 +145,10 @@ def files_below(directory: str, max_depth: int, above: tuple[str, ...] = ()) -> 
         except OSError as error:
             yield error
             continue
-        if stat.S_ISDIR(status.st_mode):
-            if max_depth > 0:
-                yield from files_below(path, max_depth - 1, (*above, name))
-        else:
+        if not stat.S_ISDIR(status.st_mode):
             yield FileBelow(path, (*above, name), status)
-
-
-def transcripts_below(roots: TranscriptRoots, is_name: Callable[[str], bool], max_depth: int) -> list[str]:
-    """The paths of the files in the roots whose name will do, newest first. Raises OSError where a directory cannot be looked
-    through: it may hold a newer one (P6)."""
-    found: dict[str, float] = {}
-    for root in roots.roots:
-        for each in files_below(root, max_depth):
-            if isinstance(each, OSError):
-                raise each
-            if is_name(each.names[-1]):
-                found[each.path] = each.status.st_mtime
-    return sorted(found, key=found.__getitem__, reverse=True)
-
-
-def find_transcript(roots: TranscriptRoots, session_id: str, suffix: str = ".jsonl") -> str | None:
-    """The newest `<root>/<session-id><suffix>` or `<root>/<project>/<session-id><suffix>`, where the project may be a link;
-    None where there is none. Raises OSError as `transcripts_below` does."""
-    if not is_session_id(session_id):
-        return None
-    paths = [f"{directory}/{session_id}{suffix}" for root in roots.roots for directory in (root, *directories_in(root))]
-    return max(filter(lies_there, paths), key=changed_at, default=None)
-
-
-def directories_in(directory: str) -> list[str]:
-    """The directories in one, and the links to some; none where it is not there."""
-    try:
-        with os.scandir(directory) as entries:
-            return [entry.path for entry in entries if entry.is_dir()]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+        elif max_depth > 0:
+            yield from files_below(path, max_depth - 1, (*above, name))
 
 
 def changed_at(path: str) -> float:
@@ -184,6 +157,15 @@ def changed_at(path: str) -> float:
         return os.lstat(path).st_mtime
     except FileNotFoundError:
         return 0
+
+
+def head_of(path: str) -> bytes:
+    """The first bytes of a file. Raises OSError."""
+    descriptor = os.open(path, FILE_FLAGS)
+    try:
+        return os.read(descriptor, _HEAD_BYTES)
+    finally:
+        close_quietly(descriptor)
 
 
 # -- opening one ------------------------------------------------------------------------------------------------------
@@ -284,28 +266,89 @@ ReadsPieces = Callable[[int, int], "Iterator[Line | LongLine]"]
 
 AnySession = TypeVar("AnySession", bound=Session)
 Begins = Callable[[NewFrom], AnySession]
+Findings = Iterator[Result[FoundSession, Error]]
 
 
-class SessionSource(ABC):
-    """The history source of a harness that keeps each session in a file: how to find one, and how to read it.
+class SessionFiles(ABC):
+    """The sessions of a harness that keeps each in a file: `ports.HistorySource` and `ports.SessionFinder`.
 
-    Its `fetch` raises no error but returns it. HistoryUnavailable: no transcript (yet: `is_missing`), or a failing read.
-    HistoryUnreadable: no record of the harness in it, or a format that is not known. TranscriptRefused: see `transcript`.
+    `fetch` fails with HistoryUnavailable: no transcript (yet: `is_missing`), or a failing read. HistoryUnreadable: no record
+    of the harness in it, or a format that is not known. TranscriptRefused: see `transcript`.
     """
 
+    harness: ClassVar[Harness]
     method: ClassVar[SessionMethod]
+    session: ClassVar[type[Session]]
+    max_depth: ClassVar[int]
+    """How many directories below a root transcripts may be."""
+    shares_record_ids: ClassVar[bool] = False
 
     def __init__(self, roots: TranscriptRoots) -> None:
         self.roots = roots
 
+    @classmethod
+    def at(cls, given: Surroundings) -> Self:
+        """Those of the person whose surroundings these are."""
+        return cls(given.roots(*cls.directories(given)))
+
+    @staticmethod
     @abstractmethod
-    def find(self, session_id: str) -> str | None:
-        """The path of a session's transcript inside the roots; None where there is none. Raises OSError where that cannot
-        be looked for."""
+    def directories(given: Surroundings) -> Iterable[str]:
+        """The harness's own directories of transcripts."""
 
     @abstractmethod
-    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-        """What a transcript says after the mark."""
+    def id_in(self, names: tuple[str, ...], path: str) -> str | None:
+        """The id of the session in a file, by its names below a root; None for what is no transcript. Raises OSError."""
+
+    def is_persons(self, session_id: str, path: str) -> bool:
+        """Whether this is a session of a person's, and not a sub-agent's. Raises OSError where the file cannot be asked."""
+        return bool(_UUID.fullmatch(session_id))
+
+    def find(self, since_ms: int | None) -> Findings:
+        """See `ports.SessionFinder`. Of a session that is in several files (it was resumed in another directory, or copied)
+        each counts; linked files and directories are passed over."""
+        listed: set[tuple[int, int]] = set()  # a root may be another's by a link
+        for root in self.roots.roots:
+            for each in files_below(root, self.max_depth):
+                if isinstance(each, OSError):
+                    yield Failure(store_io(each, "list", each.filename or root))
+                    continue
+                try:
+                    found = self._found(each, since_ms)
+                except FileNotFoundError:
+                    continue
+                except OSError as error:
+                    yield Failure(store_io(error, "read", each.path))
+                    continue
+                file = (each.status.st_dev, each.status.st_ino)
+                if found is not None and file not in listed:
+                    listed.add(file)
+                    yield Success(found)
+
+    def _found(self, file: FileBelow, since_ms: int | None) -> FoundSession | None:
+        changed_at_ms = file.status.st_mtime_ns // 1_000_000
+        if not stat.S_ISREG(file.status.st_mode) or (since_ms is not None and changed_at_ms < since_ms):
+            return None
+        session_id = self.id_in(file.names, file.path)
+        if session_id is None or not self.is_persons(session_id, file.path):
+            return None
+        retrieval = SessionFile(self.method, session_id, file.path)
+        size_bytes, shared = file.status.st_size, self.shares_record_ids
+        return FoundSession(self.harness, retrieval, changed_at_ms, size_bytes, shares_record_ids=shared)
+
+    def path_of(self, session_id: str) -> str | None:
+        """The newest transcript of a session; None where there is none. Raises OSError where something cannot be looked at:
+        it may be a newer one (P6)."""
+        found: dict[str, float] = {}
+        for root in self.roots.roots if is_session_id(session_id) else ():
+            for each in files_below(root, self.max_depth):
+                if isinstance(each, OSError):
+                    raise each
+                # Every harness has at least the beginning of the id in the path: few files have to be opened.
+                may_be_it = session_id[:SHORT_ID_CHARS] in each.path and stat.S_ISREG(each.status.st_mode)
+                if may_be_it and self.id_in(each.names, each.path) == session_id:
+                    found[each.path] = each.status.st_mtime
+        return max(found, key=found.__getitem__, default=None)
 
     @as_result
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
@@ -313,16 +356,30 @@ class SessionSource(ABC):
         else of the one that is found: it may have moved with its project."""
         session_id, named = named_session(entry, self.method)
         with looking_for(session_id):
-            path = named if named is not None and lies_there(named) else self.find(session_id) or named
+            path = named if named is not None and lies_there(named) else self.path_of(session_id) or named
         if path is None:
-            where = ", ".join(self.roots.roots) or "any known directory"
-            raise HistoryUnavailable(session_id, f"there is no transcript of it in {where}", is_missing=True)
+            raise not_found(session_id, self.roots)
         return self.read_at(path, session_id, mark)
 
     def read_at(self, path: str, session_id: str, mark: SessionMark | None) -> History:
         """What the transcript at `path` says after the mark."""
         with transcript(self.roots, path, session_id) as file, reading(path, session_id):
             return self.read(file, session_id, mark)
+
+    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+        """What an open transcript says after the mark."""
+        return history_in(read_session(file, mark, partial(self.session, session_id)), file)
+
+
+def not_found(session_id: str, roots: TranscriptRoots) -> HistoryUnavailable:
+    """Why a session cannot be read of which there is nothing in these roots."""
+    where = ", ".join(roots.roots) or "any known directory"
+    return HistoryUnavailable(session_id, f"there is no transcript of it in {where}", is_missing=True)
+
+
+def uuid_in(text: str) -> str | None:
+    """The text, if it is a UUID."""
+    return text if _UUID.fullmatch(text) else None
 
 
 def named_session(entry: InboxEntry, method: SessionMethod) -> tuple[str, str | None]:
@@ -399,20 +456,6 @@ def _take_line(session: Session, line: Line) -> None:
     elif objects.broken:
         is_stump = not line.finished and line.data.lstrip()[:1] == b"{"
         session.skip("unfinished-line" if is_stump else "bad-line")
-
-
-def one_object(session: Session, data: bytes | None) -> Json | None:
-    """The object in a value of a database; None, and counted, where it is not one whole object."""
-    objects = objects_in(data or b"")
-    if len(objects.found) == 1 and not objects.broken:
-        return objects.found[0]
-    session.skip(why_broken(objects))
-    return None
-
-
-def why_broken(objects: Objects) -> str:
-    """The reason under which a line or value is counted that is not the JSON that it should be."""
-    return "line-too-complex" if objects.too_many_values else "bad-line"
 
 
 class Stored(Protocol):

@@ -5,15 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-import tempfile
 from pathlib import Path
 
 import pytest
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.harness import read_only_database
-from agent_memory.adapters.harness.read_only_database import Database, TooLarge, read_database, text_of
-from agent_memory.adapters.harness.transcripts import OpenTranscript, TranscriptRoots
+from agent_memory.adapters.harness.databases import Database, TooLarge, read_database, text_of
+from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.results import as_result
 from databases import everything_in, make_database, owner_of
@@ -66,20 +64,17 @@ def test_what_its_owner_has_only_in_the_wal_is_read_and_nothing_changes(place: P
         assert said(path).unwrap()[2:] == ["Undisturbed."]
 
 
-@pytest.mark.parametrize("without_index", [False, True])
-def test_the_wal_of_an_owner_that_died_is_read_and_left_to_it(place: Path, without_index: bool) -> None:
+def test_the_wal_of_an_owner_that_died_is_read_and_left_to_it(place: Path) -> None:
     path = make_database(place / "x.db", *SCHEMA, wal=True)
     with owner_of(path) as owner:
         owner.does("INSERT INTO talk VALUES (2, 'In the WAL.')")
         owner.dies()
-    if without_index:
-        (place / "x.db-shm").unlink()
     before = everything_in(place)
     assert said(path) == Success(["Hello.", "In the WAL."])
     assert everything_in(place) == before
 
 
-def test_a_transaction_that_was_cut_short_is_not_read_and_its_journal_is_left(place: Path) -> None:
+def test_what_was_left_in_the_midst_of_a_transaction_waits_for_its_owner(place: Path) -> None:
     path = make_database(place / "x.db", *SCHEMA)
     with owner_of(path) as owner:
         for order in ("PRAGMA cache_size = 1", "PRAGMA cache_spill = 1", "BEGIN", "UPDATE talk SET said = 'Never.'"):
@@ -91,8 +86,11 @@ def test_a_transaction_that_was_cut_short_is_not_read_and_its_journal_is_left(pl
         owner.dies()
     before = everything_in(place)
     assert (place / "x.db-journal").stat().st_size > 0
-    assert said(path) == Success(["Hello."])
+    assert isinstance(said(path).failure(), HistoryUnavailable)
     assert everything_in(place) == before
+    with owner_of(path) as owner:
+        owner.does("BEGIN IMMEDIATE")
+    assert said(path) == Success(["Hello."])
 
 
 def test_a_lock_of_its_owner_is_no_obstacle(place: Path) -> None:
@@ -105,82 +103,11 @@ def test_a_lock_of_its_owner_is_no_obstacle(place: Path) -> None:
     assert said(path) == Success(["Hello.", "Later."])
 
 
-def test_a_wal_without_shared_memory_is_copied(place: Path) -> None:
-    path = make_database(place / "x.db", *SCHEMA, wal=True)
-    with owner_of(path) as owner:
-        owner.does("PRAGMA locking_mode = EXCLUSIVE")
-        owner.does("INSERT INTO talk VALUES (2, 'In the WAL.')")
-        before = everything_in(place)
-        assert list(before) == ["x.db", "x.db-wal"]
-        assert said(path) == Success(["Hello.", "In the WAL."])
-        assert everything_in(place) == before
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_read_only_place(place: Path) -> None:
     path = make_database(place / "x.db", *SCHEMA, wal=True)
     place.chmod(0o500)
     assert said(path) == Success(["Hello."])
-
-
-def test_copies_are_private_and_gone_afterwards(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """P22"""
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
-    path = make_database(place / "x.db", *SCHEMA)
-    (place / "x.db-journal").write_bytes(b"\0" * 512)
-    descriptor = os.open(path, os.O_RDONLY)
-    file = OpenTranscript(str(path), descriptor, path.stat().st_size)
-    with read_only_database._copied(file, ("-wal", "-journal")) as copy:
-        directory = Path(copy).parent
-        assert directory.parent == scratch
-        assert directory.stat().st_mode & 0o777 == 0o700
-        assert {each.stat().st_mode & 0o777 for each in directory.iterdir()} == {0o600}
-        assert {each.name for each in directory.iterdir()} == {"database", "database-journal"}
-    os.close(descriptor)
-    assert said(path) == Success(["Hello."])
-    assert list(scratch.iterdir()) == []
-
-
-def test_what_is_too_large_to_copy_is_said(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = make_database(place / "x.db", *SCHEMA, wal=True)
-    with owner_of(path) as owner:
-        owner.does("PRAGMA locking_mode = EXCLUSIVE")
-        owner.does("INSERT INTO talk VALUES (2, 'In the WAL.')")
-        monkeypatch.setattr(read_only_database, "MAX_COPY_BYTES", 100)
-        monkeypatch.setattr(read_only_database, "_WAIT_SECONDS", 0.0)
-        match said(path):
-            case Failure(HistoryUnavailable("s", reason)):
-                assert "locked" in reason
-            case other:
-                raise AssertionError(other)
-        monkeypatch.undo()
-        assert len(said(path).unwrap()) == 2
-
-
-def test_a_large_database_is_asked_only_for_what_an_index_leads_to(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """P25"""
-    path = make_database(place / "x.db", *SCHEMA, "CREATE TABLE other (said TEXT)", "CREATE INDEX i ON talk (said)")
-    monkeypatch.setattr(read_only_database, "MAX_SCANNED_BYTES", 100)
-
-    def keyed(database: Database) -> bytes | TooLarge | None:
-        return database.value("SELECT id FROM talk WHERE said = ?", "Hello.")
-
-    def scanned(database: Database) -> bytes | TooLarge | None:
-        return database.value("SELECT said FROM other WHERE said = ?", "Hello.")
-
-    roots = TranscriptRoots((str(place),))
-    assert asked(roots, str(path), "s", keyed) == Success(b"1")
-    match asked(roots, str(path), "s", scanned):
-        case Failure(HistoryUnavailable("s", reason)):
-            assert "no index" in reason
-        case other:
-            raise AssertionError(other)
-    monkeypatch.undo()
-    assert asked(roots, str(path), "s", scanned) == Success(None)
 
 
 def test_a_huge_value_is_not_loaded(place: Path) -> None:
@@ -242,14 +169,6 @@ def test_ruined_databases(place: Path) -> None:
     assert isinstance(said(path).failure(), HistoryUnavailable)
 
 
-def test_a_wal_of_garbage_is_passed_over_as_sqlite_does(place: Path) -> None:
-    path = make_database(place / "x.db", *SCHEMA, wal=True)
-    (place / "x.db-wal").write_bytes(os.urandom(5000))
-    before = everything_in(place)
-    assert said(path) == Success(["Hello."])
-    assert everything_in(place) == before
-
-
 def test_what_was_asked_for_and_is_not_there(place: Path) -> None:
     path = make_database(place / "x.db", "CREATE TABLE other (x)")
     match said(path):
@@ -285,12 +204,9 @@ def test_bytes_that_are_no_text(place: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EMFILE, errno.ENOSPC])
-@pytest.mark.parametrize("copied", [False, True])
-def test_a_failing_disk_is_never_taken_for_an_empty_or_ruined_database(place: Path, number: int, copied: bool) -> None:
+def test_a_failing_disk_is_never_taken_for_an_empty_or_ruined_database(place: Path, number: int) -> None:
     """P5, P6"""
     path = make_database(place / "x.db", *SCHEMA)
-    if copied:
-        (place / "x.db-journal").write_bytes(b"\0" * 512)
     failures = []
     for k in range(1, 60):
         with failing_at(k, number, once=True) as counter:

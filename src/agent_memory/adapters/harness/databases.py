@@ -1,0 +1,361 @@
+"""Harnesses that keep their sessions in an SQLite database, which is read and never changed (P5, P27).
+
+Its path is admitted like a transcript's. While its owner works there is a `-wal` with content: it is read through, with its
+`-shm`, which is only read too (`readonly_shm`). Else the file alone is read, without any lock (`immutable`), and once more if
+it changed meanwhile. So its owner never waits for us. With a journal beside it, which only its owner may roll back, it is left
+for later.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+from urllib.parse import quote
+
+from attrs import evolve, field, frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Objects, objects_in
+from agent_memory.adapters.disk.paths import lies_there, look_of, store_io
+from agent_memory.adapters.harness.any_json import Json
+from agent_memory.adapters.harness.transcripts import (
+    Findings,
+    OpenTranscript,
+    TranscriptRoots,
+    history_in,
+    is_session_id,
+    looking_for,
+    named_session,
+    reading,
+    transcript,
+)
+from agent_memory.adapters.harness.turn_builder import Session
+from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, SessionMethod
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import AgentMemoryError, Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from agent_memory.results import as_result, unwrap
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_HEADER_BYTES = 100
+_MAGIC = b"SQLite format 3\0"
+_WAIT_SECONDS = 2.0
+_TRIES = 3
+_MOST_MS = 10**14
+_RUINED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+
+Value = TypeVar("Value")
+Reads = Callable[["Database"], Value]
+
+
+@frozen
+class TooLarge:
+    """A value over 16 MiB, which was not loaded."""
+
+
+class _ObstacleError(Exception):
+    """Why it cannot be read now; another time it may be."""
+
+
+# -- a database -------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Database:
+    """An open database, as it is at one moment. Texts come as the bytes that were written: they may be anything."""
+
+    path: str
+    size_bytes: int
+    _connection: sqlite3.Connection = field(repr=False)
+
+    def rows(self, sql: str, *parameters: object) -> Iterator[tuple[object, ...]]:
+        """The rows, one at a time. Ask for what is small, keys or numbers, and by these for `value`."""
+        return iter(self._connection.execute(sql, parameters))
+
+    def value(self, sql: str, *parameters: object) -> bytes | TooLarge | None:
+        """The first column of the first row, as text; None where there is no row, or no value in it."""
+        import sqlite3
+
+        try:
+            row = next(self.rows(sql, *parameters), None)
+        except sqlite3.DataError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_TOOBIG:
+                return TooLarge()
+            raise
+        value = row[0] if row else None
+        return value if isinstance(value, bytes) or value is None else str(value).encode()
+
+    def text(self, sql: str, *parameters: object) -> str:
+        """As `value`, empty where there is none, or one that is too large."""
+        value = self.value(sql, *parameters)
+        return text_of(value) if isinstance(value, bytes) else ""
+
+    def columns(self, table: str) -> frozenset[str]:
+        """The names of a table's columns; none where there is no such table."""
+        return frozenset(text_of(name) for (name,) in self.rows("SELECT name FROM pragma_table_info(?)", table))
+
+    def texts_of(self, table: str, id: str, columns: Iterable[str]) -> dict[str, str]:
+        """The columns of the row of this id as texts; without those that the table does not have."""
+        there = self.columns(table)
+        return {name: self.text(f"SELECT {name} FROM {table} WHERE id = ?", id) for name in columns if name in there}
+
+    def must_have(self, columns: Mapping[str, Sequence[str]], harness_name: str) -> None:
+        """Raises HistoryUnreadable where one of these tables or columns is not there."""
+        for table, wanted in columns.items():
+            there = self.columns(table)
+            missing = next((column for column in wanted if column not in there), None)
+            if missing is not None:
+                lacking = f"its table {table} has no column {missing}" if there else f"it has no table {table}"
+                raise HistoryUnreadable(self.path, f"{lacking}; {harness_name} seems to have changed: update memory")
+
+
+def text_of(value: object) -> str:
+    """A column's value as text; empty for NULL."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return "" if value is None else str(value)
+
+
+def instant_of(value: object) -> int | None:
+    """A column's or a member's epoch ms; None for what is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _MOST_MS else None
+
+
+def one_object(session: Session, data: bytes | TooLarge | None) -> Json | None:
+    """The object in a value; None, and counted, where it is not one whole object."""
+    objects = objects_in(data or b"") if not isinstance(data, TooLarge) else None
+    if objects is not None and len(objects.found) == 1 and not objects.broken:
+        return objects.found[0]
+    session.skip("line-too-long" if objects is None else why_broken(objects))
+    return None
+
+
+def why_broken(objects: Objects) -> str:
+    """The reason under which a value is counted that is not the JSON that it should be."""
+    return "line-too-complex" if objects.too_many_values else "bad-line"
+
+
+# -- reading it -------------------------------------------------------------------------------------------------------
+
+
+def read_database(roots: TranscriptRoots, path: str, session_id: str, read: Reads[Value]) -> Value:
+    """What `read` makes of the database; it is called again where the first reading was in vain.
+
+    HistoryUnavailable: missing, empty, locked, changing all the time, left in the midst of a change. HistoryUnreadable: no
+    SQLite database, a ruined one, or one without what `read` asks for. TranscriptRefused: see `transcript`.
+    """
+    with transcript(roots, path, session_id) as file, reading(path, session_id):
+        reason = ""
+        for _ in range(_TRIES):
+            header = os.pread(file.descriptor, _HEADER_BYTES, 0)
+            if not header:
+                raise HistoryUnavailable(session_id, f"{file.path} is empty so far", is_missing=True)
+            if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+                raise HistoryUnreadable(file.path, "it is not an SQLite database")
+            state = _state(file.path)
+            try:
+                return _read_as_it_is(file, state, read)
+            except _ObstacleError as obstacle:
+                reason = str(obstacle)
+            if _state(file.path).content == state.content:
+                break
+        raise HistoryUnavailable(session_id, f"{file.path} cannot be read now: {reason}")
+
+
+@frozen
+class _State:
+    """A database and what lies beside it, at one moment."""
+
+    content: tuple[int | None, ...]
+    has_wal: bool
+    has_journal: bool
+
+
+def _state(path: str) -> _State:
+    found: list[os.stat_result | None] = []
+    for suffix in ("", "-wal", "-journal", "-shm"):
+        status = None
+        if lies_there(path + suffix):
+            status = os.lstat(path + suffix)
+            if not stat.S_ISREG(status.st_mode):
+                raise TranscriptRefused(path + suffix, "it is no regular file")
+        found.append(status)
+    sizes = [status.st_size if status else 0 for status in found]
+    # Readers write to the index (`-shm`): it does not tell whether the content changed.
+    return _State(tuple(look_of(status) if status else None for status in found[:3]), sizes[1] > 0, sizes[2] > 0)
+
+
+def _read_as_it_is(file: OpenTranscript, state: _State, read: Reads[Value]) -> Value:
+    if state.has_journal:
+        raise _ObstacleError("it was left in the midst of a change, which its owner undoes")
+    way = "mode=ro&readonly_shm=1" if state.has_wal else "mode=ro&immutable=1"
+    found = as_result(_read_through)(file, way, read)
+    # What was read while it changed may be wrong, and so may be what was found wrong with it.
+    if not state.has_wal and _state(file.path).content != state.content:
+        raise _ObstacleError("it changes all the time")
+    return unwrap(found)
+
+
+def _read_through(file: OpenTranscript, way: str, read: Reads[Value]) -> Value:
+    import sqlite3
+
+    try:
+        with _connected(f"file:{quote(os.fsencode(file.path))}?{way}") as connection:
+            return read(Database(file.path, file.size_bytes, connection))
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "")
+        if name.startswith(_RUINED):
+            raise HistoryUnreadable(file.path, f"the database is ruined: {error}") from None
+        if name == "SQLITE_ERROR":  # what was asked for is not there, or nothing that this SQLite understands
+            raise HistoryUnreadable(file.path, f"it cannot be asked: {error}") from None
+        raise _ObstacleError(str(error)) from None
+    except UnicodeDecodeError:  # in a message of SQLite's own, which names what is in the schema
+        raise HistoryUnreadable(file.path, "the database is ruined") from None
+
+
+@contextmanager
+def _connected(uri: str) -> Generator[sqlite3.Connection, None, None]:
+    import sqlite3
+
+    connection = sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
+    try:
+        connection.text_factory = bytes
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_LINE_BYTES)
+        # A schema may call functions, and mapped memory be cut off below us: the file is not ours.
+        for pragma in ("trusted_schema = OFF", "mmap_size = 0", "query_only = ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        connection.execute("BEGIN")
+        yield connection
+    finally:
+        connection.close()
+
+
+# -- the sessions in it -----------------------------------------------------------------------------------------------
+
+
+@frozen
+class Row:
+    """A session as a database tells of it."""
+
+    session_id: str
+    changed_at_ms: int | None
+    """None where it does not say: then the database itself does, which changed no earlier."""
+    started_at_ms: int | None = None
+
+
+class SessionDatabases(ABC):
+    """The sessions of a harness that keeps all of them in a database: `ports.HistorySource` and `ports.SessionFinder`.
+
+    The first database that knows a session counts. One that cannot be read now could hold a newer state of it: then that is
+    the error; a ruined one is passed over for the others. Errors: see `read_database`.
+    """
+
+    harness: ClassVar[Harness]
+    harness_name: ClassVar[str]
+    method: ClassVar[SessionMethod]
+
+    def __init__(self, roots: TranscriptRoots) -> None:
+        self.roots = roots
+
+    @abstractmethod
+    def databases(self, root: str) -> list[str]:
+        """The databases in a root. Raises OSError where that cannot be told."""
+
+    @abstractmethod
+    def history_of(self, session_id: str, mark: SessionMark | None, database: Database) -> History | None:
+        """The session's turns after the mark; None where the database does not know it."""
+
+    @abstractmethod
+    def sessions(self, database: Database) -> list[Row]:
+        """The sessions of persons in a database in which something was said."""
+
+    @as_result
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
+        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
+        session_id, named = named_session(entry, self.method)
+        history = self.stored(session_id, named, mark)
+        if history is None:
+            where = ", ".join(self.roots.roots) or "any known directory"
+            unknown = f"{self.harness_name} knows no such session in {where}"
+            raise HistoryUnavailable(session_id, unknown, is_missing=True)
+        return history
+
+    def stored(self, session_id: str, named: str | None, mark: SessionMark | None) -> History | None:
+        """What the database that is named, or the others, say; None where none knows the session."""
+        with looking_for(session_id):
+            known = [path for root in self.roots.roots for path in self.databases(root)]
+        failure: AgentMemoryError | None = None
+        for path in dict.fromkeys([*([named] if named else []), *known]):
+            try:
+                history = read_database(self.roots, path, session_id, partial(self.history_of, session_id, mark))
+            except (HistoryUnavailable, HistoryUnreadable) as error:
+                if isinstance(error, HistoryUnavailable) and not error.is_missing:
+                    raise
+                failure = failure or error
+            else:
+                if history is not None:
+                    return history
+        if failure is not None:
+            raise failure
+        return None
+
+    def find(self, since_ms: int | None) -> Findings:
+        """See `ports.SessionFinder`."""
+        return merged(chain.from_iterable(map(self._found_in, self.roots.roots)), since_ms)
+
+    def _found_in(self, root: str) -> Findings:
+        try:
+            paths = self.databases(root)
+        except OSError as error:
+            yield Failure(store_io(error, "examine", error.filename or root))
+            return
+        for path in paths:
+            try:
+                changed_at_ms = os.lstat(path).st_mtime_ns // 1_000_000
+                rows = read_database(self.roots, path, f"of {self.harness}", self.sessions)
+            except OSError as error:
+                yield Failure(store_io(error, "examine", path))
+                continue
+            except (HistoryUnavailable, HistoryUnreadable, TranscriptRefused) as error:
+                yield Failure(error)
+                continue
+            if strange := sum(not is_session_id(row.session_id) for row in rows):
+                yield Failure(HistoryUnreadable(path, f"{strange} sessions in it have no id of {self.harness}'s"))
+            for row in rows:
+                if is_session_id(row.session_id):
+                    retrieval = SessionFile(self.method, row.session_id, path)
+                    at_ms = changed_at_ms if row.changed_at_ms is None else row.changed_at_ms
+                    # When it ended is not told: these harnesses note a change before the turns that it brings.
+                    yield Success(FoundSession(self.harness, retrieval, at_ms, started_at_ms=row.started_at_ms))
+
+
+def merged(found: Iterable[Result[FoundSession, Error]], since_ms: int | None) -> Findings:
+    """Each session once, with all errors: as the first place tells of it, and changed when any place says that it did."""
+    sessions: dict[str, FoundSession] = {}
+    for each in found:
+        if isinstance(each, Failure):
+            yield each
+            continue
+        session = each.unwrap()
+        known = sessions.get(session.session_id, session)
+        changed_at_ms = max(known.changed_at_ms, session.changed_at_ms)
+        started_at_ms = session.started_at_ms if known.started_at_ms is None else known.started_at_ms
+        sessions[session.session_id] = evolve(known, changed_at_ms=changed_at_ms, started_at_ms=started_at_ms)
+    yield from (Success(each) for each in sessions.values() if since_ms is None or each.changed_at_ms >= since_ms)
+
+
+def history_in_database(session: Session, database: Database) -> History:
+    """As `history_in`; HistoryUnavailable for a session that the database knows, and of which it holds nothing (P6)."""
+    if not session.position and not session.skipped and not session.own_call:
+        nothing = f"{database.path} holds nothing of it so far"
+        raise HistoryUnavailable(session.session_id, nothing, is_missing=True)
+    return history_in(session, database)
