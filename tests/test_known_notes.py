@@ -13,12 +13,12 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.database.note_index import NoteIndex
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.entry import Listed, Listing, MemoryEntry, Meta
+from agent_memory.domain.entry import Listed, MemoryEntry, Meta
 from agent_memory.domain.searching.search import Matches, NoteFilter, Refreshed
 from agent_memory.domain.searching.terms import QueryWord
 from agent_memory.domain.similarity import Subject
 from agent_memory.domain.text.ids import mint_id
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import Error, StoreIo
 from agent_memory.known_notes import KnownNotes
 from stand_ins.dict_embedder import DictEmbedder
@@ -87,16 +87,6 @@ def test_the_note_about_the_same_is_found_whatever_is_there_to_find_it_with(
     assert ids(known) == [wanted]
 
 
-@pytest.mark.parametrize("index", [None, NoteIndex])
-def test_only_notes_of_the_scope_and_of_global_are_named(store: StoreFiles, index: type[NoteIndex] | None) -> None:
-    known = KnownNotes(store, None if index is None else index(store.database, store.files))
-    put(store, "Lock file of the other queue", LOCK, scope="github.com/ada/other")
-    put(store, "Lock file of the secret queue", LOCK, sensitivity=Sensitivity.SECRET)
-    assert ids(known) == []
-    wanted = put(store, "Lock file of every queue", LOCK, scope=GLOBAL_SCOPE)
-    assert ids(known) == [wanted]
-
-
 def test_a_note_that_went_after_the_index_saw_it_is_not_named(store: StoreFiles) -> None:
     wanted = put(store, "Lock file of the queue", LOCK)
 
@@ -118,14 +108,6 @@ def test_meaning_finds_what_words_alone_do_not(store: StoreFiles) -> None:
     by_words, by_meaning = KnownNotes(store), KnownNotes(store, None, DictEmbedder(synonyms))
     assert by_words.near(subject, REPO).unwrap().similar == ()
     assert [each.meta.id for each in by_meaning.near(subject, REPO).unwrap().similar] == [wanted]
-
-
-def test_a_store_that_cannot_be_listed_is_an_error(root: Path) -> None:
-    class Broken(StoreFiles):
-        def list(self, *, archived: bool = False, lately: bool = False) -> Result[Listing, Error]:
-            return Failure(BROKEN)
-
-    assert KnownNotes(Broken(root, KernelLocks(root))).near(AGAIN, REPO) == Failure(BROKEN)
 
 
 def test_for_several_subjects_the_files_are_looked_at_once(store: StoreFiles) -> None:

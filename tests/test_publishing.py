@@ -15,9 +15,9 @@ from agent_memory.domain.section import Published, SectionBudget, Target, Target
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.transcripts.own_marks import SECTION_START
 from agent_memory.domain.undo_run import SectionChange
-from agent_memory.domain.vocabulary import Origin, Sensitivity
-from agent_memory.errors import Error, MarkersAmbiguous, StoreIo, TargetRefused
-from agent_memory.publishing import MOST_BYTES_READ, Publisher
+from agent_memory.domain.vocabulary import Origin
+from agent_memory.errors import Error, StoreIo
+from agent_memory.publishing import Publisher
 from stand_ins.dict_targets import DictTargets
 from stand_ins.temporary_store import TemporaryStore
 
@@ -94,39 +94,6 @@ def test_without_a_tier_list_what_a_person_vouches_for_is_hot_p13(world: World) 
     rendered = world.publish(CLAUDE).targets[0].rendered
     assert rendered is not None
     assert (rendered.hot, rendered.cold) == ((pinned, promoted), 1)
-
-
-def test_one_refused_target_hinders_no_other(world: World) -> None:
-    world.targets.refused["/dir"] = "it is a directory"
-    world.targets.files["/odd"] = SECTION_START.encode()
-    published = world.publish("/dir", "/odd", CLAUDE)
-    assert [each.outcome for each in published.targets] == ["refused", "refused", "written"]
-    assert [type(each.error) for each in published.refused] == [TargetRefused, MarkersAmbiguous]
-    assert world.targets.files["/odd"] == SECTION_START.encode()
-    assert [each.path for each in world.kept] == [CLAUDE]
-
-
-def test_a_dry_run_writes_nothing_and_shows_a_diff(world: World) -> None:
-    world.tier([world.note("a")])
-    published = world.publish(CLAUDE, dry_run=True)
-    (target,) = published.targets
-    assert target.outcome == "planned"
-    assert f"+++ {CLAUDE}" in target.diff
-    assert "+### Title a" in target.diff
-    assert (world.targets.files, world.kept) == ({}, [])
-
-
-def test_private_notes_stay_out_of_repositories(world: World) -> None:
-    world.tier([world.note("a", sensitivity=Sensitivity.PRIVATE)])
-    world.targets = DictTargets(repositories=frozenset({"/repo/AGENTS.md"}))
-    hot = [each.rendered.hot for each in world.publish("/repo/AGENTS.md", CLAUDE).targets if each.rendered]
-    assert hot == [(), ("id__aaaaaa",)]
-
-
-def test_a_section_that_will_not_reach_its_readers_is_warned_about(world: World) -> None:
-    world.targets = DictTargets(chains={CODEX: MOST_BYTES_READ})
-    assert "32,768" in world.publish(CODEX).targets[0].warnings[0]
-    assert world.publish(CLAUDE).targets[0].warnings == ()
 
 
 def test_a_damaged_tier_list_is_an_error_and_touches_no_target_p6(world: World) -> None:

@@ -7,10 +7,10 @@ from attrs import define, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
-from agent_memory.domain.section import Published, PublishedTarget
+from agent_memory.domain.section import Published
 from agent_memory.domain.tiers import TIERS_FILE, Tier, TierList
 from agent_memory.domain.vocabulary import Harness, Sensitivity, Status
-from agent_memory.errors import ActRefused, Error, StateCorrupt, StoreIo, TargetRefused
+from agent_memory.errors import ActRefused, Error, StoreIo
 from agent_memory.reading import ListFilter
 from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.service import MemoryService
@@ -19,13 +19,7 @@ from stand_ins.dict_recorder import DictRecorder
 from stand_ins.dict_usage_ledger import DictUsageLedger
 from stand_ins.temporary_store import TemporaryStore
 
-CORRUPT = StateCorrupt(TIERS_FILE, ("it is no JSON",))
 FAILING = StoreIo(TIERS_FILE, "open", "EIO", "Input/output error")
-
-
-class StoreWithDamagedTiers(TemporaryStore):
-    def tiers(self) -> Result[TierList, Error]:
-        return Failure(CORRUPT)
 
 
 class StoreOnAFailingDisk(TemporaryStore):
@@ -68,17 +62,6 @@ def world() -> World:
     return World()
 
 
-@pytest.mark.parametrize("act", ["pin", "promote"])
-def test_what_is_vouched_for_is_hot_and_shown_at_once(world: World, act: str) -> None:
-    first, second = world.note("The lamp listens on 8080."), world.note("Kites need wind.")
-    world.tier((first,), (second,))
-    getattr(world.service(), act)(second).unwrap()
-    assert world.store.tiers().unwrap() == TierList((second, first))
-    assert world.publications == 3
-    assert f"{act}: Kites need wind." in world.recorder.commits[-1].message
-    assert TIERS_FILE in world.recorder.commits[-1].paths
-
-
 def test_promoting_again_makes_hot_again_what_defrag_had_moved(world: World) -> None:
     id = world.note("Kites need wind.")
     world.service().promote(id).unwrap()
@@ -89,49 +72,12 @@ def test_promoting_again_makes_hot_again_what_defrag_had_moved(world: World) -> 
     assert world.recorder.commits[-1].paths == (TIERS_FILE,)
 
 
-def test_unpin_edit_archive_and_restore_are_shown_at_once_too(world: World) -> None:
-    id = world.note("Kites need wind.")
-    service = world.service()
-    service.pin(id).unwrap()
-    service.unpin(id).unwrap()
-    service.edit(id, MetaPatch(title="Wind")).unwrap()
-    service.archive(id).unwrap()
-    assert world.store.tiers().unwrap() == TierList()
-    service.restore(id).unwrap()
-    assert world.publications == 6
-    assert service.reading.read(id).unwrap().tier is Tier.HOT  # it is still promoted
-
-
 def test_an_act_that_is_refused_changes_no_tier_and_publishes_nothing_p19(world: World) -> None:
     id = world.note("Kites need wind.")
     agent = world.service(Caller(Harness.CLAUDE_CODE, "CLAUDE_CODE_CHILD_SESSION"))
     assert isinstance(agent.promote(id).failure(), ActRefused)
     assert world.store.tiers().unwrap() == TierList((), (id,))
     assert world.publications == 1
-
-
-@pytest.mark.parametrize(
-    "result",
-    [
-        Failure(CORRUPT),
-        Success(Published((PublishedTarget("/x", "refused", TargetRefused("/x", "it is a directory")),))),
-    ],
-)
-def test_trouble_with_a_target_is_told_and_fails_nothing(world: World, result: Result[Published, Error]) -> None:
-    id = world.note("Kites need wind.")
-    world.result = result
-    assert world.service().pin(id).unwrap().meta.pinned
-    assert len(world.warnings) == 1
-
-
-def test_a_damaged_tier_list_keeps_nobody_from_pinning_listing_or_reading_p6() -> None:
-    world = World(StoreWithDamagedTiers())
-    id = world.note("Kites need wind.")
-    assert world.service().pin(id).unwrap().meta.pinned
-    assert TIERS_FILE in world.warnings[0]
-    listed = world.service().reading.list(ListFilter()).unwrap()
-    assert (listed.untiered, listed.entries[0].tier) == (CORRUPT, Tier.HOT)
-    assert world.service().reading.read(id).unwrap().tier is Tier.HOT
 
 
 def test_what_is_hot_counts_as_promoted_and_no_note_says_so(world: World) -> None:

@@ -65,13 +65,6 @@ def test_any_json_comes_back_as_it_was_unless_it_is_refused(value: object) -> No
         assert isinstance(kept.failure(), StateInvalid)
 
 
-@pytest.mark.parametrize("value", [None, True, 0, -1.5, "", "text — é 漢", [], {}, {"a": [1, {"b": None}]}])
-def test_every_sort_of_json_is_kept(value: object) -> None:
-    keeping = _World().keeping()
-    keeping.set("k", value).unwrap()
-    assert value_of(keeping, "k") == value
-
-
 @pytest.mark.parametrize(
     "key", ["current_phase", "pipeline_run_042", "a", "Run-1", "team/api:phase", "v1.2", "x" * 128]
 )
@@ -154,17 +147,6 @@ def test_each_change_is_one_commit_that_names_who_made_it() -> None:
         "state: set phase",
         "state: delete phase",
     ]
-
-
-def test_what_is_not_there_cannot_be_deleted() -> None:
-    assert _World().keeping().delete("phase").failure() == StateNotFound("phase")
-
-
-def test_everything_is_listed_by_key() -> None:
-    keeping = _World().keeping()
-    for key in ("b", "a", "B"):
-        keeping.set(key, key).unwrap()
-    assert [each.key for each in keeping.list().values] == ["B", "a", "b"]
 
 
 class TestTagsOfTheProject:

@@ -12,7 +12,7 @@ from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.section import Published
 from agent_memory.domain.tagging import VOCABULARY_FILE
-from agent_memory.errors import ActRefused, Error, StoreIo, UsageInvalid
+from agent_memory.errors import Error, StoreIo, UsageInvalid
 from agent_memory.keeping import TagKeeping
 from agent_memory.recorded_writes import RecordedWrites
 from stand_ins.dict_locks import DictLocks
@@ -96,33 +96,9 @@ def test_what_is_cut_short_is_done_by_asking_again() -> None:
     assert world.tags_of(one) == ("topic__y",)
 
 
-def test_two_tags_of_one_note_become_one() -> None:
-    world = World()
-    one = world.note("a", "topic__y", "topic__x")
-    world.tags().rename("x", "y").unwrap()
-    assert world.tags_of(one) == ("topic__y",)
-
-
 def test_a_tag_that_is_only_accepted_can_be_renamed() -> None:
     world = World()
     world.tags().accept(["x"]).unwrap()
     assert world.tags().rename("x", "y").unwrap().notes == ()
     assert world.vocabulary.get().unwrap().accepted == {"topic__y"}
     assert isinstance(world.tags().rename("nowhere", "y").failure(), UsageInvalid)
-
-
-def test_to_accept_again_records_nothing() -> None:
-    world = World()
-    world.tags().accept(["x", "X", "topic__x"]).unwrap()
-    world.tags().accept(["x"]).unwrap()
-    assert [each.message.splitlines()[0] for each in world.recorder.commits] == ["tags: accept topic__x"]
-
-
-def test_no_program_accepts_or_renames() -> None:
-    for caller, because in ((Caller(variable="CLAUDECODE"), "CLAUDECODE"), (Caller(client="cursor"), "cursor")):
-        world = World()
-        world.note("a", "topic__x")
-        assert world.tags(caller).accept(["x"]) == Failure(ActRefused("tags accept", because))
-        assert world.tags(caller).rename("x", "y") == Failure(ActRefused("tags rename", because))
-        assert world.recorder.commits == []
-        assert [each.tag for each in world.tags(caller).list().unwrap().uses] == ["topic__x"]

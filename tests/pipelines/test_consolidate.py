@@ -11,22 +11,17 @@ from returns.result import Failure, Result
 
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.history import Role, SessionMark
-from agent_memory.domain.inbox_entry import SessionFile
 from agent_memory.domain.run import Run, exit_code_of, sentence_of
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
 from agent_memory.errors import (
     AgentMissing,
     AgentTimedOut,
-    Defect,
     Error,
     HistoryUnavailable,
-    HistoryUnreadable,
     RecorderFailed,
     SpendExhausted,
     StoreIo,
 )
-from agent_memory.machines.consolidate import Consolidate
-from agent_memory.pipelines.consolidate import steps
 from pipelines.consolidate_world import NOON_MS, REPO, ScriptedAgent, World, entries, envelope, history, note, skipped
 
 DAY_MS = 86_400_000
@@ -35,11 +30,6 @@ DAY_MS = 86_400_000
 @pytest.fixture
 def world() -> World:
     return World(ScriptedAgent([entries(note("Locks die with their holder", turns=[1]))]))
-
-
-def test_every_state_has_a_step(world: World) -> None:
-    working = {str(state.value) for state in Consolidate.states if not state.final}
-    assert set(steps(world.io())) == working
 
 
 def test_a_session_becomes_notes_a_mark_and_one_commit(world: World) -> None:
@@ -63,49 +53,6 @@ def test_a_session_becomes_notes_a_mark_and_one_commit(world: World) -> None:
     assert "1 note from claude-code session s1" in commit.message
     assert sentence_of(run) == "1 session processed, 1 entry written"
     assert exit_code_of(run) == 0
-
-
-def test_a_second_run_changes_nothing(world: World) -> None:
-    world.capture("s1", "Remember that locks die with their holder")
-    world.run()
-    before = world.listed()
-    assert sentence_of(world.run()) == "0 sessions processed, 0 entries written"
-    world.capture("s1", "Remember that locks die with their holder")
-    again = world.run()
-    assert world.verdicts(again) == ["unchanged"]
-    assert world.listed() == before
-    assert len(world.agent.asked) == 1
-
-
-def test_each_session_gets_its_own_commit_and_sees_what_the_one_before_wrote(world: World) -> None:
-    world.agent.answers = [entries(note("Locks die with their holder")), skipped()]
-    world.capture("s1", "Locks die with their holder, always")
-    world.capture("s2", "What did we say about locks and their holder?")
-    run = world.run()
-    assert world.verdicts(run) == ["written", "skipped"]
-    assert len(world.recorder.commits) == 1
-    first, second = world.agent.asked
-    assert "Locks die" not in first.prompt.partition("transcript")[0]
-    assert world.listed()[0].meta.id in second.prompt
-
-
-def test_only_the_new_turns_of_a_session_that_grew_are_looked_at(world: World) -> None:
-    world.capture("s1", "Remember that locks die with their holder")
-    world.run()
-    world.agent.answers = [entries(note("Backups run at night", turns=[2]))]
-    world.capture("s1", "Remember that locks die with their holder", "Remember: backups run at night")
-    world.run()
-    assert [turn.number for turn in world.agent.asked[-1].window.turns] == [2]
-    assert world.titles() == ["Backups run at night", "Locks die with their holder"]
-
-
-def test_nothing_worth_keeping_is_a_recorded_success(world: World) -> None:
-    world.agent.answers = [skipped("small talk")]
-    name = world.capture("s1", "Hello there")
-    run = world.run()
-    assert world.verdicts(run) == ["skipped"]
-    assert world.inbox.processed[name][1].reason == "small talk"
-    assert world.recorder.commits == []
 
 
 def test_a_persons_note_is_never_skipped(world: World) -> None:
@@ -150,18 +97,6 @@ def test_new_content_starts_the_attempts_afresh(world: World) -> None:
     world.run()
     world.capture("s1", "Remember that locks die", "and nothing else does")
     assert world.verdicts(world.run()) == ["refused"]
-
-
-def test_one_bad_session_does_not_stop_the_others(world: World) -> None:
-    world.capture("good", "Remember that locks die with their holder")
-    world.capture("bad", "x")
-    world.histories.put("bad", HistoryUnreadable("/t.jsonl", "it is not a transcript"))
-    world.capture("absent", "x")
-    world.histories.put("absent", HistoryUnavailable("absent", "it is still being written"))
-    run = world.run()
-    assert sorted(world.verdicts(run)) == ["refused", "unavailable", "written"]
-    assert exit_code_of(run) == 0
-    assert "2 waiting (" in sentence_of(run)
 
 
 def test_when_every_session_fails_the_exit_code_says_so(world: World) -> None:
@@ -219,34 +154,6 @@ def test_p23_our_own_calls_are_dropped(world: World) -> None:
     assert world.agent.asked == []
 
 
-def test_p20_secrets_reach_neither_prompt_nor_reply_on_record_nor_store(world: World) -> None:
-    secret = "ghp_" + "A1b2C3d4" * 4 + "E5f6"
-    world.agent.answers = [entries(note("Deploy key", f"The deploy key is {secret} for now.", turns=[1]))]
-    world.capture("s1", f"the deploy key is {secret}, remember it")
-    world.run(dry_run=True)
-    assert secret not in world.agent.asked[0].prompt
-    assert "[redacted:" in world.agent.asked[0].prompt
-    assert all(secret not in kept.text for kept in world.runs.replies.values())
-    world.run()
-    assert len(world.agent.asked) == 1
-    for each in world.listed():
-        assert secret not in world.store.read(each.meta.id).unwrap().body
-
-
-def test_a_dry_run_writes_nothing_and_a_real_run_then_applies_the_same_reply(world: World) -> None:
-    world.capture("s1", "Remember that locks die with their holder")
-    planned = world.run(dry_run=True)
-    assert world.verdicts(planned) == ["planned"]
-    assert len(planned.settled[0].plan.changes) == 1
-    assert world.listed() == ()
-    assert world.marks.marks == {}
-    assert len(world.inbox.names().unwrap()) == 1
-    assert world.recorder.commits == []
-    world.run()
-    assert world.titles() == ["Locks die with their holder"]
-    assert len(world.agent.asked) == 1
-
-
 def test_a_reply_is_not_used_again_once_an_entry_that_it_was_shown_has_changed(world: World) -> None:
     world.capture("s0", "Remember that locks die with their holder")
     world.run()
@@ -260,30 +167,6 @@ def test_a_reply_is_not_used_again_once_an_entry_that_it_was_shown_has_changed(w
     world.store.write(evolve(stored.entry, body="Edited meanwhile."), listed.content_hash).unwrap()
     assert world.verdicts(world.run()) == ["written"]
     assert len(world.agent.asked) == 2
-
-
-def test_p8_an_update_of_an_entry_that_changed_while_the_agent_thought_is_dropped_alone(world: World) -> None:
-    world.capture("s0", "Remember that locks die with their holder")
-    world.run()
-    (listed,) = world.listed()
-
-    def answer_while_a_person_edits(request: object) -> str:
-        stored = world.store.read(listed.meta.id).unwrap()
-        world.store.write(evolve(stored.entry, body="Edited by hand."), listed.content_hash).unwrap()
-        asked = world.agent.asked[-1]
-        return envelope(
-            asked,
-            entries=[note("Backups run at night", turns=[1])],
-            updates=[{"id": listed.meta.id, "body": "Locks die, as was seen, with their holder.", "why": "shorter"}],
-        )
-
-    world.agent.answers = [answer_while_a_person_edits]
-    world.agent.asked.clear()
-    world.capture("s1", "Do locks die with their holder? And remember: backups run at night.")
-    run = world.run()
-    assert world.titles() == ["Backups run at night", "Locks die with their holder"]
-    assert world.store.read(listed.meta.id).unwrap().body.strip() == "Edited by hand."
-    assert any(listed.meta.id in dropped for dropped in run.settled[0].outcome.dropped)
 
 
 def test_a_long_session_goes_in_windows_that_become_one_change_set(world: World) -> None:
@@ -357,35 +240,6 @@ def test_a_full_disk_fails_the_run_with_everything_still_pending_and_the_next_ru
     assert world.titles() == ["Locks die with their holder"]
     assert world.inbox.names().unwrap() == ()
     assert len(world.agent.asked) == 1
-
-
-def test_a_bug_met_in_one_session_costs_it_an_attempt_and_the_others_nothing(world: World) -> None:
-    def broken(_request: object) -> str:
-        raise ZeroDivisionError("by nought")
-
-    world.agent.answers = [broken, entries(note("Backups run at night"))]
-    world.capture("s1", "one")
-    world.capture("s2", "Remember: backups run at night")
-    run = world.run()
-    assert world.verdicts(run) == ["refused", "written"]
-    assert isinstance(run.settled[0].error, Defect)
-
-
-def test_the_limit_leaves_the_rest_waiting(world: World) -> None:
-    for each in ("s1", "s2", "s3"):
-        world.capture(each, f"Remember that locks die with their holder, {each}")
-    run = world.run(limit=2)
-    assert len(run.settled) == 2
-    assert len(world.inbox.names().unwrap()) == 1
-    assert "1 waiting" in sentence_of(run)
-
-
-def test_an_entry_that_a_reply_forbids_itself_to_explain_is_named_in_the_outcome(world: World) -> None:
-    world.agent.answers = [entries(note("Good one", turns=[1]), note("Bad one", "", pinned=True))]
-    world.capture("s1", "Remember the good one")
-    run = world.run()
-    assert world.titles() == ["Good one"]
-    assert any("Bad one" in dropped for dropped in run.settled[0].outcome.dropped)
 
 
 def test_tool_output_of_earlier_parts_is_remembered_in_the_mark(world: World) -> None:
@@ -474,13 +328,6 @@ def _snapshot(world: World) -> object:
     metas = [evolve(each.meta, updated_at_ms=0) for each in world.listed()]
     marks: dict[tuple[Harness, str], SessionMark] = world.marks.marks
     return metas, marks, world.inbox.names().unwrap(), sorted(world.inbox.processed)
-
-
-def test_a_method_that_this_version_cannot_read_waits(world: World) -> None:
-    world.capture_entry(SessionFile("codex-session", "c1"), Harness.CODEX)
-    run = world.run()
-    assert world.verdicts(run) == ["unavailable"]
-    assert "codex-session" in run.settled[0].outcome.reason
 
 
 def test_a_reply_with_nothing_that_passes_the_checks_is_an_attempt(world: World) -> None:

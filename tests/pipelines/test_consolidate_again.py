@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import pytest
@@ -12,7 +11,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.history import History, Role, ToolCall, Turn
-from agent_memory.domain.inbox_entry import SessionFile, retrieval_of
+from agent_memory.domain.inbox_entry import SessionFile
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run import Run
 from agent_memory.domain.vocabulary import Harness, Status
@@ -69,13 +68,6 @@ def test_the_history_of_a_consolidated_session_is_kept_redacted() -> None:
     assert found.cwd == CWD
 
 
-def test_a_session_in_which_nothing_was_worth_keeping_is_kept_too() -> None:
-    store = world(skipped())
-    store.capture("s1", "hello")
-    store.run()
-    assert kept_numbers(store) == [1]
-
-
 def test_what_came_since_is_kept_as_a_part_of_its_own() -> None:
     store = world(entries(note("One thing")), skipped())
     store.capture("s1", "first")
@@ -84,21 +76,6 @@ def test_what_came_since_is_kept_as_a_part_of_its_own() -> None:
     store.run()
     assert [part.after_record_id for part in store.kept.parts[CLAUDE, "s1"].values()] == [None, "record-1"]
     assert kept_numbers(store) == [1, 2, 3]
-
-
-@pytest.mark.parametrize("answer", ["no envelope", json.dumps({"version": 1, "nonce": "wrong", "entries": []})])
-def test_a_session_that_waits_is_not_kept_yet(answer: str) -> None:
-    store = world(answer)
-    store.capture("s1", "hello")
-    store.run()
-    assert store.kept.sessions() == Success(())
-
-
-def test_a_dry_run_keeps_nothing() -> None:
-    store = world(entries(note("One thing")))
-    store.capture("s1", "hello")
-    store.run(dry_run=True)
-    assert store.kept.sessions() == Success(())
 
 
 def test_notes_and_own_calls_are_not_kept() -> None:
@@ -181,13 +158,6 @@ def test_what_was_kept_of_an_unreadable_transcript_is_not_taken_for_all_of_it_p6
     store.run()
     assert [[turn.number for turn in request.window.turns] for request in store.agent.asked] == [[3]]
     assert not store.inbox.entries
-
-
-def test_without_anything_kept_it_waits() -> None:
-    store = world(skipped())
-    store.histories.put("s1", GONE)
-    store.capture_entry(SessionFile("claude-code-session", "s1"))
-    assert store.verdicts(store.run()) == ["unavailable"]
 
 
 def test_a_kept_history_that_is_damaged_hides_nothing() -> None:
@@ -276,15 +246,6 @@ def test_all_notes_of_the_session_are_shown_in_full() -> None:
     assert len(store.agent.asked[0].shown) == 30
 
 
-def test_it_is_done_once() -> None:
-    store = consolidated_by_builtin()
-    assert upgraded(store) == 1
-    assert upgraded(store) == 0
-    assert store.verdicts(store.run()) == ["skipped"]
-    assert upgraded(store) == 0
-    assert len(store.agent.asked) == 1
-
-
 def test_what_came_since_is_not_left_to_the_next_capture_when_it_cannot_be_read_now_p6() -> None:
     store = consolidated_by_builtin()
     upgraded(store)
@@ -369,39 +330,6 @@ def test_it_is_not_done_with_less_than_was_kept_nor_without_what_came_since_p6()
     assert [[turn.number for turn in request.window.turns] for request in store.agent.asked] == [[1, 2], [3]]
 
 
-def test_what_a_command_consolidated_is_not_looked_at_again() -> None:
-    store = world(skipped())
-    store.capture("s1", "hello")
-    store.run()
-    assert upgraded(store) == 0
-
-
-def test_the_builtin_itself_learns_nothing_new_from_it() -> None:
-    store = consolidated_by_builtin()
-    upgraded(store)
-    store.agent = ScriptedAgent(["never asked"], name="builtin", status=Status.CAPTURED, max_prompt_chars=None)
-    assert store.verdicts(store.run()) == ["unchanged"]
-    assert store.agent.asked == []
-    assert upgraded(store) == 1
-
-
-def test_a_session_refused_three_times_is_given_up_and_not_asked_about_for_ever() -> None:
-    store = consolidated_by_builtin()
-    store.agent = ScriptedAgent(["no envelope"])
-    upgraded(store)
-    for _ in range(3):
-        store.run()
-    assert not store.inbox.entries
-    assert upgraded(store) == 0
-    assert store.titles() == ["Ports"]
-
-
-def test_every_harness_with_sessions_can_be_asked_for_one() -> None:
-    for harness in Harness:
-        retrieval = retrieval_of(harness, "s1")
-        assert (retrieval is None) == (harness is Harness.MANUAL)
-
-
 def test_an_update_that_says_what_the_note_says_already_is_no_fault() -> None:
     def the_same(request: SessionRequest) -> str:
         (shown,) = request.shown
@@ -470,13 +398,6 @@ def test_what_memory_counted_when_it_printed_it_is_not_counted_again() -> None:
     session_with(store, "s2", agent_turn(2, opens(id)))
     store.run()
     assert store.ledger.totals().unwrap()[id].count == 1
-
-
-def test_files_that_are_no_entry_of_this_store_do_not_count() -> None:
-    store, _ = with_note()
-    session_with(store, "s1", agent_turn(2, opens("id__zzzzzz")))
-    store.run()
-    assert store.ledger.totals() == Success({})
 
 
 def test_a_second_look_counts_nothing_again() -> None:

@@ -6,23 +6,21 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result
 
-from agent_memory.domain.entry import Listing
 from agent_memory.domain.forgetting import SessionTombstone
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import Context, FileSnapshot, InboxEntry, SessionFile
-from agent_memory.domain.queue import Outcome, Pending
+from agent_memory.domain.queue import Pending
 from agent_memory.domain.run import KeptReply, Run, Work
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
-from agent_memory.errors import AgentTimedOut, ConfigInvalid, Defect, Error, HistoryUnavailable, StateCorrupt, StoreIo
+from agent_memory.errors import AgentTimedOut, Defect, Error, HistoryUnavailable, StateCorrupt, StoreIo
 from agent_memory.pipelines.asking import ConsolidateIo
-from agent_memory.pipelines.consolidate import consolidate, rescue, steps
+from agent_memory.pipelines.consolidate import consolidate, rescue
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, entries, history, note
 from stand_ins.dict_kept_histories import DictKeptHistories
 from stand_ins.dict_places import DictPlaces
 from stand_ins.dict_run_records import DictRunRecords
 from stand_ins.dict_session_marks import DictSessionMarks
 from stand_ins.dict_tombstones import DictTombstones
-from stand_ins.temporary_store import TemporaryStore
 
 CLAUDE = Harness.CLAUDE_CODE
 CORRUPT = StateCorrupt("state/x.json", ("it is no JSON",))
@@ -37,19 +35,6 @@ def world() -> World:
 
 def run_over(io: ConsolidateIo) -> Run:
     return consolidate(io, Run("run-1", NOON_MS + 60_000)).unwrap()
-
-
-@pytest.mark.parametrize("state", ["run_agent", "parse_output", "write_entries", "mark_processed", "commit_changes"])
-def test_a_step_without_a_session_in_hand_does_nothing(world: World, state: str) -> None:
-    run = Run("run-1", NOON_MS)
-    assert steps(world.io())[state](run).unwrap() == run
-    assert (world.agent.asked, world.recorder.commits, world.store.contents()) == ([], [], {})
-
-
-@pytest.mark.parametrize("state", ["run_agent", "parse_output", "write_entries", "mark_processed"])
-def test_a_session_of_which_nothing_is_known_yet_is_left_as_it_is(world: World, state: str) -> None:
-    run = Run("run-1", NOON_MS, work=Work(Pending(ENTRY, "one.json", ("one.json",))))
-    assert steps(world.io())[state](run).unwrap() == run
 
 
 class TestTheStoresFault:
@@ -82,16 +67,6 @@ class TestTheStoresFault:
         assert world.result() == Failure(error)
         assert (len(world.inbox.entries), world.inbox.troubles) == (1, {})
 
-    def test_a_store_that_cannot_be_listed_fails_the_run(self, world: World) -> None:
-        class Unlisted(TemporaryStore):
-            def list(self, *, archived: bool = False, lately: bool = False) -> Result[Listing, Error]:
-                return Failure(FULL)
-
-        world.capture("s1", "Remember: locks die")
-        world.store = Unlisted()
-        assert world.result() == Failure(FULL)
-        assert len(world.inbox.entries) == 1
-
     def test_a_reply_that_cannot_be_put_away_leaves_the_session_for_the_next_run_p3(self, world: World) -> None:
         class Full(DictRunRecords):
             def spend_reply(self, key: str) -> Result[None, Error]:
@@ -118,14 +93,6 @@ class TestTheStoresFault:
 
 
 class TestTheCommandsFault:
-    def test_a_prompt_too_short_for_any_session_pauses_the_run(self, world: World) -> None:
-        world.agent.max_prompt_chars = 100
-        world.capture("s1", "Remember: locks die")
-        run = world.run()
-        assert world.verdicts(run) == ["paused"]
-        assert isinstance(run.paused, ConfigInvalid)
-        assert (world.agent.asked, len(world.inbox.entries), world.inbox.troubles) == ([], 1, {})
-
     def test_after_an_answer_a_timeout_is_the_first_in_a_row_again(self, world: World) -> None:
         slow = AgentTimedOut("scripted", 60)
         world.agent.answers = [slow, entries(note("Backups run at night")), slow]
@@ -191,10 +158,3 @@ class TestABug:
         run = Run("run-1", NOON_MS, work=Work(Pending(ENTRY, "one.json", ("one.json",))))
         assert rescue(world.io(), "write_entries", run, self.DEFECT) == Failure(self.DEFECT)
         assert rescue(world.io(), "run_agent", evolve(run, work=None), self.DEFECT) == Failure(self.DEFECT)
-
-
-def test_a_dry_run_marks_nothing(world: World) -> None:
-    outcome = Outcome("written", "run-1", NOON_MS, (), "", ())
-    run = Run("run-1", NOON_MS, dry_run=True, work=Work(Pending(ENTRY, "one.json", ("one.json",)), outcome=outcome))
-    assert steps(world.io())["mark_processed"](run).unwrap() == run
-    assert world.marks.marks == {}

@@ -81,11 +81,6 @@ def test_an_entry_that_changed_meanwhile_stays_as_it_is_p8() -> None:
     assert (run.taken_up, world.runs.later, world.recorder.commits) == ((), (), [])
 
 
-def test_a_run_with_nothing_left_by_others_is_as_it_was() -> None:
-    world = world_of("a")
-    assert taken_up(world) == Run("run-1", NOON_MS, None)
-
-
 def test_trouble_with_git_is_told_and_costs_no_change_p4() -> None:
     world = world_of("a")
     world.recorder = RefusingRecorder()
@@ -95,10 +90,3 @@ def test_trouble_with_git_is_told_and_costs_no_change_p4() -> None:
     assert ["the index is locked" in each for each in run.warnings] == [True]
     assert [each.id for each in run.taken_up] == [id_of("a")]
     assert world.runs.deferred() == Success(())
-
-
-def test_a_single_change_is_told_of_as_one() -> None:
-    world = world_of("a")
-    world.runs.put_deferred((replace(world, "a", "New."),)).unwrap()
-    taken_up(world)
-    assert world.recorder.commits[-1].message.startswith("consolidate: 1 change left by earlier runs")

@@ -79,13 +79,6 @@ def test_what_is_not_read_is_judged_all_the_same(world: World) -> None:
     assert (run.asked, again.asked) == (True, False)
 
 
-def test_what_holds_a_secret_is_not_touched_p20(world: World) -> None:
-    key = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
-    one, other = world.note("Key", f"The token is {key}"), world.note("Key 2", f"The token is {key}")
-    run, opened = world.tidied()
-    assert (run.plan.actions, run.shown, opened) == ((), (), {one, other})
-
-
 @pytest.mark.parametrize("secrets", [0, 8])
 def test_twins_for_which_one_run_has_no_room_are_merged_by_the_next(world: World, secrets: int) -> None:
     _twins(world, 12)

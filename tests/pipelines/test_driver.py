@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from returns.result import Failure, Result, Success
 from statemachine import Event, State
@@ -94,12 +92,6 @@ def test_a_failing_checkpoint_fails_the_machine_before_the_step() -> None:
     result = drive(Countdown(Model(3)), {"first": step, "second": step}, lambda _s, _c: Failure(busy), _no_rescue)
     assert result == Failure(busy)
     assert taken == []
-
-
-def test_an_unknown_event_raises() -> None:
-    machine: Any = Countdown(Model(3))
-    with pytest.raises(Exception, match="jump"):
-        machine.send("jump")
 
 
 def test_a_machine_started_in_a_later_state_goes_on_from_there() -> None:

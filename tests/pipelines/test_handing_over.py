@@ -139,12 +139,6 @@ class TestASessionByItsId:
         handing.source.put("s1", damaged)
         assert handing.named("s1", guess(CLAUDE, "s1"), guess(Harness.CODEX, "s1")) == Failure(damaged)
 
-    def test_one_in_which_nobody_asked_for_anything_has_nothing_to_hand_over(self, handing: Handing) -> None:
-        handing.session("s1", nobody_asked("s1"))
-        error = handing.named("s1").failure()
-        assert isinstance(error, UsageInvalid)
-        assert "Nobody asked" in error.problem
-
     @pytest.mark.parametrize(("own_call", "automated"), [(True, False), (False, True)])
     def test_one_without_a_person_has_nothing_to_hand_over(
         self, handing: Handing, own_call: bool, automated: bool
@@ -211,11 +205,6 @@ class TestALongSession:
         handing.histories = {METHOD: Parts(history("s1", *self.TEXTS), 2)}
         assert [turn.number for turn in handing.named("s1").unwrap().history.turns] == [1, 2, 7]
 
-    def test_one_that_fits_is_read_whole(self, handing: Handing) -> None:
-        handing.session("s1")
-        handing.histories = {METHOD: Parts(history("s1", *self.TEXTS), 7)}
-        assert [turn.number for turn in handing.named("s1").unwrap().history.turns] == [1, 2, 3, 4, 5, 6, 7]
-
     def test_one_that_cannot_be_read_to_its_end_is_not_handed_over_in_part(self, handing: Handing) -> None:
         handing.session("s1")
         handing.histories = {METHOD: Parts(history("s1", *self.TEXTS), 2, fails_after=2)}
@@ -230,12 +219,6 @@ class TestALongSession:
 
 
 class TestTheNewestOfAPlace:
-    def test_those_of_other_places_and_harnesses_are_passed_over(self, handing: Handing) -> None:
-        handing.session("s1")
-        handing.session("s2", cwd="/home/dana/elsewhere")
-        assert handing.newest().unwrap().handover.session_id == "s1"
-        assert isinstance(handing.newest(Harness.CODEX).failure(), UsageInvalid)
-
     def test_where_not_all_captures_can_be_looked_at_the_newest_is_not_known_p6(self, handing: Handing) -> None:
         handing.session("s1")
         unseen = StoreIo("inbox", "list", "EIO", "Input/output error")
@@ -268,27 +251,6 @@ class TestTheNewestOfAPlace:
 
 
 class TestItsNote:
-    def test_it_is_made_once_and_brought_up_to_date_in_place(self, handing: Handing) -> None:
-        handing.session("s1")
-        first = handing.keep()
-        assert handing.keep() == first
-        assert len(handing.recorder.commits) == 1, "what says the same is not written again"
-        handing.session("s1", history("s1", *ASKED, "and restart the staging server with the new port please"))
-        assert handing.keep() == first
-        (note,) = handing.notes()
-        assert (note.meta.id, note.meta.kind, note.meta.scope) == (first.id, Kind.HANDOFF, REPO)
-        assert "restart the staging server" in note.body
-        assert len(handing.recorder.commits) == 2
-
-    def test_it_lives_as_many_days_as_a_handoff_does(self, handing: Handing) -> None:
-        handing.session("s1")
-        handing.keep()
-        ended_at_ms = NOON_MS + len(ASKED) * 1000
-        (note,) = handing.notes()
-        assert note.meta.expires_at_ms == ended_at_ms + 7 * DAY_MS
-        handing.clock.at_ms = ended_at_ms + 7 * DAY_MS
-        assert handing.keep() == Kept(None, "it ended more than 7 days ago")
-
     def test_one_that_the_person_pinned_stays_as_it_is(self, handing: Handing) -> None:
         handing.session("s1")
         id = handing.keep().id

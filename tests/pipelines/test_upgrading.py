@@ -68,10 +68,6 @@ def test_sessions_of_the_builtin_are_asked_about_oldest_first_and_no_others() ->
     assert sessions(planned(marks)) == ["early", "late", "dated-now"]
 
 
-def test_a_harness_without_sessions_has_nothing_to_look_at_again() -> None:
-    assert planned(marks_of(mark("s1", harness=Harness.MANUAL))) == Upgrades()
-
-
 def test_a_damaged_mark_is_told_and_hides_no_session_p6() -> None:
     marks = marks_of(mark("s1"))
     marks.errors.append(StateCorrupt("state/sessions/x.json", ("no",)))

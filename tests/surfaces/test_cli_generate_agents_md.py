@@ -51,15 +51,6 @@ class TestGenerate:
         assert (memory.home / CODEX).read_text().startswith("<!-- agent-memory:start -->\n")
         assert (memory.home / CODEX).stat().st_mode & 0o777 == 0o600
 
-    def test_a_second_time_writes_nothing_p17(self, memory: Memory) -> None:
-        memory.remembered("The lamp listens on 8080.")
-        memory("generate-agents-md")
-        before = (memory.home / CLAUDE).stat()
-        done = memory("generate-agents-md")
-        assert "unchanged: 0 hot, 1 warm, 0 by search" in done.out
-        after = (memory.home / CLAUDE).stat()
-        assert (after.st_mtime_ns, after.st_ino) == (before.st_mtime_ns, before.st_ino)
-
     def test_a_dry_run_shows_a_diff_and_writes_nothing(self, memory: Memory) -> None:
         done = memory("generate-agents-md", "--dry-run")
         assert "+## Memory of earlier sessions" in done.out
@@ -81,17 +72,6 @@ class TestGenerate:
         assert "agentsMd.targets" in done.out
         assert memory("generate-agents-md", "--json").document == {"dryRun": False, "targets": []}
 
-    def test_one_that_is_refused_hinders_no_other(self, memory: Memory) -> None:
-        (memory.home / CLAUDE).write_text("<!-- agent-memory:start -->\n")
-        done = memory("generate-agents-md")
-        assert done.code == 70
-        assert f"{CLAUDE} was left as it is: it holds only the start marker" in done.err
-        assert f"{CODEX}  written" in done.out
-        assert (memory.home / CLAUDE).read_text() == "<!-- agent-memory:start -->\n"
-        failed = memory("generate-agents-md", "--json")
-        assert failed.code == 70
-        assert failed.document["targets"][0]["error"]["code"] == "markers-ambiguous"
-
     def test_a_target_that_cannot_be_one(self, memory: Memory) -> None:
         os.mkfifo(memory.home / "fifo")
         for path, reason in (("fifo", "regular file"), (".claude", "directory"), ("no/where.md", "does not exist")):
@@ -100,14 +80,6 @@ class TestGenerate:
             assert reason in done.err
         assert memory("generate-agents-md", "--target", "").code == 2
         assert memory("generate-agents-md", "--target", "-", "--target", "x").code == 2
-
-    def test_a_dotfile_link_stays_a_link(self, memory: Memory) -> None:
-        (memory.home / "dotfiles").mkdir()
-        (memory.home / "dotfiles/CLAUDE.md").write_text("Mine.\n")
-        (memory.home / CLAUDE).symlink_to("../dotfiles/CLAUDE.md")
-        assert memory("generate-agents-md").code == 0
-        assert (memory.home / CLAUDE).is_symlink()
-        assert "Memory of earlier sessions" in (memory.home / "dotfiles/CLAUDE.md").read_text()
 
 
 class TestRepositories:

@@ -117,18 +117,6 @@ def test_when_time_is_up_the_rest_is_told_and_done_by_the_next_search(
     assert wanted in later.cosines
 
 
-def test_all_are_taken_in_however_long_it_takes_where_nobody_waits(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embedding, "_AT_ONCE", 8)
-    slow = IndexedMeanings(world.index, world.store, world.embedder, seconds=count(0, 0.9).__next__)
-    assert slow.fill() == Success(0)
-    taken_in = len(world.embedder.asked)
-    assert taken_in == 20
-    assert world.near("engine").notices == ()
-    assert len(world.embedder.asked) == taken_in
-
-
 def test_a_query_without_words_and_a_store_without_notes_find_nothing(world: World, tmp_path: Path) -> None:
     assert world.near("?!").cosines == {}
     assert World(tmp_path / "empty").near("engine").cosines == {}

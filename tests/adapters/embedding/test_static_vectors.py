@@ -38,13 +38,6 @@ def test_without_a_model_a_sentence_says_how_to_get_it(only_here: Path) -> None:
     assert "`pip install --no-deps" in NO_MODEL
 
 
-def test_a_model_without_its_weights_is_told_as_damaged(only_here: Path) -> None:
-    weights, _ = make_package(only_here)
-    weights.unlink()
-    problem = str(open_static_vectors(None))
-    assert f"its model is damaged: {weights} cannot be read: No such file or directory. Get it anew: `" in problem
-
-
 def test_a_namesake_that_is_a_module_is_no_model(only_here: Path) -> None:
     (only_here / "wordllama.py").write_text("")
     assert open_static_vectors(None) == NO_MODEL
@@ -108,13 +101,6 @@ def test_a_file_that_shrinks_while_it_is_open_is_an_error(tmp_path: Path) -> Non
     assert isinstance(embedder.embed(["zebra"]).failure(), StoreIo)
     assert isinstance(embedder.embed_words((("zebra", 1.0),)).failure(), StoreIo)
     assert isinstance(embedder.embed(["zebra " * 1_000, "lock " * 1_000] * 10).failure(), StoreIo)
-
-
-def test_many_texts_have_the_same_vectors_as_each_alone(tmp_path: Path) -> None:
-    pytest.importorskip("numpy")
-    embedder, texts = small_embedder(tmp_path), [f"zebra {'lock ' * (at % 7)} abc{at}" for at in range(2_000)]
-    alone = [embedder.embed([text]).unwrap()[0] for text in texts[:200]]
-    assert list(embedder.embed(texts).unwrap()[:200]) == alone
 
 
 def test_another_model_has_another_name(tmp_path: Path) -> None:

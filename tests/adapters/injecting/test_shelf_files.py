@@ -101,13 +101,6 @@ def test_it_is_not_used_once_a_note_has_run_out(tmp_path: Path) -> None:
     assert read_shelf(str(tmp_path), looks, 5_000) is None
 
 
-def test_without_a_place_to_keep_it_it_is_done_without(tmp_path: Path) -> None:
-    note(tmp_path)
-    (tmp_path / ".cache").write_text("in the way")
-    keep(tmp_path)
-    assert kept(tmp_path) is None
-
-
 def test_a_scope_is_never_a_path(tmp_path: Path) -> None:
     """P21"""
     note(tmp_path)
@@ -117,11 +110,3 @@ def test_a_scope_is_never_a_path(tmp_path: Path) -> None:
     names = [each.name for each in (tmp_path / ".cache" / "inject").iterdir()]
     assert len(names) == 4
     assert all(len(name) == 16 and name.isalnum() for name in names)
-
-
-def test_the_number_of_places_is_bounded(tmp_path: Path) -> None:
-    note(tmp_path)
-    for number in range(70):
-        keep(tmp_path, f"place {number}")
-    assert len(list((tmp_path / ".cache" / "inject").iterdir())) <= 64
-    assert kept(tmp_path, "place 69") is not None

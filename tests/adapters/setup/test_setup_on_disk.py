@@ -14,7 +14,7 @@ from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState
 from agent_memory.adapters.targets import TargetFiles
 from agent_memory.config import Config, StorageConfig
 from agent_memory.domain.installing.harnesses import context_of
-from agent_memory.domain.installing.plan import InstallPlan, Receipt, SetupRequest
+from agent_memory.domain.installing.plan import InstallPlan, SetupRequest
 from agent_memory.domain.installing.wanted import Part
 from agent_memory.errors import AgentMemoryError, SettingsRefused, StateCorrupt, StoreIo
 from faults import Killed, failing_at, failing_on, killed_at, snapshot
@@ -79,16 +79,6 @@ def whole(files: dict[str, bytes], before: dict[str, bytes], after: dict[str, by
     """Whether every file is as it was or as it is to be (P2)."""
     litter = {name for name in files if ".agent-memory-" in name or name.rpartition("/")[2].startswith(".tmp-")}
     return all(data in (before.get(name), after.get(name)) for name, data in files.items() if name not in litter)
-
-
-def test_installed_and_uninstalled(here: Here) -> None:
-    here.install()
-    assert len(here.files()) > len(FILES)
-    here.uninstall()
-    assert here.files() == FILES
-    assert here.state.receipt() == Receipt()
-    assert not list(here.home.rglob("*backups*"))
-    assert not (here.home / ".config").exists()
 
 
 def test_killed_anywhere_a_second_uninstall_leaves_every_file_as_it_was(tmp_path: Path) -> None:

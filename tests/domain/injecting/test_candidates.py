@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
 from agent_memory.domain.injecting.candidates import (
@@ -14,7 +13,6 @@ from agent_memory.domain.injecting.candidates import (
     Place,
     candidates,
     good_until_ms,
-    may_be_injected,
     shown,
 )
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity
@@ -81,23 +79,6 @@ class TestEligible:
 
     def test_what_is_external_needs_the_persons_word(self) -> None:
         assert order(note(origin=Origin.EXTERNAL, promoted_by="person")) == ["Lamp 1"]
-
-    @given(st.sampled_from(Origin), st.sampled_from(Sensitivity), st.sampled_from(Kind), st.booleans(), st.booleans())
-    def test_what_is_shown_was_let_through_by_its_frontmatter(
-        self, origin: Origin, sensitivity: Sensitivity, kind: Kind, vouched: bool, pinned: bool
-    ) -> None:
-        each = note(
-            origin=origin, sensitivity=sensitivity, kind=kind, pinned=pinned, promoted_by="person" if vouched else None
-        )
-        if order(each):
-            assert may_be_injected(each.listed, AROUND)
-            assert sensitivity is Sensitivity.NORMAL
-            assert vouched or pinned or origin is not Origin.EXTERNAL
-
-    def test_the_entry_as_it_is_read_counts_not_as_it_was_listed(self) -> None:
-        listed, now_secret = note(), note(sensitivity=Sensitivity.SECRET)
-        assert candidates([listed.listed], lambda _: now_secret, AROUND).shown == ()
-        assert candidates([listed.listed], lambda _: None, AROUND).shown == ()
 
 
 def test_pinned_first_then_what_is_important_and_of_here_then_the_newest() -> None:

@@ -19,7 +19,6 @@ from agent_memory.domain.injecting.moment import Moment, moment_of
 from agent_memory.domain.installing.harnesses import SETUPS, Context, context_of, hook_mark, recorded_transcript_roots
 from agent_memory.domain.installing.wanted import Element, Member, Part, Wanted, Whole
 from agent_memory.domain.queueing.session_event import SessionEvent, session_event
-from agent_memory.domain.vocabulary import Harness
 
 SHIPPED = shipped_context("/home/ada", "/opt/a b/memory", {})
 CONTEXT = evolve(SHIPPED, skill="")
@@ -33,10 +32,6 @@ def existing(path: str) -> Context:
 
 def wanted(name: str, part: Part) -> list[Wanted]:
     return [each for each in SETUPS[name](CONTEXT).files if each.part is part]
-
-
-def test_every_harness_of_the_vocabulary_can_be_set_up_but_the_one_without_any_hook() -> None:
-    assert {*NAMES} == {each.value for each in Harness} - {"aider"} | {"vscode"}
 
 
 def test_vs_code_gets_the_server_and_the_skill_and_no_hook() -> None:
@@ -55,15 +50,6 @@ def test_vs_code_gets_the_server_and_the_skill_and_no_hook() -> None:
     assert there.path == "/home/ada/Library/Application Support/Code/User/mcp.json"
     assert wanted("vscode", Part.HOOKS) == []
     assert "setup vscode --mcp" in SETUPS["vscode"](CONTEXT).notes[0]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_path_is_below_the_home_and_wanted_once(name: str) -> None:
-    setup = SETUPS[name](CONTEXT)
-    paths = [each.path for each in setup.files] + ([setup.target] if setup.target else [])
-    assert all(path.startswith("/home/ada/.") for path in paths)
-    spots = [(each.path, entry) for each in setup.files for entry in each.entries]
-    assert len(spots) == len({repr(each) for each in spots})
 
 
 @pytest.mark.parametrize("name", [each for each in NAMES if each not in ("manual", "vscode")])

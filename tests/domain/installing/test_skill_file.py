@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Iterator
 
 import pytest
-from attrs import evolve
 
 from agent_memory.adapters.setup.installation import shipped_context
 from agent_memory.domain.installing.harnesses import SETUPS
@@ -97,9 +96,3 @@ class TestPlaces:
         (skill,) = (each for each in SETUPS[name](CONTEXT).files if each.part is Part.SKILL)
         path = f"/home/ada/{PLACES[name]}/agent-memory/SKILL.md"
         assert skill == Wanted(Part.SKILL, path, "whole", (Whole(TEXT),))
-
-    @pytest.mark.parametrize("name", sorted(PLACES))
-    def test_without_a_text_there_is_no_file(self, name: str) -> None:
-        without = SETUPS[name](evolve(CONTEXT, skill=""))
-        assert all(each.part is not Part.SKILL for each in without.files)
-        assert len(without.files) == len(SETUPS[name](CONTEXT).files) - 1

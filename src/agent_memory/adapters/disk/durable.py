@@ -28,6 +28,21 @@ def close_quietly(descriptor: int) -> None:
         return
 
 
+def read_loosely(path: str, max_bytes: int) -> bytes:
+    """At most so many bytes of a regular file that is worth nothing more than a try: empty where it is not there, is no such
+    file or cannot be read. Never waits, and follows no link."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(descriptor, max_bytes) if os.fstat(descriptor).st_mode & _KIND == _REGULAR else b""
+    except OSError:
+        return b""
+    finally:
+        close_quietly(descriptor)
+
+
 def fsync_directory(path: str) -> None:
     """Make the names in a directory durable."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -7,10 +7,16 @@ Imports nothing but C modules, since a hook uses it before every answer of every
 
 import fcntl
 import os
-import stat
 import time
 
-from agent_memory.adapters.disk.durable import DIRECTORY_MODE, FILE_MODE, append_line, close_quietly, make_room
+from agent_memory.adapters.disk.durable import (
+    FILE_MODE,
+    append_line,
+    close_quietly,
+    make_directories,
+    make_room,
+    read_loosely,
+)
 from agent_memory.adapters.disk.json_lite import json_object, scan_json
 from agent_memory.domain.injecting.deliveries import Delivery, delivery_of
 
@@ -37,7 +43,7 @@ class DeliveryLog:
 
     def __enter__(self) -> "DeliveryLog":
         """Hold the lock; after a second without it go on all the same. It is let go with the process at the latest."""
-        _make_directories(self._directory)
+        make_directories(self._directory)
         self._descriptor = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         deadline = time.monotonic() + LOCK_SECONDS
         while not _locked(self._descriptor) and time.monotonic() < deadline:
@@ -52,30 +58,19 @@ class DeliveryLog:
     def deliveries(self, mentioning: str = "") -> "Iterator[Delivery]":
         """All that is known, oldest first, of lines that hold this text. What is not there, or damaged, is left out."""
         for name in (_PREVIOUS, _LOG):
-            for line in _read(f"{self._directory}/{name}").split("\n"):
+            data = read_loosely(f"{self._directory}/{name}", 2 * MAX_BYTES)
+            for line in data.decode("utf-8", "replace").split("\n"):
                 delivery = _parsed(line) if mentioning in line else None
                 if delivery is not None:
                     yield delivery
 
     def append(self, delivery: Delivery) -> None:
         """Add one line, in one write. OSError where the disk takes only a part of it, which is passed over later."""
-        _make_directories(self._directory)
+        make_directories(self._directory)
         line = f"{json_object(delivery.members)}\n".encode("utf-8", "backslashreplace")
         path = f"{self._directory}/{_LOG}"
         make_room(path, f"{self._directory}/{_PREVIOUS}", len(line), MAX_BYTES)
         append_line(path, line, FILE_MODE)
-
-
-def _make_directories(path: str) -> None:
-    """Like `durable.make_directories`, without waiting for the disk: nothing is lost with it."""
-    try:
-        os.mkdir(path, DIRECTORY_MODE)
-    except FileExistsError:
-        return
-    except FileNotFoundError:
-        _make_directories(os.path.dirname(path))
-        os.mkdir(path, DIRECTORY_MODE)
-    os.chmod(path, DIRECTORY_MODE)
 
 
 def _locked(descriptor: int) -> bool:
@@ -86,21 +81,6 @@ def _locked(descriptor: int) -> bool:
     except OSError:  # a file system without locks
         return True
     return True
-
-
-def _read(path: str) -> str:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return ""
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return ""
-        return os.read(descriptor, 2 * MAX_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
-    finally:
-        close_quietly(descriptor)
 
 
 def _parsed(line: str) -> Delivery | None:

@@ -10,10 +10,9 @@ marshal must not be fed damaged bytes. Imports nothing but C modules, since a ho
 
 import marshal
 import os
-import stat
 from _blake2 import blake2b
 
-from agent_memory.adapters.disk.durable import DIRECTORY_MODE, close_quietly, replace_loosely
+from agent_memory.adapters.disk.durable import close_quietly, make_directories, read_loosely, replace_loosely
 from agent_memory.domain.injecting.assembling import Passage
 
 TYPE_CHECKING = False
@@ -118,7 +117,7 @@ def _state_of(directory: str) -> tuple[int, int]:
 
 def read_shelf(root: str, looks: Looks, now_ms: int) -> Shelf | None:
     """What was kept, if it was made from just this and nothing in it has run out; None where it is to be made anew."""
-    data = _read(_path(root, looks))
+    data = read_loosely(_path(root, looks), _MAX_BYTES)
     if blake2b(data[_DIGEST_BYTES:], digest_size=_DIGEST_BYTES).digest() != data[:_DIGEST_BYTES]:
         return None
     key, good_until_ms, budget, profiles, more, passages = marshal.loads(data[_DIGEST_BYTES:])
@@ -138,10 +137,7 @@ def keep_shelf(root: str, looks: Looks, shelf: Shelf, looked_at_ns: int) -> None
     data = blake2b(content, digest_size=_DIGEST_BYTES).digest() + content
     try:
         directory = f"{root}/{DIRECTORY}"
-        for each in (f"{root}/.cache", directory):
-            if not os.path.isdir(each):
-                os.mkdir(each, DIRECTORY_MODE)
-                os.chmod(each, DIRECTORY_MODE)
+        make_directories(directory)
         _drop_some(directory)
         replace_loosely(_path(root, looks), (data,))
     except OSError:
@@ -158,17 +154,3 @@ def _drop_some(directory: str) -> None:
     if len(names) >= _MOST_PLACES:
         for name in names:
             os.unlink(f"{directory}/{name}")
-
-
-def _read(path: str) -> bytes:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    try:
-        status = os.fstat(descriptor)
-        return os.read(descriptor, _MAX_BYTES) if stat.S_ISREG(status.st_mode) else b""
-    except OSError:
-        return b""
-    finally:
-        close_quietly(descriptor)

@@ -16,7 +16,7 @@ from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.locks import file_lock
 from agent_memory.adapters.disk.paths import as_store_io
 from agent_memory.adapters.disk.root_files import JsonFile, write_text
-from agent_memory.adapters.scheduling.notices import COMMAND, SESSION, Notice, notice_path, schedule_directory
+from agent_memory.adapters.scheduling.notices import COMMAND, SESSION, notice_path, schedule_directory
 from agent_memory.config import ScheduleConfig
 from agent_memory.domain.scheduling import (
     NO_RUNS,
@@ -76,10 +76,10 @@ class ScheduleState:
                 before = NO_RUNS
             self._record(job).write(recorded(before, run, RUNS_KEPT))
 
-    def put_notice(self, notice: Notice | None) -> None:
-        """What the next command and the next session are to be told, or nothing any more."""
-        told = {COMMAND: None, SESSION: None} if notice is None else {COMMAND: notice.command, SESSION: notice.session}
-        for kind, sentence in told.items():
+    def put_notice(self, notice: tuple[str, str] | None) -> None:
+        """What the next command and the next session are to be told (the second in our own words alone: it is injected unasked,
+        P19), or nothing any more."""
+        for kind, sentence in zip((COMMAND, SESSION), notice or (None, None), strict=True):
             path = notice_path(self.home, kind)
             if sentence is not None:
                 write_text(self.directory, os.path.basename(path), sentence)

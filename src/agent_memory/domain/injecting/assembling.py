@@ -254,12 +254,14 @@ _TAIL = f"\n{CONTEXT_END}"
 
 
 class _Draft:
-    """What is chosen so far, and what it comes to."""
+    """What is chosen so far, and the room that is left. A text's size is at most the sum of its parts' (`_size_of`)."""
 
     def __init__(self, max_units: int, max_chars: int) -> None:
         self.chosen: dict[str, tuple[Passage, str]] = {}
         """By id: the note and the form in which it is shown."""
-        self._left = _Size(max_units, max_chars) - _Size.of(_HEAD + _TAIL)
+        units, chars = _size_of(_HEAD + _TAIL)
+        self._units_left = max_units - units
+        self._chars_left = max_chars - chars
         self._units_of: dict[str, int] = {}
 
     def take(self, passage: Passage, form: str, share_units: int | None = None) -> bool:
@@ -267,12 +269,19 @@ class _Draft:
         before = self.chosen.get(passage.id)
         section = passage.section
         heading = "" if section in self._units_of else f"\n\n{_HEADINGS[section]}\n"
-        size = _Size.of(heading + _piece(passage, form)) - _Size.of(_piece(*before) if before else "")
-        units = self._units_of.get(section, 0) + size.units
-        if not size.fits(self._left) or (share_units is not None and units > share_units):
+        units, chars = _size_of(heading + _piece(passage, form))
+        units_before, chars_before = _size_of(_piece(*before) if before else "")
+        units, chars = units - units_before, chars - chars_before
+        of_section = self._units_of.get(section, 0) + units
+        if (
+            units > self._units_left
+            or chars > self._chars_left
+            or (share_units is not None and of_section > share_units)
+        ):
             return False
-        self._left -= size
-        self._units_of[section] = units
+        self._units_left -= units
+        self._chars_left -= chars
+        self._units_of[section] = of_section
         self.chosen[passage.id] = (passage, form)
         return True
 
@@ -297,25 +306,10 @@ def _piece(passage: Passage, form: str) -> str:
     return f"\n\n{form}" if form == passage.whole else f"\n{form}"
 
 
-class _Size:
-    """Of a text, in hundredths of a token and in UTF-16 units; that of a whole is at most the sum of its parts'."""
-
-    __slots__ = ("chars", "units")
-
-    def __init__(self, units: int, chars: int) -> None:
-        self.units = units
-        self.chars = chars
-
-    @staticmethod
-    def of(text: str) -> "_Size":
-        chars = len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
-        return _Size(token_units(text), chars)
-
-    def __sub__(self, other: "_Size") -> "_Size":
-        return _Size(self.units - other.units, self.chars - other.chars)
-
-    def fits(self, room: "_Size") -> bool:
-        return self.units <= room.units and self.chars <= room.chars
+def _size_of(text: str) -> tuple[int, int]:
+    """In hundredths of a token, and in UTF-16 units."""
+    chars = len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+    return token_units(text), chars
 
 
 def assemble(

@@ -64,11 +64,6 @@ class Place:
         return frozenset({GLOBAL_SCOPE, self.scope})
 
 
-def those_let_through(entries: Sequence[Listed], around: Place) -> Sequence[Listed]:
-    """Those of these that `may_be_injected`."""
-    return tuple(each for each in entries if may_be_injected(each, around))
-
-
 def may_be_injected(listed: Listed, around: Place) -> bool:
     """What can be told without its body; the rest `candidates.shown` tells."""
     meta = listed.meta
@@ -121,20 +116,28 @@ def candidates(
     hot: Sequence[str] = (),
 ) -> Candidates:
     """The best notes for a session, of every section; only of those are the bodies read. `hot`: ids, the best first."""
-    fit = those_let_through(listed, around)
-    kinds, ids = [each.meta.kind for each in fit], [each.meta.id for each in fit]
     order = {id: at for at, id in enumerate(hot)}
-    sections = ["hot" if id in order else SECTION_OF[kind] for id, kind in zip(ids, kinds, strict=True)]
-    ranks = [(order.get(id, len(order)), *rank) for id, rank in zip(ids, _ranks(fit, around.scope), strict=True)]
+
+    def rank(each: Listed) -> tuple[int, int, int, str, str]:
+        """What is hot, in its order; then pinned, then what is important and of this place; then the newest."""
+        meta = each.meta
+        return (
+            order.get(meta.id, len(order)),
+            -_points(meta, around.scope),
+            -meta.updated_at_ms,
+            meta.id,
+            each.path,
+        )
+
     found, count, more = list[Shown](), Counter[str](), 0
-    for at in sorted(range(len(fit)), key=ranks.__getitem__):
-        section = sections[at]
+    for each in sorted((each for each in listed if may_be_injected(each, around)), key=rank):
+        section = "hot" if each.meta.id in order else SECTION_OF[each.meta.kind]
         if section == "handoff" and count[section]:
             continue  # an older session's
         if count[section] == MOST_A_SECTION:
             more += 1
             continue
-        stored = read(fit[at])
+        stored = read(each)
         fits = None if stored is None or not may_be_injected(stored.listed, around) else shown(stored, section)
         if fits is not None:
             found.append(fits)
@@ -151,11 +154,6 @@ def with_contradicted(found: Sequence[Shown]) -> list[Shown]:
 
     by = contradicted_in([each.stored for each in found])
     return [evolve(each, contradicted_by=by.get(each.stored.meta.id, "")) for each in found]
-
-
-def _ranks(entries: Sequence[Listed], scope: str) -> list[tuple[int, int, str, str]]:
-    """What sorts notes: pinned, then what is important and of this place; then the newest."""
-    return [(-_points(each.meta, scope), -each.meta.updated_at_ms, each.meta.id, each.path) for each in entries]
 
 
 def _points(meta: Meta, scope: str) -> int:

@@ -12,7 +12,6 @@ from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, TextIO, get_args
 
 from agent_memory.adapters.agent.agent_environment import only_for_a_person
-from agent_memory.adapters.scheduling.notices import Notice
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.scheduling.scheduling import SchedulePlan, Scheduling
 from agent_memory.adapters.surroundings.root import home_of
@@ -252,13 +251,13 @@ def _try(console: Console, act: Callable[[], None]) -> None:
         console.warn(describe(error))
 
 
-def _notice(job: str, run: ScheduledRun) -> Notice | None:
+def _notice(job: str, run: ScheduledRun) -> tuple[str, str] | None:
     """What the next command and the next session are told of a failure; a success takes back what they were not told yet."""
     if not run.failed:
         return None
     failed = f"The scheduled {job} of {iso_of(run.started_at_ms)[:16].replace('T', ' ')} (UTC) failed"
     # Why may be in somebody else's words, of an agent command for one: no session is told those unasked (P19).
-    return Notice(f"{failed}: {run.message or f'exit code {run.exit_code}'}", f"{failed}.")
+    return f"{failed}: {run.message or f'exit code {run.exit_code}'}", f"{failed}."
 
 
 class _Heard(io.TextIOBase):
