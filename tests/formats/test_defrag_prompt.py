@@ -10,8 +10,9 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.domain.actions import KINDS
+from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry, Usage
-from agent_memory.domain.findings import Finding, FindingKind, Profile
+from agent_memory.domain.findings import Analysis, Finding, FindingKind, Profile
 from agent_memory.domain.planning.drafts import ECHOED
 from agent_memory.domain.planning.shown import choose_shown
 from agent_memory.domain.section import SectionBudget
@@ -27,7 +28,7 @@ from agent_memory.formats.defrag_prompt import (
     plan_defrag_budget,
     render_defrag_prompt,
 )
-from agent_memory.formats.prompt_frame import template_problems
+from agent_memory.formats.prompt_frame import Frame, template_problems
 from agent_memory.formats.reply import parse_defrag_reply
 
 TEMPLATE = (Path(__file__).resolve().parents[2] / "prompts" / "defrag.md").read_text(encoding="utf-8")
@@ -47,15 +48,23 @@ def stored(id: str = A, body: str = "Port `8080`.", conflicted: bool = False, **
 
 
 def facts(*shown: StoredEntry, **more: Any) -> DefragPromptFacts:
+    request = DefragRequest(
+        prompt="",
+        nonce=more.pop("nonce", NONCE),
+        live=more.pop("catalog", tuple(each.listed for each in shown)),
+        shown=shown,
+        analysis=Analysis(findings=more.pop("findings", ()), profiles=more.pop("profiles", {})),
+        usage=more.pop("usage", {}),
+        tiers=more.pop("tiers", TierList()),
+        now_ms=NOON,
+        budget=more.pop("section", SectionBudget()),
+        left_alone=more.pop("left_alone", frozenset()),
+    )
     known = {
-        "nonce": NONCE,
-        "fence": FENCE,
-        "catalog": tuple(each.listed for each in shown),
-        "tiers": TierList(),
-        "findings": (),
-        "shown": shown,
+        "frame": Frame(request.nonce, more.pop("fence", FENCE)),
+        "request": request,
         "eligible": frozenset(each.meta.id for each in shown),
-        "now_ms": NOON,
+        "at_most_warm": frozenset(),
         "max_changes": 3,
         "budget": DefragBudget(120_000, 60_000, 8_000),
     }
@@ -260,11 +269,10 @@ def test_where_not_all_fit_what_is_in_a_tier_pinned_or_shown_is_listed_first_and
 def test_what_was_written_or_read_lately_is_listed_before_what_was_not() -> None:
     notes = tuple(stored(f"id__{n:06}".replace("0", "z"), updated_at_ms=NOON + n).listed for n in range(1, 900))
     oldest, newest = notes[0].meta.id, notes[-1].meta.id
-    known = facts(catalog=notes, budget=DefragBudget(len(TEMPLATE) + 20_000, 0, 0))
-    assert {oldest, newest} & render_defrag_prompt(TEMPLATE, known).listed == {newest}
-    assert {oldest, newest} <= render_defrag_prompt(
-        TEMPLATE, evolve(known, usage={oldest: Usage(1, NOON + DAY)})
-    ).listed
+    known = {"catalog": notes, "budget": DefragBudget(len(TEMPLATE) + 20_000, 0, 0)}
+    read = {oldest: Usage(1, NOON + DAY)}
+    assert {oldest, newest} & render_defrag_prompt(TEMPLATE, facts(**known)).listed == {newest}
+    assert {oldest, newest} <= render_defrag_prompt(TEMPLATE, facts(**known, usage=read)).listed
 
 
 def test_what_room_is_left_goes_to_descriptions() -> None:

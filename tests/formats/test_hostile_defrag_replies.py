@@ -12,10 +12,12 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent.prompt_templates import load_prompt_template
 from agent_memory.domain.actions import DefragProposal, kind_of
+from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.tiers import TierList
 from agent_memory.formats.defrag_prompt import DefragPromptFacts, plan_defrag_budget, render_defrag_prompt
+from agent_memory.formats.prompt_frame import Frame
 from agent_memory.formats.reply import decode_reply, parse_defrag_reply
 
 pytestmark = pytest.mark.shared
@@ -57,14 +59,10 @@ def prompt() -> str:
     return render_defrag_prompt(
         template,
         DefragPromptFacts(
-            nonce=NONCE,
-            fence="0a1b2c3d4e5f6071",
-            catalog=catalog,
-            tiers=TierList(),
-            findings=(),
-            shown=STORED,
+            frame=Frame(NONCE, "0a1b2c3d4e5f6071"),
+            request=DefragRequest("", NONCE, catalog, STORED, now_ms=5),
             eligible=frozenset(IDS),
-            now_ms=5,
+            at_most_warm=frozenset(),
             max_changes=3,
             budget=plan_defrag_budget(template, 120_000, catalog).unwrap(),
         ),

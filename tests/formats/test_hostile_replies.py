@@ -12,6 +12,7 @@ import pytest
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent.prompt_templates import load_prompt_template
+from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.change import Create, Replace, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.history import History, Role, Turn
@@ -23,6 +24,7 @@ from agent_memory.domain.text.derive import body_hash
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.vocabulary import Harness, Origin, Status
 from agent_memory.formats.prompt import PromptFacts, plan_prompt_budget, render_consolidate_prompt
+from agent_memory.formats.prompt_frame import Frame
 from agent_memory.formats.reply import decode_reply, parse_reply
 
 pytestmark = pytest.mark.shared
@@ -80,7 +82,8 @@ def asked(shared: Path, mode: str) -> Result[Plan, Any]:
     template = load_prompt_template("consolidate").unwrap()
     listed = tuple(each.listed for each in STORED)
     budget = plan_prompt_budget(template, 120_000, listed).unwrap()
-    facts = PromptFacts(NONCE, "0a1b2c3d4e5f6071", ENTRY, WINDOW, "global", NOON, budget, listed, STORED)
+    request = SessionRequest("", NONCE, ENTRY, WINDOW, STORED, now_ms=NOON)
+    facts = PromptFacts(Frame(NONCE, "0a1b2c3d4e5f6071"), request, "global", budget, listed)
     prompt = render_consolidate_prompt(template, facts)
     command = [sys.executable, str(shared / "tools" / "fake_llm.py"), mode, "consolidate"]
     output = subprocess.run(command, input=prompt.encode(), capture_output=True, check=False).stdout

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
+from attrs import evolve, fields
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
+from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.inbox_entry import Context, InboxEntry, SessionFile
@@ -25,7 +26,7 @@ from agent_memory.formats.prompt import (
     plan_prompt_budget,
     render_consolidate_prompt,
 )
-from agent_memory.formats.prompt_frame import template_problems
+from agent_memory.formats.prompt_frame import Frame, template_problems
 from agent_memory.formats.reply import parse_reply
 
 TEMPLATE = (Path(__file__).resolve().parents[2] / "prompts" / "consolidate.md").read_text(encoding="utf-8")
@@ -53,16 +54,18 @@ def user(number: int, text: str, **more: Any) -> Turn:
 
 def facts(*turns: Turn, **more: Any) -> PromptFacts:
     entry = InboxEntry(NOON, Harness.CLAUDE_CODE, SessionFile("claude-code-session", "s-1"), Context(branch="main"))
-    known = {
-        "nonce": NONCE,
-        "fence": FENCE,
-        "entry": entry,
-        "window": window(*turns),
-        "scope": REPO,
-        "now_ms": NOON,
-        "budget": BUDGET,
-    }
-    return PromptFacts(**{**known, **more})
+    known = {"nonce": NONCE, "entry": entry, "window": window(*turns), "now_ms": NOON}
+    asked = {each.name: more.pop(each.name) for each in fields(SessionRequest) if each.name in more}
+    request = SessionRequest(prompt="", **{**known, **asked})
+    return PromptFacts(
+        **{
+            "frame": Frame(request.nonce, more.pop("fence", FENCE)),
+            "request": request,
+            "scope": REPO,
+            "budget": BUDGET,
+            **more,
+        }
+    )
 
 
 def rendered(*turns: Turn, **more: Any) -> str:
@@ -279,7 +282,7 @@ def test_the_whole_prompt_fits(texts: list[str], title: str, max_prompt_chars: i
     budget = budget_of(max_prompt_chars, catalog)
     for part in cut_windows(window(*turns, title=title), budget.window_chars(notes_chars)):
         left = budget.beside(part)
-        known = evolve(facts(window=part), budget=left, catalog=catalog, shown=choose_shown(notes, left.shown_chars))
+        known = facts(window=part, budget=left, catalog=catalog, shown=choose_shown(notes, left.shown_chars))
         prompt = render_consolidate_prompt(TEMPLATE, evolve(known, vocabulary=tuple(texts)))
         assert len(prompt) <= max_prompt_chars
         assert prompt.count(NONCE) == 1

@@ -5,23 +5,22 @@ Whatever comes from outside stands inside random fences (`prompt_frame`). A secr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from attrs import evolve, field, frozen
-from attrs.validators import min_len
-from returns.result import Failure, Result, Success
+from attrs import evolve, frozen
 
-from agent_memory.domain.entry import Listed, StoredEntry, Usage
-from agent_memory.domain.findings import Finding, Profile
+from agent_memory.domain.agent_request import DefragRequest
+from agent_memory.domain.entry import Listed, Meta, StoredEntry, Usage
+from agent_memory.domain.findings import Finding
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.text.derive import derive_description
-from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.domain.tiers import Tier, TierList
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Sensitivity
 from agent_memory.errors import ConfigInvalid
-from agent_memory.formats.defrag_catalog import Catalog, CatalogFacts, day_of, estimated_chars, locks, render_catalog
-from agent_memory.formats.prompt_frame import fenced, fill_template, plain
+from agent_memory.formats.prompt_frame import Frame, fitting, plain
+from agent_memory.results import as_result
 
 PLACES = (
     "fence", "today", "live", "max_changes", "hot_chars", "warm_lines", "findings", "tiers", "catalog", "notes", "closing",
@@ -41,6 +40,13 @@ _MOST_FOR_TIERS = 5
 _MAX_REASON_CHARS = 400
 _MAX_FINDING_IDS = 12
 _MAX_LINE_CHARS = 1_000
+_MAX_TITLE_CHARS = 140
+_MAX_DESCRIPTION_CHARS = 160
+_MAX_TAGS = 6
+_MAX_SCOPE_CHARS = 300
+_FACTS_CHARS = 110
+"""Of a line of the catalog: id, kind, tiers, origin, size, reads, dates, marks, and what stands between them."""
+_LAST_INSTANT_MS = 253_402_300_799_999
 
 
 @frozen
@@ -55,52 +61,23 @@ class DefragBudget:
 
 @frozen
 class DefragPromptFacts:
-    """What a prompt says. `nonce` and `fence` are random words of at least 64 bits."""
+    """What a prompt says."""
 
-    nonce: str = field(validator=min_len(8))
-    fence: str = field(validator=min_len(8))
-    catalog: Sequence[Listed]
-    """Every live entry; secret ones are left out here."""
-    tiers: TierList
-    findings: tuple[Finding, ...]
-    """The most pressing first."""
-    shown: tuple[StoredEntry, ...]
-    """Within `budget.shown_chars`."""
+    frame: Frame
+    request: DefragRequest
+    """Secret entries are left out here; what is shown in full is within `budget.shown_chars`."""
     eligible: frozenset[str]
     """What may be hot."""
-    now_ms: int
+    at_most_warm: frozenset[str]
+    """What may be warm but not hot; what is in neither set stays cold."""
     max_changes: int
     """Live entries that the run may change or archive."""
     budget: DefragBudget
-    section: SectionBudget = SectionBudget()
-    usage: Mapping[str, Usage] = field(factory=dict[str, Usage])
-    profiles: Mapping[str, Profile] = field(factory=dict[str, Profile])
-    at_most_warm: frozenset[str] = frozenset()
-    """What may be warm but not hot; what is in neither set stays cold."""
-    left_alone: frozenset[str] = frozenset()
-    """Entries that changed so often lately that nothing is to be changed now."""
 
-
-def plan_defrag_budget(
-    template: str, max_prompt_chars: int, catalog: Sequence[Listed]
-) -> Result[DefragBudget, ConfigInvalid]:
-    """How a prompt of at most this many characters is divided, given the entries that it could list and show.
-
-    The catalog gets what it needs, at most about a third; findings a twelfth; entries in full the rest. Refused when the
-    template leaves no room to show an entry of the longest size.
-    """
-    fixed = len(template) + _SPARE_CHARS
-    room = max_prompt_chars - fixed
-    if room < _LEAST_ROOM_CHARS:
-        problem = (
-            f"llm.maxPromptChars: is {max_prompt_chars:,}, and defrag needs at least {fixed + _LEAST_ROOM_CHARS:,}"
-        )
-        return Failure(ConfigInvalid("in effect", (problem,)))
-    findings_chars = min(room // _FINDINGS_SHARE, _MAX_FINDINGS_CHARS)
-    catalog_chars = min(estimated_chars(catalog), room * _CATALOG_PERCENT // 100)
-    # The rest of a size goes to nothing: text that composed characters lengthened.
-    shown_chars = (room - findings_chars - catalog_chars) * 49 // 50
-    return Success(DefragBudget(max_prompt_chars, shown_chars, findings_chars))
+    @property
+    def shown_ids(self) -> frozenset[str]:
+        """The entries that stand in full in the prompt."""
+        return frozenset(each.meta.id for each in self.request.shown)
 
 
 @frozen
@@ -112,32 +89,51 @@ class DefragPrompt:
     """The entries in its catalog. An agent cannot have meant to change the tier of any other (`TierList.where_unseen`)."""
 
 
+@as_result
+def plan_defrag_budget(template: str, max_prompt_chars: int, catalog: Sequence[Listed]) -> DefragBudget:
+    """How a prompt of at most this many characters is divided, given the entries that it could list and show.
+
+    The catalog gets what it needs, at most about a third; findings a twelfth; entries in full the rest. Refused when the
+    template leaves no room to show an entry of the longest size.
+    """
+    fixed = len(template) + _SPARE_CHARS
+    room = max_prompt_chars - fixed
+    if room < _LEAST_ROOM_CHARS:
+        needed = f"and defrag needs at least {fixed + _LEAST_ROOM_CHARS:,}"
+        raise ConfigInvalid("in effect", (f"llm.maxPromptChars: is {max_prompt_chars:,}, {needed}",))
+    findings_chars = min(room // _FINDINGS_SHARE, _MAX_FINDINGS_CHARS)
+    catalog_chars = min(sum(map(_estimated_chars, catalog)), room * _CATALOG_PERCENT // 100)
+    # The rest of a size goes to nothing: text that composed characters lengthened.
+    shown_chars = (room - findings_chars - catalog_chars) * 49 // 50
+    return DefragBudget(max_prompt_chars, shown_chars, findings_chars)
+
+
 def render_defrag_prompt(template: str, facts: DefragPromptFacts) -> DefragPrompt:
     """The prompt, at most `budget.prompt_chars` long. The same facts give the same text; only what is data is in the
     fences, and all of it is."""
-    facts = _without_secrets(facts)
+    visible = tuple(each for each in facts.request.live if each.meta.sensitivity is not Sensitivity.SECRET)
+    facts = evolve(
+        facts, request=evolve(facts.request, live=visible, shown=tuple(filter(_is_whole, facts.request.shown)))
+    )
+    frame, request, tiers = facts.frame, facts.request, facts.request.tiers
     parts = {
-        "fence": facts.fence,
-        "today": day_of(facts.now_ms),
-        "live": f"{len(facts.catalog):,}",
+        "fence": frame.fence,
+        "today": _day_of(request.now_ms),
+        "live": f"{len(request.live):,}",
         "max_changes": f"{facts.max_changes:,}",
-        "hot_chars": f"{facts.section.hot_chars:,}",
-        "warm_lines": f"{facts.section.warm_lines:,}",
-        "findings": _fenced(_findings(facts), facts),
-        "notes": "\n\n".join(_note(stored, facts) for stored in facts.shown) or "(none)",
+        "hot_chars": f"{request.budget.hot_chars:,}",
+        "warm_lines": f"{request.budget.warm_lines:,}",
+        "findings": frame.fenced(_findings(facts)),
+        "notes": "\n\n".join(frame.note(each.meta.id, _note(each, request)) for each in request.shown) or "(none)",
         "closing": _closing(facts),
         "catalog": "",
         "tiers": "",
     }
-    room = facts.budget.prompt_chars - len(fill_template(template, parts, facts.nonce))
-    catalog = _catalog(facts, room - _tiers_chars(facts, room))
-    parts |= {"catalog": _fenced(catalog.text, facts), "tiers": _fenced(_tiers(facts.tiers, catalog.ids), facts)}
-    return DefragPrompt(fill_template(template, parts, facts.nonce), catalog.ids)
-
-
-def _without_secrets(facts: DefragPromptFacts) -> DefragPromptFacts:
-    visible = tuple(each for each in facts.catalog if each.meta.sensitivity is not Sensitivity.SECRET)
-    return evolve(facts, catalog=visible, shown=tuple(filter(_is_whole, facts.shown)))
+    room = facts.budget.prompt_chars - len(frame.filled(template, parts))
+    for_tiers = _TIER_WORDS_CHARS + (len(tiers.hot) + len(tiers.warm)) * _TIER_ID_CHARS
+    catalog, listed = _catalog(facts, room - min(for_tiers, max(room, 0) // _MOST_FOR_TIERS))
+    parts |= {"catalog": frame.fenced(catalog), "tiers": frame.fenced(_tiers(tiers, listed))}
+    return DefragPrompt(frame.filled(template, parts), listed)
 
 
 def _is_whole(stored: StoredEntry) -> bool:
@@ -146,53 +142,10 @@ def _is_whole(stored: StoredEntry) -> bool:
     return stored.meta.sensitivity is not Sensitivity.SECRET and redact(text).text == text
 
 
-def _fenced(text: str, facts: DefragPromptFacts) -> str:
-    return fenced(text, facts.nonce, facts.fence)
-
-
 def _closing(facts: DefragPromptFacts) -> str:
-    if len({each.meta.id for each in facts.shown}) < len(facts.catalog):
+    if len(facts.shown_ids) < len(facts.request.live):
         return "Not every note is shown in full: merge, split, edit and archive only those that are."
     return "Every note is shown in full."
-
-
-# -- what the store holds ---------------------------------------------------------------------------------------------
-
-
-def _catalog(facts: DefragPromptFacts, max_chars: int) -> Catalog:
-    first = dict.fromkeys(_most_important_first(facts))
-    ranks = {id: rank for rank, id in enumerate(first)}
-    last = len(ranks)
-    entries = sorted(
-        facts.catalog, key=lambda each: (ranks.get(each.meta.id, last), -_touched_at_ms(each, facts), each.meta.id)
-    )
-    lines = CatalogFacts(
-        tiers=facts.tiers,
-        usage=facts.usage,
-        profiles=facts.profiles,
-        eligible=facts.eligible,
-        at_most_warm=facts.at_most_warm,
-        left_alone=facts.left_alone,
-        shown=frozenset(each.meta.id for each in facts.shown),
-    )
-    return render_catalog(entries, frozenset(first), lines, max_chars)
-
-
-def _most_important_first(facts: DefragPromptFacts) -> Iterator[str]:
-    yield from (*facts.tiers.hot, *facts.tiers.warm)
-    yield from (each.meta.id for each in facts.catalog if each.meta.pinned)
-    yield from (each.meta.id for each in facts.shown)
-
-
-def _touched_at_ms(listed: Listed, facts: DefragPromptFacts) -> int:
-    """When it was last written or read: what might deserve another tier is likely to be new or in use."""
-    usage = facts.usage.get(listed.meta.id)
-    return max(listed.meta.updated_at_ms, (usage.last_at_ms or 0) if usage else 0)
-
-
-def _tiers_chars(facts: DefragPromptFacts, room: int) -> int:
-    count = len(facts.tiers.hot) + len(facts.tiers.warm)
-    return min(_TIER_WORDS_CHARS + count * _TIER_ID_CHARS, max(room, 0) // _MOST_FOR_TIERS)
 
 
 def _tiers(tiers: TierList, listed: frozenset[str]) -> str:
@@ -200,25 +153,152 @@ def _tiers(tiers: TierList, listed: frozenset[str]) -> str:
     return "\n".join(f"{name}: {', '.join(id for id in ids if id in listed) or '(none)'}" for name, ids in rows)
 
 
+# -- what the store holds: one line for each entry, grouped by scope, as many as fit ----------------------------------
+
+
+def _catalog(facts: DefragPromptFacts, max_chars: int) -> tuple[str, frozenset[str]]:
+    """The lines of the first entries that fit, and a count of the others; and the ids that are listed.
+
+    What is in a tier, pinned or shown has its description in any case, others as far as there is room once all lines stand.
+    """
+    entries, foremost = _most_important_first(facts.request)
+    shown = facts.shown_ids  # their lines need no description
+    foremost -= shown
+    room = max_chars - len(_unlisted(len(entries)))
+    lines: dict[str, str] = {}
+    headings: dict[str, str] = {}
+    for each in entries:
+        id, scope = each.meta.id, each.meta.scope
+        line = _line(each, facts, described=id in foremost)
+        heading = headings.get(scope) or f"scope {stored_line(scope, _MAX_SCOPE_CHARS)}:"
+        size = len(line) + 1 + (0 if scope in headings else len(heading) + 2)
+        if size > room:
+            break
+        lines[id], headings[scope] = line, heading
+        room -= size
+    listed = entries[: len(lines)]
+    for each in listed:
+        line = _line(each, facts, described=each.meta.id not in shown)
+        room -= len(line) - len(lines[each.meta.id])
+        if room < 0:
+            break
+        lines[each.meta.id] = line
+    groups = [
+        "\n".join((headings[scope], *(lines[id] for id in _ordered(listed, scope, facts.request.tiers))))
+        for scope in sorted(headings, key=lambda scope: (scope != GLOBAL_SCOPE, scope))
+    ]
+    left = len(entries) - len(listed)
+    return "\n\n".join((*groups, *([_unlisted(left)] if left else []))) or "(none)", frozenset(lines)
+
+
+def _most_important_first(request: DefragRequest) -> tuple[list[Listed], frozenset[str]]:
+    """The entries in the order in which they get room, and which of them come first by what they are."""
+    pinned = (each.meta.id for each in request.live if each.meta.pinned)
+    shown = (each.meta.id for each in request.shown)
+    first = dict.fromkeys((*request.tiers.hot, *request.tiers.warm, *pinned, *shown))
+    ranks = {id: rank for rank, id in enumerate(first)}
+
+    def order(listed: Listed) -> tuple[int, int, str]:
+        # When it was last written or read: what might deserve another tier is likely to be new or in use.
+        usage = request.usage.get(listed.meta.id)
+        touched_at_ms = max(listed.meta.updated_at_ms, (usage.last_at_ms or 0) if usage else 0)
+        return ranks.get(listed.meta.id, len(ranks)), -touched_at_ms, listed.meta.id
+
+    return sorted(request.live, key=order), frozenset(first)
+
+
+def _unlisted(count: int) -> str:
+    return f"({count:,} more are not listed; they stay as they are, and so does their tier)"
+
+
+def _ordered(listed: Iterable[Listed], scope: str, tiers: TierList) -> list[str]:
+    """The ids of a scope with what is nearest first, and what bears the same first tag side by side."""
+
+    def key(meta: Meta) -> tuple[int, str, str, str]:
+        nearness = list(Tier).index(tiers.of(meta.id))
+        return nearness, meta.tags[0] if meta.tags else "", meta.title.casefold(), meta.id
+
+    return [meta.id for meta in sorted((each.meta for each in listed if each.meta.scope == scope), key=key)]
+
+
+def _line(listed: Listed, facts: DefragPromptFacts, *, described: bool) -> str:
+    meta, request = listed.meta, facts.request
+    nearest = Tier.HOT if meta.id in facts.eligible else Tier.WARM if meta.id in facts.at_most_warm else Tier.COLD
+    profile = request.analysis.profiles.get(meta.id)
+    parts = (
+        meta.id,
+        meta.kind.value,
+        f"{request.tiers.of(meta.id)}/{nearest}",
+        meta.origin.value,
+        f"{profile.body_chars:,} chars" if profile else "",
+        _reads(request.usage.get(meta.id)),
+        f"updated {_day_of(meta.updated_at_ms)}",
+        *_marks(listed, request),
+        stored_line(" ".join(meta.tags[:_MAX_TAGS])),
+        stored_line(meta.title, _MAX_TITLE_CHARS),
+        stored_line(meta.description, _MAX_DESCRIPTION_CHARS) if described else "",
+    )
+    return " | ".join(part for part in parts if part)
+
+
+def _estimated_chars(listed: Listed) -> int:
+    """About how long its line is with its description."""
+    meta = listed.meta
+    tags = sum(len(tag) + 1 for tag in meta.tags[:_MAX_TAGS])
+    title, description = min(len(meta.title), _MAX_TITLE_CHARS), min(len(meta.description), _MAX_DESCRIPTION_CHARS)
+    return _FACTS_CHARS + tags + title + description
+
+
+def _reads(usage: Usage | None) -> str:
+    if usage is None or usage.count == 0:
+        return "never read"
+    last = f", last {_day_of(usage.last_at_ms)}" if usage.last_at_ms is not None else ""
+    return f"read {usage.count:,}x{last}"
+
+
+def _marks(listed: Listed, request: DefragRequest) -> Iterator[str]:
+    meta = listed.meta
+    if meta.importance in (Importance.HIGH, Importance.CRITICAL):
+        yield meta.importance.value
+    if meta.promoted_by is not None:
+        yield "promoted"
+    if meta.sensitivity is Sensitivity.PRIVATE:
+        yield "private"
+    if meta.expires_at_ms is not None:
+        yield f"expires {_day_of(meta.expires_at_ms)}"
+    if meta.valid_until_ms is not None:
+        yield f"valid until {_day_of(meta.valid_until_ms)}"
+    yield from _locks(listed, request)
+
+
+def _locks(listed: Listed, request: DefragRequest) -> Iterator[str]:
+    """Why an entry is to be left as it is, a word for each reason."""
+    if listed.meta.pinned:
+        yield "PINNED"
+    if listed.conflicted:
+        yield "CONFLICTED"
+    if listed.provisional_id:
+        yield "UNFINISHED"
+    if listed.meta.id in request.left_alone:
+        yield "RESTLESS"
+
+
+def _day_of(at_ms: int) -> str:
+    """`2026-02-13`."""
+    # A ledger may hold any number that a person wrote.
+    return iso_of(min(at_ms, _LAST_INSTANT_MS))[:10]
+
+
 # -- what was found ---------------------------------------------------------------------------------------------------
 
 
 def _findings(facts: DefragPromptFacts) -> str:
     """A line for each finding about entries shown in full, those that can be judged whole first; a count of the others."""
-    shown = frozenset(each.meta.id for each in facts.shown)
-    catalog = frozenset(each.meta.id for each in facts.catalog)
-    known = [each for each in facts.findings if catalog.issuperset(each.ids)]
+    shown, catalog = facts.shown_ids, frozenset(each.meta.id for each in facts.request.live)
+    known = [each for each in facts.request.analysis.findings if catalog.issuperset(each.ids)]
     near = [each for each in known if not shown.isdisjoint(each.ids)]
-    whole = [each for each in near if shown.issuperset(each.ids)]
-    in_part = [each for each in near if not shown.issuperset(each.ids)]
-    lines: list[str] = []
-    room = facts.budget.findings_chars
-    for finding in (*whole, *in_part):
-        line = _finding(finding)
-        if len(line) + 1 > room:
-            break
-        lines.append(line)
-        room -= len(line) + 1
+    near.sort(key=lambda finding: not shown.issuperset(finding.ids))
+    lines = fitting(map(_finding, near), facts.budget.findings_chars)
     left = len(known) - len(lines)
     if left:
         lines.append(f"({left:,} more, about notes that are not shown in full or less pressing, wait for another run)")
@@ -235,36 +315,26 @@ def _finding(finding: Finding) -> str:
 # -- entries in full --------------------------------------------------------------------------------------------------
 
 
-def _note(stored: StoredEntry, facts: DefragPromptFacts) -> str:
-    meta = stored.meta
-    lines = (
-        f"about: {', '.join(_about(stored, facts))}",
-        f"title: {stored_line(meta.title, _MAX_LINE_CHARS)}",
-        *_description(stored),
-        f"tags: {stored_line(' '.join(meta.tags), _MAX_LINE_CHARS)}",
-        f"body:\n{plain(stored.body)}",
-    )
-    text = "\n".join(lines)
-    return f"<<<{facts.fence} note {meta.id}\n{_fenced(text, facts)}\n{facts.fence}>>>"
+def _note(stored: StoredEntry, request: DefragRequest) -> str:
+    meta, lines = stored.meta, [f"about: {', '.join(_about(stored, request))}"]
+    lines.append(f"title: {stored_line(meta.title, _MAX_LINE_CHARS)}")
+    if meta.description and meta.description != derive_description(stored.body):
+        lines.append(f"description: {stored_line(meta.description, _MAX_LINE_CHARS)}")
+    lines += [f"tags: {stored_line(' '.join(meta.tags), _MAX_LINE_CHARS)}", f"body:\n{plain(stored.body)}"]
+    return "\n".join(lines)
 
 
-def _description(stored: StoredEntry) -> Iterator[str]:
-    description = stored.meta.description
-    if description and description != derive_description(stored.body):
-        yield f"description: {stored_line(description, _MAX_LINE_CHARS)}"
-
-
-def _about(stored: StoredEntry, facts: DefragPromptFacts) -> Iterator[str]:
+def _about(stored: StoredEntry, request: DefragRequest) -> Iterator[str]:
     meta = stored.meta
     yield meta.kind.value
     yield stored_line(meta.scope, _MAX_LINE_CHARS)
     yield f"origin {meta.origin.value}"
-    yield f"from {day_of(meta.created_at_ms)}"
-    if day_of(meta.updated_at_ms) != day_of(meta.created_at_ms):
-        yield f"updated {day_of(meta.updated_at_ms)}"
+    yield f"from {_day_of(meta.created_at_ms)}"
+    if _day_of(meta.updated_at_ms) != _day_of(meta.created_at_ms):
+        yield f"updated {_day_of(meta.updated_at_ms)}"
     if meta.valid_until_ms is not None:
-        yield f"valid until {day_of(meta.valid_until_ms)}"
+        yield f"valid until {_day_of(meta.valid_until_ms)}"
     turns = sum(len(source.turns) for source in meta.sources)
     if turns:
         yield f"cites {turns:,} turns of {len(meta.sources):,} sessions"
-    yield from locks(stored.listed, facts.left_alone)
+    yield from _locks(stored.listed, request)

@@ -8,13 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from attrs import field, frozen
-from attrs.validators import min_len
-from returns.result import Failure, Result, Success
+from attrs import frozen
 
+from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role, ToolCall, Turn
-from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.redaction import redact_path
@@ -23,7 +21,8 @@ from agent_memory.domain.transcripts.pasted_reviews import marked_review
 from agent_memory.domain.transcripts.windows import MIN_WINDOW_CHARS, turn_chars
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import ConfigInvalid
-from agent_memory.formats.prompt_frame import fenced, fill_template, plain
+from agent_memory.formats.prompt_frame import Frame, fitting, plain
+from agent_memory.results import as_result
 
 PLACES = ("fence", "session", "tags", "catalog", "notes", "transcript", "closing")
 """What a template has to have a `{{place}}` for."""
@@ -63,30 +62,22 @@ class PromptBudget:
 
 @frozen
 class PromptFacts:
-    """What a prompt says. `nonce` and `fence` are random words of at least 64 bits."""
+    """What a prompt says."""
 
-    nonce: str = field(validator=min_len(8))
-    fence: str = field(validator=min_len(8))
-    entry: InboxEntry
-    window: History
+    frame: Frame
+    request: SessionRequest
+    """The window, and the notes in full, within `budget.shown_chars` by `related.note_chars`."""
     scope: str
-    now_ms: int
     budget: PromptBudget
     catalog: Sequence[Listed] = ()
     """Of the scope and of `global`, without secret ones, the most related first."""
-    shown: tuple[StoredEntry, ...] = ()
-    """Within `budget.shown_chars` by `related.note_chars`."""
     vocabulary: tuple[str, ...] = ()
     """Tags in use, the most used first."""
-    handoff_id: str | None = None
-    """The session's earlier handoff, among `shown`."""
-    final_window: bool = True
     handoff_days: int = 7
 
 
-def plan_prompt_budget(
-    template: str, max_prompt_chars: int, catalog: Sequence[Listed] = ()
-) -> Result[PromptBudget, ConfigInvalid]:
+@as_result
+def plan_prompt_budget(template: str, max_prompt_chars: int, catalog: Sequence[Listed] = ()) -> PromptBudget:
     """How a prompt of at most this many characters is divided, given the entries that it could list: notes in full get at
     most a third, the catalog an eighth. Refused when the template leaves no room for a useful window."""
     fixed = len(template) + _SESSION_CHARS + _TAGS_CHARS + _SPARE_CHARS
@@ -94,113 +85,77 @@ def plan_prompt_budget(
     if room < 3 * MIN_WINDOW_CHARS:
         least = fixed + 3 * MIN_WINDOW_CHARS
         problem = f"llm.maxPromptChars: is {max_prompt_chars:,}, and the prompt needs at least {least:,}"
-        return Failure(ConfigInvalid("in effect", (problem,)))
-    catalog_chars = _catalog_chars(catalog, room // _CATALOG_SHARE)
-    return Success(PromptBudget(room, room // _SHOWN_SHARE, catalog_chars))
+        raise ConfigInvalid("in effect", (problem,))
+    catalog_chars, most = 0, room // _CATALOG_SHARE
+    for each in catalog:
+        catalog_chars = min(catalog_chars + len(_catalog_line(each)) + 1, most)
+        if catalog_chars == most:
+            break
+    return PromptBudget(room, room // _SHOWN_SHARE, catalog_chars)
 
 
 def render_consolidate_prompt(template: str, facts: PromptFacts) -> str:
     """The prompt. The same facts give the same text; only what is data is in the fences, and all of it is."""
+    frame, request = facts.frame, facts.request
     parts = {
-        "fence": facts.fence,
-        "session": _fenced(_session(facts), facts),
-        "tags": _fenced(_tags(facts.vocabulary), facts),
-        "catalog": _fenced(_catalog(facts), facts),
-        "notes": "\n\n".join(_note(stored, facts) for stored in facts.shown) or "(none)",
-        "transcript": _fenced("\n".join(_turns(facts.window.turns)), facts),
+        "fence": frame.fence,
+        "session": frame.fenced(_session(facts)),
+        "tags": frame.fenced(_tags(facts.vocabulary)),
+        "catalog": frame.fenced(_catalog(facts)),
+        "notes": "\n\n".join(frame.note(each.meta.id, _note(each)) for each in request.shown) or "(none)",
+        "transcript": frame.fenced("\n".join(_turns(request.window.turns))),
         "closing": _closing(facts),
     }
-    return fill_template(template, parts, facts.nonce)
-
-
-def _fenced(text: str, facts: PromptFacts) -> str:
-    return fenced(text, facts.nonce, facts.fence)
+    return frame.filled(template, parts)
 
 
 # -- the session ------------------------------------------------------------------------------------------------------
 
 
 def _session(facts: PromptFacts) -> str:
-    window, context = facts.window, facts.entry.context
-    first, last = _first_time(window), _last_time(window)
+    window, entry = facts.request.window, facts.request.entry
+    times = [iso_of(turn.at_ms)[:16] for turn in window.turns if turn.at_ms is not None]
+    directory, branch = window.cwd or entry.context.cwd, entry.context.branch or window.branch
     lines = (
-        ("harness", f"{facts.entry.harness}{f' ({window.agent})' if window.agent else ''}"),
+        ("harness", f"{entry.harness}{f' ({window.agent})' if window.agent else ''}"),
         ("title", window.title),
         ("repository", facts.scope if facts.scope != GLOBAL_SCOPE else None),
-        ("directory", _redacted_path(window.cwd or context.cwd)),
-        ("branch", _redacted_path(context.branch or window.branch)),
+        ("directory", None if directory is None else redact_path(directory)),
+        ("branch", None if branch is None else redact_path(branch)),
         ("session began", iso_of(window.started_at_ms)[:16] if window.started_at_ms else None),
-        ("this part", f"from {first} to {last} UTC" if first and last else None),
-        ("read on", iso_of(facts.now_ms)[:10]),
+        ("this part", f"from {times[0]} to {times[-1]} UTC" if times else None),
+        ("read on", iso_of(facts.request.now_ms)[:10]),
     )
     return "\n".join(f"{name}: {stored_line(value, _MAX_FIELD_CHARS)}" for name, value in lines if value)
 
 
-def _redacted_path(path: str | None) -> str | None:
-    return None if path is None else redact_path(path)
-
-
-def _first_time(window: History) -> str | None:
-    return next((iso_of(turn.at_ms)[:16] for turn in window.turns if turn.at_ms is not None), None)
-
-
-def _last_time(window: History) -> str | None:
-    return next((iso_of(turn.at_ms)[:16] for turn in reversed(window.turns) if turn.at_ms is not None), None)
-
-
 def _closing(facts: PromptFacts) -> str:
-    sentences: list[str] = []
-    if not facts.final_window:
+    request, sentences = facts.request, list[str]()
+    times = [turn.at_ms for turn in request.window.turns if turn.at_ms is not None]
+    if not request.final_window:
         sentences.append(
             "The session goes on after this part: leave what is still undecided to the next one, and write no handoff yet."
         )
-    elif _is_old(facts):
+    elif max(times, default=request.now_ms) + facts.handoff_days * DAY_MS <= request.now_ms:
         sentences.append(
             f"The session ended more than {facts.handoff_days} days ago: write no handoff; what is still open and matters is a `task`."
         )
-    if facts.handoff_id is not None:
+    if request.handoff_id is not None:
         sentences.append(
-            f"This session has a handoff already, {facts.handoff_id}: bring it up to date in `updates` instead of writing another."
+            f"This session has a handoff already, {request.handoff_id}: bring it up to date in `updates` instead of writing another."
         )
     return " ".join(sentences)
-
-
-def _is_old(facts: PromptFacts) -> bool:
-    ended_at_ms = max((turn.at_ms for turn in facts.window.turns if turn.at_ms is not None), default=facts.now_ms)
-    return ended_at_ms + facts.handoff_days * DAY_MS <= facts.now_ms
 
 
 # -- what memory knows ------------------------------------------------------------------------------------------------
 
 
 def _tags(vocabulary: Iterable[str]) -> str:
-    text = ""
-    for tag in vocabulary:
-        if len(text) + len(tag) + 1 > _TAGS_CHARS:
-            break
-        text += f"{tag} "
-    return text.strip() or "(none yet)"
-
-
-def _catalog_chars(catalog: Sequence[Listed], most: int) -> int:
-    """How many characters the lines of all these take, or as many as there may be."""
-    listed = 0
-    for each in catalog:
-        listed += len(_catalog_line(each)) + 1
-        if listed >= most:
-            return most
-    return listed
+    return " ".join(fitting(vocabulary, _TAGS_CHARS)) or "(none yet)"
 
 
 def _catalog(facts: PromptFacts) -> str:
-    lines: list[str] = []
-    room = facts.budget.catalog_chars
-    for listed in facts.catalog:
-        line = _catalog_line(listed)
-        if len(line) + 1 > room:
-            break
-        lines.append(line)
-        room -= len(line) + 1
+    lines = fitting(map(_catalog_line, facts.catalog), facts.budget.catalog_chars)
     unlisted = len(facts.catalog) - len(lines)
     if unlisted:
         lines.append(f"({unlisted:,} more, less related, are not listed)")
@@ -209,30 +164,26 @@ def _catalog(facts: PromptFacts) -> str:
 
 def _catalog_line(listed: Listed) -> str:
     meta = listed.meta
-    description = stored_line(meta.description, _MAX_CATALOG_DESCRIPTION_CHARS)
     parts = (
         meta.id,
         meta.kind.value,
         stored_line(meta.title, _MAX_CATALOG_TITLE_CHARS),
-        description,
+        stored_line(meta.description, _MAX_CATALOG_DESCRIPTION_CHARS),
         " ".join(meta.tags[:6]),
         "global" if meta.scope == GLOBAL_SCOPE else "",
     )
     return plain(" | ".join(part for part in parts if part))
 
 
-def _note(stored: StoredEntry, facts: PromptFacts) -> str:
+def _note(stored: StoredEntry) -> str:
     meta = stored.meta
-    about = (
-        f"{meta.kind.value}, {meta.scope}, from {iso_of(meta.created_at_ms)[:10]}, origin {meta.origin.value},"
-        f" importance {meta.importance.value}{'' if meta.confidence is None else f', confidence {meta.confidence:g}'}"
-        f"{', pinned: it cannot be changed' if meta.pinned else ''}"
-    )
-    text = (
-        f"about: {about}\ntitle: {one_line(meta.title, 1_000)}\ndescription: {one_line(meta.description, 1_000)}\n"
+    confidence = "" if meta.confidence is None else f", confidence {meta.confidence:g}"
+    return plain(
+        f"about: {meta.kind.value}, {meta.scope}, from {iso_of(meta.created_at_ms)[:10]}, origin {meta.origin.value},"
+        f" importance {meta.importance.value}{confidence}{', pinned: it cannot be changed' if meta.pinned else ''}\n"
+        f"title: {one_line(meta.title, 1_000)}\ndescription: {one_line(meta.description, 1_000)}\n"
         f"tags: {' '.join(meta.tags)}\nbody:\n{stored.body}"
     )
-    return f"<<<{facts.fence} note {meta.id}\n{_fenced(plain(text), facts)}\n{facts.fence}>>>"
 
 
 # -- the transcript ---------------------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ from agent_memory.domain.transcripts.windows import cut_windows
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status
 from agent_memory.errors import AgentTimedOut, Error, PathRefused, ReplyRefused, StateCorrupt, StoreIo
 from agent_memory.formats.prompt import PromptBudget, PromptFacts, plan_prompt_budget, render_consolidate_prompt
+from agent_memory.formats.prompt_frame import Frame
 from agent_memory.formats.reply import parse_reply
 from agent_memory.known_notes import KnownNotes
 from agent_memory.pipelines.driver import answered
@@ -194,18 +195,12 @@ def run_agent(io: ConsolidateIo, run: Run) -> Run:
 
     def prompt_of(request: SessionRequest) -> str:
         facts = PromptFacts(
-            nonce=request.nonce,
-            fence=io.random_word(),
-            entry=request.entry,
-            window=request.window,
+            frame=Frame(request.nonce, io.random_word()),
+            request=request,
             scope=work.scope,
-            now_ms=request.now_ms,
             budget=left,
             catalog=catalog,
-            shown=request.shown,
             vocabulary=tags,
-            handoff_id=request.handoff_id,
-            final_window=request.final_window,
             handoff_days=io.handoff_days,
         )
         return render_consolidate_prompt(io.prompt_template, facts)

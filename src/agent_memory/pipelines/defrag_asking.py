@@ -39,6 +39,7 @@ from agent_memory.formats.defrag_prompt import (
     plan_defrag_budget,
     render_defrag_prompt,
 )
+from agent_memory.formats.prompt_frame import Frame
 from agent_memory.formats.reply import parse_defrag_reply
 from agent_memory.pipelines.driver import answered
 from agent_memory.ports import Agent, Clock, DefragRecords, Locks, Recorder, RunLog, Store, UsageLedger
@@ -173,19 +174,10 @@ def _prompt_facts(io: DefragIo, run: DefragRun, request: DefragRequest, budget: 
     profiles = request.analysis.profiles
     best = {each.meta.id: best_now(each.meta, request.now_ms) for each in request.live if each.meta.id in profiles}
     return DefragPromptFacts(
-        nonce=request.nonce,
-        fence=io.random_word(),
-        catalog=request.live,
-        usage=request.usage,
-        tiers=request.tiers,
-        findings=request.analysis.findings,
-        shown=request.shown,
+        frame=Frame(request.nonce, io.random_word()),
+        request=request,
         eligible=frozenset(id for id, tier in best.items() if tier is Tier.HOT),
         at_most_warm=frozenset(id for id, tier in best.items() if tier is Tier.WARM),
-        left_alone=request.left_alone,
-        profiles=profiles,
-        section=io.budget,
-        now_ms=request.now_ms,
         max_changes=len(request.live) if run.force else max_changes(run.live_at_start),
         budget=budget,
     )
