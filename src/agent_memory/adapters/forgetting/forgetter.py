@@ -6,7 +6,7 @@ again; then the notes, as one transaction; then what knew of them. The journal s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from attrs import frozen
@@ -14,9 +14,8 @@ from returns.result import Failure, Result
 
 from agent_memory.adapters.disk.paths import exists, real_root, those_there
 from agent_memory.adapters.disk.root_files import names_in, remove_file
-from agent_memory.adapters.forgetting.forgetting_files import FORGOTTEN, ForgettingFiles, TombstoneFiles
+from agent_memory.adapters.forgetting.forgetting_files import FORGOTTEN, TombstoneFiles, journal_of, purge_mark_of
 from agent_memory.adapters.forgetting.note_traces import (
-    InboxTraces,
     NoteFile,
     NoteTraces,
     inbox_of_entries,
@@ -95,73 +94,43 @@ class Forgetter:
 
     def look(self, target: ForgetTarget) -> Found:
         """All that would go; nothing is changed. EntryNotFound for an id of which there is nothing."""
-        if target.session is not None:
-            return self._look_at_session(target, target.session)
-        id = target.id or ""
-        traces = traces_of_entry(self._real, id)
-        inbox = inbox_of_entries(self._real, frozenset((id,)))
-        if not (traces.removed or traces.linked or self._may_be_left(target, id)):
-            raise EntryNotFound(id)
-        sessions: tuple[tuple[Harness, str], ...] = ()
-        if target.purge:
+        real, session, marks = self._real, target.session, tuple[str, ...]()
+        if session is None:
+            id = target.id or ""
+            traces, gone = traces_of_entry(real, id), frozenset((id,))
+            inbox = inbox_of_entries(real, gone)
+            if not (traces.removed or traces.linked or self._may_be_left(target, id)):
+                raise EntryNotFound(id)
             metas = [file.stored.meta for file in traces.removed if file.stored is not None]
-            sources = [source for meta in metas for source in meta.sources if source.thread_id]
-            sessions = tuple(dict.fromkeys((each.harness, each.thread_id or "") for each in sources))
-        return self._found(target, traces, inbox, frozenset((id,)), sessions, ())
-
-    def _may_be_left(self, target: ForgetTarget, id: str) -> bool:
-        """Whether the note went before, and the history still holds it, or what knew of it."""
-        if not self._was_forgotten(id):
-            return False
-        if target.purge:
-            return True
-        begun = ForgettingFiles(self.root).at_work()
-        return begun is not None and id in begun.words.ids
-
-    def _was_forgotten(self, id: str) -> bool:
-        return is_id(id) and exists(f"{self._real}/{FORGOTTEN}/{id}.json")
-
-    def _look_at_session(self, target: ForgetTarget, session: SessionKey) -> Found:
-        inbox = inbox_of_session(self._real, session)
-        traces = traces_of_session(self._real, session, inbox.entry_ids)
-        gone = _ids_of(traces.removed) - traces.kept_ids
-        notes = inbox_of_entries(self._real, gone)
-        inbox = InboxTraces(tuple(dict.fromkeys((*inbox.paths, *notes.paths))), inbox.keys | notes.keys)
-        harnesses = tuple(Harness) if session.harness is None else (session.harness,)
-        paths = (f"{_MARKS}/{harness}_{slug_of(session.session_id)}.json" for harness in harnesses)
-        marks = those_there(self._real, paths)
-        return self._found(target, traces, inbox, gone, [(each, session.session_id) for each in harnesses], marks)
-
-    def _found(
-        self,
-        target: ForgetTarget,
-        traces: NoteTraces,
-        inbox: InboxTraces,
-        gone: frozenset[str],
-        sessions: Sequence[tuple[Harness, str]],
-        marks: tuple[str, ...],
-    ) -> Found:
-        session = target.session
+            sources = [source for meta in metas for source in meta.sources] if target.purge else []
+            sessions = [(each.harness, each.thread_id) for each in sources if each.thread_id]
+        else:
+            inbox = inbox_of_session(real, session)
+            traces = traces_of_session(real, session, inbox.entry_ids)
+            gone = _ids_of(traces.removed) - traces.kept_ids
+            inbox = inbox.with_those_of(inbox_of_entries(real, gone))
+            harnesses = tuple(Harness) if session.harness is None else (session.harness,)
+            sessions = [(harness, session.session_id) for harness in harnesses]
+            slug = slug_of(session.session_id)
+            marks = those_there(real, (f"{_MARKS}/{harness}_{slug}.json" for harness in harnesses))
         stored = [file.stored for file in traces.removed if file.stored is not None]
         lines = {line.text: line for each in stored for line in statements_of(each.meta.title, each.body)}
         titles = frozenset(each.meta.title for each in stored)
         words = TraceWords(gone, None if session is None else session.session_id, titles, tuple(lines.values()))
         touched = _ids_of(traces.removed) | _ids_of(traces.shared)
-        runs = RunTraces(self.root, words, touched, session).runs()
         kept = frozenset(each.name for each in unwrap(self.histories.sessions()))
-        histories = tuple((harness, id) for harness, id in sessions if _kept_name(harness, id) in kept)
         told = Forgetting(
             target=target,
             at_ms=self.clock.now_ms(),
             notes=_notes_in(traces),
-            shared=_shared_in(traces, session),
+            shared=() if session is None else _shared_in(traces, session),
             linked=traces.linked,
             mentions=self._mentions(traces),
             inbox=inbox.paths,
-            runs=runs,
-            histories=histories,
+            runs=RunTraces(self.root, words, touched, session).runs(),
+            histories=tuple(each for each in dict.fromkeys(sessions) if _kept_name(*each) in kept),
             marks=marks,
-            has_history=exists(f"{self._real}/.git"),
+            has_history=exists(f"{real}/.git"),
         )
         work = forgetting_at_work(
             at_ms=told.at_ms,
@@ -170,12 +139,22 @@ class Forgetter:
             session=session,
             touched_ids=touched,
             paths=tuple(change.path for change in traces.changes),
-            runs=runs,
-            inbox=inbox.paths,
-            marks=marks,
-            histories=histories,
+            runs=told.runs,
+            inbox=told.inbox,
+            marks=told.marks,
+            histories=told.histories,
         )
         return Found(told, traces, work, inbox.keys)
+
+    def _may_be_left(self, target: ForgetTarget, id: str) -> bool:
+        """Whether the note went before, and the history still holds it, or what knew of it."""
+        if not self._was_forgotten(id):
+            return False
+        begun = journal_of(self.root).read()
+        return target.purge or (begun is not None and id in begun.ids)
+
+    def _was_forgotten(self, id: str) -> bool:
+        return is_id(id) and exists(f"{self._real}/{FORGOTTEN}/{id}.json")
 
     def _mentions(self, traces: NoteTraces) -> tuple[Mention, ...]:
         """Notes that stay and hold most of what a forgotten one states: the likest first. An error where one cannot be looked
@@ -212,7 +191,7 @@ class Forgetter:
     def forget(self, found: Found) -> Forgetting:
         """Carry it out. EntryChanged, and nothing of any note changed, where somebody keeps changing the same notes."""
         self._entomb(found)
-        ForgettingFiles(self.root).begin(found.work)
+        journal_of(self.root).write(found.work)
         self._remove_notes(found)
         self._finish(found.work)
         return found.told
@@ -221,17 +200,17 @@ class Forgetter:
         """Take the file of a state value away, and every version of it out of the git history."""
         work = forgetting_at_work(self.clock.now_ms(), TraceWords(), purge=True, marks=(path,))
         unwrap(TombstoneFiles(self.root).put(StateTombstone(path, work.at_ms)))
-        ForgettingFiles(self.root).begin(work)
+        journal_of(self.root).write(work)
         self._finish(work)
 
     def resume(self) -> bool:
         """Carry out the rest of a forgetting that a crash interrupted; whether there was one. One that had not come to its
         notes is decided anew: they may have changed."""
-        work = ForgettingFiles(self.root).at_work()
+        work = journal_of(self.root).read()
         if work is None:
             return False
         target = ForgetTarget(session=work.session, purge=work.purge)
-        targets = [target] if work.session is not None else [ForgetTarget(id) for id in sorted(work.words.ids)]
+        targets = [target] if work.session is not None else [ForgetTarget(id) for id in sorted(work.ids)]
         for each in targets:
             try:
                 left = self.look(each)
@@ -262,44 +241,37 @@ class Forgetter:
     def _change_notes(self, found: Found) -> None:
         transactions = Transactions(self._real)
         transactions.recover()
+        session = found.told.target.session
         for _ in range(_ATTEMPTS):
-            traces = self._traces_now(found.told.target)
+            if session is None:
+                traces = traces_of_entry(self._real, found.told.target.id or "")
+            else:
+                traces = traces_of_session(self._real, session, inbox_of_session(self._real, session).entry_ids)
             if not {file.path for file in traces.removed} <= set(found.told.paths):
                 break
-            tiers = self._tier_change(found.work.words.ids)
-            if transactions.commit((*traces.changes, *tiers)):
+            if transactions.commit((*traces.changes, *self._tier_change(found.work.ids))):
                 return
         raise _changed(found)
-
-    def _traces_now(self, target: ForgetTarget) -> NoteTraces:
-        if target.session is None:
-            return traces_of_entry(self._real, target.id or "")
-        recorded = inbox_of_session(self._real, target.session).entry_ids
-        return traces_of_session(self._real, target.session, recorded)
 
     def _tier_change(self, ids: frozenset[str]) -> tuple[FileChange, ...]:
         """What becomes of the tier list when these are gone; StateCorrupt for a damaged one, which is not replaced."""
         image = read_image(self._real, TIERS_FILE)
-        if image is None:
-            return ()
-        tiers = tiers_in(self._real, image.data)
-        left = without(tiers, ids)
-        if left == tiers:
+        tiers = None if image is None else tiers_in(self._real, image.data)
+        if image is None or tiers is None or (left := without(tiers, ids)) == tiers:
             return ()
         return (FileChange(TIERS_FILE, FileState(image.data), FileState(render_tiers(left))),)
 
     def _finish(self, work: ForgettingAtWork) -> None:
         """All that comes after the notes; doing any of it twice is harmless."""
-        journal = ForgettingFiles(self.root)
         for path in (*work.inbox, *work.marks):
             remove_file(self._real, path)
         for harness, session_id in work.histories:
             unwrap(self.histories.forget(harness, session_id))
         if work.purge:
-            journal.mark_purge(work.at_ms)
+            purge_mark_of(self.root).write(work.at_ms)
         RunTraces(self.root, work.words, work.touched_ids, work.session).remove(work.runs, work.at_ms)
         remove_directory_below(self._real, ".cache")
-        what = "a session" if work.session is not None else "a note" if work.words.ids else "a state value"
+        what = "a session" if work.session is not None else "a note" if work.ids else "a state value"
         recorded: Result[None, Error] = self.recorder.record((*work.paths, TIERS_FILE, *work.marks), f"forget: {what}")
         if isinstance(recorded, Failure):
             self.tell(recorded.failure())  # git is history, not durability (P4): it fails nothing but a purge
@@ -310,7 +282,7 @@ class Forgetter:
                 self.purge()
                 for name in names_in(self._real, lambda name: name.startswith(_OLD_GIT)):
                     remove_directory_below(self._real, name)
-        journal.end()
+        journal_of(self.root).remove()
 
     @property
     def _real(self) -> str:
@@ -361,18 +333,13 @@ def _notes_in(traces: NoteTraces) -> tuple[GoneNote, ...]:
     )
 
 
-def _shared_in(traces: NoteTraces, session: SessionKey | None) -> tuple[SharedNote, ...]:
-    if session is None:
-        return ()
-    return tuple(
-        SharedNote(id, _title_of(stored.meta), _others(stored.meta, session))
-        for id, stored in _newest_of_each(traces.shared).items()
-    )
-
-
-def _others(meta: Meta, session: SessionKey) -> tuple[str, ...]:
-    others = (each for each in meta.sources if not session.is_of(each))
-    return tuple(dict.fromkeys(f"{each.harness} {each.thread_id or 'without a session'}" for each in others))
+def _shared_in(traces: NoteTraces, session: SessionKey) -> tuple[SharedNote, ...]:
+    shared: list[SharedNote] = []
+    for id, stored in _newest_of_each(traces.shared).items():
+        others = [each for each in stored.meta.sources if not session.is_of(each)]
+        named = dict.fromkeys(f"{each.harness} {each.thread_id or 'without a session'}" for each in others)
+        shared.append(SharedNote(id, _title_of(stored.meta), tuple(named)))
+    return tuple(shared)
 
 
 def _title_of(meta: Meta) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from attrs import frozen
 
 from agent_memory.adapters.disk.paths import real_root
-from agent_memory.adapters.disk.root_files import names_in, read_bytes, remove_file, write_text
+from agent_memory.adapters.disk.root_files import JsonFile, names_in
 from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, StateTombstone
 from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.vocabulary import Harness
@@ -24,7 +24,6 @@ FORGOTTEN = "state/forgotten"
 ANY_HARNESS = "any"
 JOURNAL = "runs/forgetting.json"
 PURGE_MARK = "state/purge.json"
-_MAX_TOMBSTONE_BYTES = 4 << 20
 _MAX_BYTES = 64 << 20
 
 
@@ -61,12 +60,10 @@ class TombstoneFiles:
     @as_result
     def put(self, tombstone: Tombstone) -> None:
         """See the port."""
-        write_text(real_root(self.root), path_of(tombstone), TOMBSTONE.render(tombstone))
+        JsonFile(self.root, path_of(tombstone), TOMBSTONE).write(tombstone)
 
     def _read(self, path: str) -> Tombstone | None:
-        real = real_root(self.root)
-        data = read_bytes(real, path, _MAX_TOMBSTONE_BYTES)
-        return None if data is None else TOMBSTONE.parse(data, f"{real}/{path}")
+        return JsonFile(self.root, path, TOMBSTONE).read()
 
 
 def path_of(tombstone: Tombstone) -> str:
@@ -83,32 +80,11 @@ def session_path(harness: str | None, session_id: str) -> str:
     return f"{FORGOTTEN}/{harness or ANY_HARNESS}_{slug_of(session_id)}.json"
 
 
-@frozen
-class ForgettingFiles:
-    """What was begun, and what others must know of what was done."""
+def journal_of(root: Path) -> JsonFile[ForgettingAtWork]:
+    """The forgetting that was begun and not finished."""
+    return JsonFile(root, JOURNAL, FORGETTING, _MAX_BYTES)
 
-    root: Path
 
-    def at_work(self) -> ForgettingAtWork | None:
-        """The forgetting that was begun and not finished. StateCorrupt for a damaged journal."""
-        real = real_root(self.root)
-        data = read_bytes(real, JOURNAL, _MAX_BYTES)
-        return None if data is None else FORGETTING.parse(data, f"{real}/{JOURNAL}")
-
-    def begin(self, work: ForgettingAtWork) -> None:
-        """Make durable what is about to be done."""
-        write_text(real_root(self.root), JOURNAL, FORGETTING.render(work))
-
-    def end(self) -> None:
-        """All of it is done."""
-        remove_file(real_root(self.root), JOURNAL)
-
-    def purged_at_ms(self) -> int | None:
-        """When the git history was last rewritten and no clone was told yet: until then nothing is to be pushed or pulled."""
-        real = real_root(self.root)
-        data = read_bytes(real, PURGE_MARK, _MAX_TOMBSTONE_BYTES)
-        return None if data is None else PURGE.parse(data, f"{real}/{PURGE_MARK}")
-
-    def mark_purge(self, at_ms: int) -> None:
-        """Note that the history is about to be rewritten."""
-        write_text(real_root(self.root), PURGE_MARK, PURGE.render(at_ms))
+def purge_mark_of(root: Path) -> JsonFile[int]:
+    """When the git history was last rewritten (epoch ms): until clones are told, nothing is to be pushed or pulled."""
+    return JsonFile(root, PURGE_MARK, PURGE)

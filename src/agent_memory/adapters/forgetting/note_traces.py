@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from agent_memory.adapters.disk.paths import FileImage, as_store_io, directory_in, those_there
 from agent_memory.adapters.disk.root_files import names_below, read_bytes
@@ -154,6 +154,10 @@ class InboxTraces:
     keys: frozenset[str] = field(default=frozenset())
     entry_ids: frozenset[str] = field(default=frozenset())
     """Entries that were recorded as made of the session."""
+
+    def with_those_of(self, other: InboxTraces) -> InboxTraces:
+        """The same with the files of the other, too."""
+        return evolve(self, paths=tuple(dict.fromkeys((*self.paths, *other.paths))), keys=self.keys | other.keys)
 
 
 @frozen

@@ -16,7 +16,7 @@ import git_filter_repo as filter_repo
 from attrs import define, evolve, field, frozen
 
 from agent_memory.adapters.disk.paths import real_root, those_there
-from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
+from agent_memory.adapters.forgetting.forgetting_files import journal_of
 from agent_memory.adapters.forgetting.note_traces import id_at
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none
 from agent_memory.domain.entry import MemoryEntry
@@ -49,11 +49,11 @@ class PurgeRules:
 
 def purge_rules(work: ForgettingAtWork, gone: frozenset[str]) -> PurgeRules:
     """The rules for a forgetting whose notes are gone by now: the files at these paths are."""
-    titles = set(work.words.titles)
+    words, titles = work.words, set(work.titles)
     """What was forgotten is called, and was called in the history: that is known only from there."""
 
     def drops_path(path: str) -> bool:
-        return path in gone or (_is_note(path) and id_at(path) in work.words.ids)
+        return path in gone or (_is_note(path) and id_at(path) in work.ids)
 
     def looks_at(path: str) -> bool:
         return _is_note(path) and (work.session is not None or drops_path(path))
@@ -75,7 +75,7 @@ def purge_rules(work: ForgettingAtWork, gone: frozenset[str]) -> PurgeRules:
         return None
 
     def message(text: str, touched: bool) -> str:
-        return forgetful_message(text, evolve(work.words, titles=frozenset(titles)), touched=touched)
+        return forgetful_message(text, evolve(words, titles=frozenset(titles)), touched=touched)
 
     return PurgeRules(drops_path, looks_at, version, message)
 
@@ -176,7 +176,7 @@ class _Rewriting:
 
 def main() -> None:
     root, gone = map(Path, sys.argv[1:])
-    work = ForgettingFiles(root).at_work()
+    work = journal_of(root).read()
     if work is None:
         raise SystemExit("nothing is being forgotten")
     still_there = those_there(real_root(root), work.paths)

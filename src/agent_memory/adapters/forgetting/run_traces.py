@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -64,37 +64,35 @@ class RunTraces:
             self._remove_replies(name)
             path = f"{RUNS}/{name}/{_REPORT}"
             self._rewrite(path, partial(forgetful_report, words=self.words, path=path))
-        for name, without_traces in (
-            ("deferred.json", self._other_changes),
-            ("deferred-actions.json", self._other_actions),
-            ("owed.json", self._other_commits),
-        ):
-            self._rewrite(f"{RUNS}/{name}", without_traces)
+        self._rewrite(f"{RUNS}/deferred.json", self._other_changes)
+        self._rewrite(f"{RUNS}/deferred-actions.json", self._other_actions)
+        self._rewrite(f"{RUNS}/owed.json", partial(forgetful_commits, words=self.words, path=""))
         memo = self._read(f"{RUNS}/tiering.json")
         if memo is not None and self._is_named_in(memo):
-            self._drop(f"{RUNS}/tiering.json")  # what is derived is made anew
+            remove_file(self._real, f"{RUNS}/tiering.json")  # what is derived is made anew
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
     def _names(self) -> list[str]:
-        found = subdirectories(f"{self._real}/{RUNS}")
-        return [name for name in found if not name.startswith(".")]
+        return [name for name in subdirectories(f"{self._real}/{RUNS}") if not name.startswith(".")]
 
     def _holds_trace(self, run: str) -> bool:
         for path in self._files(f"{RUNS}/{run}"):
             name = path.rpartition("/")[2]
-            if name != FORGOTTEN_MARK and (data := self._read(path)) is not None and self._is_trace(name, data, path):
-                return True
-        return False
-
-    def _is_trace(self, name: str, data: bytes, path: str) -> bool:
-        if name.startswith("footprint-"):
+            if name in (FORGOTTEN_MARK, _REPORT) or _REPLIES in path.split("/"):
+                continue  # reports and replies are looked at one by one
+            data = self._read(path)
+            if data is None:
+                continue
+            if not name.startswith("footprint-"):
+                if self._is_named_in(data):
+                    return True
+                continue
             footprint = as_result(FOOTPRINT.parse)(data, path).value_or(None)
             # A damaged one can be undone no more, and nobody can tell what is in it.
-            return footprint is None or any(map(self._is_trace_in, footprint.files))
-        if name == _REPORT or _REPLIES in path.split("/"):
-            return False  # looked at one by one
-        return self._is_named_in(data)
+            if footprint is None or any(map(self._is_trace_in, footprint.files)):
+                return True
+        return False
 
     def _is_trace_in(self, change: FileChange) -> bool:
         if id_at(change.path) in self.touched_ids:
@@ -104,26 +102,24 @@ class RunTraces:
         return session is not None and any(session in data for data in states)
 
     def _is_named_in(self, data: bytes) -> bool:
-        return any(needle in data for needle in self._needles())
-
-    def _needles(self) -> Iterator[bytes]:
-        for text in (*self.words.ids, *(() if self.session is None else (self.session.session_id,))):
-            yield text.encode("utf-8", "surrogatepass")
-            yield json.dumps(text)[1:-1].encode("ascii")
+        """Whether a file holds an id of what goes, as it is or as JSON writes it."""
+        for id in (*self.words.ids, *(() if self.session is None else (self.session.session_id,))):
+            if id.encode("utf-8", "surrogatepass") in data or json.dumps(id)[1:-1].encode("ascii") in data:
+                return True
+        return False
 
     # -- removing -----------------------------------------------------------------------------------------------------
 
     def _remove_details(self, run: str, at_ms: int) -> None:
-        mark = json.dumps({"version": 1, "at": iso_of(at_ms)}) + "\n"
-        write_text(self._real, f"{RUNS}/{run}/{FORGOTTEN_MARK}", mark)
-        kept = self._of_others(run)
-        first = f"{RUNS}/{run}/footprint-1.json"
-        if kept:
+        mark, first = f"{RUNS}/{run}/{FORGOTTEN_MARK}", f"{RUNS}/{run}/footprint-1.json"
+        write_text(self._real, mark, json.dumps({"version": 1, "at": iso_of(at_ms)}) + "\n")
+        stay = [f"{RUNS}/{run}/{_REPORT}", mark]
+        if kept := self._of_others(run):
             write_text(self._real, first, FOOTPRINT.render(Footprint(kept)))
-        stay = (f"{RUNS}/{run}/{_REPORT}", f"{RUNS}/{run}/{FORGOTTEN_MARK}", *([first] if kept else []))
+            stay.append(first)
         for path in self._files(f"{RUNS}/{run}"):
             if path not in stay:
-                self._drop(path)
+                remove_file(self._real, path)
 
     def _of_others(self, run: str) -> tuple[FileChange, ...]:
         """What the run did to notes that have nothing to do with what goes; nothing where that cannot be told."""
@@ -133,19 +129,21 @@ class RunTraces:
         files = footprint.unwrap().files
         groups = files_together(files)
         going = {path for each in files if self._is_trace_in(each) for path in groups[each.path]}
-        kept = [
-            self._without_ids(each) if each.path == TIERS_FILE else each for each in files if each.path not in going
-        ]
-        return tuple(kept) if any(each.path != TIERS_FILE for each in kept) else ()
+        others = [each for each in files if each.path not in going]
+        if all(each.path == TIERS_FILE for each in others):
+            return ()
+        return tuple(
+            FileChange(each.path, self._fewer_tiers(each.before), self._fewer_tiers(each.after))
+            if each.path == TIERS_FILE
+            else each
+            for each in others
+        )
 
-    def _without_ids(self, change: FileChange) -> FileChange:
-        def cut(state: FileState | None) -> FileState | None:
-            if state is None:
-                return None
-            tiers = parse_tiers(state.data, TIERS_FILE).map(lambda found: without(found, self.touched_ids))
-            return evolve(state, data=render_tiers(tiers.value_or(TierList())))
-
-        return FileChange(change.path, cut(change.before), cut(change.after))
+    def _fewer_tiers(self, state: FileState | None) -> FileState | None:
+        if state is None:
+            return None
+        tiers = parse_tiers(state.data, TIERS_FILE).map(lambda found: without(found, self.touched_ids))
+        return evolve(state, data=render_tiers(tiers.value_or(TierList())))
 
     def _remove_replies(self, run: str) -> None:
         """Replies of a run that dealt with what went, or of which no report says whose they are, where a session is
@@ -153,13 +151,10 @@ class RunTraces:
         report = self._read(f"{RUNS}/{run}/{_REPORT}")
         all_go = self._is_named_in(report) if report is not None else self.session is not None
         for path in self._files(f"{RUNS}/{run}/{_REPLIES}"):
-            if all_go or self._is_stated_in(self._read(path) or b""):
-                self._drop(path)
-
-    def _is_stated_in(self, data: bytes) -> bool:
-        # The text of a reply is JSON inside JSON.
-        text = data.decode("utf-8", "replace").replace("\\\\", "\\").replace("\\n", "\n")
-        return self.words.names_one(text) or self.words.is_in(text)
+            # The text of a reply is JSON inside JSON.
+            text = (self._read(path) or b"").decode("utf-8", "replace").replace("\\\\", "\\").replace("\\n", "\n")
+            if all_go or self.words.names_one(text) or self.words.is_in(text):
+                remove_file(self._real, path)
 
     def _other_changes(self, data: bytes) -> bytes:
         changes = CHANGES.parse(data, "")
@@ -172,9 +167,6 @@ class RunTraces:
         if not isinstance(change, Create | Replace) or self.session is None:
             return False
         return share_of(change.entry.meta, self.session) != "none"
-
-    def _other_commits(self, data: bytes) -> bytes:
-        return forgetful_commits(data, self.words, "")
 
     def _other_actions(self, data: bytes) -> bytes:
         found = DEFERRED.parse(data, "")
@@ -203,13 +195,10 @@ class RunTraces:
             new = rewritten(data)
         except StateCorrupt:
             if self._is_named_in(data):
-                self._drop(path)
+                remove_file(self._real, path)
             return
         if new != data:
             write_text(self._real, path, new.decode("utf-8", "replace"))
-
-    def _drop(self, path: str) -> None:
-        remove_file(self._real, path)
 
 
 def remove_directory_below(root: str, relative: str) -> None:

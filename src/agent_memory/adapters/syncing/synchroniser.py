@@ -16,7 +16,7 @@ from attrs import frozen
 from agent_memory.adapters.disk.paths import exists, real_root
 from agent_memory.adapters.disk.root_files import MAX_STATE_BYTES, read_bytes, write_text
 from agent_memory.adapters.forgetting.forgetter import Forgetter
-from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
+from agent_memory.adapters.forgetting.forgetting_files import purge_mark_of
 from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.git.git_repository import GitRepository
@@ -198,7 +198,7 @@ class Synchroniser:
             self.tell(f"sending to {remote.shown}")
             if not remote.push(head, branch, meeting.theirs if meeting.our_purge_is_news else None):
                 return False
-        purged_at_ms = ForgettingFiles(self.root).purged_at_ms()
+        purged_at_ms = purge_mark_of(self.root).read()
         self._commits.agree(head)
         keep_remote(self.git, remote.address, branch, self.program)
         if purged_at_ms != self._purge_handled_ms():
