@@ -12,7 +12,7 @@ from agent_memory.domain.vocabulary import Kind
 from agent_memory.errors import EntryNotFound, Error, StoreIo
 from agent_memory.reading import ListFilter, Reading
 from stand_ins.dict_clock import DictClock
-from stand_ins.dict_usage_ledger import DictUsageLedger
+from stand_ins.temporary_records import TemporaryUsageLedger
 from stand_ins.temporary_store import TemporaryStore
 
 ONE, OTHER = "id__aaaaaa", "id__bbbbbb"
@@ -36,7 +36,7 @@ def reading(trouble: Error) -> Reading:
     for id in (ONE, OTHER):
         meta = Meta(id, f"Note {id}", 1_000, 2_000, kind=Kind.TASK)
         store.apply([Create(MemoryEntry(meta, f"- [ ] see [[{ONE}]]"))]).unwrap()
-    return Reading(store, DictUsageLedger(), DictClock(3_000), Caller())
+    return Reading(store, TemporaryUsageLedger(), DictClock(3_000), Caller())
 
 
 @pytest.mark.parametrize(("trouble", "count"), [(TORN, 1), (GONE, 0)])

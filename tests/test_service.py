@@ -29,7 +29,7 @@ from agent_memory.service import EDITABLE, MemoryService
 from refusing_recorder import RefusingRecorder
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.dict_usage_ledger import DictUsageLedger
+from stand_ins.temporary_records import TemporaryUsageLedger
 from stand_ins.temporary_store import TemporaryStore
 
 ALL = ListFilter()
@@ -53,7 +53,7 @@ class World:
     """One store, and whoever calls."""
 
     store: TemporaryStore = field(factory=TemporaryStore)
-    ledger: DictUsageLedger = field(factory=DictUsageLedger)
+    ledger: TemporaryUsageLedger = field(factory=TemporaryUsageLedger)
     recorder: DictRecorder = field(factory=DictRecorder)
     locks: DictLocks = field(factory=DictLocks)
     clock: TickingClock = field(factory=TickingClock)
@@ -195,7 +195,7 @@ class TestRead:
         id = world.remembered(sensitivity=Sensitivity.SECRET)
         for service, secret in ((world.person, False), (world.agent, False), (world.agent, True)):
             assert isinstance(service.reading.read(id, secret=secret).failure(), EntryProtected)
-        assert world.ledger.records == []
+        assert world.ledger.totals().unwrap() == {}
         assert DEPLOYS in world.person.reading.read(id, secret=True).unwrap().stored.body
 
     @pytest.mark.parametrize("ledger", ["full", "lost"])
@@ -415,11 +415,11 @@ class NeverFree:
         return False
 
 
-class FullLedger(DictUsageLedger):
+class FullLedger(TemporaryUsageLedger):
     def append(self, id: str, at_ms: int, reader: str) -> Result[None, Error]:
         return Failure(StoreIo("usage/h.jsonl", "append to", "ENOSPC", "No space left on device"))
 
 
-class LostLedger(DictUsageLedger):
+class LostLedger(TemporaryUsageLedger):
     def totals(self) -> Result:  # type: ignore[type-arg]
         return Failure(StoreIo("usage/h.jsonl", "read", "EIO", "Input/output error"))

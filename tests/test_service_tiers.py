@@ -16,7 +16,7 @@ from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.service import MemoryService
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.dict_usage_ledger import DictUsageLedger
+from stand_ins.temporary_records import TemporaryUsageLedger
 from stand_ins.temporary_store import TemporaryStore
 
 FAILING = StoreIo(TIERS_FILE, "open", "EIO", "Input/output error")
@@ -48,7 +48,7 @@ class World:
 
     def service(self, caller: Caller = Caller()) -> MemoryService:  # noqa: B008 - frozen
         writes = RecordedWrites(self.store, self.recorder, DictLocks(), caller, self.warnings.append, self.publish)
-        return MemoryService(writes, DictUsageLedger(), self)
+        return MemoryService(writes, TemporaryUsageLedger(), self)
 
     def note(self, body: str) -> str:
         return self.service().remember(NoteDraft(body)).unwrap().stored.meta.id

@@ -17,7 +17,7 @@ from agent_memory.keeping import StateKeeping
 from agent_memory.recorded_writes import RecordedWrites
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.dict_state_keys import DictStateKeys
+from stand_ins.temporary_records import TemporaryStateKeys
 from stand_ins.temporary_store import TemporaryStore
 
 JSON = st.recursive(
@@ -39,7 +39,7 @@ class _Clock:
 
 @define
 class _World:
-    keys: DictStateKeys = field(factory=DictStateKeys)
+    keys: TemporaryStateKeys = field(factory=TemporaryStateKeys)
     recorder: DictRecorder = field(factory=lambda: DictRecorder())
 
     def keeping(self, caller: Caller | None = None) -> StateKeeping:
@@ -97,7 +97,7 @@ def test_hostile_keys_are_refused_before_anything_is_written_p21(key: str) -> No
     world = _World()
     for refused in (world.keeping().set(key, 1), world.keeping().get(key), world.keeping().delete(key)):
         assert isinstance(refused.failure(), StateInvalid)
-    assert world.keys.values == {}
+    assert list(world.keys.all()) == []
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", "\0", {"a": "\udfff"}, object(), {1, 2}])
@@ -125,7 +125,8 @@ def test_a_value_has_a_limit() -> None:
 def test_a_secret_is_not_kept_p20(value: object) -> None:
     world = _World()
     world.keeping().set("k", value).unwrap()
-    kept = world.keys.values["k"].json
+    (found,) = world.keys.all()
+    kept = found.unwrap().json
     assert "[redacted:" in kept
     assert TOKEN not in kept
     assert "kL9#" not in kept

@@ -17,7 +17,7 @@ from agent_memory.keeping import TagKeeping
 from agent_memory.recorded_writes import RecordedWrites
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.dict_tag_vocabulary import DictTagVocabulary
+from stand_ins.temporary_records import TemporaryTagVocabulary
 from stand_ins.temporary_store import TemporaryStore
 
 FULL = StoreIo("/srv", "write", "ENOSPC", "no space left")
@@ -28,7 +28,7 @@ class World:
     """A store with its tags."""
 
     store: TemporaryStore = field(factory=TemporaryStore)
-    vocabulary: DictTagVocabulary = field(factory=DictTagVocabulary)
+    vocabulary: TemporaryTagVocabulary = field(factory=TemporaryTagVocabulary)
     recorder: DictRecorder = field(factory=lambda: DictRecorder())
     warnings: list[str] = field(factory=list)
     published: int = 0

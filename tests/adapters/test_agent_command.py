@@ -35,7 +35,7 @@ from agent_memory.errors import (
     SpendExhausted,
     StoreIo,
 )
-from stand_ins.dict_spend_ledger import DictSpendLedger
+from stand_ins.temporary_records import TemporarySpendLedger
 
 BEHAVES = str(Path(__file__).parents[1] / "fixtures" / "agents" / "behaves.py")
 NOW_MS = 1_771_000_000_000
@@ -52,7 +52,9 @@ def a_request(prompt: str = f"[marker]\nnonce: {NONCE}\nhello\n") -> SessionRequ
     return SessionRequest(prompt, NONCE, entry, History(harness=Harness.MANUAL, session_id="s", turns=()))
 
 
-def behaving(home: Path, mode: str, *arguments: str, ledger: DictSpendLedger | None = None, **llm: Any) -> CommandAgent:
+def behaving(
+    home: Path, mode: str, *arguments: str, ledger: TemporarySpendLedger | None = None, **llm: Any
+) -> CommandAgent:
     command = AgentCommand("test", (sys.executable, "-S", BEHAVES, mode, *arguments), variables=("MINE",))
     return an_agent(home, command, ledger=ledger, **llm)
 
@@ -61,14 +63,14 @@ def an_agent(
     home: Path,
     command: AgentCommand,
     *,
-    ledger: DictSpendLedger | None = None,
+    ledger: TemporarySpendLedger | None = None,
     environ: dict[str, str] | None = None,
     **llm: Any,
 ) -> CommandAgent:
     config = evolve(LlmConfig(timeout_seconds=30), **llm)
     environ = {"HOME": str(home), "PATH": os.environ["PATH"], **(environ or {})}
     directory = private_directory(str(home))
-    return CommandAgent(command, config, ledger or DictSpendLedger(), FixedClock(), environ, directory)
+    return CommandAgent(command, config, ledger or TemporarySpendLedger(), FixedClock(), environ, directory)
 
 
 def error_of(result: Result[AgentReply, Error]) -> Error:
@@ -127,7 +129,7 @@ class TestWhatItIsGiven:
         assert json.loads(agent.answer(a_request(prompt)).unwrap().text)["argv"] == [prompt]
 
     def test_a_prompt_over_the_limit_is_never_sent_p10(self, home: Path) -> None:
-        ledger = DictSpendLedger()
+        ledger = TemporarySpendLedger()
         agent = behaving(home, "echo", ledger=ledger, max_prompt_chars=10)
         assert isinstance(error_of(agent.answer(a_request("x" * 11))), Defect)
         assert agent.answer(a_request("x" * 10)) == Success(AgentReply("x" * 10, 10))
@@ -138,34 +140,34 @@ class TestRecursion:
     def test_inside_an_agent_command_of_ours_nothing_is_run_p23(self, home: Path) -> None:
         environ = {"HOME": str(home), "AGENT_MEMORY_DEPTH": "1"}
         refused = Failure(ActRefused("consolidate", "AGENT_MEMORY_DEPTH"))
-        assert open_agent(LlmConfig(command="echo"), DictSpendLedger(), FixedClock(), environ) == refused
+        assert open_agent(LlmConfig(command="echo"), TemporarySpendLedger(), FixedClock(), environ) == refused
         command = AgentCommand("test", (sys.executable, "-S", BEHAVES, "echo"))
-        ledger = DictSpendLedger()
+        ledger = TemporarySpendLedger()
         assert an_agent(home, command, ledger=ledger, environ=environ).answer(a_request()) == refused
         assert ledger.days() == Success(())
 
     def test_inside_a_harness_it_may_run(self, home: Path) -> None:
         environ = {"HOME": str(home), "CLAUDE_CODE_CHILD_SESSION": "1"}
-        opened = open_agent(LlmConfig(command="echo"), DictSpendLedger(), FixedClock(), environ)
+        opened = open_agent(LlmConfig(command="echo"), TemporarySpendLedger(), FixedClock(), environ)
         assert opened.unwrap().name.startswith("command:")
 
 
 class TestSpend:
     def test_the_daily_cap_holds_and_counts_failed_calls_p10(self, home: Path) -> None:
-        ledger = DictSpendLedger()
+        ledger = TemporarySpendLedger()
         agent = behaving(home, "exit_with", "1", ledger=ledger, max_calls_per_day=2)
         for _ in range(2):
             assert isinstance(error_of(agent.answer(a_request())), AgentFailed)
         assert agent.answer(a_request()) == Failure(SpendExhausted(2, 2))
 
     def test_a_command_that_cannot_start_costs_nothing(self, home: Path) -> None:
-        ledger = DictSpendLedger()
+        ledger = TemporarySpendLedger()
         agent = an_agent(home, AgentCommand("test", ("/nowhere/llm",)), ledger=ledger)
         assert agent.answer(a_request()) == Failure(AgentMissing("/nowhere/llm"))
         assert ledger.days().unwrap()[0] == DaySpend("2026-02-13", 0, 0, 0)
 
     def test_a_call_that_cannot_be_counted_is_not_made_p10(self, home: Path, tmp_path: Path) -> None:
-        class FullDisk(DictSpendLedger):
+        class FullDisk(TemporarySpendLedger):
             def reserve(self, at_ms: int, prompt_chars: int, max_calls_per_day: int) -> Result[None, Error]:
                 return Failure(StoreIo("runs/spend.json", "write", "ENOSPC", "No space left on device"))
 
@@ -210,7 +212,7 @@ class TestEndings:
 
     @pytest.mark.parametrize("mode", ["hang", "hang_after_output", "ignore_sigterm", "no_stdin_read_and_hang"])
     def test_a_command_that_takes_too_long_timed_out_p10(self, home: Path, mode: str) -> None:
-        ledger = DictSpendLedger()
+        ledger = TemporarySpendLedger()
         agent = behaving(home, mode, ledger=ledger, timeout_seconds=0.3, max_calls_per_day=1)
         error = error_of(agent.answer(a_request("p" * 100_000)))
         assert isinstance(error, AgentTimedOut)
@@ -334,7 +336,7 @@ class TestChoice:
 
     def test_without_a_home_there_is_no_private_directory(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("agent_memory.adapters.surroundings.root._home_in_password_database", lambda: "")
-        assert open_agent(LlmConfig(command="x"), DictSpendLedger(), FixedClock(), {}) == Failure(HomeUnknown())
+        assert open_agent(LlmConfig(command="x"), TemporarySpendLedger(), FixedClock(), {}) == Failure(HomeUnknown())
 
 
 REPLIES = {

@@ -24,7 +24,7 @@ from agent_memory.errors import EntryNotFound, EntryProtected, Error, RecorderFa
 from defrag_requests import NOW_MS, stored
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_run_log import DictRunLog
-from stand_ins.dict_usage_ledger import DictUsageLedger
+from stand_ins.temporary_records import TemporaryUsageLedger
 from stand_ins.temporary_store import TemporaryStore
 
 FIRST = stored("Money is integer cents", kind=Kind.CONVENTION)
@@ -38,7 +38,7 @@ class Told:
     """A store, a ledger and a log in memory, and what is told of them."""
 
     store: TemporaryStore = field(factory=TemporaryStore)
-    ledger: DictUsageLedger = field(factory=DictUsageLedger)
+    ledger: TemporaryUsageLedger = field(factory=TemporaryUsageLedger)
     log: DictRunLog = field(factory=DictRunLog)
     caller: Caller = Caller()
     revisions: Result[tuple[Revision, ...], Error] = Success((REVISION,))

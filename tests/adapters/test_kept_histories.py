@@ -16,7 +16,6 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.ports import KeptHistories
 from faults import failing_at
-from stand_ins.dict_kept_histories import DictKeptHistories
 
 PLENTY = 1 << 30
 AT_MS = 1_771_000_000_000
@@ -167,11 +166,6 @@ class KeptHistoriesContract:
 
     def keep_at(self, kept: KeptHistories, part: History, after: str | None, number: int) -> None:
         kept.keep(part, after).unwrap()
-
-
-class TestDictKeptHistories(KeptHistoriesContract):
-    def opened(self, cap_bytes: int = PLENTY) -> KeptHistories:
-        return DictKeptHistories(cap_bytes)
 
 
 class TestKeptHistoriesFiles(KeptHistoriesContract):

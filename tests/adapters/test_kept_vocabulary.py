@@ -11,15 +11,14 @@ from agent_memory.adapters.records.bookkeeping_files import TagVocabularyFile
 from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.errors import PathRefused, StateCorrupt
 from agent_memory.ports import KeptVocabulary
-from stand_ins.dict_tag_vocabulary import DictTagVocabulary
 
 KNOWN = TagVocabulary(frozenset(("topic__a", "bare")), {"topic__b": "topic__a"})
 
 
-class KeptVocabularyContract:
+class TestTagVocabularyFile:
     @pytest.fixture
-    def kept(self) -> KeptVocabulary:
-        raise NotImplementedError
+    def kept(self, root: Path) -> KeptVocabulary:
+        return TagVocabularyFile(root)
 
     def test_there_is_none_at_first(self, kept: KeptVocabulary) -> None:
         assert kept.get() == Success(TagVocabulary())
@@ -30,18 +29,6 @@ class KeptVocabularyContract:
         later = KNOWN.with_accepted(["topic__c"])
         kept.put(later).unwrap()
         assert kept.get() == Success(later)
-
-
-class TestDictTagVocabulary(KeptVocabularyContract):
-    @pytest.fixture
-    def kept(self) -> KeptVocabulary:
-        return DictTagVocabulary()
-
-
-class TestTagVocabularyFile(KeptVocabularyContract):
-    @pytest.fixture
-    def kept(self, root: Path) -> KeptVocabulary:
-        return TagVocabularyFile(root)
 
     def test_only_its_owner_reads_it_p22(self, root: Path) -> None:
         TagVocabularyFile(root).put(KNOWN).unwrap()

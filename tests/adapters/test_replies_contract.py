@@ -1,4 +1,4 @@
-"""The contract of `ports.Replies`, run by the files and by the fake."""
+"""Replies that were paid for."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from returns.result import Success
 from agent_memory.adapters.records.run_records_files import RepliesFiles
 from agent_memory.domain.run import KeptReply
 from agent_memory.ports import Replies
-from stand_ins.dict_replies import DictReplies
 
 REPLY = KeptReply("the lamp is green", "n1", "0" * 64, {"id__a1b2c3": "1" * 64})
 
 
-@pytest.fixture(params=["files", "dict"])
-def replies(request: pytest.FixtureRequest, tmp_path: Path) -> Replies:
-    return RepliesFiles(tmp_path) if request.param == "files" else DictReplies()
+@pytest.fixture
+def replies(tmp_path: Path) -> Replies:
+    return RepliesFiles(tmp_path)
 
 
 def test_there_is_none_at_first(replies: Replies) -> None:

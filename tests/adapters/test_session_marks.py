@@ -13,7 +13,6 @@ from agent_memory.domain.history import SessionMark
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.ports import SessionMarks
-from stand_ins.dict_session_marks import DictSessionMarks
 
 MARK = SessionMark(Harness.CLAUDE_CODE, "7c9e6679-7425", "rec-9", 1_771_000_205_123, 42, True, "builtin")
 HOSTILE = [
@@ -30,10 +29,10 @@ HOSTILE = [
 ]
 
 
-class SessionMarksContract:
+class TestSessionMarksFiles:
     @pytest.fixture
-    def marks(self) -> SessionMarks:
-        raise NotImplementedError
+    def marks(self, root: Path) -> SessionMarks:
+        return SessionMarksFiles(root)
 
     def test_a_session_never_seen_has_no_mark(self, marks: SessionMarks) -> None:
         assert marks.get(Harness.AMP, "T-1") == Success(None)
@@ -63,18 +62,6 @@ class SessionMarksContract:
             marks.put(mark).unwrap()
         found = [each.unwrap() for each in marks.all()]
         assert sorted(found, key=lambda each: each.session_id) == sorted(near, key=lambda each: each.session_id)
-
-
-class TestDictSessionMarks(SessionMarksContract):
-    @pytest.fixture
-    def marks(self) -> SessionMarks:
-        return DictSessionMarks()
-
-
-class TestSessionMarksFiles(SessionMarksContract):
-    @pytest.fixture
-    def marks(self, root: Path) -> SessionMarks:
-        return SessionMarksFiles(root)
 
     def test_the_file_is_named_after_the_session(self, root: Path) -> None:
         SessionMarksFiles(root).put(MARK).unwrap()

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,18 +21,13 @@ from agent_memory.domain.instants import DAY_MS, ms_of
 from agent_memory.errors import Busy, Error, PathRefused, SpendExhausted, StateCorrupt, StoreIo
 from agent_memory.ports import SpendLedger
 from stand_ins.dict_locks import DictLocks
-from stand_ins.dict_spend_ledger import DictSpendLedger
 
 NOON_MS = ms_of("2026-02-13T12:00:00Z") or 0
 
 
-@pytest.fixture(params=["files", "dict"])
-def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> SpendLedger:
-    made: dict[str, Callable[[], SpendLedger]] = {
-        "files": lambda: SpendLedgerFiles(tmp_path / "root", DictLocks()),
-        "dict": DictSpendLedger,
-    }
-    return made[request.param]()
+@pytest.fixture
+def ledger(tmp_path: Path) -> SpendLedger:
+    return SpendLedgerFiles(tmp_path / "root", DictLocks())
 
 
 class TestContract:

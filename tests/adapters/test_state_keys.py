@@ -13,16 +13,15 @@ from agent_memory.adapters.records.bookkeeping_files import StateKeysFiles
 from agent_memory.domain.note_draft import StateValue
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.ports import StateKeys
-from stand_ins.dict_state_keys import DictStateKeys
 
 PHASE = StateValue("current_phase", '{"phase": "scraping", "step": 3}', 1_771_000_205_123)
 HOSTILE = ["../../etc/passwd", "/etc/passwd", "a\x00b", "..", ".", "con/../x", "x" * 5000, "-rf *", "é"]
 
 
-class StateKeysContract:
+class TestStateKeysFiles:
     @pytest.fixture
-    def keys(self) -> StateKeys:
-        raise NotImplementedError
+    def keys(self, root: Path) -> StateKeys:
+        return StateKeysFiles(root)
 
     def test_nothing_is_kept_at_first(self, keys: StateKeys) -> None:
         assert keys.get("current_phase") == Success(None)
@@ -52,18 +51,6 @@ class StateKeysContract:
         keys.put(PHASE).unwrap()
         assert keys.delete(PHASE.key) == keys.delete(PHASE.key)
         assert keys.get(PHASE.key) == Success(None)
-
-
-class TestDictStateKeys(StateKeysContract):
-    @pytest.fixture
-    def keys(self) -> StateKeys:
-        return DictStateKeys()
-
-
-class TestStateKeysFiles(StateKeysContract):
-    @pytest.fixture
-    def keys(self, root: Path) -> StateKeys:
-        return StateKeysFiles(root)
 
     def test_the_file_is_named_after_the_key(self, root: Path) -> None:
         assert StateKeysFiles(root).put(PHASE) == Success("state/keys/current_phase.json")

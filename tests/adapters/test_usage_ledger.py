@@ -16,7 +16,6 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.usage import DayReads
 from agent_memory.errors import EntryInvalid, PathRefused, StoreIo
 from agent_memory.ports import UsageLedger
-from stand_ins.dict_usage_ledger import DictUsageLedger
 
 A, B = "id__aaaaaa", "id__bbbbbb"
 
@@ -40,10 +39,10 @@ for at_ms in range(int(sys.argv[2])):
 """
 
 
-class UsageLedgerContract:
+class TestUsageLedgerFiles:
     @pytest.fixture
-    def ledger(self) -> UsageLedger:
-        raise NotImplementedError
+    def ledger(self, root: Path) -> UsageLedger:
+        return UsageLedgerFiles(root)
 
     def test_nothing_was_read_at_first(self, ledger: UsageLedger) -> None:
         assert ledger.totals() == Success({})
@@ -78,18 +77,6 @@ class UsageLedgerContract:
     def test_a_record_that_is_not_one_is_refused_p21(self, ledger: UsageLedger, id: str, reader: str) -> None:
         assert isinstance(ledger.append(id, 1, reader).failure(), EntryInvalid)
         assert ledger.totals() == Success({})
-
-
-class TestDictUsageLedger(UsageLedgerContract):
-    @pytest.fixture
-    def ledger(self) -> UsageLedger:
-        return DictUsageLedger()
-
-
-class TestUsageLedgerFiles(UsageLedgerContract):
-    @pytest.fixture
-    def ledger(self, root: Path) -> UsageLedger:
-        return UsageLedgerFiles(root)
 
     def test_all_hosts_count(self, root: Path) -> None:
         for host in ("one", "two", "Tünde's Mac/../x"):

@@ -22,12 +22,14 @@ from agent_memory.pipelines.consolidate import consolidate
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_histories import DictHistories
 from stand_ins.dict_inbox import DictInbox
-from stand_ins.dict_kept_histories import DictKeptHistories
 from stand_ins.dict_places import DictPlaces
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.dict_run_records import DictRunRecords
-from stand_ins.dict_session_marks import DictSessionMarks
-from stand_ins.dict_usage_ledger import DictUsageLedger
+from stand_ins.temporary_records import (
+    TemporaryKeptHistories,
+    TemporaryRunRecords,
+    TemporarySessionMarks,
+    TemporaryUsageLedger,
+)
 from stand_ins.temporary_store import TemporaryStore
 
 TEMPLATE = (Path(__file__).parents[2] / "prompts" / "consolidate.md").read_text("utf-8")
@@ -95,11 +97,11 @@ class World:
     inbox: DictInbox = field(factory=DictInbox)
     histories: DictHistories = field(factory=DictHistories)
     store: TemporaryStore = field(factory=TemporaryStore)
-    marks: DictSessionMarks = field(factory=DictSessionMarks)
+    marks: TemporarySessionMarks = field(factory=TemporarySessionMarks)
     recorder: DictRecorder = field(factory=DictRecorder)
-    runs: DictRunRecords = field(factory=DictRunRecords)
-    kept: DictKeptHistories = field(factory=DictKeptHistories)
-    ledger: DictUsageLedger = field(factory=DictUsageLedger)
+    runs: TemporaryRunRecords = field(factory=TemporaryRunRecords)
+    kept: TemporaryKeptHistories = field(factory=TemporaryKeptHistories)
+    ledger: TemporaryUsageLedger = field(factory=TemporaryUsageLedger)
     words: list[str] = field(factory=list)
 
     def capture(self, session_id: str, *texts: str) -> str:

@@ -24,11 +24,10 @@ from agent_memory.pipelines.defrag import defrag
 from agent_memory.pipelines.defrag_asking import DefragIo
 from agent_memory.publishing import KeepSections
 from stand_ins.dict_clock import DictClock
-from stand_ins.dict_defrag_records import DictDefragRecords
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
 from stand_ins.dict_run_log import DictRunLog
-from stand_ins.dict_usage_ledger import DictUsageLedger
+from stand_ins.temporary_records import TemporaryDefragRecords, TemporaryUsageLedger
 from stand_ins.temporary_store import TemporaryStore
 
 TEMPLATE = (Path(__file__).parents[2] / "prompts" / "defrag.md").read_text("utf-8")
@@ -71,9 +70,9 @@ class DefragWorld:
     agent: TidyingAgent
     clock: DictClock = field(factory=lambda: DictClock(NOON_MS))
     store: TemporaryStore = field(factory=TemporaryStore)
-    ledger: DictUsageLedger = field(factory=DictUsageLedger)
+    ledger: TemporaryUsageLedger = field(factory=TemporaryUsageLedger)
     recorder: DictRecorder = field(factory=DictRecorder)
-    records: DictDefragRecords = field(factory=DictDefragRecords)
+    records: TemporaryDefragRecords = field(factory=TemporaryDefragRecords)
     sections: list[TierList] = field(factory=list)
     """The tiers of each section that was written."""
     refused: Error | None = None

@@ -27,9 +27,7 @@ from agent_memory.ports import Tombstones
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, envelope, history, skipped, turns
 from stand_ins.dict_finder import DictFinder
 from stand_ins.dict_inbox import DictInbox
-from stand_ins.dict_session_marks import DictSessionMarks
-from stand_ins.dict_spend_ledger import DictSpendLedger
-from stand_ins.dict_tombstones import DictTombstones
+from stand_ins.temporary_records import TemporarySessionMarks, TemporarySpendLedger, TemporaryTombstones
 
 CLAUDE = Harness.CLAUDE_CODE
 
@@ -275,7 +273,7 @@ def test_a_damaged_mark_is_no_session_unseen(past: Past) -> None:
     past.session("s1", "one")
     corrupt: Failure[Error] = Failure(StateCorrupt("state/sessions/x", ("no",)))
 
-    class Damaged(DictSessionMarks):
+    class Damaged(TemporarySessionMarks):
         def get(self, *_: object) -> Result[SessionMark | None, Error]:
             return corrupt
 
@@ -327,7 +325,7 @@ def test_a_copy_whose_mark_cannot_be_put_ends_it_before_anything_waits(past: Pas
     past.session("s2", said=original, at_ms=NOON_MS + 1)
     full = StoreIo("state/sessions", "write to", "ENOSPC", "No space left on device")
 
-    class Full(DictSessionMarks):
+    class Full(TemporarySessionMarks):
         def put(self, mark: SessionMark) -> Result[None, Error]:
             return Failure(full)
 
@@ -354,14 +352,14 @@ def test_a_method_that_this_version_cannot_read_is_told(past: Past) -> None:
 def test_while_it_is_unknown_what_was_forgotten_no_session_is_taken(past: Past) -> None:
     """P28"""
 
-    class Damaged(DictTombstones):
+    class Damaged(TemporaryTombstones):
         def of_session(self, harness: Harness, session_id: str) -> Result[SessionTombstone | None, Error]:
             return Failure(StateCorrupt("state/forgotten/s1.json", ("no",)))
 
     past.session("s1", "one")
     past.tombstones = Damaged()
     assert past.sights() == {"s1": "unreadable"}
-    past.tombstones = DictTombstones()
+    past.tombstones = TemporaryTombstones()
     assert past.sights() == {"s1": "new"}, "positive control"
 
 
@@ -377,7 +375,7 @@ def test_an_unknown_harness_is_a_wrong_call(past: Past) -> None:
 class CappedAgent(ScriptedAgent):
     """Counts its calls like the one that runs a command."""
 
-    spend: DictSpendLedger = field(factory=DictSpendLedger)
+    spend: TemporarySpendLedger = field(factory=TemporarySpendLedger)
     now_ms: Callable[[], int] = lambda: 0
     most: int = 48
 

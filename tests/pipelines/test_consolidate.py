@@ -10,7 +10,7 @@ from attrs import evolve
 from returns.result import Failure, Result
 
 from agent_memory.domain.agent_request import SessionRequest
-from agent_memory.domain.history import Role, SessionMark
+from agent_memory.domain.history import Role
 from agent_memory.domain.run import Run, exit_code_of, sentence_of
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
 from agent_memory.errors import (
@@ -326,7 +326,7 @@ def _straight() -> object:
 
 def _snapshot(world: World) -> object:
     metas = [evolve(each.meta, updated_at_ms=0) for each in world.listed()]
-    marks: dict[tuple[Harness, str], SessionMark] = world.marks.marks
+    marks = [each.unwrap() for each in world.marks.all()]
     return metas, marks, world.inbox.names().unwrap(), sorted(world.inbox.processed)
 
 

@@ -31,7 +31,7 @@ from pipelines.consolidate_world import (
     skipped,
     turns,
 )
-from stand_ins.dict_kept_histories import DictKeptHistories
+from stand_ins.temporary_records import TemporaryKeptHistories
 
 CLAUDE = Harness.CLAUDE_CODE
 GONE = HistoryUnavailable("s1", "the transcript is gone", is_missing=True)
@@ -74,7 +74,8 @@ def test_what_came_since_is_kept_as_a_part_of_its_own() -> None:
     store.run()
     store.capture("s1", "first", "second", "third")
     store.run()
-    assert [part.after_record_id for part in store.kept.parts[CLAUDE, "s1"].values()] == [None, "record-1"]
+    (session,) = store.kept.sessions().unwrap()
+    assert session.name == "claude-code_s1"
     assert kept_numbers(store) == [1, 2, 3]
 
 
@@ -88,7 +89,7 @@ def test_notes_and_own_calls_are_not_kept() -> None:
     assert store.kept.sessions() == Success(())
 
 
-class FullDisk(DictKeptHistories):
+class FullDisk(TemporaryKeptHistories):
     def keep(self, history: History, after_record_id: str | None) -> Result[None, Error]:
         return Failure(StoreIo("histories", "write", "ENOSPC", "No space left on device"))
 
@@ -163,7 +164,7 @@ def test_what_was_kept_of_an_unreadable_transcript_is_not_taken_for_all_of_it_p6
 def test_a_kept_history_that_is_damaged_hides_nothing() -> None:
     """P6"""
 
-    class Damaged(DictKeptHistories):
+    class Damaged(TemporaryKeptHistories):
         def fetch(self, *_: object) -> Result[History | None, Error]:
             return Failure(StateCorrupt("histories/x", ("no",)))
 
@@ -174,7 +175,7 @@ def test_a_kept_history_that_is_damaged_hides_nothing() -> None:
     assert store.verdicts(store.run()) == ["unavailable"]
 
 
-class Unreadable(DictKeptHistories):
+class Unreadable(TemporaryKeptHistories):
     def fetch(self, *_: object) -> Result[History | None, Error]:
         return Failure(StoreIo("histories/x", "read", "EIO", "Input/output error"))
 

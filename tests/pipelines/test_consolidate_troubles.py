@@ -16,11 +16,13 @@ from agent_memory.errors import AgentTimedOut, Defect, Error, HistoryUnavailable
 from agent_memory.pipelines.asking import ConsolidateIo
 from agent_memory.pipelines.consolidate import consolidate, rescue
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, entries, history, note
-from stand_ins.dict_kept_histories import DictKeptHistories
 from stand_ins.dict_places import DictPlaces
-from stand_ins.dict_run_records import DictRunRecords
-from stand_ins.dict_session_marks import DictSessionMarks
-from stand_ins.dict_tombstones import DictTombstones
+from stand_ins.temporary_records import (
+    TemporaryKeptHistories,
+    TemporaryRunRecords,
+    TemporarySessionMarks,
+    TemporaryTombstones,
+)
 
 CLAUDE = Harness.CLAUDE_CODE
 CORRUPT = StateCorrupt("state/x.json", ("it is no JSON",))
@@ -41,7 +43,7 @@ class TestTheStoresFault:
     """Costs the session no attempt."""
 
     def test_while_it_is_unknown_what_was_forgotten_nothing_is_read_p28(self, world: World) -> None:
-        class Damaged(DictTombstones):
+        class Damaged(TemporaryTombstones):
             def of_session(self, harness: Harness, session_id: str) -> Result[SessionTombstone | None, Error]:
                 return Failure(CORRUPT)
 
@@ -51,7 +53,7 @@ class TestTheStoresFault:
         assert (len(world.inbox.entries), world.agent.asked) == (1, [])
 
     def test_a_damaged_mark_is_no_session_unseen_p6(self, world: World) -> None:
-        class Damaged(DictSessionMarks):
+        class Damaged(TemporarySessionMarks):
             def get(self, harness: Harness, session_id: str) -> Result[SessionMark | None, Error]:
                 return Failure(CORRUPT)
 
@@ -68,7 +70,7 @@ class TestTheStoresFault:
         assert (len(world.inbox.entries), world.inbox.troubles) == (1, {})
 
     def test_a_reply_that_cannot_be_put_away_leaves_the_session_for_the_next_run_p3(self, world: World) -> None:
-        class Full(DictRunRecords):
+        class Full(TemporaryRunRecords):
             def spend_reply(self, key: str) -> Result[None, Error]:
                 return Failure(FULL)
 
@@ -76,13 +78,13 @@ class TestTheStoresFault:
         world.runs = Full()
         assert world.result() == Failure(FULL)
         assert len(world.inbox.entries) == 1
-        world.runs = DictRunRecords(checkpoints=world.runs.checkpoints, replies=world.runs.replies)
+        world.runs = TemporaryRunRecords(world.runs.root)
         world.run()
         assert (world.titles(), len(world.agent.asked)) == (["Locks die with their holder"], 1)
         assert not world.inbox.entries
 
     def test_a_reply_that_cannot_be_kept_fails_the_run_before_anything_is_written(self, world: World) -> None:
-        class Full(DictRunRecords):
+        class Full(TemporaryRunRecords):
             def keep_reply(self, run_id: str, key: str, reply: KeptReply) -> Result[None, Error]:
                 return Failure(FULL)
 
@@ -125,7 +127,7 @@ class TestWhatIsToBeRead:
         assert [each.meta.scope for each in world.listed()] == [scope]
 
     def test_a_snapshot_that_is_gone_is_nothing_that_was_kept_of_a_session(self, world: World) -> None:
-        class Unasked(DictKeptHistories):
+        class Unasked(TemporaryKeptHistories):
             def fetch(
                 self, harness: Harness, session_id: str, mark: SessionMark | None
             ) -> Result[History | None, Error]:

@@ -54,7 +54,7 @@ def test_the_next_run_makes_the_changes_that_were_left_and_records_them() -> Non
     ]
     assert (body_of(world, "a"), world.titles()) == ("New.", ["Note a", "Note c"])
     assert run.changed == {id_of("a"), id_of("b")}, "they count for this run's limit"
-    assert world.runs.later == ()
+    assert world.runs.deferred().unwrap() == ()
     assert "2 changes left by earlier runs" in world.recorder.commits[-1].message
 
 
@@ -65,10 +65,10 @@ def test_of_more_than_a_run_may_change_the_rest_waits_on_p14() -> None:
     world.runs.put_deferred(tuple(changes)).unwrap()
     limit = max_changes(len(letters))
     assert len(taken_up(world).taken_up) == limit < len(letters)
-    assert world.runs.later == tuple(changes[limit:])
+    assert world.runs.deferred().unwrap() == tuple(changes[limit:])
     taken_up(world)
     assert {body_of(world, letter) for letter in letters} == {"New."}
-    assert world.runs.later == ()
+    assert world.runs.deferred().unwrap() == ()
 
 
 def test_an_entry_that_changed_meanwhile_stays_as_it_is_p8() -> None:
@@ -78,7 +78,7 @@ def test_an_entry_that_changed_meanwhile_stays_as_it_is_p8() -> None:
     world.store.apply([replace(world, "a", "What the person wrote.")]).unwrap()
     run = taken_up(world)
     assert body_of(world, "a") == "What the person wrote."
-    assert (run.taken_up, world.runs.later, world.recorder.commits) == ((), (), [])
+    assert (run.taken_up, world.runs.deferred().unwrap(), world.recorder.commits) == ((), (), [])
 
 
 def test_trouble_with_git_is_told_and_costs_no_change_p4() -> None:

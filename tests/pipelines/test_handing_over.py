@@ -32,11 +32,10 @@ from agent_memory.recorded_writes import RecordedWrites
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, history
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_histories import DictHistories
-from stand_ins.dict_kept_histories import DictKeptHistories
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_places import DictPlaces
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.dict_tombstones import DictTombstones
+from stand_ins.temporary_records import TemporaryKeptHistories, TemporaryTombstones
 from stand_ins.temporary_store import TemporaryStore
 
 CLAUDE = Harness.CLAUDE_CODE
@@ -53,8 +52,8 @@ class Handing:
     """Why captures cannot be looked at."""
     source: DictHistories = field(factory=DictHistories)
     histories: dict[str, HistorySource] = field(factory=dict)
-    kept: DictKeptHistories = field(factory=DictKeptHistories)
-    tombstones: Tombstones = field(factory=DictTombstones)
+    kept: TemporaryKeptHistories = field(factory=TemporaryKeptHistories)
+    tombstones: Tombstones = field(factory=TemporaryTombstones)
     store: TemporaryStore = field(factory=TemporaryStore)
     recorder: DictRecorder = field(factory=DictRecorder)
     clock: DictClock = field(factory=lambda: DictClock(NOON_MS + 60_000))
@@ -152,7 +151,7 @@ class TestASessionByItsId:
         assert handing.named("s1") == Failure(SessionForgotten("s1", NOON_MS))
 
     def test_nothing_is_read_while_it_is_unknown_what_was_forgotten_p28(self, handing: Handing) -> None:
-        class Damaged(DictTombstones):
+        class Damaged(TemporaryTombstones):
             def of_session(self, harness: Harness, session_id: str) -> Result[SessionTombstone | None, Error]:
                 return Failure(StateCorrupt("state/forgotten/s1.json", ("no",)))
 

@@ -29,8 +29,8 @@ from agent_memory.errors import (
 from agent_memory.pipelines.undo import finish_undo, undo
 from faults import Killed, failing_at, killed_at
 from pipelines.undo_world import NOON_MS, World, entry
-from stand_ins.dict_defrag_records import DictDefragRecords
 from stand_ins.dict_recorder import DictRecorder
+from stand_ins.temporary_records import TemporaryDefragRecords
 
 
 @pytest.fixture
@@ -291,7 +291,7 @@ class TestWhatIsRemembered:
         assert (memo.agent, memo.judged) == ("scripted", frozenset({"j"}))
 
     def test_where_it_is_unknown_what_was_tidied_the_undo_is_made_all_the_same_p6(self, world: World) -> None:
-        class Damaged(DictDefragRecords):
+        class Damaged(TemporaryDefragRecords):
             def tiering(self) -> Result[TieringMemo, Error]:
                 return Failure(StateCorrupt("runs/tiering.json", ("no",)))
 

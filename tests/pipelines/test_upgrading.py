@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from attrs import define, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Create
@@ -18,7 +17,7 @@ from agent_memory.pipelines.upgrading import Upgrades, ask_again, plan_upgrades
 from pipelines.consolidate_world import CWD, NOON_MS, REPO
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_inbox import DictInbox
-from stand_ins.dict_session_marks import DictSessionMarks
+from stand_ins.temporary_records import TemporarySessionMarks
 from stand_ins.temporary_store import TemporaryStore
 
 CLAUDE = Harness.CLAUDE_CODE
@@ -28,11 +27,12 @@ def mark(session_id: str, agent: str = BUILTIN, harness: Harness = CLAUDE, at_ms
     return SessionMark(harness, session_id, "record-1", at_ms, 1, False, agent)
 
 
-@define
-class DamagedMarks(DictSessionMarks):
+class DamagedMarks(TemporarySessionMarks):
     """Some of them are no marks."""
 
-    errors: list[Error] = field(factory=list)
+    def __init__(self) -> None:
+        super().__init__()
+        self.errors: list[Error] = []
 
     def all(self) -> Iterator[Result[SessionMark, Error]]:
         yield from map(Failure, self.errors)
@@ -53,7 +53,9 @@ def store_of(*sources: Source) -> TemporaryStore:
     return store
 
 
-def planned(marks: DictSessionMarks, inbox: DictInbox | None = None, store: TemporaryStore | None = None) -> Upgrades:
+def planned(
+    marks: TemporarySessionMarks, inbox: DictInbox | None = None, store: TemporaryStore | None = None
+) -> Upgrades:
     return plan_upgrades(inbox or DictInbox(), marks, store or store_of(), DictClock(NOON_MS + 5)).unwrap()
 
 

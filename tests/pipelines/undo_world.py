@@ -23,9 +23,9 @@ from agent_memory.errors import Error
 from agent_memory.formats.section_splice import splice_section
 from agent_memory.pipelines.undo import UndoIo, undo
 from stand_ins.dict_clock import DictClock
-from stand_ins.dict_defrag_records import DictDefragRecords
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
+from stand_ins.temporary_records import TemporaryDefragRecords
 
 _LITTER = re.compile(r"/\.cache/|/\.transaction/|/\.tmp-|\.agent-memory-[0-9a-f]+$|/agent-memory/sections/")
 """Derived files, and what a crash leaves until somebody tidies up."""
@@ -46,7 +46,7 @@ class World:
     home: Path
     clock: DictClock = field(factory=lambda: DictClock(NOON_MS))
     recorder: DictRecorder = field(factory=DictRecorder)
-    records: DictDefragRecords = field(factory=DictDefragRecords)
+    records: TemporaryDefragRecords = field(factory=TemporaryDefragRecords)
     finished: list[str] = field(factory=list)
 
     @property

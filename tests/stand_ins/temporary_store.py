@@ -27,11 +27,16 @@ def _room(pid: int) -> str:
     return directory
 
 
+def temporary_root() -> Path:
+    """A directory that nothing else uses."""
+    return Path(mkdtemp(dir=_room(os.getpid())))
+
+
 class TemporaryStore(StoreFiles):
     """`StoreFiles` in a directory of its own."""
 
     def __init__(self) -> None:
-        self.root = Path(mkdtemp(dir=_room(os.getpid())))
+        self.root = temporary_root()
         super().__init__(self.root, DictLocks())
 
     def copy(self) -> TemporaryStore:

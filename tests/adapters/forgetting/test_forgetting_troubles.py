@@ -9,12 +9,12 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.forgetting.forgetter import Forgetter
 from agent_memory.adapters.forgetting.run_traces import remove_directory_below
+from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
 from agent_memory.domain.forgetting import ForgetTarget
 from agent_memory.errors import EntryNotFound, StoreIo
 from agent_memory.results import as_result
 from faults import failing_at, failing_on
 from stand_ins.dict_clock import DictClock
-from stand_ins.dict_kept_histories import DictKeptHistories
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
 
@@ -26,7 +26,7 @@ OLD_REPOSITORY = ".git.broken-20260213"
 def forgetter(root: Path) -> Forgetter:
     return Forgetter(
         root,
-        DictKeptHistories(),
+        KeptHistoriesFiles(root, 512 << 20),
         DictRecorder(),
         DictLocks(),
         DictClock(1_770_993_005_123),

@@ -13,14 +13,13 @@ from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
 from agent_memory.ports import Tombstones
-from stand_ins.dict_tombstones import DictTombstones
 
 NOTE = EntryTombstone("id__a1b2c3", 1_770_000_000_123, frozenset({"0123456789abcdef", "fedcba9876543210"}))
 
 
-@pytest.fixture(params=["files", "dict"])
-def tombstones(request: pytest.FixtureRequest, root: Path) -> Tombstones:
-    return TombstoneFiles(root) if request.param == "files" else DictTombstones()
+@pytest.fixture
+def tombstones(root: Path) -> Tombstones:
+    return TombstoneFiles(root)
 
 
 class TestTombstones:

@@ -1,0 +1,66 @@
+"""What is kept beside the notes, each kind in a directory that goes with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent_memory.adapters.forgetting.forgetting_files import TombstoneFiles
+from agent_memory.adapters.records.bookkeeping_files import (
+    SessionMarksFiles,
+    SpendLedgerFiles,
+    StateKeysFiles,
+    TagVocabularyFile,
+)
+from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
+from agent_memory.adapters.records.run_records_files import DefragRecordsFiles, RunRecordsFiles
+from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
+from stand_ins.dict_clock import DictClock
+from stand_ins.dict_locks import DictLocks
+from stand_ins.temporary_store import temporary_root
+
+
+class TemporaryUsageLedger(UsageLedgerFiles):
+    def __init__(self) -> None:
+        super().__init__(temporary_root())
+
+
+class TemporaryStateKeys(StateKeysFiles):
+    def __init__(self) -> None:
+        super().__init__(temporary_root())
+
+
+class TemporaryTagVocabulary(TagVocabularyFile):
+    def __init__(self) -> None:
+        super().__init__(temporary_root())
+
+
+class TemporarySessionMarks(SessionMarksFiles):
+    def __init__(self) -> None:
+        super().__init__(temporary_root())
+
+
+class TemporarySpendLedger(SpendLedgerFiles):
+    def __init__(self) -> None:
+        super().__init__(temporary_root(), DictLocks())
+
+
+class TemporaryRunRecords(RunRecordsFiles):
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root or temporary_root()
+        super().__init__(self.root, DictClock())
+
+
+class TemporaryDefragRecords(DefragRecordsFiles):
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root or temporary_root()
+        super().__init__(self.root, DictClock())
+
+
+class TemporaryTombstones(TombstoneFiles):
+    def __init__(self) -> None:
+        super().__init__(temporary_root())
+
+
+class TemporaryKeptHistories(KeptHistoriesFiles):
+    def __init__(self) -> None:
+        super().__init__(temporary_root(), 512 << 20)
