@@ -18,7 +18,7 @@ def session(name: str = "s1", changed_ms: int = NOW, size_bytes: int = 10) -> Fo
 
 def test_a_transcript_is_captured_once_it_rested_and_handed_over_once_it_rests_on() -> None:
     one = session()
-    watch = observed(Watch(), [one], NOW)
+    watch = observed({}, [one], NOW)
     assert due(watch, REST, NOW + 29_999).captures == ()
     assert due(watch, REST, NOW + 29_999).next_at_ms == NOW + 30_000
     rested = due(watch, REST, NOW + 30_000)
@@ -31,7 +31,7 @@ def test_a_transcript_is_captured_once_it_rested_and_handed_over_once_it_rests_o
 
 
 def test_whatever_changes_rests_anew() -> None:
-    watch = observed(Watch(), [session()], NOW)
+    watch = observed({}, [session()], NOW)
     grown = session(size_bytes=11)
     watch = observed(watch, [grown], NOW + 29_000)
     assert due(watch, REST, NOW + 58_999).captures == ()
@@ -42,13 +42,13 @@ def test_whatever_changes_rests_anew() -> None:
 
 
 def test_without_an_idle_timeout_nothing_is_handed_over() -> None:
-    watch = observed(Watch(), [session()], NOW)
+    watch = observed({}, [session()], NOW)
     rested = due(watch, Rest(0, None), NOW)
     assert (rested.captures, rested.idle, rested.next_at_ms) == ((session(),), (), None)
 
 
 def test_what_is_left_out_is_not_handed_over_until_it_changes() -> None:
-    watch = observed(Watch(), [session()], NOW)
+    watch = observed({}, [session()], NOW)
     rested = due(watch, REST, NOW + 30_000)
     watch = settled(watch, rested, {("claude-code", "s1")})
     assert due(watch, REST, NOW + 180_000).idle == ()
@@ -57,7 +57,7 @@ def test_what_is_left_out_is_not_handed_over_until_it_changes() -> None:
 
 
 def test_a_session_is_captured_no_later_than_it_is_handed_over() -> None:
-    watch = observed(Watch(), [session()], NOW)
+    watch = observed({}, [session()], NOW)
     early = due(watch, Rest(30_000, 1_000), NOW + 29_999)
     assert (early.captures, early.idle) == ((), ())
     both = due(watch, Rest(30_000, 1_000), NOW + 30_000)
@@ -65,13 +65,13 @@ def test_a_session_is_captured_no_later_than_it_is_handed_over() -> None:
 
 
 def test_what_is_gone_is_watched_no_more() -> None:
-    watch = observed(observed(Watch(), [session("s1"), session("s2")], NOW), [session("s2")], NOW + 1)
+    watch = observed(observed({}, [session("s1"), session("s2")], NOW), [session("s2")], NOW + 1)
     assert [each.session_id for each in due(watch, REST, NOW + 30_000).captures] == ["s2"]
 
 
 def test_a_clock_set_back_keeps_nothing_waiting_for_ever() -> None:
     """P24"""
-    watch = observed(Watch(), [session()], NOW + 10**9)
+    watch = observed({}, [session()], NOW + 10**9)
     watch = observed(watch, [session()], NOW)
     assert due(watch, REST, NOW + 30_000).captures == (session(),)
 
@@ -82,7 +82,8 @@ steps = st.lists(st.tuples(st.integers(0, 60_000), st.integers(0, 3)), max_size=
 @settings(max_examples=60)
 @given(steps)
 def test_every_last_change_is_captured_exactly_once(changes: list[tuple[int, int]]) -> None:
-    watch, now, size = Watch(), NOW, 0
+    watch: Watch = {}
+    now, size = NOW, 0
     captured: list[int | None] = []
     looked_at: list[int] = []
     for wait_ms, grown in [*changes, (60_000, 0), (200_000, 0)]:

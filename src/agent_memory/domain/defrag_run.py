@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import assert_never
 
 from attrs import field, frozen
 
@@ -25,7 +24,7 @@ from agent_memory.domain.actions import (
 from agent_memory.domain.change import Receipt, Retire
 from agent_memory.domain.entry import Listing, StoredEntry, Usage
 from agent_memory.domain.findings import Analysis, Finding
-from agent_memory.domain.run_log import LoggedAction, LoggedRun
+from agent_memory.domain.run_log import LoggedAction, LoggedRun, counted
 from agent_memory.domain.section import Published
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Error
@@ -108,28 +107,6 @@ _KINDS = {
 TARGETS_REFUSED_EXIT_CODE = 70
 
 
-@frozen
-class DefragSummary:
-    """The counts of a run."""
-
-    actions: Counter[str]
-    """Actions done (planned, in a dry run) by kind."""
-    retiered: int
-    """Entries that are in another tier than before."""
-    refused: int
-    deferred: int
-
-
-def summary_of(run: DefragRun) -> DefragSummary:
-    """What the run did."""
-    return DefragSummary(
-        Counter(kind_of(each.action) for each in run.plan.actions),
-        len(retiered(run)),
-        len(run.plan.dropped),
-        len(run.plan.deferred),
-    )
-
-
 def retiered(run: DefragRun) -> tuple[str, ...]:
     """The ids of live notes whose tier differs, in the order of the new list, then of the old one."""
     before, after = run.tiers_before, run.tiers
@@ -150,37 +127,31 @@ def brief_sentence_of(run: DefragRun) -> str:
 
 
 def _sentence(run: DefragRun, why_refused: str) -> str:
-    summary = summary_of(run)
-    parts = [f"{summary.actions[kind]} {word}" for kind, word in _KINDS.items() if summary.actions[kind]]
-    if summary.retiered:
-        parts.append(f"{summary.retiered} re-tiered")
-    said = [", ".join(parts) or _sections(run) or "nothing to change"]
-    if summary.refused:
-        said.append(f"{_count(summary.refused, 'action')} refused{why_refused}")
-    if summary.deferred:
-        said.append(f"{_count(summary.deferred, 'action')} left for the next run, over the limit of this one")
+    written = [] if run.published is None else [each for each in run.published.targets if each.outcome == "written"]
+    sections = f"{counted(len(written), 'managed section')} written" if written else "nothing to change"
+    said = [_done(run) or sections]
+    if run.plan.dropped:
+        said.append(f"{counted(len(run.plan.dropped), 'action')} refused{why_refused}")
+    if run.plan.deferred:
+        said.append(f"{counted(len(run.plan.deferred), 'action')} left for the next run, over the limit of this one")
     if run.left:
         kinds = Counter(each.kind.value for each in run.left)
-        said.append(f"{', '.join(_count(number, kind) for kind, number in kinds.items())} left to judge")
+        said.append(f"{', '.join(counted(number, kind) for kind, number in kinds.items())} left to judge")
     return "; ".join(said)
 
 
-def _sections(run: DefragRun) -> str:
-    """What was published where nothing else is to be told."""
-    written = [] if run.published is None else [each for each in run.published.targets if each.outcome == "written"]
-    return f"{_count(len(written), 'managed section')} written" if written else ""
+def _done(run: DefragRun) -> str:
+    """What was done (in a dry run planned) and re-tiered, counted; nothing for nothing."""
+    kinds = Counter(kind_of(each.action) for each in run.plan.actions)
+    parts = [f"{kinds[kind]} {word}" for kind, word in _KINDS.items() if kinds[kind]]
+    moved = len(retiered(run))
+    return ", ".join([*parts, f"{moved} re-tiered"] if moved else parts)
 
 
 def commit_words(run: DefragRun) -> tuple[str, str]:
     """Subject and body of the run's commit, for people who read `git log`."""
-    summary = summary_of(run)
-    parts = [f"{summary.actions[kind]} {word}" for kind, word in _KINDS.items() if summary.actions[kind]]
-    if summary.retiered:
-        parts.append(f"{summary.retiered} re-tiered")
-    lines = [words_of(each) for each in run.plan.actions]
-    for id in retiered(run):
-        lines.append(f"{id}: {run.tiers_before.of(id)} to {run.tiers.of(id)}")
-    return f"defrag: {', '.join(parts) or 'managed sections'}", "\n".join(lines)
+    moved = (f"{id}: {run.tiers_before.of(id)} to {run.tiers.of(id)}" for id in retiered(run))
+    return f"defrag: {_done(run) or 'managed sections'}", "\n".join((*map(words_of, run.plan.actions), *moved))
 
 
 def words_of(planned: PlannedAction) -> str:
@@ -199,18 +170,12 @@ def words_of(planned: PlannedAction) -> str:
             return f"edit {id}"
         case Archive(id, reason):
             return f"archive {id}: {reason}"
-        case _ as never:
-            assert_never(never)
 
 
 def exit_code_of(run: DefragRun) -> int:
     """70 where a target was refused; else 0: a refused action is the plan check doing its work."""
     refused = run.published is not None and run.published.refused
     return TARGETS_REFUSED_EXIT_CODE if refused else 0
-
-
-def _count(number: int, one: str) -> str:
-    return f"{number} {one if number == 1 else one + 's'}"
 
 
 HALF_DONE_STATES = frozenset({"apply_changes", "generate_agents_md", "commit_changes"})

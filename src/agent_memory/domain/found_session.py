@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Set as AbstractSet
 from typing import Literal, get_args
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.inbox_entry import AmpThread, InboxEntry, SessionFile, SessionRetrieval
@@ -171,11 +171,8 @@ class Watched:
     is_idle: bool = False
 
 
-@frozen
-class Watch:
-    """The sessions that changed since the watch began."""
-
-    sessions: Mapping[Key, Watched] = field(factory=dict[Key, Watched])
+Watch = Mapping[Key, Watched]
+"""The sessions that changed since the watch began."""
 
 
 @frozen
@@ -191,32 +188,29 @@ def observed(watch: Watch, found: Iterable[FoundSession], now_ms: int) -> Watch:
     """The watch after a look: what looks otherwise than before has changed just now. What is gone is watched no more."""
     sessions: dict[Key, Watched] = {}
     for each in found:
-        known = watch.sessions.get(key_of(each))
+        known = watch.get(key_of(each))
         if known is None or _looks_other(known.found, each):
             sessions[key_of(each)] = Watched(each, now_ms)
         else:
             # With a clock set back (P24) the rest begins anew.
             sessions[key_of(each)] = evolve(known, changed_at_ms=min(known.changed_at_ms, now_ms))
-    return Watch(sessions)
+    return sessions
 
 
 def due(watch: Watch, rest: Rest, now_ms: int) -> Due:
     """What has rested long enough, in the order in which it came to rest."""
-    captures: list[FoundSession] = []
-    idle: list[FoundSession] = []
-    next_times: list[int] = []
-    for each in sorted(watch.sessions.values(), key=lambda each: (each.changed_at_ms, key_of(each.found))):
-        captured_at_ms = each.changed_at_ms + rest.debounce_ms
-        if not each.is_captured:
-            captures += [each.found] if captured_at_ms <= now_ms else []
-            next_times += [captured_at_ms] if captured_at_ms > now_ms else []
-        if rest.idle_ms is None or each.is_idle:
-            continue
-        # Whatever is set shorter, a session is captured before it is taken for ended.
-        idle_at_ms = each.changed_at_ms + max(rest.idle_ms, rest.debounce_ms)
-        idle += [each.found] if idle_at_ms <= now_ms else []
-        next_times += [idle_at_ms] if idle_at_ms > now_ms else []
-    return Due(tuple(captures), tuple(idle), min(next_times, default=None))
+    captures, idle, times = list[FoundSession](), list[FoundSession](), list[int]()
+    for each in sorted(watch.values(), key=lambda each: (each.changed_at_ms, key_of(each.found))):
+        waiting = [] if each.is_captured else [(each.changed_at_ms + rest.debounce_ms, captures)]
+        if rest.idle_ms is not None and not each.is_idle:
+            # Whatever is set shorter, a session is captured before it is taken for ended.
+            waiting.append((each.changed_at_ms + max(rest.idle_ms, rest.debounce_ms), idle))
+        for at_ms, ripe in waiting:
+            if at_ms <= now_ms:
+                ripe.append(each.found)
+            else:
+                times.append(at_ms)
+    return Due(tuple(captures), tuple(idle), min(times, default=None))
 
 
 def settled(watch: Watch, done: Due, left_out: AbstractSet[Key] = frozenset()) -> Watch:
@@ -224,12 +218,10 @@ def settled(watch: Watch, done: Due, left_out: AbstractSet[Key] = frozenset()) -
     again."""
     captured = {key_of(each) for each in done.captures}
     idle = {*left_out, *(key_of(each) for each in done.idle)}
-    return Watch(
-        {
-            key: evolve(each, is_captured=each.is_captured or key in captured, is_idle=each.is_idle or key in idle)
-            for key, each in watch.sessions.items()
-        }
-    )
+    return {
+        key: evolve(each, is_captured=each.is_captured or key in captured, is_idle=each.is_idle or key in idle)
+        for key, each in watch.items()
+    }
 
 
 def key_of(found: FoundSession) -> Key:

@@ -7,6 +7,7 @@ from attrs import frozen
 from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.injecting.delivery_report import HarnessDeliveries
 from agent_memory.domain.queue import Trouble
+from agent_memory.domain.run_log import counted
 from agent_memory.domain.scheduling import JobHealth
 
 _SEVERAL = 3
@@ -99,15 +100,15 @@ class Health:
         """What a person should look at, one sentence each; empty when all is well."""
         found: list[str] = []
         if self.unreadable:
-            found.append(f"{_count(len(self.unreadable), 'file')} in topics/ cannot be read: {self.unreadable[0]}")
+            found.append(f"{counted(len(self.unreadable), 'file')} in topics/ cannot be read: {self.unreadable[0]}")
         if given_up := sum(not each.malformed for each in self.failed):
             found.append(
-                f"{_count(given_up, 'inbox entry', 'inbox entries')} given up; "
+                f"{counted(given_up, 'inbox entry', 'inbox entries')} given up; "
                 "`memory consolidate --retry-failed` tries again"
             )
         if malformed := sum(each.malformed for each in self.failed):
             found.append(
-                f"{_count(malformed, 'malformed inbox file')} in inbox/.failed/; correct or remove what is there"
+                f"{counted(malformed, 'malformed inbox file')} in inbox/.failed/; correct or remove what is there"
             )
         if self.last_run is not None and self.last_run.result != "completed":
             found.append(f"the last run {self.last_run.result}: {self.last_run.message}")
@@ -126,16 +127,12 @@ class Health:
             if missed:
                 newest = missed[-1]
                 found.append(
-                    f"{_count(len(missed), kind)} did not arrive; the last, "
+                    f"{counted(len(missed), kind)} did not arrive; the last, "
                     f"{'to' if injects else 'from'} {newest.harness or 'a hook'} at {newest.at}: {newest.message}"
                 )
         if self.unrecorded:
-            found.append(f"{_count(self.unrecorded, 'write')} not recorded by git yet; the next run records them")
+            found.append(f"{counted(self.unrecorded, 'write')} not recorded by git yet; the next run records them")
         return (*found, *self.job_problems, *self.warnings)
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 @frozen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 
-from attrs import field, frozen
+from attrs import frozen
 
 from agent_memory.domain.entry import Listed, Listing, StoredEntry, UnreadableFile
 from agent_memory.domain.text.links import find_links
@@ -102,29 +102,47 @@ class LinkGraph:
 class _Known:
     live: Mapping[str, Listed]
     aliases: Mapping[str, Listed]
-    archived: Mapping[str, Listed] = field(factory=dict[str, Listed])
+    archived: Mapping[str, Listed]
 
-    def find(self, id: str) -> tuple[Whereabouts, Listed | None]:
-        for where, entries in (
+    def find(self, id: str) -> tuple[Whereabouts, str | None, str | None]:
+        """Where it is, and id and title of the entry that it leads to."""
+        kinds = (
             (Whereabouts.LIVE, self.live),
             (Whereabouts.ALIAS, self.aliases),
             (Whereabouts.ARCHIVED, self.archived),
-        ):
+        )
+        for where, entries in kinds:
             if id in entries:
-                return where, entries[id]
-        return Whereabouts.UNRESOLVED, None
+                return where, entries[id].meta.id, entries[id].meta.title
+        return Whereabouts.UNRESOLVED, None, None
+
+    def reference(self, id: str) -> Reference:
+        where, _, title = self.find(id)
+        return Reference(id, where, title)
+
+
+def _known(live: Listing, archive: Listing) -> _Known:
+    aliases = {alias: each for each in reversed(live.entries) for alias in each.meta.aliases}
+    return _Known(live.by_id, aliases, archive.by_id)
 
 
 def links_of(entry: StoredEntry, bodies: Iterable[StoredEntry], live: Listing, archive: Listing) -> LinkSheet:
     """The links of an entry, live or archived; `bodies` are the entries that may link to it, each looked at once."""
-    known = _known(live, archive)
-    names = frozenset((entry.meta.id, *entry.meta.aliases))
-    outgoing = dict.fromkeys((link.target, link.label) for link in find_links(entry.body))
+    known, id = _known(live, archive), entry.meta.id
+    names = frozenset((id, *entry.meta.aliases))
+    # What an earlier version of a live entry said does not count.
+    newest = {**archive.by_id, **live.by_id}
+    successors = (each.meta.id for each in newest.values() if id in each.meta.supersedes and each.meta.id != id)
     return LinkSheet(
-        outgoing=tuple(_outgoing(target, label, known) for target, label in outgoing),
-        incoming=tuple(link for other in bodies if other.meta.id != entry.meta.id for link in _incoming(other, names)),
-        supersedes=tuple(_reference(id, known) for id in entry.meta.supersedes),
-        superseded_by=tuple(_reference(id, known) for id in _successors(entry.meta.id, live, archive)),
+        outgoing=tuple(OutgoingLink(target, label, *known.find(target)) for target, label in _links_in(entry)),
+        incoming=tuple(
+            IncomingLink(other.meta.id, other.meta.title, target, label)
+            for other in bodies
+            for target, label in _links_in(other)
+            if target in names and other.meta.id != id
+        ),
+        supersedes=tuple(map(known.reference, entry.meta.supersedes)),
+        superseded_by=tuple(map(known.reference, successors)),
         aliases=entry.meta.aliases,
     )
 
@@ -137,47 +155,19 @@ def graph_of(
     known = _known(live, archive)
     edges = tuple(edge for entry in bodies for edge in _edges(entry, known) if edge.target not in left_out)
     named = {edge.target for edge in edges if edge.where is Whereabouts.ARCHIVED}
-    old = (known.archived[id] for id in dict.fromkeys(each.meta.id for each in archive.entries) if id in named)
-    return LinkGraph((*live.entries, *old), edges)
+    return LinkGraph((*live.entries, *(each for id, each in archive.by_id.items() if id in named)), edges)
 
 
 def _edges(entry: StoredEntry, known: _Known) -> Iterator[Edge]:
-    links = dict.fromkeys((link.target, link.label) for link in find_links(entry.body)) if "[[" in entry.body else {}
-    named = [(Relation.LINKS, target, label) for target, label in links]
+    named = [(Relation.LINKS, target, label) for target, label in _links_in(entry)]
     named += [(Relation.SUPERSEDES, target, None) for target in entry.meta.supersedes]
     for relation, target, label in named:
-        where, listed = known.find(target)
-        yield Edge(entry.meta.id, target if listed is None else listed.meta.id, relation, label, where)
+        where, id, _ = known.find(target)
+        yield Edge(entry.meta.id, id or target, relation, label, where)
 
 
-def _known(live: Listing, archive: Listing) -> _Known:
-    aliases: dict[str, Listed] = {}
-    for each in live.entries:
-        for alias in each.meta.aliases:
-            aliases.setdefault(alias, each)
-    by_id = {each.meta.id: each for each in live.entries}
-    return _Known(by_id, aliases, {each.meta.id: each for each in archive.entries})
-
-
-def _outgoing(target: str, label: str | None, known: _Known) -> OutgoingLink:
-    where, listed = known.find(target)
-    id, title = (None, None) if listed is None else (listed.meta.id, listed.meta.title)
-    return OutgoingLink(target, label, where, id, title)
-
-
-def _incoming(other: StoredEntry, names: frozenset[str]) -> Iterable[IncomingLink]:
-    if "[[" not in other.body:
+def _links_in(entry: StoredEntry) -> Iterable[tuple[str, str | None]]:
+    """Target and label of each link of a body, each once."""
+    if "[[" not in entry.body:
         return ()
-    found = dict.fromkeys((link.target, link.label) for link in find_links(other.body) if link.target in names)
-    return [IncomingLink(other.meta.id, other.meta.title, target, label) for target, label in found]
-
-
-def _successors(id: str, live: Listing, archive: Listing) -> Iterable[str]:
-    """Ids of the entries that say so now; what an earlier version of a live entry said does not count."""
-    newest = {**{each.meta.id: each for each in archive.entries}, **{each.meta.id: each for each in live.entries}}
-    return [each.meta.id for each in newest.values() if id in each.meta.supersedes and each.meta.id != id]
-
-
-def _reference(id: str, known: _Known) -> Reference:
-    where, listed = known.find(id)
-    return Reference(id, where, None if listed is None else listed.meta.title)
+    return dict.fromkeys((link.target, link.label) for link in find_links(entry.body))

@@ -12,6 +12,7 @@ from agent_memory.domain.change import Applied, Receipt
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import Outcome, Pending, Quarantined, Trouble
+from agent_memory.domain.run_log import counted
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error
 
@@ -163,8 +164,8 @@ def sentence_of(run: Run) -> str:
     """`3 sessions processed, 7 entries written, 1 waiting (history unavailable: …)`."""
     summary = summary_of(run)
     parts = [
-        f"{_count(summary.processed, 'session')} {'planned' if run.dry_run else 'processed'}",
-        f"{_count(summary.entries_written, 'entry', 'entries')} written",
+        f"{counted(summary.processed, 'session')} {'planned' if run.dry_run else 'processed'}",
+        f"{counted(summary.entries_written, 'entry', 'entries')} written",
     ]
     if summary.entries_updated:
         parts.append(f"{summary.entries_updated} updated")
@@ -194,7 +195,3 @@ def exit_code_of(run: Run) -> int:
 
 def _last_error(failed: list[Settled]) -> Error | None:
     return next((each.error for each in reversed(failed) if each.error is not None), None)
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from operator import mul
 
 from attrs import frozen
@@ -161,18 +161,10 @@ def cosine(one: bytes, other: bytes) -> float:
     return sum(map(mul, mine, theirs)) / math.sqrt(lengths) if lengths and len(one) == len(other) else 0.0
 
 
-class _TermOfWord(dict[str, str]):
-    """`term_of` of each word. It forgets them when it goes: those of a whole store are megabytes."""
-
-    def __missing__(self, word: str) -> str:
-        self[word] = term = term_of.__wrapped__(word)
-        return term
-
-
-def about_terms(meta: Meta, term_of_word: Callable[[str], str] = term_of) -> AbstractSet[str]:
+def about_terms(meta: Meta) -> AbstractSet[str]:
     """The `content_terms` of title, description and tags, in the order of these. Of a tag the prefix does not count."""
-    words = words_of(" ".join((meta.title, meta.description, *map(_slug, meta.tags))))
-    terms = dict.fromkeys(map(term_of_word, words))
+    tags = (tag.partition("__")[2] or tag for tag in meta.tags)
+    terms = dict.fromkeys(map(term_of, words_of(" ".join((meta.title, meta.description, *tags)))))
     terms.pop("", None)
     return terms.keys()
 
@@ -191,14 +183,9 @@ def postings_among(entries: Iterable[Listed], terms: frozenset[str] | None = Non
     """Which of these entries are about which of the terms; None: of all."""
     places: defaultdict[str, list[int]] = defaultdict(list)
     counts: list[int] = []
-    term_of_word = _TermOfWord().__getitem__
     for at, each in enumerate(entries):
-        about = about_terms(each.meta, term_of_word)
+        about = about_terms(each.meta)
         counts.append(len(about))
         for term in about if terms is None else terms.intersection(about):
             places[term].append(at)
     return Postings(dict(places), counts)
-
-
-def _slug(tag: str) -> str:
-    return tag.partition("__")[2] or tag

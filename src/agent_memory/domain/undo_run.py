@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from attrs import field, frozen
 
 from agent_memory.domain.recording.file_change import FileChange, hash_of
-from agent_memory.domain.run_log import LoggedAction, LoggedRun, short_id
+from agent_memory.domain.run_log import LoggedAction, LoggedRun, counted, short_id
 from agent_memory.domain.tiers import Tier, TierList
 
 MOST_REASONS = 10
@@ -70,8 +70,7 @@ def sentence_of(undone: Undone) -> str:
     if not undone.actions and undone.root.machine == "defrag":
         parts.append("tiers put back as they were")
     if undone.sections:
-        count = len(undone.sections)
-        parts.append(f"{count} managed section{'' if count == 1 else 's'} restored")
+        parts.append(f"{counted(len(undone.sections), 'managed section')} restored")
     what = did_what(undone.undid, undone.root)
     said = f"{what[:1].upper()}{what[1:]}: {', '.join(parts) or 'no note differs by it'}"
     return f"A dry run. {said}" if undone.dry_run else said

@@ -76,7 +76,8 @@ def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Watching:
         raise UsageInvalid(f"Sessions of {unknown} cannot be watched", hint)
     chosen = tuple(dict.fromkeys(harnesses)) or tuple(sorted(io.backfill.finders))
     since_ms = io.backfill.clock.now_ms() - rest.debounce_ms
-    state, done, last_trouble = Watch(), Watching(), ""
+    state: Watch = {}
+    done, last_trouble = Watching(), ""
     while not io.is_stopped():
         found, trouble = _found(io, chosen, since_ms)
         if trouble != last_trouble:  # a directory that cannot be listed cannot be listed every two seconds

@@ -189,7 +189,7 @@ def _defrag_document(run: DefragRun) -> dict[str, Any]:
         "refused": rows_of(run.plan.dropped, "subject", "reasons"),
         "deferred": [{"action": kind_of(each.action), "ids": list(ids_of(each.action))} for each in run.plan.deferred],
         "left": rows_of(run.left, "kind", "ids", "reason"),
-        "retiered": defrag_run.summary_of(run).retiered,
+        "retiered": len(defrag_run.retiered(run)),
         "tiers": fields_of(run.tiers, "hot", "warm"),
         "targets": [] if run.published is None else rows_of(run.published.targets, "path", "outcome"),
         "warnings": list(run.warnings),
