@@ -30,8 +30,8 @@ class Subject:
 
 
 _PLANNING = (
-    "body_checks directives drafts inline_fallback known_subjects linking new_entries origin planned_store plan_provenance planning "
-    "planning_properties related replacements run_limits salience same_body statements taken_ids"
+    "body_checks directives drafts inline_fallback known_subjects new_entries origin plan_provenance planning "
+    "planning_properties related replacements salience statements"
 )
 
 SUBJECTS: Mapping[str, Subject] = {

@@ -52,11 +52,6 @@ def test_an_elision_that_was_there_before_is_no_new_one() -> None:
     assert text_problems(text, before=text) == ()
 
 
-def test_so_much_of_an_elision_is_quoted() -> None:
-    line = f"...continued with {' '.join(unlike(20))}"
-    assert text_problems(f"Port 9090.\n{line}\nMore.") == (f"leaves text out: {line[:80]!r}",)
-
-
 def test_an_echo_of_the_prompt_is_found() -> None:
     for phrase in ECHOED:
         assert any("repeats the prompt" in problem for problem in text_problems(f"Note: {phrase}."))
@@ -80,34 +75,3 @@ def test_a_long_honest_text_is_no_loop() -> None:
     assert not is_looping(" ".join(words))
     assert not is_looping("\n".join(f"- `{word}`: the setting for {word}" for word in words[:100]))
     assert not is_looping("")
-
-
-def unlike(count: int) -> list[str]:
-    return [f"word{n}" for n in range(count)]
-
-
-def test_two_fifths_of_repeated_phrases_are_a_loop_and_not_less() -> None:
-    phrase = ["one", "two", "three", "four", "five", "six"]  # seven times: 7 of it, and 6 of each of its five shifts
-    assert is_looping(" ".join((*unlike(50), *(phrase * 7))))
-    assert not is_looping(" ".join((*unlike(51), *(phrase * 7))))
-    assert is_looping(" ".join((*unlike(24), *(["go"] * 25))))
-    assert not is_looping(" ".join((*unlike(25), *(["go"] * 25))))
-    assert not is_looping(" ".join((*unlike(90), *(phrase * 7))))
-
-
-@pytest.mark.parametrize(
-    ("line", "same", "unlike_lines", "looping"),
-    [
-        ("The same line.", 5, 7, True),
-        ("The same line.", 4, 8, False),
-        ("The same line.", 6, 9, False),  # two fifths are not enough
-        ("The same line.", 5, 6, False),  # eleven lines are too few to tell
-        ("four", 5, 7, True),
-        ("|-|", 5, 7, False),  # so short a line says nothing
-    ],
-)
-def test_two_fifths_of_equal_lines_are_a_loop(line: str, same: int, unlike_lines: int, looping: bool) -> None:
-    lines = [f"About {word} there is one thing to say: {word}." for word in unlike(unlike_lines)]
-    for n in range(same):
-        lines.insert(2 * n, " " * n + line)
-    assert is_looping("\n".join(lines)) is looping

@@ -100,10 +100,3 @@ def test_a_persons_note_is_stored_whole_unless_what_was_made_of_it_says_it(
     plan = plan_window(ChangeSet(entries), facts("alpha", note))
     bodies = [change.entry.body for change in plan.changes if isinstance(change, Create)]
     assert bodies == [*written, *(() if is_kept else (note,))]
-
-
-def test_why_nothing_was_kept_is_told_in_a_few_words() -> None:
-    said = plan_window(ChangeSet(skipped="small talk " * 100), facts("A", "B c.", Harness.AMP)).skipped
-    assert said is not None
-    assert said.startswith("small talk small talk")
-    assert len(said) <= 500

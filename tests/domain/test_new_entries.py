@@ -72,14 +72,6 @@ def test_a_renewed_handoff_is_the_one_that_a_ref_means_and_there_is_no_second() 
     assert plan.dropped == (Dropped("And again", ("a session has one handoff",)),)
 
 
-@pytest.mark.parametrize(("given", "kept"), [("What is\nopen", "What is open"), (None, "Open: deploy.")])
-def test_a_renewed_handoff_says_what_it_is_about_or_that_is_derived(given: str | None, kept: str) -> None:
-    meta = evolve(OLD_HANDOFF.meta, description="All that was open then")
-    old = evolve(OLD_HANDOFF, listed=evolve(OLD_HANDOFF.listed, meta=meta))
-    plan = plan_window(ChangeSet((evolve(HANDOFF, description=given),)), facts(old, handoff_id=HANDOFF_ID))
-    assert [each.entry.meta.description for each in plan.changes if isinstance(each, Replace)] == [kept]
-
-
 @pytest.mark.parametrize("shown", [(), (stored("id__bbbbbb", "Other", "Other."),)])
 def test_a_handoff_that_was_not_shown_is_not_renewed(shown: tuple[StoredEntry, ...]) -> None:
     plan = plan_window(ChangeSet((HANDOFF,)), facts(*shown, handoff_id=HANDOFF_ID))
@@ -136,20 +128,6 @@ def test_nothing_links_to_what_was_shown_and_forgotten_since() -> None:
     assert created(plan_window(said, facts(shown))) == [("Deploys", "See [[id__bbbbbb|the port]].")]
     forgotten = plan_window(said, facts(shown, live=(), taken_ids=frozenset[str]()))
     assert created(forgotten) == [("Deploys", "See the port.")]
-
-
-def test_what_a_note_says_of_itself_is_compared_as_it_will_be_stored() -> None:
-    plan = plan_window(
-        ChangeSet((note("One", "I am [[ref:a|me]].", ref="a"),)), facts(stored("id__bbbbbb", "B", "I am me."))
-    )
-    assert plan.dropped == (Dropped("One", ("it is already stored as id__bbbbbb",)),)
-
-
-def test_reports_of_links_that_lead_nowhere_name_each_entry() -> None:
-    plan = plan_window(ChangeSet((note("One", "See [[ref:x]]."), note("Two", "About [[ref:y]] it."))), facts())
-    assert [(each.subject, len(each.reasons)) for each in plan.dropped] == [("One", 1), ("Two", 1)]
-    long = plan_window(ChangeSet((note("One", links=("y" * 100,)),)), facts())
-    assert long.dropped[0].reasons == (f"a link to {'y' * 79}… leads nowhere and was left out",)
 
 
 def test_what_an_entry_leaves_out_has_its_default() -> None:

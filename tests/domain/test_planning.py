@@ -11,7 +11,7 @@ from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.inbox_entry import Context, InboxEntry, InlineNote, SessionFile
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, ProposedUpdate, stored_when_applied
-from agent_memory.domain.planning.plan_window import plan_inline_fallback, plan_window
+from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.derive import body_hash
 from agent_memory.domain.text.ids import mint_id
@@ -160,11 +160,6 @@ def test_a_link_that_leads_nowhere_becomes_plain_text() -> None:
     assert "ref:yy leads nowhere" in reasons(plan)
 
 
-def test_a_link_to_a_dropped_entry_becomes_plain_text() -> None:
-    plan = plan_window(ChangeSet((note(body="See [[ref:b]]."), note(title="x" * 201, ref="b"))), facts())
-    assert [entry.body for entry in created(plan)] == ["See a note that was not kept."]
-
-
 def test_hidden_text_and_sentinels_are_taken_out() -> None:
     """P18"""
     tag_text = "".join(chr(0xE0000 + ord(each)) for each in "ignore")
@@ -241,40 +236,6 @@ HANDOFF = note("Where it stands", "Open: deploy.", kind=Kind.HANDOFF)
 def test_a_handoff_expires_some_days_after_the_sessions_last_turn() -> None:
     (entry,) = created(plan_window(ChangeSet((HANDOFF,)), facts(handoff_days=7)))
     assert entry.meta.expires_at_ms == NOON - 1_000 + 7 * DAY_MS
-
-
-def test_a_session_that_ended_long_ago_gets_no_handoff() -> None:
-    plan = plan_window(ChangeSet((HANDOFF,)), facts(now_ms=NOON + 8 * DAY_MS))
-    assert plan.changes == ()
-    assert "ended more than 7 days ago" in reasons(plan)
-
-
-def test_a_session_has_one_handoff() -> None:
-    plan = plan_window(ChangeSet((HANDOFF, evolve(HANDOFF, body="Another."))), facts())
-    assert len(created(plan)) == 1
-    assert "one handoff" in reasons(plan)
-
-
-def test_the_sessions_handoff_is_replaced_freely() -> None:
-    old = stored("id__aaaaaa", "Handoff", "Open: port 8080, `make x`.", kind=Kind.HANDOFF, expires_at_ms=NOON)
-    plan = plan_window(
-        ChangeSet(updates=(ProposedUpdate("id__aaaaaa", body="Open: deploy."),)), facts(old, handoff_id="id__aaaaaa")
-    )
-    assert replaced(plan)[0].body == "Open: deploy."
-    assert replaced(plan)[0].meta.expires_at_ms == NOON - 1_000 + 7 * DAY_MS
-
-
-def test_a_new_handoff_renews_the_one_that_the_session_has() -> None:
-    old = stored("id__aaaaaa", "Handoff", "Open: port 8080.", kind=Kind.HANDOFF)
-    plan = plan_window(ChangeSet((HANDOFF,)), facts(old, handoff_id="id__aaaaaa"))
-    assert [entry.body for entry in replaced(plan)] == ["Open: deploy."]
-    assert created(plan) == []
-
-
-def test_another_sessions_handoff_is_not_replaced_freely() -> None:
-    old = stored("id__aaaaaa", "Handoff", "Open: port 8080.", kind=Kind.HANDOFF)
-    plan = plan_window(ChangeSet(updates=(ProposedUpdate("id__aaaaaa", body="Open: deploy."),)), facts(old))
-    assert plan.changes == ()
 
 
 # -- updates ----------------------------------------------------------------------------------------------------------
@@ -386,16 +347,6 @@ def test_what_is_no_longer_live_is_left_alone() -> None:
     assert "no longer live" in reasons(plan_window(update, known))
 
 
-def test_an_update_that_loses_something_unnamed_is_dropped() -> None:
-    old = stored("id__aaaaaa", body="Never use `npm ci` on port 8080.")
-    update = ProposedUpdate("id__aaaaaa", body="Use npm.", drops=("8080",))
-    plan = plan_window(ChangeSet(updates=(update,)), facts(old))
-    assert plan.changes == ()
-    assert "'npm ci', 'Never use" in reasons(plan)
-    named = evolve(update, drops=("8080", "npm ci", "never"))
-    assert len(plan_window(ChangeSet(updates=(named,)), facts(old)).changes) == 1
-
-
 def test_an_update_with_an_elision_is_dropped_unless_the_entry_held_it_before() -> None:
     update = ChangeSet(updates=(ProposedUpdate("id__aaaaaa", body="Port 8080.\n[rest of the note unchanged]"),))
     assert "leaves text out" in reasons(plan_window(update, facts(stored("id__aaaaaa", body="Port 8080."))))
@@ -421,23 +372,7 @@ def test_an_entry_is_changed_once() -> None:
     assert reasons(plan).count("replaced or archived once") == 2
 
 
-def test_links_of_the_old_version_are_left_alone() -> None:
-    """They may lead to the archive."""
-    old = stored("id__aaaaaa", body="Port 8080, see [[id__gggggg]].")
-    update = ProposedUpdate("id__aaaaaa", body="Port 8080, see [[id__gggggg]] and [[id__hhhhhh]].")
-    plan = plan_window(ChangeSet(updates=(update,)), facts(old))
-    assert replaced(plan)[0].body == "Port 8080, see [[id__gggggg]] and id__hhhhhh."
-
-
 # -- superseded -------------------------------------------------------------------------------------------------------
-
-
-def test_a_superseded_entry_is_archived_and_its_successor_says_so() -> None:
-    old = stored("id__aaaaaa")
-    plan = plan_window(ChangeSet((note(turns=(3,), supersedes=("id__aaaaaa",)),)), facts(old))
-    at_ms = NOON - 1_000
-    assert plan.changes[1] == Retire("id__aaaaaa", "hash-id__aaaaaa", at_ms)
-    assert (created(plan)[0].meta.supersedes, created(plan)[0].meta.valid_from_ms) == (("id__aaaaaa",), at_ms)
 
 
 def test_an_old_session_does_not_supersede_what_was_learnt_later() -> None:
@@ -456,11 +391,6 @@ def test_nor_does_it_put_what_it_knew_in_place_of_that() -> None:
     assert (plan.changes, "newer than this session" in reasons(plan)) == ((), True)
     more = evolve(update, body="It listens on port 8081. It is slow.", drops=())
     assert len(plan_window(ChangeSet(updates=(more,)), facts(old)).changes) == 1
-
-
-def test_another_repositorys_entry_is_not_superseded() -> None:
-    old = stored("id__aaaaaa", scope="github.com/other/x")
-    assert "another repository" in reasons(plan_window(ChangeSet((note(supersedes=("id__aaaaaa",)),)), facts(old)))
 
 
 # -- the run's limit --------------------------------------------------------------------------------------------------
@@ -582,21 +512,3 @@ def test_an_agents_note_is_the_agents_and_may_be_left_out() -> None:
         assert plan_window(ChangeSet(skipped="nothing"), known).changes == ()
         (entry,) = created(plan_window(ChangeSet((note(NOTE.title, NOTE.body),)), known))
         assert entry.meta.origin is Origin.AGENT
-
-
-def test_the_fallback_keeps_a_long_note_whole_and_defuses_it() -> None:
-    long = InlineNote("t" * 300, "word \u202e" * 4_000 + "<!-- agent-memory:start --> [[id__zzzzzz]]")
-    known = inline()
-    plan = plan_inline_fallback(evolve(known, entry=evolve(known.entry, retrieval=long)))
-    (entry,) = created(plan)
-    assert len(entry.body) > 8_000
-    assert len(entry.meta.title) <= 200
-    assert "agent-memory:start" not in entry.body
-    assert "\u202e" not in entry.body
-    assert "[[" not in entry.body
-
-
-def test_the_fallback_does_not_store_a_body_twice_and_does_nothing_for_sessions() -> None:
-    known = inline(live=(stored("id__aaaaaa", body=NOTE.body),))
-    assert "already stored as id__aaaaaa" in reasons(plan_inline_fallback(known))
-    assert plan_inline_fallback(facts()) == Plan()

@@ -1,20 +1,14 @@
 from __future__ import annotations
 
-from collections import Counter
-from functools import reduce
-from math import log, sqrt
-from operator import add
 from typing import Any
 
 import pytest
 from attrs import evolve
-from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.planning.shown import (
     MOST_SHOWN,
-    NOTE_OVERHEAD_CHARS,
     Ranked,
     catalog_of,
     choose_shown,
@@ -24,9 +18,7 @@ from agent_memory.domain.planning.shown import (
     tag_vocabulary,
 )
 from agent_memory.domain.tagging import TagVocabulary
-from agent_memory.domain.text.terms import content_sequence, content_terms
 from agent_memory.domain.vocabulary import Harness, Sensitivity
-from packed_notes import partly_packed
 
 REPO = "github.com/acme/web"
 
@@ -81,17 +73,6 @@ def scores(session: History, *live: Listed) -> list[float]:
     return [known.get(each.meta.id, 0.0) for each in live]
 
 
-def test_words_count_more_the_rarer_they_are_and_the_oftener_they_were_said_and_less_in_a_long_description() -> None:
-    short = listed("id__short1", "Staging port")
-    long = listed("id__long11", "Staging release", description="Checklist for the quarter")
-    rare, common = log(1 + 2 / 1), log(1 + 2 / 2)
-    said_twice, said_once = 1 + log(2), 1 + log(1)
-    assert scores(window("Staging. Staging?", "A port."), short, long) == [
-        pytest.approx((common * said_twice + rare * said_once) / sqrt(2)),
-        pytest.approx(common * said_twice / sqrt(4)),
-    ]
-
-
 @pytest.mark.parametrize(
     ("holding", "total", "is_telling"), [(5, 10, True), (6, 10, False), (9, 9, True), (1, 10, True), (10, 10, False)]
 )
@@ -101,60 +82,6 @@ def test_a_word_that_most_entries_hold_tells_nothing_about_any_of_them_where_the
     entries = [listed(f"id__{n:06}", "Staging" if n < holding else "Release") for n in range(total)]
     found = scores(window("staging"), *entries)
     assert [score > 0 for score in found] == [is_telling and n < holding for n in range(total)]
-
-
-def test_an_entry_without_words_is_related_to_nothing() -> None:
-    assert scores(window("staging"), listed("id__empty1", "To be"), listed("id__full11", "Staging")) == [
-        0.0,
-        pytest.approx(log(1 + 2 / 1)),
-    ]
-
-
-_said = st.lists(st.sampled_from(("staging", "ports", "tides", "the", "locks", "7")), max_size=6).map(" ".join)
-_metas = st.fixed_dictionaries(
-    {
-        "title": _said,
-        "description": _said,
-        "scope": st.sampled_from((REPO, REPO, "global", "github.com/other/x")),
-        "updated_at_ms": st.integers(0, 2),
-        "sensitivity": st.sampled_from((Sensitivity.NORMAL, Sensitivity.NORMAL, Sensitivity.SECRET)),
-        "sources": st.sampled_from(("s-1", "s-2")).map(lambda session: (Source(Harness.AMP, session),)),
-    }
-)
-
-
-def plainly_ranked(said: str, live: list[Listed], session_id: str | None) -> list[Ranked]:
-    """Each entry for itself."""
-    counts = Counter(content_sequence(said))
-    known = [each for each in live if each.meta.scope in (REPO, "global")]
-    known = [each for each in known if each.meta.sensitivity is not Sensitivity.SECRET]
-    words = {each.meta.id: content_terms(f"{each.meta.title} {each.meta.description}") for each in known}
-    spread = Counter(word for own in words.values() for word in own)
-
-    def score(each: Listed) -> float:
-        shared = sorted(words[each.meta.id] & counts.keys())
-        telling = [word for word in shared if spread[word] <= len(known) / 2 or len(known) < 10]
-        weights = (log(1 + len(known) / spread[word]) * (1 + log(counts[word])) for word in telling)
-        weight = reduce(add, weights, 0.0)  # `sum` of Python 3.12 rounds once
-        own = 1_000.0 if session_id in each.meta.thread_ids else 0.0
-        return (weight / sqrt(len(words[each.meta.id])) if weight else 0.0) + own
-
-    scored = [(-score(each), -each.meta.updated_at_ms, each.meta.id) for each in known]
-    return [Ranked(id, -negated) for negated, _, id in sorted(scored) if negated]
-
-
-@given(_said, st.lists(st.tuples(_metas, st.booleans()), max_size=14), st.sampled_from((None, "s-1")))
-def test_many_are_ranked_as_each_for_itself_whichever_are_packed(
-    said: str, made: list[tuple[dict[str, Any], bool]], session_id: str | None
-) -> None:
-    live = [
-        Listed(Meta(f"id__{number:06}", created_at_ms=0, **meta), f"{number}.md", "")
-        for number, (meta, _) in enumerate(made)
-    ]
-    some = partly_packed(zip(live, (is_packed for _, is_packed in made), strict=True))
-    expected = plainly_ranked(said, live, session_id)
-    assert list(rank_related(window(said), live, REPO, session_id)) == expected
-    assert list(rank_related(window(said), some, REPO, session_id)) == expected
 
 
 def test_other_repositories_and_secret_entries_are_left_out() -> None:
@@ -167,21 +94,6 @@ def test_other_repositories_and_secret_entries_are_left_out() -> None:
 def test_entries_of_the_same_session_come_first_of_all() -> None:
     own = evolve(OTHER, meta=evolve(OTHER.meta, sources=(Source(Harness.AMP, "s-1"),)))
     assert ids(rank_related(window("staging server port"), (PORTS, own), REPO, "s-1")) == [own.meta.id, PORTS.meta.id]
-
-
-def test_of_entries_of_the_same_session_what_is_spoken_of_comes_first_and_others_keep_their_score() -> None:
-    own = (Source(Harness.AMP, "s"),)
-    spoken = listed("id__spoke1", "Staging server ports", sources=own)
-    silent = listed("id__silen1", "Something else", sources=own)
-    live = (silent, spoken, PORTS, OTHER, TESTS, *(listed(f"id__fill{n:02}", f"Filler{n}") for n in range(6)))
-    without = dict(zip(map(id, live), scores(window("staging ports"), *live), strict=True))
-    ranked = rank_related(window("staging ports"), live, REPO, "s")
-    assert [(each.id, each.score) for each in ranked[:3]] == [
-        (spoken.meta.id, 1_000 + without[id(spoken)]),
-        (silent.meta.id, 1_000),
-        (PORTS.meta.id, without[id(PORTS)]),
-    ]
-    assert without[id(spoken)] > 0 < without[id(PORTS)]
 
 
 def test_who_shares_only_what_most_share_comes_no_sooner_than_who_shares_nothing() -> None:
@@ -234,34 +146,12 @@ def test_a_session_without_an_id_has_written_nothing() -> None:
     assert scores(window("nothing of the kind"), nobodys) == [0.0]
 
 
-def test_all_entries_of_the_same_session_are_worth_reading() -> None:
-    own = tuple(
-        evolve(each, meta=evolve(each.meta, sources=(Source(Harness.AMP, "s-1"),)))
-        for each in (listed(f"id__own{n:03}", f"Note {n}") for n in range(3 * MOST_SHOWN))
-    )
-    shown = ids_to_show(rank_related(window("staging server port"), (PORTS, *own), REPO, "s-1"))
-    assert set(shown) == {each.meta.id for each in own}
-
-
 def test_entries_are_shown_whole_or_not_at_all() -> None:
     """P11"""
     large, small = StoredEntry(PORTS, "x" * 1_000), StoredEntry(TESTS, "short")
     assert choose_shown((large, small), note_chars(large) + note_chars(small)) == (large, small)
     assert choose_shown((large, small), note_chars(large) - 1) == (small,)
     assert choose_shown((large, small), 0) == ()
-
-
-def test_each_entry_that_is_shown_takes_of_the_room() -> None:
-    large, small, third = StoredEntry(PORTS, "x" * 1_000), StoredEntry(TESTS, "short"), StoredEntry(OTHER, "short")
-    room = note_chars(large) + note_chars(small)
-    assert choose_shown((large, small, third), room) == (large, small)
-    assert choose_shown((large, small, third), room + note_chars(third)) == (large, small, third)
-
-
-def test_all_that_is_shown_of_a_note_is_counted() -> None:
-    meta = Meta("id__aaaaaa", "12", 0, 0, description="123", tags=("1234", "12345"), scope="123456")
-    entry = StoredEntry(Listed(meta, "topics/a.md", "h"), "1234567")
-    assert note_chars(entry) == NOTE_OVERHEAD_CHARS + 2 + 3 + (4 + 1) + (5 + 1) + 6 + 7
 
 
 def test_an_entry_that_would_not_be_seen_whole_is_not_shown() -> None:

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Retire
-from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry
+from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.instants import DAY_MS
@@ -71,13 +71,6 @@ def test_a_title_is_cleaned_and_the_rest_stays() -> None:
     assert new.body == old.body
 
 
-def test_a_title_or_a_body_with_a_fault_is_refused_with_all_reasons() -> None:
-    update = ProposedUpdate(A, title="\u200b", body="\u200b")
-    assert refusal(planned(update, stored(A))) == Dropped(A, ("the title is empty", "the body is empty"))
-    long = ProposedUpdate(A, body="word " * 1_601)
-    assert refusal(planned(long, stored(A))).reasons == ("the body has 8,004 characters, at most 8,000 are allowed",)
-
-
 def test_what_an_old_text_got_wrong_does_not_stand_against_a_change_of_something_else() -> None:
     old = stored(A, "x" * 201, "word " * 1_700 + "8080")
     assert updated(ProposedUpdate(A, tags=("new",)), old).meta.tags == ("topic__new",)
@@ -108,16 +101,6 @@ def test_what_the_title_and_description_said_must_not_get_lost_either() -> None:
     assert "team_ops" in refusal(planned(ProposedUpdate(A, description="Ask them"), old)).reasons[0]
     assert "r2d2" in refusal(planned(ProposedUpdate(A, title="Staging"), old)).reasons[0]
     assert updated(ProposedUpdate(A, title="Staging", body=f"{old.body} Rack R2D2."), old).meta.title == "Staging"
-
-
-def test_a_dozen_of_what_is_lost_is_named() -> None:
-    old = stored(A, body=" ".join(f"`t{n}x`" for n in range(12)))
-    update = ProposedUpdate(A, body="Nothing of it.")
-    (reason,) = refusal(planned(update, old)).reasons
-    assert reason.startswith("it would lose 't0x', 't10x', 't11x', 't1x', ")
-    assert reason.endswith("'t9x', and its drops do not name that")
-    (reason,) = refusal(planned(update, stored(A, body=f"{old.body} `t12x` `t13x`"))).reasons
-    assert reason.endswith("'t7x' and 2 more, and its drops do not name that")
 
 
 def test_only_the_sessions_own_handoff_may_lose_what_it_says() -> None:
@@ -179,21 +162,6 @@ def test_a_promotion_does_not_vouch_for_an_order_that_an_agent_concluded_later()
         assert (change.entry.meta.origin, change.entry.meta.promoted_by) == (Origin.AGENT, promoted_by)
 
 
-def test_an_update_is_one_of_the_entrys_sources() -> None:
-    old = stored(A, sources=(Source(Harness.CLAUDE_CODE, "s-1", REPO, turns=(1,)),))
-    assert updated(ProposedUpdate(A, tags=("x",), turns=(3, 1)), old).meta.sources == (
-        Source(Harness.CLAUDE_CODE, "s-1", REPO, turns=(1, 3)),
-    )
-
-
-def test_a_later_window_goes_on_from_what_an_earlier_one_planned() -> None:
-    first = planned(ProposedUpdate(A, tags=("new",)), stored(A))
-    plan = planned(ProposedUpdate(A, title="Staging server"), stored(A), so_far=first)
-    (change,) = plan.changes
-    assert isinstance(change, Replace)
-    assert (change.entry.meta.title, change.entry.meta.tags) == ("Staging server", ("topic__new",))
-
-
 # -- links ------------------------------------------------------------------------------------------------------------
 
 
@@ -215,16 +183,6 @@ def test_links_of_an_update_lead_somewhere_and_those_it_held_are_left_alone() ->
             ),
         ),
     )
-
-
-def test_reports_of_several_updates_stand_beside_each_other() -> None:
-    updates = (
-        ProposedUpdate(A, body="Port 8080, see [[id__hhhhhh]]."),
-        ProposedUpdate(B, body="Port 8080, see [[id__jjjjjj]]."),
-        ProposedUpdate("id__zzzzzz", tags=("x",)),
-    )
-    plan = plan_window(ChangeSet(updates=updates), facts(stored(A), stored(B)))
-    assert [each.subject for each in plan.dropped] == [A, B, "id__zzzzzz"]
 
 
 # -- protected, superseded --------------------------------------------------------------------------------------------
@@ -260,17 +218,6 @@ def test_one_entry_may_take_the_place_of_several() -> None:
     assert created.entry.meta.valid_from_ms == NOON
     assert retired == [Retire(A, f"hash-{A}", NOON), Retire(B, f"hash-{B}", NOON)]
     assert plan.dropped == ()
-
-
-def test_each_entry_says_what_it_takes_the_place_of() -> None:
-    plan = plan_window(ChangeSet((note("One", A), note("Two", B), note("Three"))), facts(stored(A), stored(B)))
-    metas = [change.entry.meta for change in plan.changes if isinstance(change, Create)]
-    assert [(meta.supersedes, meta.valid_from_ms) for meta in metas] == [((A,), NOON), ((B,), NOON), ((), None)]
-
-
-def test_a_refusal_to_supersede_names_the_entry() -> None:
-    plan = plan_window(ChangeSet((note("One", A),)), facts(stored(A, pinned=True)))
-    assert plan.dropped == (Dropped(A, ("not superseded: it is pinned",)),)
 
 
 @pytest.mark.parametrize(

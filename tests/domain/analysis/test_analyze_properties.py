@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 
 import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.analysis.analyze import analyze
-from agent_memory.domain.analysis.features import AnalysisFacts
 from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.findings import Analysis, Finding, FindingKind
+from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.planning.shown import most_urgent_ids, note_chars, shown_chars
+from agent_memory.domain.planning.shown import most_urgent_ids, shown_chars
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity
 from analysed_notes import FACTS, NOON_MS, found, note
@@ -100,31 +96,6 @@ def test_an_entry_that_has_nothing_to_do_with_the_others_changes_nothing(store: 
     assert after.profiles.keys() - before.profiles.keys() == {"id__strang"}
 
 
-def shown_one_by_one(
-    analysis: Analysis, store: dict[str, StoredEntry], max_chars: int, tiers: TierList
-) -> Sequence[str]:
-    """What `most_urgent_ids` shows, found by asking of each finding whether there is room for it."""
-    sizes = {id: note_chars(each) for id, each in store.items() if each.meta.sensitivity is not Sensitivity.SECRET}
-    mendable = [
-        each.ids
-        for each in analysis.findings
-        if sizes.keys() >= set(each.ids) and not all(store[id].meta.pinned for id in each.ids)
-    ]
-    tiered: list[tuple[str, ...]] = [(id,) for id in (*tiers.hot, *tiers.warm) if id in sizes]
-    if sum(sizes.values()) <= max_chars:
-        return list(dict.fromkeys(chain(*mendable, *tiered, sorted(sizes))))
-    taken: list[str] = []
-    groups = [[ids] for ids in mendable]
-    groups += [[ids[:size] for size in range(len(ids) - 1, 1, -1)] for ids in mendable]
-    groups += [[ids] for ids in tiered]
-    for alternatives in groups:
-        for ids in alternatives:
-            if sum(sizes[id] for id in {*taken, *ids}) <= max_chars:
-                taken += [id for id in ids if id not in taken]
-                break
-    return taken
-
-
 @settings(max_examples=60)
 @given(stores(), st.integers(0, 6_000))
 def test_what_is_shown_fits_and_may_be_seen_p11(store: list[StoredEntry], max_chars: int) -> None:
@@ -134,7 +105,6 @@ def test_what_is_shown_fits_and_may_be_seen_p11(store: list[StoredEntry], max_ch
     shown = most_urgent_ids(analysis, tuple(listed.values()), max_chars, tiers)
     assert len(set(shown)) == len(shown)
     assert sum(shown_chars(listed[id].meta, analysis) for id in shown) <= max_chars
-    assert list(shown) == shown_one_by_one(analysis, {each.meta.id: each for each in store}, max_chars, tiers)
     assert all(listed[id].meta.sensitivity is not Sensitivity.SECRET for id in shown)
 
 
@@ -160,13 +130,6 @@ def test_the_naughty_strings_raise_nothing(shared: Path) -> None:
     strings = json.loads((shared / "corpora/naughty-strings/blns.json").read_text())
     notes = [note(text, f"{text}\n{text} is 5 and not 6.", id=f"id__{n:06}") for n, text in enumerate(strings)]
     assert len(found(*notes).profiles) == len(notes)
-
-
-def test_nothing_is_kept_of_a_body_and_a_generator_is_enough() -> None:
-    secret = "the whole of this sentence is nowhere in the result"
-    analysis = analyze((note(f"Note {n}", secret) for n in range(3)), AnalysisFacts(NOON_MS))
-    assert analysis.findings
-    assert secret not in repr(analysis)
 
 
 def test_of_two_files_with_one_id_the_first_counts() -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.findings import Analysis, Finding, FindingKind, finding_fingerprint, store_fingerprint
-from agent_memory.domain.planning.shown import most_urgent_ids, note_chars, shown_chars
+from agent_memory.domain.findings import Finding, FindingKind, finding_fingerprint, store_fingerprint
+from agent_memory.domain.planning.shown import most_urgent_ids, note_chars
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
-from analysed_notes import FACTS, NOON_MS, found, ids, note
+from analysed_notes import NOON_MS, found, ids, note
 
 TEXT = "The nightly export writes one file for each customer into the bucket in Frankfurt."
 ONE, TWO, THREE = (note(f"Export {word}", TEXT) for word in ("alpha", "beta", "gamma"))
@@ -27,11 +27,6 @@ def listed(notes: tuple[StoredEntry, ...]) -> list[Listed]:
 
 def room_for(*notes: StoredEntry) -> int:
     return sum(map(note_chars, notes))
-
-
-def test_an_entry_takes_as_much_room_as_the_prompt_gives_it() -> None:
-    analysis = found(ONE)
-    assert shown_chars(ONE.meta, analysis) == note_chars(ONE)
 
 
 def test_everything_is_shown_where_it_fits_the_candidates_first() -> None:
@@ -62,30 +57,12 @@ def test_the_room_that_is_left_is_for_hot_and_warm_entries() -> None:
     assert chosen(ALL, room_for(*wanted) + 10, tiers) == ids(PORT_81, PORT_80, TWO, ONE, PLAIN[3], PLAIN[1])
 
 
-def test_of_what_is_stale_the_next_that_fits_is_shown_to_the_last_character() -> None:
-    first, longer, last, least = (
-        note(
-            f"Old {name}", "." * size, id=f"id__{name * 6}", created_at_ms=0, updated_at_ms=0, tags=("topic__letters",)
-        )
-        for name, size in (("a", 5), ("b", 50), ("c", 20), ("d", 1))
-    )
-    stale = (first, longer, last, least)
-    assert chosen(stale, room_for(first, last)) == ids(first, last)
-    assert chosen(stale, room_for(first, last) - 1) == ids(first, least)
-
-
 def test_secret_and_conflicted_entries_are_never_shown_p20() -> None:
     secret = note("Export beta", TEXT, sensitivity=Sensitivity.SECRET)
     conflicted = note("Export gamma", TEXT, conflicted=True)
     assert chosen((ONE, secret, conflicted), 1_000_000) == ids(ONE)
     assert chosen((ONE, secret, conflicted), room_for(ONE, secret, conflicted) - 1) == ids(ONE)
     assert chosen((ONE, secret, conflicted, *PLAIN), room_for(ONE)) == ()
-
-
-def test_nothing_is_shown_where_nothing_may_be_and_the_prompt_is_full() -> None:
-    secret = note("Key", "It is under the mat.", sensitivity=Sensitivity.SECRET)
-    assert chosen((secret,), -1) == ()
-    assert chosen(ALL, -1) == ()
 
 
 def test_nothing_is_shown_for_a_finding_that_nobody_may_mend() -> None:
@@ -117,9 +94,3 @@ def test_a_store_is_the_same_while_ids_and_bytes_are() -> None:
     changed = Listed(ONE.meta, ONE.listed.path, "other bytes")
     assert store_fingerprint([changed, *listed(ALL[1:])]) != same
     assert store_fingerprint([]) == store_fingerprint(())
-
-
-def test_an_empty_store_has_nothing_to_show() -> None:
-    assert found() == Analysis()
-    assert most_urgent_ids(found(), (), 1_000, TierList()) == ()
-    assert FACTS.taken_ids == frozenset()

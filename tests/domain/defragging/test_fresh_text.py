@@ -26,18 +26,6 @@ def test_what_the_sources_say_stays_theirs_however_it_is_spaced_and_ends(said: l
 @pytest.mark.parametrize(
     ("before", "after", "origin"),
     [
-        ("Run `npm ci`.", "run `npm \t ci`!", Origin.USER),
-        ("Run `npm ci`.", "Run `npm \t ci` X.", Origin.EXTERNAL),
-        ("Run `npm ci`.", "Run `npm cache`!", Origin.EXTERNAL),
-    ],
-)
-def test_a_sentence_is_the_same_with_other_spaces_case_and_end(before: str, after: str, origin: Origin) -> None:
-    assert origin_of_fresh_text(before, after) is origin
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "origin"),
-    [
         ("Push the tags to main.", "Tags are pushed to main.", Origin.USER),
         ("Never delete logs. Push tags to main.", "Push the tags to main.", Origin.USER),
         ("Never push tags to main. Push tags to main on Fridays.", "Push tags to main.", Origin.EXTERNAL),
@@ -92,12 +80,6 @@ PAGE = Untrusted(frozenset(("mirror", "packag", "downtown", "mov")), frozenset((
 )
 def test_what_an_untrusted_entry_says_is_external(after: str, origin: Origin) -> None:
     assert origin_of_fresh_text("The staging server is up and fine.", after, (PAGE,)) is origin
-
-
-def test_words_that_a_source_holds_too_are_not_an_untrusted_entrys() -> None:
-    before = "Packages come from the mirror."
-    assert origin_of_fresh_text(before, "Packages moved, the mirror is downtown.", (PAGE,)) is Origin.AGENT
-    assert origin_of_fresh_text("Up.", "Packages moved, the mirror is downtown.", (PAGE,)) is Origin.EXTERNAL
 
 
 def untrusted(*entries: StoredEntry, shown: tuple[StoredEntry, ...] = ()) -> tuple[Untrusted, ...]:

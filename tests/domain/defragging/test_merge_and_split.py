@@ -118,14 +118,6 @@ def test_a_merge_unites_aliases_sources_reads_and_what_was_superseded() -> None:
     assert (meta.used, meta.last_used_at_ms) == (7, 50)
 
 
-def test_the_status_of_a_merge_is_the_furthest() -> None:
-    captured = evolve(PORT.meta, status=Status.CAPTURED), evolve(DEPLOY.meta, status=Status.CAPTURED)
-    assert merged_meta(*captured, status=Status.CAPTURED).status is Status.CAPTURED
-    assert merged_meta(*captured).status is Status.CONSOLIDATED
-    promoted = evolve(PORT.meta, status=Status.PROMOTED)
-    assert merged_meta(promoted, DEPLOY.meta).status is Status.PROMOTED
-
-
 @pytest.mark.parametrize(
     ("promoted", "other", "kept"),
     [
@@ -167,12 +159,6 @@ def test_a_merge_takes_two_different_entries(ids: tuple[str, ...]) -> None:
     plan = planned(facts_of(PORT, DEPLOY), evolve(BOTH, ids=ids))
     assert plan.actions == ()
     assert "a merge takes two or more different entries" in reasons(plan)
-
-
-def test_a_merge_has_at_most_twenty_tags_the_sources_first() -> None:
-    many = tuple(f"topic__t{n}" for n in range(15))
-    meta = merged_meta(evolve(PORT.meta, tags=many), evolve(DEPLOY.meta, tags=tuple(f"{tag}x" for tag in many)))
-    assert meta.tags == (*many, *(f"{tag}x" for tag in many[:5]))
 
 
 def merged_meta(one: Meta, other: Meta, **facts: Any) -> Meta:
@@ -263,12 +249,6 @@ def test_a_link_that_the_reply_forgets_is_kept_unless_it_is_dropped() -> None:
     assert written(planned(facts_of(one, DEPLOY, OVERSIZED), dropping))[0].body == BODY
 
 
-def test_a_part_may_link_to_the_entry_it_comes_from_which_is_the_first_part_now() -> None:
-    parts = (PARTS[0], evolve(PARTS[1], body=f"{PARTS[1].body} [[{OVERSIZED.meta.id}|Builds]]"))
-    builds, releases = written(planned(facts_of(OVERSIZED), Split(OVERSIZED.meta.id, parts)))
-    assert releases.body == f"{PARTS[1].body} [[{builds.meta.id}|Builds]]"
-
-
 # -- text of nobody's -------------------------------------------------------------------------------------------------
 
 
@@ -327,14 +307,3 @@ def test_no_part_of_a_split_gets_an_id_that_is_taken() -> None:
     for taken in ({first.casefold()}, {second.casefold()}, {first.casefold(), second.casefold()}):
         (action,) = planned(evolve(facts, taken_ids=facts.taken_ids | taken), SPLIT).actions
         assert action.new_ids == tuple(mint_id(part.title, at_ms, taken) for part in PARTS)
-
-
-def test_a_merge_with_a_fault_in_its_text_is_refused_for_each_of_them() -> None:
-    empty = Merge(BOTH.ids, "\u200b", "\u200b")
-    assert planned(facts_of(PORT, DEPLOY), empty).dropped[0].reasons == ("the title is empty", "the body is empty")
-
-
-def test_a_merge_may_lose_what_its_drops_name() -> None:
-    lossy = evolve(BOTH, body=BODY.replace("port 8080", "a port"))
-    assert "'8080'" in reasons(planned(facts_of(PORT, DEPLOY), lossy))
-    assert planned(facts_of(PORT, DEPLOY), evolve(lossy, drops=("8080",))).dropped == ()

@@ -226,11 +226,6 @@ def test_an_edit_that_is_none(edit: Edit, reason: str) -> None:
     assert reason in reasons(plan)
 
 
-def test_overlapping_occurrences_are_several() -> None:
-    stored = evolve(PORT, body="abaXaba ababa")
-    assert "occurs more than once" in reasons(planned(facts_of(stored), Edit(A, "aba", "x")))
-
-
 def test_a_description_that_names_what_was_corrected_is_derived_anew() -> None:
     stale = note("a", "Staging port", PORT.body, description="Staging: 8080 is the port.")
     (entry,) = written(planned(facts_of(stale), EDIT))
@@ -391,42 +386,6 @@ def test_what_was_deferred_is_dropped_when_an_input_has_changed() -> None:
     assert "put off by an earlier run, and not possible any more" in reasons(plan)
 
 
-def test_what_was_deferred_may_have_to_wait_again() -> None:
-    notes = [note(letter, f"Note {letter}", f"Body of {letter}.") for letter in "bdefghj"]
-    first = tuple(Deferred(Archive(each.meta.id, "old"), {each.meta.id: each.listed.content_hash}) for each in notes)
-    facts = facts_of(PORT, *notes, live_at_start=8)
-    plan = planned(facts, ARCHIVE, deferred=first)
-    assert len(plan.actions) == max_changes(8)
-    assert plan.deferred[:-1] == first[max_changes(8) :]
-    assert plan.deferred[-1].action == ARCHIVE
-
-
-def test_the_plan_of_nothing_is_empty() -> None:
-    plan = planned(facts_of(PORT))
-    assert (plan.actions, plan.dropped, plan.deferred) == ((), (), ())
-
-
-def test_everything_that_was_put_off_is_waited_for() -> None:
-    notes = [note(letter, f"About {letter}", f"Text of {letter} here.") for letter in "abcdefgh"]
-    renames = [Rename(each.meta.id, f"{each.meta.title} again") for each in notes[:6]]
-    again = [Archive(notes[n].meta.id, "old") for n in (0, 3, 5)]
-    plan = planned(facts_of(*notes, live_at_start=12), *renames, *again)
-    assert [each.action for each in plan.deferred] == renames[3:]
-    once, waits = "another action of this run changes it already", "another change of it waits for the next run"
-    assert [each.reasons for each in plan.dropped] == [(once,), (waits,), (waits,)]
-
-
-def test_an_action_on_as_many_entries_as_a_run_may_change_is_not_too_large() -> None:
-    """P14"""
-    notes = [note(letter, f"Twin {letter}", "The staging server listens on port 8080.") for letter in "abcd"]
-    ids = tuple(each.meta.id for each in notes)
-    drops = ("Twin",)
-    facts = facts_of(*notes, live_at_start=12)
-    assert retired(planned(facts, Merge(ids[:3], "Twin a", notes[0].body, drops=drops))) == list(ids[:3])
-    too_large = planned(facts, Merge(ids, "Twin a", notes[0].body, drops=drops))
-    assert "it changes 4 entries, and one run may change 3" in reasons(too_large)
-
-
 def test_a_passage_that_overlaps_itself_occurs_more_than_once() -> None:
     dashes = note("d", "Rulers", "A line of ---- is drawn.")
     assert "occurs more than once" in reasons(planned(facts_of(dashes), Edit(dashes.meta.id, "---", "===")))
@@ -444,11 +403,6 @@ def test_a_title_is_refused_for_all_that_stands_against_it() -> None:
     )
 
 
-def test_an_elision_that_an_entry_held_already_does_not_stand_against_an_edit() -> None:
-    old = note("d", "Ports", "Port 8080.\n[rest of the note unchanged]")
-    assert planned(facts_of(old), Edit(old.meta.id, "8080", "8081", ("8080",))).dropped == ()
-
-
 @pytest.mark.parametrize("origin", [Origin.EXTERNAL, Origin.AGENT])
 def test_an_edit_that_takes_up_what_only_a_page_said_is_external(origin: Origin) -> None:
     """P19"""
@@ -456,15 +410,6 @@ def test_an_edit_that_takes_up_what_only_a_page_said_is_external(origin: Origin)
     page = note("e", "Partners", f"Here {said}.", origin=origin)
     plan = planned(facts_of(PORT, page), Edit(A, "port 8080", f"port 8080; {said}"))
     assert (written(plan)[0].meta.origin is Origin.EXTERNAL) is (origin is Origin.EXTERNAL)
-
-
-def test_each_action_writes_the_last_version_of_its_own_entry_and_makes_no_id() -> None:
-    plan = planned(facts_of(PORT, OTHER), EDIT, Retag(B, ("new",)), RENAME, Rename(B, "Deploys of all"))
-    titles = [
-        change.entry.meta.title for each in plan.actions for change in each.changes if isinstance(change, Replace)
-    ]
-    assert titles == [RENAME.title, "Deploys of all", RENAME.title, "Deploys of all"]
-    assert [each.new_ids for each in plan.actions] == [(), (), (), ()]
 
 
 def test_what_is_due_but_no_longer_live_is_passed_over() -> None:

@@ -66,30 +66,10 @@ def test_bytes_that_hide_something_are_told_as_a_whole() -> None:
         assert list(encoded_spans(run, _fruit)) == [Span(0, len(run), 7, "fruit")], run
 
 
-def test_a_dump_begins_with_a_whole_byte() -> None:
-    dump = _SENTENCE.encode().hex(" ")
-    assert list(encoded_spans(f"0x {dump}", _fruit)) == [Span(3, 3 + len(dump), 7, "fruit")]
-    assert list(encoded_spans(f" {dump}", _fruit)) == [Span(1, 1 + len(dump), 7, "fruit")]
-    assert list(encoded_spans(f"f {dump}", _fruit)) == [Span(2, 2 + len(dump), 7, "fruit")]
-    for before in ("", "("):
-        first = len(before)
-        found = list(encoded_spans(f"{before}ff {dump}", _fruit))
-        assert found == [Span(first, first + 3 + len(dump), 7, "fruit")]
-
-
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\\n", "\\r\\n", '"\n"', "\n  | "])
 def test_a_run_goes_on_behind_a_line_break(newline: str) -> None:
     run = _base64(_SENTENCE)
     assert _decoded(f"{run[:24]}{newline}{run[24:]}") == [_SENTENCE]
-
-
-@pytest.mark.parametrize("written", [_base64("=> ??? the orchard >>> ends"), "PT4gPz8_IHRoZSBvcmNoYXJkID4-PiBlbmRz"])
-def test_base64_is_read_in_both_alphabets(written: str) -> None:
-    assert _decoded(written) == ["=> ??? the orchard >>> ends"]
-
-
-def test_the_end_of_base64_is_read() -> None:
-    assert _decoded(_base64("where the orchard ends W")) == ["where the orchard ends W"]  # the last digit is an X
 
 
 @pytest.mark.parametrize("cut", range(9))
@@ -99,36 +79,6 @@ def test_base64_is_read_wherever_it_was_cut(cut: int) -> None:
     assert behind == "where the tangerine orchard now ends"[: 36 - -(-cut * 3 // 4)]
     (ahead,) = _decoded(written[cut:])
     assert ahead == "where the tangerine orchard now ends"[-(-cut // 4) * 3 :]
-
-
-@pytest.mark.parametrize("before", ["", "0x"])
-def test_hexadecimal_is_read_too(before: str) -> None:
-    assert _SENTENCE in _decoded(before + _SENTENCE.encode().hex())
-    assert _SENTENCE not in _decoded(before + _SENTENCE.encode().hex()[:-1])
-
-
-@pytest.mark.parametrize(
-    ("raw", "text"),
-    [
-        (b"a quiet orchard \x01\x02??", "a quiet orchard \x01\x02??"),  # two of 20
-        (b"a quiet orchard \x01\x02?", None),  # two of 19
-        (b"caf\xc3\xa9 behind the orchard", "café behind the orchard"),
-        (b"caf\xff behind the orchard", "caf\ufffd behind the orchard"),
-        ("the orchard".encode("utf-16-le"), "the orchard"),
-        (b"ab\0" * 8, "ab" * 8),  # a third of it
-        (b"ab\0" * 8 + b"a", None),
-        (b"\x01\0" * 12, None),
-        (b"a\tb\r\nc d e f g h i", "a\tb\r\nc d e f g h i"),
-    ],
-)
-def test_text_is_printable_but_for_a_byte_of_ten(raw: bytes, text: str | None) -> None:
-    first = _decoded(_base64(raw))[:1]
-    assert first == [text] if text is not None else first not in ([raw.decode()], [raw.replace(b"\0", b"").decode()])
-
-
-def test_what_is_shorter_than_eight_characters_is_no_text() -> None:
-    assert _decoded(_base64("orchards".encode("utf-32-le"))) == ["orchards"]
-    assert "orchard" not in _decoded(_base64("orchard".encode("utf-32-le")))
 
 
 # Escapes
@@ -178,23 +128,3 @@ def test_a_plus_sign_is_a_space_in_a_form_only() -> None:
     assert _read("a=my-fruit%21") == ["a=my-fruit!"]
     line = "a=my+tangerine%21"
     assert Span(2, 14, 7, "fruit") in escaped_spans(line, _fruit)
-
-
-def test_a_line_without_escapes_is_not_read_again() -> None:
-    assert _read("nothing\nto see %here") == []
-
-
-def test_around_an_escape_its_line_is_read() -> None:
-    assert _read("one\ntwo%41three\nfour") == ["twoAthree"]
-    assert _read("\none %41\n\ntwo %42") == ["one A", "two B"]
-
-
-def test_of_a_long_line_300_characters_before_an_escape_and_the_words_behind_it_are_read() -> None:
-    assert _read("b" * 400 + "%41") == ["b" * 300 + "A"]
-    assert _read("%41" + "b" * 199 + " " + "c" * 50 + " d") == ["A" + "b" * 199 + " " + "c" * 50]
-    assert _read("%41" + "b" * 8_201) == ["A" + "b" * 8_200]
-
-
-def test_no_place_is_read_twice() -> None:
-    assert _read("%41" + "b" * 200 + " " + "c" * 20 + "%42%43") == ["A" + "b" * 200, " " + "c" * 20 + "BC"]
-    assert _read("%41%42 %43\nb%44") == ["AB C", "bD"]

@@ -19,7 +19,6 @@ from agent_memory.domain.searching.terms import (
     folded,
     note_terms,
     query_words,
-    term_spans,
 )
 
 
@@ -70,28 +69,6 @@ def test_any_text_has_terms_of_bounded_length_and_the_same_ones_folded(text: str
     for term in found.counts:
         term.encode()
     assert folded(folded(text)) == folded(text) or not text.isascii()
-
-
-WORDS = "dying lies tied skis went Children mice tying flies young yes early ACTS getUserLocale node.js d-day a the C++ 東京都 Ação"
-
-
-@given(
-    st.text(max_size=200) | st.lists(st.sampled_from(WORDS.split())).map(" ".join),
-    st.text(max_size=40) | st.sampled_from(WORDS.split()),
-)
-@example("went home dying of mice", "die go mouse")
-def test_spans_are_the_chunks_that_have_a_term_where_they_stand(text: str, asked: str) -> None:
-    wanted = {term for chunk in chunks_of(asked) for term in chunk_terms(chunk).all}
-    spans = [span for span in term_spans(text, wanted) if not wanted.isdisjoint(span.terms.all)]
-    having = [chunk for chunk in chunks_of(text) if not wanted.isdisjoint(chunk_terms(chunk).all)]
-    assert [text[span.start : span.end] for span in spans] == having
-    assert all(span.terms == chunk_terms(text[span.start : span.end]) for span in spans)
-
-
-@given(st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=8) | st.sampled_from(WORDS.split()))
-def test_a_word_is_looked_at_where_its_term_is_wanted(word: str) -> None:
-    wanted = chunk_terms(word).all
-    assert [span.terms.all for span in term_spans(word, wanted)] == [wanted]
 
 
 @given(st.text(max_size=200))

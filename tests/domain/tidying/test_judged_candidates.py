@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.entry import Meta
 from agent_memory.domain.findings import Analysis, Finding, FindingKind, Profile, candidates_of, finding_fingerprint
-from agent_memory.domain.planning.shown import most_urgent_ids, note_chars
-from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
 
 IDS = tuple(f"id__{letter * 6}" for letter in "abcdefgh")
@@ -78,56 +76,3 @@ metas = st.builds(
     tags=st.lists(st.sampled_from(["topic__a", "topic__bcd"]), max_size=2, unique=True).map(tuple),
     sensitivity=st.sampled_from([Sensitivity.NORMAL, Sensitivity.NORMAL, Sensitivity.SECRET]),
 )
-
-
-@given(
-    others,
-    aged,
-    some_ids,
-    st.lists(st.tuples(metas, st.integers(0, 900), st.sampled_from([False, False, True])), min_size=8, max_size=8),
-    st.integers(0, 6_000),
-    st.lists(st.sampled_from(IDS), unique=True, max_size=3).map(tuple),
-)
-def test_what_is_shown_is_what_has_room_worst_first(
-    found: list[Finding],
-    aged: list[Finding],
-    judged: frozenset[str],
-    notes: list[tuple[Meta, int, bool]],
-    max_chars: int,
-    hot: tuple[str, ...],
-) -> None:
-    live = [
-        Listed(Meta(id, meta.title, 0, 0, tags=meta.tags, pinned=meta.pinned, sensitivity=meta.sensitivity), id, HASHES[id], conflicted=conflicted)
-        for id, (meta, _, conflicted) in zip(IDS, notes, strict=True)
-    ]  # fmt: skip
-    profiles = {id: Profile(chars, 1) for id, (_, chars, _) in zip(IDS, notes, strict=True)}
-    known = frozenset(finding_fingerprint(each, HASHES) for each in aged if judged.issuperset(each.ids))
-    in_order = candidates_of((*found, *aged), HASHES).new_first(known)
-    sizes = {each.meta.id: note_chars(StoredEntry(each, "b" * profiles[each.meta.id].body_chars)) for each in live}
-    shown = most_urgent_ids(Analysis(in_order, profiles), live, max_chars, TierList(hot))
-    assert shown == plainly_shown(list(in_order), live, sizes, max_chars, hot)
-
-
-def plainly_shown(
-    found: list[Finding], live: list[Listed], sizes: dict[str, int], max_chars: int, hot: tuple[str, ...]
-) -> tuple[str, ...]:
-    """What is shown, by definition."""
-    free = {
-        each.meta.id: each.meta.pinned
-        for each in live
-        if each.meta.sensitivity is not Sensitivity.SECRET and not each.conflicted
-    }
-    groups = [each.ids for each in found if all(id in free for id in each.ids) and not all(free[id] for id in each.ids)]
-    parts = [[group[:size] for size in range(len(group) - 1, 1, -1)] for group in groups]
-    marked: list[tuple[str, ...]] = [(id,) for id in hot if id in free]
-    if sum(sizes[id] for id in free) <= max_chars:
-        return tuple(dict.fromkeys((*(id for group in (*groups, *marked) for id in group), *sorted(free))))
-    taken: list[str] = []
-    in_turn: list[list[tuple[str, ...]]] = [*([each] for each in groups), *parts, *([each] for each in marked)]
-    for choices in in_turn:
-        for choice in choices:
-            more = [id for id in choice if id not in taken]
-            if sum(sizes[id] for id in (*taken, *more)) <= max_chars:
-                taken += more
-                break
-    return tuple(taken)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import given, strategies as st
-
 from agent_memory.domain.defragging.tidied import surplus
-from agent_memory.domain.entry import StoredEntry, Usage, reads_of
+from agent_memory.domain.entry import StoredEntry, Usage
 from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.plan import max_changes
-from agent_memory.domain.tiering.score import score
 from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity
 from defrag_requests import DAY_MS, NOW_MS, request_of, stored
 
@@ -80,43 +77,3 @@ def test_the_reason_names_the_cap_and_the_number() -> None:
     assert finding.reason.startswith(
         "limits.maxEntries is 7 and there were 8 live notes; it is among those that matter"
     )
-
-
-@given(
-    st.lists(
-        st.builds(
-            lambda number, days, fields: stored(f"Note {number}", at_ms=NOW_MS - days * 20 * DAY_MS, **fields),
-            st.integers(0, 60),
-            st.integers(0, 6),
-            st.fixed_dictionaries(
-                {
-                    "importance": st.sampled_from(Importance),
-                    "used": st.integers(0, 4),
-                    "pinned": st.booleans(),
-                    "promoted_by": st.sampled_from((None, None, "person")),
-                    "sensitivity": st.sampled_from(Sensitivity),
-                    "conflicted": st.booleans(),
-                }
-            ),
-        ),
-        max_size=20,
-        unique_by=lambda each: each.meta.id,
-    ),
-    st.integers(0, 20),
-)
-def test_the_least_valuable_are_found_in_columns_as_one_by_one(notes: list[StoredEntry], max_entries: int) -> None:
-    usage = {each.meta.id: Usage(each.meta.used, NOW_MS) for each in notes[::3]}
-
-    def value(each: StoredEntry) -> tuple[float, int, str]:
-        return score(each.meta, reads_of(each.meta, usage), NOW_MS), each.meta.updated_at_ms, each.meta.id
-
-    may_go = [
-        each
-        for each in notes
-        if not (each.meta.pinned or each.meta.promoted_by or each.listed.conflicted)
-        and each.meta.sensitivity is not Sensitivity.SECRET
-    ]
-    most = min(max(len(notes) - max_entries, 0), max_changes(len(notes)))
-    assert over(tuple(notes), max_entries, usage=usage) == [
-        each.meta.title for each in sorted(may_go, key=value)[:most]
-    ]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.actions import Archive, Merge, fingerprint_of, ids_of
-from agent_memory.domain.defragging.tidied import MAX_ACTIONS, tidied
+from agent_memory.domain.defragging.tidied import tidied
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.plan import max_changes
@@ -56,11 +56,6 @@ def test_only_what_was_shown_in_full_is_touched() -> None:
     assert tidied(hidden).actions == ()
 
 
-def test_what_changes_in_run_after_run_is_left_alone() -> None:
-    old = handoff("Old", -1)
-    assert tidied(request_of((*FILLERS, old), left_alone=frozenset({old.meta.id}))).actions == ()
-
-
 def test_what_a_person_has_undone_is_not_proposed_again() -> None:
     old = handoff("Old", -1)
     request = request_of((*FILLERS, old))
@@ -73,14 +68,6 @@ def test_what_is_over_a_cap_is_archived_with_the_reason() -> None:
     least = FILLERS[3].meta.id
     over = Finding(FindingKind.SURPLUS, (least,), "limits.maxEntries is 11")
     assert tidied(request_of(FILLERS, [over])).actions == (Archive(least, "limits.maxEntries is 11"),)
-
-
-def test_no_entry_is_touched_twice() -> None:
-    old = handoff("Old", -1)
-    over = Finding(FindingKind.SURPLUS, (old.meta.id,), "limits.maxEntries is 11")
-    (action,) = tidied(request_of((*FILLERS, old), [over])).actions
-    assert isinstance(action, Archive)
-    assert action.reason.startswith("it expired")
 
 
 @pytest.mark.parametrize("count", [2, 5, 40])
@@ -100,11 +87,6 @@ def test_the_live_set_is_never_emptied(count: int, force: bool) -> None:
     request = request_of([handoff(f"Old {number}", -1) for number in range(count)], force=force)
     actions = tidied(request).actions
     assert len(actions) == (count - 1 if force else min(max_changes(count), count - 1))
-
-
-def test_a_reply_never_holds_more_actions_than_are_taken() -> None:
-    request = request_of([handoff(f"Old {number}", -1) for number in range(2 * MAX_ACTIONS)], force=True)
-    assert len(tidied(request).actions) == MAX_ACTIONS
 
 
 ENTRIES = st.lists(
