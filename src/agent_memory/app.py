@@ -1108,7 +1108,7 @@ class Memory:
 
     def _forgetter(self) -> Forgetter:
         from agent_memory.adapters.forgetting.forgetter import Forgetter
-        from agent_memory.adapters.git.history_purge import purge_history
+        from agent_memory.adapters.git.git_history import purge_history
 
         rewriter = ("agent_memory.adapters.forgetting.purging", str(self.root))
         return Forgetter(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.git.history_purge import purge_history
+from agent_memory.adapters.git.git_history import purge_history
 from agent_memory.errors import Error, PathRefused, StoreIo
 from agent_memory.results import as_result
 from faults import failing_at, failing_on

@@ -1,7 +1,7 @@
 """What a purge takes out of the git history: every version of the notes that went, and what else came from the session.
 
 It is a program: `python -m agent_memory.adapters.forgetting.purging ROOT GONE` rewrites the repository in the directory where it
-is started (`adapters.git.history_purge`), by the journal of the forgetting at work in ROOT.
+is started (`adapters.git.git_history`), by the journal of the forgetting at work in ROOT.
 """
 
 from __future__ import annotations

@@ -1,20 +1,23 @@
-"""What git knows of files: the commits that touched a note, what objects hold, and whether a repository tracks a file."""
+"""The history as git keeps it: the commits that touched a note, what objects hold, whether a repository tracks a file; and how
+it is written anew without some of its files (P28)."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import shutil
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from agent_memory.adapters.disk.paths import exists
-from agent_memory.adapters.git.git_process import GitOutput, GitProcess
+from agent_memory.adapters.disk.paths import exists, store_io
+from agent_memory.adapters.git.git_process import GitOutput, GitProcess, failed
 from agent_memory.adapters.surroundings.repository import work_tree_above
 from agent_memory.domain.note_story import Revision
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.errors import AgentMemoryError
+from agent_memory.errors import AgentMemoryError, PathRefused, RecorderFailed
 from agent_memory.results import as_result
 
 Tracking = Literal["tracked", "ignored", "new"]
@@ -94,3 +97,69 @@ def may_be_committed(path: str, environ: Mapping[str, str]) -> bool:
     except OSError:
         return True
     return top is not None and tracking_of(top, real, environ) != "ignored"
+
+
+# -- a purge ----------------------------------------------------------------------------------------------------------
+
+_KEPT = ("HEAD", "packed-refs", "refs", "objects", "config", "description", "hooks", "index", "info", "shallow")
+_KEPT_INFO = ("exclude", "attributes")
+_CONSERVED = (("for-each-ref", "--format=%(refname)"), ("rev-list", "--all", "--count"))
+_GONE = "gone"
+"""File in the repository: the ids of the objects that the rewriting says are gone."""
+
+
+def purge_history(root: Path, environ: Mapping[str, str], rewriter: Sequence[str]) -> None:
+    """Rewrite every reachable commit by git-filter-repo, in a process of its own, and keep no object of before; nothing where
+    there is no repository. On a failure of the rewriting the history is as it was. All of it may be done twice: after a crash
+    anywhere the purge is made again. The caller holds both locks: a commit that came between would be lost.
+
+    `rewriter` is the module that calls `forgetting.purging.rewrite` with its rules, and its arguments; `_GONE` comes last.
+    """
+    git = GitProcess(root, environ)
+    try:
+        if not exists(str(git.directory)):  # that nobody may look does not mean that nothing is there (P28)
+            return
+        if not stat.S_ISDIR(os.lstat(git.directory).st_mode):
+            elsewhere = "it leads to a repository elsewhere, which is to be purged there"
+            raise PathRefused(str(git.directory), elsewhere)
+        _rewrite(git, rewriter)
+        _clear_away(git.directory)
+        if git.run("rev-parse", "--quiet", "--verify", "HEAD").ok:
+            git.must("read-tree", "HEAD")  # the index of before would keep what it names
+        git.must("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
+        git.must("gc", "--quiet", "--prune=now")
+        _verify(git)
+    except OSError as error:
+        raise store_io(error, "rewrite", str(git.directory)) from error
+
+
+def _rewrite(git: GitProcess, rewriter: Sequence[str]) -> None:
+    before = [git.must(*words) for words in _CONSERVED]
+    rewritten = git.python(*rewriter, _GONE)
+    if not rewritten.ok:
+        raise failed(("filter-repo",), rewritten)
+    if [git.must(*words) for words in _CONSERVED] != before:
+        raise RecorderFailed("git filter-repo", 1, "of the rewritten history something is missing")
+
+
+def _clear_away(directory: Path) -> None:
+    """Remove what is derived or transient: that names what goes, too. The locks of others are left alone."""
+    for parent, kept in ((directory, (*_KEPT, _GONE)), (directory / "info", _KEPT_INFO)):
+        for name in os.listdir(parent) if exists(str(parent)) else ():
+            path = parent / name
+            if name in kept or name.endswith(".lock"):
+                continue
+            if stat.S_ISDIR(os.lstat(path).st_mode):
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+
+
+def _verify(git: GitProcess) -> None:
+    """Raise RecorderFailed where git finds something wrong, or something is there that should not be."""
+    git.must("fsck", "--full", "--no-progress", "--no-dangling")
+    path = git.directory / _GONE
+    listed = git.must("cat-file", "--batch-check", input=path.read_bytes())
+    if not all(line.endswith(b" missing") for line in listed.splitlines()):
+        raise RecorderFailed("git cat-file", 1, "what was to go is still in the rewritten history")
+    path.unlink()

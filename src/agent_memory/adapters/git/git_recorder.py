@@ -278,19 +278,15 @@ class RetryingRecorder:
             try:
                 unwrap(self._recorder.record(paths, subject, body, thread_id, harness))
             except AgentMemoryError:
-                commit = {"paths": list(paths), "subject": subject, "body": body}
-                self._put([*self._pending(), commit | {"thread_id": thread_id, "harness": harness}])
+                words = {"subject": subject, "body": body, "thread_id": thread_id, "harness": harness}
+                self._put([*self._pending(), {"paths": list(paths), **words}])
                 raise
 
     def _retry(self) -> None:
         pending = self._pending()
         for done, commit in enumerate(pending):
-            paths = commit.get("paths")
-            named = [str(path) for path in paths] if is_list(paths) else []
-            words = str(commit.get("subject", "")), str(commit.get("body", ""))
-            thread_id, harness = (None if (value := commit.get(key)) is None else str(value) for key in _OPTIONAL)
             try:
-                unwrap(self._recorder.record(named, *words, thread_id, harness))
+                unwrap(self._recorder.record(**commit))
             except PathRefused:
                 continue  # it can never be made, and must not stand in the way of the others
             except AgentMemoryError:
@@ -309,7 +305,12 @@ class RetryingRecorder:
             raise store_io(error, "read", str(self._path)) from error
         except (ValueError, RecursionError):
             return []  # a lost or damaged list costs an author's name in the history, never a note
-        return [each for each in document if is_object(each)] if is_list(document) else []
+        commits = filter(is_object, document) if is_list(document) else ()
+        return [
+            {key: each[key] for key in _KEYS if key in each}
+            for each in commits
+            if is_list(each.get("paths")) and "subject" in each
+        ]
 
     def _put(self, pending: Sequence[Mapping[str, object]]) -> None:
         with as_store_io("write", str(self._path)):
@@ -321,7 +322,7 @@ class RetryingRecorder:
             replace_file(str(self._path), text.encode("utf-8", "replace"))
 
 
-_OPTIONAL = ("thread_id", "harness")
+_KEYS = ("paths", "subject", "body", "thread_id", "harness")
 
 
 # -- who --------------------------------------------------------------------------------------------------------------

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -199,15 +197,10 @@ def _age_seconds(path: Path) -> float:
 def _git_works_in(root: Path) -> bool | None:
     """Whether a git process works in this tree (git enters the work tree it works on); None where that cannot be seen. Raises
     OSError where one was not looked at that may be it (P6)."""
+    if not os.path.isdir("/proc/self"):
+        return None
     real = os.path.realpath(root)
-    if os.path.isdir("/proc/self"):
-        processes = (f"/proc/{name}" for name in os.listdir("/proc") if name.isdigit())
-        directories = tuple(map(_directory_of_git, processes))
-    else:
-        asked = _asked_lsof()
-        if asked is None:
-            return None
-        directories = asked
+    directories = (_directory_of_git(f"/proc/{name}") for name in os.listdir("/proc") if name.isdigit())
     return any(directory == real or directory.startswith(f"{real}/") for directory in directories)
 
 
@@ -217,19 +210,6 @@ def _directory_of_git(process: str) -> str:
             return os.readlink(f"{process}/cwd") if name.read().startswith("git") else ""
     except (FileNotFoundError, ProcessLookupError, PermissionError):  # it ended, or belongs to someone else
         return ""
-
-
-def _asked_lsof() -> tuple[str, ...] | None:
-    program = shutil.which("lsof")
-    if program is None:
-        return None
-    words = [program, "-a", "-c", "git", "-d", "cwd", "-Fn"]
-    try:
-        asked = subprocess.run(words, capture_output=True, timeout=5, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    lines = asked.stdout.decode("utf-8", "replace").splitlines()
-    return tuple(line[1:] for line in lines if line.startswith("n"))
 
 
 # -- upkeep -----------------------------------------------------------------------------------------------------------
