@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.queueing.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, session_event
+from agent_memory.domain.queueing.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, method_of, session_event
 
 ID = "10000000-0000-4000-8000-00000000000c"
 CLAUDE: dict[str, object] = {"session_id": ID, "transcript_path": "/t/x.jsonl", "cwd": "/p", "hook_event_name": "Stop"}
@@ -193,7 +193,7 @@ PAYLOADS = {
 @pytest.mark.parametrize("harness", PAYLOADS)
 def test_every_harness_tells_session_directory_and_event(harness: str) -> None:
     event = read(PAYLOADS[harness], harness)
-    assert (event.harness, event.method) == (harness, SHAPES[harness].method)
+    assert (event.harness, event.method) == (harness, method_of(harness))
     assert event.session_id in (ID, "T-1", "ses_1", "20260213_3", "6e22aebd-b34d")
     assert event.cwd in ("/p", "/w")
     assert event.event is not None
@@ -215,7 +215,7 @@ def test_another_harnesss_payload_is_taken_for_what_it_is(named: str, harness: s
 def test_whatever_is_named_a_payload_is_one_session_or_a_problem(named: str, harness: str) -> None:
     event = session_event(named, PAYLOADS[harness])
     if isinstance(event, SessionEvent):
-        assert event.method == SHAPES[event.harness].method
+        assert event.method == method_of(event.harness)
         assert event.session_id in str(PAYLOADS[harness])
     else:
         assert event is not None

@@ -16,7 +16,7 @@ from returns.result import Success
 
 from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call
 from agent_memory.domain.inbox_entry import Context, SessionFile
-from agent_memory.domain.queueing.session_event import SHAPES, SessionEvent, session_event
+from agent_memory.domain.queueing.session_event import SHAPES, SessionEvent, method_of, session_event
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
 from agent_memory.surfaces.hook import entry_text, timestamp_of
@@ -140,7 +140,7 @@ def test_the_time_of_an_entry_is_utc_to_the_millisecond_wherever_it_is_written_p
 @settings(max_examples=100)
 def test_the_fast_way_writes_what_the_thorough_way_would(context: Context, at_ms: int, harness: str) -> None:
     event = SessionEvent(
-        harness, SHAPES[harness].method, ID, None, context.cwd, context.event, context.reason, context.harness_version
+        harness, method_of(harness), ID, None, context.cwd, context.event, context.reason, context.harness_version
     )
     text = entry_text(event, timestamp_of(at_ms), {}, None)
     entry = parse_inbox_entry(text).unwrap()

@@ -10,7 +10,7 @@ from returns.result import Success
 
 from agent_memory.domain.inbox_entry import session_id_of
 from agent_memory.domain.queueing.fold import fold_queue
-from agent_memory.domain.queueing.session_event import SHAPES, SessionEvent, session_event
+from agent_memory.domain.queueing.session_event import SHAPES, SessionEvent, method_of, session_event
 from agent_memory.formats.inbox_json import parse_inbox_entry
 from agent_memory.surfaces.hook import entry_text, timestamp_of
 from hook_calls import HOOK, ID, call, inbox_of, payload, problems_of
@@ -42,7 +42,7 @@ def test_every_harness_is_captured_with_nothing_that_anybody_wrote(harness: str,
     call(json.dumps(sent).encode(), command=as_hook_of(harness))
     (entry,) = inbox_of(root)
     assert entry.harness == harness
-    assert (entry.retrieval.method, session_id_of(entry)) == (SHAPES[harness].method, ID)
+    assert (entry.retrieval.method, session_id_of(entry)) == (method_of(harness), ID)
     assert "WROTE" not in next((root / "inbox").iterdir()).read_text()
     assert problems_of(home) == []
 

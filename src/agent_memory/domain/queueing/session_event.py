@@ -20,94 +20,74 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Shape:
-    """Where a harness's payload says what: for each fact the keys to look at, the first present one counts. `a.b` is the
-    member `b` of the object `a`. `event_by_key` names the event of a payload that does not, by a key that only it has."""
-
-    __slots__ = ("cwd", "event", "event_by_key", "method", "reason", "root_id", "session_id", "session_path", "version")
-
-    def __init__(
-        self,
-        method: str,
-        session_id: tuple[str, ...] = ("session_id",),
-        session_path: tuple[str, ...] = ("transcript_path",),
-        cwd: tuple[str, ...] = ("cwd",),
-        event: tuple[str, ...] = ("hook_event_name",),
-        reason: tuple[str, ...] = ("reason", "source", "trigger"),
-        version: tuple[str, ...] = (),
-        root_id: tuple[str, ...] = (),
-        event_by_key: tuple[tuple[str, str], ...] = (),
-    ) -> None:
-        self.method = method
-        self.session_id = session_id
-        self.session_path = session_path
-        self.cwd = cwd
-        self.event = event
-        self.reason = reason
-        self.version = version
-        self.root_id = root_id
-        self.event_by_key = event_by_key
-
-    def keys(self) -> "tuple[str, ...]":
-        """All that are ever looked at."""
-        facts = (self.session_id, self.session_path, self.cwd, self.event, self.reason, self.version, self.root_id)
-        return tuple(key for keys in facts for key in keys) + tuple(key for key, _ in self.event_by_key)
-
-
-SHAPES = {
-    "claude-code": Shape("claude-code-session"),
-    "codex": Shape("codex-session"),
-    "cursor": Shape(
-        "cursor-session",
-        session_id=("conversation_id", "session_id"),
-        cwd=("cwd", "workspace_roots"),
-        version=("cursor_version",),
-        reason=("reason", "status", "source", "trigger"),
-        root_id=("parent_conversation_id",),
-    ),
-    "gemini": Shape("gemini-session"),
-    "copilot": Shape(
-        "copilot-session",
-        session_id=("sessionId", "session_id"),
-        session_path=("transcriptPath", "transcript_path"),
-        event=("hook_event_name", "hookEventName"),
-        reason=("reason", "stopReason", "source", "trigger"),
-        event_by_key=(
-            ("toolName", "toolUse"),
-            ("agentName", "subagentStop"),
-            ("stopReason", "agentStop"),
-            ("reason", "sessionEnd"),
-            ("trigger", "preCompact"),
-            ("source", "sessionStart"),
-            ("prompt", "userPromptSubmitted"),
-            ("error", "errorOccurred"),
-        ),
-    ),
-    "goose": Shape("goose-session", cwd=("working_dir", "cwd"), event=("event", "hook_event_name")),
-    # What plugins pass on: the event as their harness hands it to them, with the directory beside it.
-    "amp": Shape(
-        "amp-thread",
-        session_id=("thread.id", "threadId", "threadID", "session_id"),
-        session_path=(),
-        cwd=("cwd", "directory"),
-        event=("event", "type"),
-        reason=("status", "reason"),
-    ),
-    "opencode": Shape(
-        "opencode-session",
-        session_id=("properties.sessionID", "event.properties.sessionID", "sessionID", "session_id"),
-        session_path=(),
-        cwd=("directory", "cwd"),
-        event=("type", "event.type", "event"),
-        root_id=("parentID", "properties.info.parentID", "event.properties.info.parentID"),
-    ),
-    "pi": Shape(
-        "pi-session",
-        session_id=("sessionId", "session_id"),
-        session_path=("sessionFile", "transcript_path"),
-        event=("type", "event"),
-    ),
+_USUAL: "dict[str, tuple[str, ...]]" = {
+    "session_id": ("session_id",),
+    "session_path": ("transcript_path",),
+    "cwd": ("cwd",),
+    "event": ("hook_event_name",),
+    "reason": ("reason", "source", "trigger"),
+    "version": (),
+    "root_id": (),
 }
+
+SHAPES: "dict[str, dict[str, tuple[str, ...]]]" = {
+    "claude-code": _USUAL,
+    "codex": _USUAL,
+    "cursor": {
+        **_USUAL,
+        "session_id": ("conversation_id", "session_id"),
+        "cwd": ("cwd", "workspace_roots"),
+        "version": ("cursor_version",),
+        "reason": ("reason", "status", "source", "trigger"),
+        "root_id": ("parent_conversation_id",),
+    },
+    "gemini": _USUAL,
+    "copilot": {
+        **_USUAL,
+        "session_id": ("sessionId", "session_id"),
+        "session_path": ("transcriptPath", "transcript_path"),
+        "event": ("hook_event_name", "hookEventName"),
+        "reason": ("reason", "stopReason", "source", "trigger"),
+    },
+    "goose": {**_USUAL, "cwd": ("working_dir", "cwd"), "event": ("event", "hook_event_name")},
+    # What plugins pass on: the event as their harness hands it to them, with the directory beside it.
+    "amp": {
+        **_USUAL,
+        "session_id": ("thread.id", "threadId", "threadID", "session_id"),
+        "session_path": (),
+        "cwd": ("cwd", "directory"),
+        "event": ("event", "type"),
+        "reason": ("status", "reason"),
+    },
+    "opencode": {
+        **_USUAL,
+        "session_id": ("properties.sessionID", "event.properties.sessionID", "sessionID", "session_id"),
+        "session_path": (),
+        "cwd": ("directory", "cwd"),
+        "event": ("type", "event.type", "event"),
+        "root_id": ("parentID", "properties.info.parentID", "event.properties.info.parentID"),
+    },
+    "pi": {
+        **_USUAL,
+        "session_id": ("sessionId", "session_id"),
+        "session_path": ("sessionFile", "transcript_path"),
+        "event": ("type", "event"),
+    },
+}
+"""Where a harness's payload says what: for each fact the keys to look at, the first present one counts. `a.b` is the member
+`b` of the object `a`."""
+
+_COPILOT_EVENTS = {
+    "toolName": "toolUse",
+    "agentName": "subagentStop",
+    "stopReason": "agentStop",
+    "reason": "sessionEnd",
+    "trigger": "preCompact",
+    "source": "sessionStart",
+    "prompt": "userPromptSubmitted",
+    "error": "errorOccurred",
+}
+"""The event of a payload of Copilot's that does not name it, by a key that only it has."""
 
 _OWN_SHAPES = ("amp", "opencode", "pi")
 """Only plugins of ours send these."""
@@ -116,7 +96,8 @@ PAYLOAD_KEYS = frozenset(
     [
         *("cursor_version", "generation_id", "sessionId", "timestamp", "transcript_path", "turn_id", "source"),
         *("agent_type", "matcher_context"),
-        *(key.partition(".")[0] for shape in SHAPES.values() for key in shape.keys()),  # noqa: SIM118 - no mapping
+        *(key.partition(".")[0] for shape in SHAPES.values() for keys in shape.values() for key in keys),
+        *_COPILOT_EVENTS,
     ]
 )
 """All keys that are ever looked at."""
@@ -175,8 +156,8 @@ def true_harness(named: str, payload: "dict[str, object]") -> str:
 def session_event(named: str, payload: object) -> "SessionEvent | str | None":
     """The event behind a payload; None for one that records nothing; in words what is wrong with an unusable one."""
     if is_object(payload):
-        shape = SHAPES.get(true_harness(named, payload))
-        event = None if shape is None else _event_name(payload, shape)
+        harness = true_harness(named, payload)
+        event = _event_name(payload, harness) if harness in SHAPES else None
         if event is not None and says_nothing_new(event, payload.get("source"), payload.get("agent_type")):
             return None
     return located_event(named, payload)
@@ -190,63 +171,56 @@ def located_event(named: str, payload: object) -> "SessionEvent | str":
     shape = SHAPES.get(harness)
     if shape is None:
         return f"{harness} has no hooks; known are {', '.join(SHAPES)}"
-    session_id = _first(payload, shape.session_id)
+    session_id = _first(payload, shape["session_id"])
     problem = "is missing" if session_id is None else id_problem(session_id)
     if problem is not None or not isinstance(session_id, str):
-        return f"{shape.session_id[0]} {problem}"
-    path = _valid(_first(payload, shape.session_path), path_problem)
-    session_id, path = _root(payload, shape, session_id, path)
+        return f"{shape['session_id'][0]} {problem}"
+    path = _valid(_first(payload, shape["session_path"]), path_problem)
+    root_id = _valid(_first(payload, shape["root_id"]), id_problem)
+    root = root_session(path) if path is not None else None
+    if root_id is not None and root_id != session_id:
+        session_id, path = root_id, None
+    elif root is not None and id_problem(root[0]) is None:
+        session_id, path = root
     return SessionEvent(
         harness,
-        shape.method,
+        method_of(harness),
         session_id,
         path,
-        _valid(_first(payload, shape.cwd), path_problem),
-        _event_name(payload, shape),
-        _valid(_first(payload, shape.reason), word_problem),
-        _valid(_first(payload, shape.version), version_problem),
+        _valid(_first(payload, shape["cwd"]), path_problem),
+        _event_name(payload, harness),
+        _valid(_first(payload, shape["reason"]), word_problem),
+        _valid(_first(payload, shape["version"]), version_problem),
     )
+
+
+def method_of(harness: str) -> str:
+    """How the history of a session of this harness is retrieved."""
+    return "amp-thread" if harness == "amp" else f"{harness}-session"
 
 
 def own_session_id(harness: str, payload: "dict[str, object]") -> object:
     """The id that the payload gives to its own session, which may be a sub-agent's."""
-    return _first(payload, SHAPES[harness].session_id)
+    return _first(payload, SHAPES[harness]["session_id"])
 
 
-def _event_name(payload: "dict[str, object]", shape: Shape) -> str | None:
-    return _valid(_first(payload, shape.event), word_problem) or _event_by_key(payload, shape)
-
-
-def _event_by_key(payload: "dict[str, object]", shape: Shape) -> str | None:
-    return next((event for key, event in shape.event_by_key if key in payload), None)
-
-
-def _root(payload: "dict[str, object]", shape: Shape, session_id: str, path: str | None) -> "tuple[str, str | None]":
-    """Id and transcript of the session, or of the one that started it."""
-    named = _valid(_first(payload, shape.root_id), id_problem)
-    if named is not None and named != session_id:
-        return named, None
-    root = root_session(path) if path is not None else None
-    return root if root is not None and id_problem(root[0]) is None else (session_id, path)
+def _event_name(payload: "dict[str, object]", harness: str) -> str | None:
+    named = _valid(_first(payload, SHAPES[harness]["event"]), word_problem)
+    if named is not None or harness != "copilot":
+        return named
+    return next((event for key, event in _COPILOT_EVENTS.items() if key in payload), None)
 
 
 def _first(payload: "dict[str, object]", keys: tuple[str, ...]) -> object:
     for key in keys:
-        value = _at(payload, key)
+        value: object = payload
+        for part in key.split("."):
+            value = value.get(part) if is_object(value) else None
         if is_list(value):  # several work spaces: the first is the session's own
             value = value[0] if value else None
         if value is not None:
             return value
     return None
-
-
-def _at(payload: "dict[str, object]", key: str) -> object:
-    value: object = payload
-    for part in key.split("."):
-        if not is_object(value):
-            return None
-        value = value.get(part)
-    return value
 
 
 def _valid(value: object, problem_of: "Callable[[object], str | None]") -> str | None:
