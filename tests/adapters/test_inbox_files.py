@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from returns.result import Success
 
-from agent_memory.adapters.inbox.inbox_exit import put_snapshot
-from agent_memory.adapters.inbox.inbox_files import InboxFiles
+from agent_memory.adapters.inbox.inbox_files import InboxFiles, put_snapshot
 from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry
 from agent_memory.domain.queue import Loaded, Outcome, Pending, Trouble
 from agent_memory.domain.vocabulary import Harness

@@ -10,8 +10,7 @@ from returns.result import Result, Success
 from agent_memory.domain.inbox_entry import UPGRADE_EVENT, InboxEntry
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Trouble
-from agent_memory.domain.queueing.fold import fold_queue, queue_key
-from agent_memory.domain.queueing.redacted_entry import as_captured, as_consumed
+from agent_memory.domain.queueing.fold import as_captured, as_consumed, fold_queue, queue_key
 from agent_memory.errors import Error
 from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
 

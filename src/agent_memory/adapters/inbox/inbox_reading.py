@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping
 
 from returns.result import Failure, Result, Success
 
@@ -22,7 +21,7 @@ from agent_memory.domain.instants import ms_of
 from agent_memory.domain.queue import Outcome
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StoreIo
 from agent_memory.formats.inbox_json import MAX_ENTRY_BYTES, entry_of, retired_of
-from agent_memory.results import as_result, sealed
+from agent_memory.results import as_result
 
 PROCESSED = f"{INBOX}/.processed"
 FAILED = f"{INBOX}/.failed"
@@ -66,8 +65,6 @@ def retired_in(path: str) -> tuple[InboxEntry, Outcome] | None:
     text = text_in(path, MAX_RETIRED_BYTES)
     return None if text is None else retired_of(text)
 
-
-entry_in = as_result(pending_in)
 
 # -- what was given up ------------------------------------------------------------------------------------------------
 
@@ -133,40 +130,40 @@ def _captures(root: str) -> Iterator[tuple[str, int]]:
                 yield found[5], at_ms
 
 
-# -- sessions ---------------------------------------------------------------------------------------------------------
+# -- entries, the newest first ----------------------------------------------------------------------------------------
 
 MOST_OPENED = 5_000
 """Of all the files, by name: a name begins with the time of its capture."""
 
 
-def recent_entries(root: str, most: int = MOST_OPENED) -> Iterator[Result[InboxEntry, Error]]:
-    """The entries of sessions below a real root, whatever became of them, newest first; an error where something cannot be
-    looked at, which may be the newest (P6). What is no entry, and what is no session, is left out: `memory status` tells of it."""
+def newest_entries(root: str, places: Iterable[str], most: int = MOST_OPENED) -> Iterator[Result[InboxEntry, Error]]:
+    """The entries that lie in these places, at most so many; an error where something cannot be looked at, which may be the
+    newest (P6). What is malformed is left out, since `memory status` tells of it, and what has moved on meanwhile."""
     found: list[tuple[str, str]] = []
-    for place in (INBOX, PROCESSED, FAILED):
-        match sealed(as_result(names_below)(root, place, is_entry_name)):
-            case Failure(error):
-                yield Failure(error)
-            case Success(names):
-                found += [(name, place) for name in names]
-    for name, place in islice(sorted(found, reverse=True), most):
-        match sealed(_session_entry(f"{root}/{place}/{name}", is_retired=place != INBOX)):
-            case Failure(error):
-                yield Failure(error)
-            case Success(entry):
-                if entry is not None:
-                    yield Success(entry)
+    for place in places:
+        try:
+            found += [(name, place) for name in names_below(root, place, is_entry_name)]
+        except (StoreIo, PathRefused) as error:
+            yield Failure(error)
+    for name, place in sorted(found, reverse=True)[:most]:
+        path = f"{root}/{place}/{name}"
+        try:
+            if place == INBOX:
+                entry = pending_in(path)
+            else:
+                retired = retired_in(path)
+                entry = None if retired is None else retired[0]
+        except InboxEntryInvalid:
+            continue
+        except (StoreIo, PathRefused) as error:
+            yield Failure(error)
+        else:
+            if entry is not None:
+                yield Success(entry)
 
 
-@as_result
-def _session_entry(path: str, *, is_retired: bool) -> InboxEntry | None:
-    """None for what is no entry of a session, and for one that is gone: it has moved on meanwhile."""
-    image = read_image(path, MAX_RETIRED_BYTES)
-    if image is None:
-        return None
-    text = image.data.decode("utf-8", "replace")
-    try:
-        entry = retired_of(text)[0] if is_retired else entry_of(text)
-    except InboxEntryInvalid:
-        return None
-    return None if isinstance(entry.retrieval, InlineNote | FileSnapshot) else entry
+def recent_entries(root: str, most: int = MOST_OPENED) -> Iterator[Result[InboxEntry, Error]]:
+    """The newest entries of sessions below a real root, whatever became of them."""
+    for each in newest_entries(root, (INBOX, PROCESSED, FAILED), most):
+        if isinstance(each, Failure) or not isinstance(each.unwrap().retrieval, InlineNote | FileSnapshot):
+            yield each

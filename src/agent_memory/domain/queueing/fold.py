@@ -23,6 +23,7 @@ from agent_memory.domain.inbox_entry import (
 )
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.queue import Pending, Trouble
+from agent_memory.domain.redaction import redact_path
 
 MAX_ATTEMPTS = 3
 TIMEOUTS_PER_ATTEMPT = 3
@@ -174,6 +175,29 @@ def _changed(entry: InboxEntry, context: Context, retrieval: Retrieval) -> Inbox
     if context == entry.context and retrieval == entry.retrieval:
         return entry
     return evolve(entry, context=context, retrieval=retrieval)
+
+
+# -- without secrets in its names (P20) -------------------------------------------------------------------------------
+
+
+def as_captured(entry: InboxEntry) -> InboxEntry:
+    """The entry as it waits. The branch finds nothing, so it is redacted at once; the directory and the transcript's path
+    find the repository and the session, so they stay until the entry is consumed."""
+    return evolve(entry, context=evolve(entry.context, branch=_redacted(entry.context.branch)))
+
+
+def as_consumed(entry: InboxEntry) -> InboxEntry:
+    """The entry once nothing is to be found by it any more. A transcript's path with a secret in it goes as a whole: a
+    session is found by its id too, and by a wrong path never."""
+    context, retrieval = entry.context, entry.retrieval
+    if isinstance(retrieval, SessionFile) and retrieval.session_path != _redacted(retrieval.session_path):
+        retrieval = evolve(retrieval, session_path=None)
+    told = evolve(context, cwd=_redacted(context.cwd), repo=_redacted(context.repo), branch=_redacted(context.branch))
+    return evolve(entry, context=told, retrieval=retrieval)
+
+
+def _redacted(name: str | None) -> str | None:
+    return None if name is None else redact_path(name)
 
 
 # -- trouble ----------------------------------------------------------------------------------------------------------

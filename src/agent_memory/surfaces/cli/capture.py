@@ -14,7 +14,7 @@ from returns.result import Success
 from agent_memory.adapters.disk.durable import close_quietly
 from agent_memory.adapters.forgetting.forgetting_files import TombstoneFiles
 from agent_memory.adapters.harness import history_sources
-from agent_memory.adapters.inbox.inbox_exit import put_snapshot
+from agent_memory.adapters.inbox.inbox_files import put_snapshot
 from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE, is_marked, is_own_call
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.adapters.surroundings.root import home_of
