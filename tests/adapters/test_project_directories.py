@@ -60,7 +60,7 @@ def test_the_inbox_tells_of_what_waits_and_of_the_newest_that_was_dealt_with(tmp
     dealt_with(inbox)
     waiting(inbox, 4, "/waits")
     waiting(inbox, 5, None)
-    assert [each.unwrap() for each in inbox.directories(2)] == ["/waits", "/third", "/second"]
+    assert [each.unwrap() for each in inbox.directories(4)] == ["/waits", "/third", "/second"]
     assert list(InboxFiles(tmp_path / "nowhere").directories(2)) == []
 
 
@@ -78,6 +78,6 @@ def test_an_inbox_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     inbox = InboxFiles(tmp_path)
     waiting(inbox, 1, "/here")
     (tmp_path / "inbox" / ".processed").symlink_to(tmp_path.parent)
-    here, error = inbox.directories(10)
+    error, here = inbox.directories(10)
     assert here.unwrap() == "/here"
     assert isinstance(error, Failure)
