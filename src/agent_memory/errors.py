@@ -13,7 +13,11 @@ from __future__ import annotations
 import time
 from typing import ClassVar
 
-from attrs import frozen
+from attrs import fields, frozen
+
+
+def _list(problems: tuple[str, ...]) -> str:
+    return "; ".join(problems)
 
 
 @frozen
@@ -23,10 +27,17 @@ class Error(Exception):
     code: ClassVar[str]
     """The name of the class in small letters, with hyphens."""
     exit_code: ClassVar[int]
+    sentence: ClassVar[str] = ""
+    """What people read, with the facts in their places; several problems are parted by semicolons."""
 
     def __init_subclass__(cls) -> None:
         if "code" not in vars(cls):
             cls.code = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in cls.__name__)[1:]
+
+    def __str__(self) -> str:
+        facts = {each.name: getattr(self, each.name) for each in fields(type(self))}
+        said = {name: "; ".join(fact) if isinstance(fact, tuple) else fact for name, fact in facts.items()}
+        return self.sentence.format(**said)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Error) and type(self) is type(other) and self.args == other.args
@@ -65,10 +76,6 @@ class SectionError(Error):
     exit_code = 70
 
 
-def _list(problems: tuple[str, ...]) -> str:
-    return "; ".join(problems)
-
-
 _REMOTE_HINTS = {
     "network": "Nothing on this machine was lost; run `memory sync` again when it can be reached.",
     "login": "Log in to it as git does (an ssh agent, a credential helper): memory never asks for a password.",
@@ -96,11 +103,11 @@ class UsageInvalid(UsageError):
 class ActRefused(UsageError):
     """An act that raises trust, asked for inside a harness; `because` names the environment variable that showed it."""
 
+    sentence = (
+        "`memory {act}` is for a person, and {because} says that an agent is calling. Run it from your own terminal."
+    )
     act: str
     because: str
-
-    def __str__(self) -> str:
-        return f"`memory {self.act}` is for a person, and {self.because} says that an agent is calling. Run it from your own terminal."
 
 
 # -- 10: config -------------------------------------------------------------------------------------------------------
@@ -110,56 +117,45 @@ class ActRefused(UsageError):
 class ConfigInvalid(ConfigError):
     """A config file that is not valid; every problem is listed as `path.to.key: what is wrong`."""
 
+    sentence = "The config {path} is not valid: {problems}. Correct it, or see `memory config --help`."
     path: str
     problems: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return (
-            f"The config {self.path} is not valid: {_list(self.problems)}. Correct it, or see `memory config --help`."
-        )
 
 
 @frozen
 class ConfigUnreadable(ConfigError):
     """A config file that exists but cannot be read."""
 
+    sentence = "The config {path} cannot be read: {reason}. Check its permissions."
     path: str
     reason: str
-
-    def __str__(self) -> str:
-        return f"The config {self.path} cannot be read: {self.reason}. Check its permissions."
 
 
 @frozen
 class SettingsRefused(ConfigError):
     """A harness's settings file, or our own config, that setup or uninstall must not or cannot edit; it was left as it is."""
 
+    sentence = "{path} was left as it is: {reason}."
     path: str
     reason: str
-
-    def __str__(self) -> str:
-        return f"{self.path} was left as it is: {self.reason}."
 
 
 @frozen
 class SchedulerFailed(ConfigError):
     """The machine's scheduler is not there, or did not take the jobs."""
 
+    sentence = "{scheduler} does not run the jobs: {reason}. {hint}"
     scheduler: str
     """`launchd`, `systemd` or `cron`."""
     reason: str
     hint: str
-
-    def __str__(self) -> str:
-        return f"{self.scheduler} does not run the jobs: {self.reason}. {self.hint}"
 
 
 @frozen
 class HomeUnknown(ConfigError):
     """Neither HOME nor the password database says where the person's files are."""
 
-    def __str__(self) -> str:
-        return "No home directory is known, so there is no place for the memories. Set HOME to an absolute path."
+    sentence = "No home directory is known, so there is no place for the memories. Set HOME to an absolute path."
 
 
 # -- 20: store --------------------------------------------------------------------------------------------------------
@@ -169,13 +165,11 @@ class HomeUnknown(ConfigError):
 class StoreIo(StoreError):
     """The operating system refused `operation` on `path`; `errno_name` is its symbolic name (`ENOSPC`)."""
 
+    sentence = "Could not {operation} {path}: {reason} ({errno_name}). Nothing was lost; run the command again once that is mended."
     path: str
     operation: str
     errno_name: str
     reason: str
-
-    def __str__(self) -> str:
-        return f"Could not {self.operation} {self.path}: {self.reason} ({self.errno_name}). Nothing was lost; run the command again once that is mended."
 
 
 @frozen
@@ -198,96 +192,78 @@ class EntryNotFound(StoreError):
 class EntryUnreadable(StoreError):
     """A file in `topics/` or `archive/` that is not a valid memory entry; the file is left as it is."""
 
+    sentence = "{path} is not a valid entry: {problems}. It was left as it is; correct it by hand."
     path: str
     problems: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"{self.path} is not a valid entry: {_list(self.problems)}. It was left as it is; correct it by hand."
 
 
 @frozen
 class EntryInvalid(StoreError):
     """Values that would make an invalid entry, refused before anything is written."""
 
+    sentence = "That would not be a valid entry: {problems}."
     problems: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"That would not be a valid entry: {_list(self.problems)}."
 
 
 @frozen
 class EntryChanged(StoreError):
     """The entry's bytes are not those that the change was made from."""
 
+    sentence = "{id} was changed by someone else meanwhile, so nothing was written. Look at it and try again."
     id: str
-
-    def __str__(self) -> str:
-        return f"{self.id} was changed by someone else meanwhile, so nothing was written. Look at it and try again."
 
 
 @frozen
 class EntryExists(StoreError):
     """Another live entry has this id or this file name."""
 
+    sentence = "{id} exists already as {path}."
     id: str
     path: str
-
-    def __str__(self) -> str:
-        return f"{self.id} exists already as {self.path}."
 
 
 @frozen
 class EntryProtected(StoreError):
     """The rule named by `because` (for instance `secret`) forbids `act` on this entry."""
 
+    sentence = "{id} cannot be used for {act}: it is {because}."
     id: str
     act: str
     because: str
-
-    def __str__(self) -> str:
-        return f"{self.id} cannot be used for {self.act}: it is {self.because}."
 
 
 @frozen
 class PathRefused(StoreError):
     """A path that leaves the store, or passes through a symbolic link or a special file inside it."""
 
+    sentence = "{path} was refused: {reason}."
     path: str
     reason: str
-
-    def __str__(self) -> str:
-        return f"{self.path} was refused: {self.reason}."
 
 
 @frozen
 class StateCorrupt(StoreError):
     """A file of ours under the root (state, run record, ledger) that cannot be understood; nothing was changed."""
 
+    sentence = "{path} cannot be understood: {problems}. Nothing was changed; move the file away to start it afresh."
     path: str
     problems: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"{self.path} cannot be understood: {_list(self.problems)}. Nothing was changed; move the file away to start it afresh."
 
 
 @frozen
 class StateInvalid(StoreError):
     """A key or a value that cannot be kept as state, refused before anything is written."""
 
+    sentence = "That cannot be kept as state: {problems}."
     problems: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"That cannot be kept as state: {_list(self.problems)}."
 
 
 @frozen
 class StateNotFound(StoreError):
     """Nothing is kept as state under this key."""
 
+    sentence = "Nothing is kept under the key {key}. `memory state list` shows what there is."
     key: str
-
-    def __str__(self) -> str:
-        return f"Nothing is kept under the key {self.key}. `memory state list` shows what there is."
 
 
 @frozen
@@ -306,11 +282,9 @@ class RunNotFound(StoreError):
 class UndoRefused(StoreError):
     """A run that cannot be undone as it stands: what it wrote was changed since, or it is undone already. Nothing was changed."""
 
+    sentence = "The run {run_id} was not undone: {reasons}. Nothing was changed."
     run_id: str
     reasons: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"The run {self.run_id} was not undone: {_list(self.reasons)}. Nothing was changed."
 
 
 # -- 30: inbox and history --------------------------------------------------------------------------------------------
@@ -348,22 +322,18 @@ class HistoryUnavailable(HistoryError):
 class HistoryUnreadable(HistoryError):
     """A transcript that exists and can never be read as what it claims to be: the session's own fault, one attempt."""
 
+    sentence = "The transcript {path} cannot be read: {reason}."
     path: str
     reason: str
-
-    def __str__(self) -> str:
-        return f"The transcript {self.path} cannot be read: {self.reason}."
 
 
 @frozen
 class TranscriptRefused(HistoryError):
     """A transcript that must not be read: outside the known roots, a FIFO, a device or a symbolic link (P27)."""
 
+    sentence = "The transcript {path} was not read: {reason}."
     path: str
     reason: str
-
-    def __str__(self) -> str:
-        return f"The transcript {self.path} was not read: {self.reason}."
 
 
 @frozen
@@ -385,10 +355,8 @@ class SessionForgotten(HistoryError):
 class AgentMissing(AgentError):
     """The configured executable does not exist or cannot be run. Pauses the run."""
 
+    sentence = "The agent command {command} was not found. Install it, or set llm.command or llm.preset (`builtin` needs nothing)."
     command: str
-
-    def __str__(self) -> str:
-        return f"The agent command {self.command} was not found. Install it, or set llm.command or llm.preset (`builtin` needs nothing)."
 
 
 @frozen
@@ -425,35 +393,28 @@ class AgentUnavailable(AgentError):
 class AgentTimedOut(AgentError):
     """No reply within the limit; the whole process group was ended. Sets the entry back."""
 
+    sentence = (
+        "The agent command {command} gave no reply within {seconds:g} s. Raise llm.timeoutSeconds if it needs longer."
+    )
     command: str
     seconds: float
-
-    def __str__(self) -> str:
-        return f"The agent command {self.command} gave no reply within {self.seconds:g} s. Raise llm.timeoutSeconds if it needs longer."
 
 
 @frozen
 class SpendExhausted(AgentError):
     """The day's calls are used up. Pauses the run until the next day (UTC)."""
 
+    sentence = "Today's calls to the agent command are used up ({calls_today} of {max_calls_per_day}). The rest waits until tomorrow (UTC), or raise llm.maxCallsPerDay."
     calls_today: int
     max_calls_per_day: int
-
-    def __str__(self) -> str:
-        return (
-            f"Today's calls to the agent command are used up ({self.calls_today} of {self.max_calls_per_day}). "
-            "The rest waits until tomorrow (UTC), or raise llm.maxCallsPerDay."
-        )
 
 
 @frozen
 class PresetRefused(AgentError):
     """A preset that cannot switch its tools off, without `llm.allowTools`."""
 
+    sentence = "The preset {preset} cannot run without its tools. Choose another, or set llm.allowTools to true."
     preset: str
-
-    def __str__(self) -> str:
-        return f"The preset {self.preset} cannot run without its tools. Choose another, or set llm.allowTools to true."
 
 
 # -- 50: reply and plan -----------------------------------------------------------------------------------------------
@@ -463,11 +424,9 @@ class PresetRefused(AgentError):
 class ReplyRefused(Error):
     """A reply that is not progress: no envelope, a wrong nonce, over a limit, or empty of anything usable."""
 
+    sentence = "The agent's reply was refused: {reasons}. Nothing was changed."
     exit_code: ClassVar[int] = 50
     reasons: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"The agent's reply was refused: {_list(self.reasons)}. Nothing was changed."
 
 
 # -- 60: recorder -----------------------------------------------------------------------------------------------------
@@ -477,23 +436,19 @@ class ReplyRefused(Error):
 class RecorderFailed(RecorderError):
     """Git did not record finished writes; the writes themselves are on disk (P4)."""
 
+    sentence = "The notes are written, but `{command}` ended with status {exit_status}: {stderr_tail}. The next run records them."
     command: str
     exit_status: int
     stderr_tail: str
-
-    def __str__(self) -> str:
-        return f"The notes are written, but `{self.command}` ended with status {self.exit_status}: {self.stderr_tail}. The next run records them."
 
 
 @frozen
 class SyncRefused(RecorderError):
     """A sync that cannot be done as things stand: `reason` is a whole phrase, `hint` says what to do. Nothing was changed."""
 
+    sentence = "Nothing was synced: {reason}. {hint}"
     reason: str
     hint: str
-
-    def __str__(self) -> str:
-        return f"Nothing was synced: {self.reason}. {self.hint}"
 
 
 @frozen
@@ -517,25 +472,18 @@ class RemoteUnavailable(RecorderError):
 class MarkersAmbiguous(SectionError):
     """A target whose markers do not enclose exactly one section; the file was left as it is (P17)."""
 
+    sentence = "{path} was left as it is: {problem}. Keep one `<!-- agent-memory:start -->` and one `<!-- agent-memory:end -->` after it, or neither."
     path: str
     problem: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.path} was left as it is: {self.problem}. "
-            "Keep one `<!-- agent-memory:start -->` and one `<!-- agent-memory:end -->` after it, or neither."
-        )
 
 
 @frozen
 class TargetRefused(SectionError):
     """A target that must not or cannot be written; it was left as it is."""
 
+    sentence = "{path} was left as it is: {reason}."
     path: str
     reason: str
-
-    def __str__(self) -> str:
-        return f"{self.path} was left as it is: {self.reason}."
 
 
 # -- 75: busy ---------------------------------------------------------------------------------------------------------
@@ -545,11 +493,9 @@ class TargetRefused(SectionError):
 class Busy(Error):
     """Another run holds the lock."""
 
+    sentence = "Another run is at work on this store ({lock_path}). Try again when it has finished."
     exit_code: ClassVar[int] = 75
     lock_path: str
-
-    def __str__(self) -> str:
-        return f"Another run is at work on this store ({self.lock_path}). Try again when it has finished."
 
 
 # -- 3: bug -----------------------------------------------------------------------------------------------------------
@@ -559,12 +505,10 @@ class Busy(Error):
 class Defect(Error):
     """An exception that no rule foresaw, caught at the one place that may: the machines' driver."""
 
+    sentence = "A bug in agent-memory at {step}: {detail}. Nothing was lost; please report it."
     exit_code: ClassVar[int] = 3
     step: str
     detail: str
-
-    def __str__(self) -> str:
-        return f"A bug in agent-memory at {self.step}: {self.detail}. Nothing was lost; please report it."
 
 
 ERRORS = Error
