@@ -23,6 +23,7 @@ from agent_memory.adapters.disk.durable import (
     fsync_directory,
     make_directories,
     make_room,
+    read_loosely,
     replace_file,
     write_new_file,
 )
@@ -222,9 +223,7 @@ def _digests_in(path: str) -> set[str]:
     """Those of the sections that were written lately. What cannot be read is not known: a copy too many does no harm."""
     found = set[str]()
     for each in (path, f"{path}.1"):
-        image = as_result(read_image)(each, 2 * _MAX_WRITTEN_BYTES)
-        if isinstance(image, Success) and (kept := image.unwrap()) is not None:
-            found.update(kept.data.decode("ascii", "replace").split("\n"))
+        found.update(read_loosely(each, 2 * _MAX_WRITTEN_BYTES).decode("ascii", "replace").split("\n"))
     return found
 
 

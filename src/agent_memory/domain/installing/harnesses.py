@@ -118,14 +118,8 @@ def _claude_code(context: Context) -> HarnessSetup:
     directory = context.claude
     settings = f"{directory}/settings.json"
     server = {"type": "stdio", "command": context.program, "args": ["mcp"], "env": dict[str, str]()}
-    payload = {
-        "session_id": SESSION,
-        "transcript_path": f"{directory}/projects/-setup/{SESSION}.jsonl",
-        "cwd": DIRECTORY,
-        "permission_mode": "default",
-        "hook_event_name": "Stop",
-        "stop_hook_active": False,
-    }
+    path = f"{directory}/projects/-setup/{SESSION}.jsonl"
+    payload = _payload("Stop", transcript_path=path, permission_mode="default", stop_hook_active=False)
     hooks = (
         *_groups(context, "claude-code", {"Stop": 10, "SessionEnd": 10, "PreCompact": 10}),
         *_groups(context, "claude-code", {"SessionStart": 10, "UserPromptSubmit": 10}, act="inject"),
@@ -155,19 +149,12 @@ def _codex(context: Context) -> HarnessSetup:
         *_groups(context, "codex", {"Stop": 5}),
         *_groups(context, "codex", {"SessionStart": 10, "UserPromptSubmit": 10}, act="inject"),
     )
-    payload = {
-        "session_id": SESSION,
-        "transcript_path": None,
-        "cwd": DIRECTORY,
-        "hook_event_name": "Stop",
-        "turn_id": "1",
-        "stop_hook_active": False,
-    }
+    payload = _payload("Stop", transcript_path=None, turn_id="1", stop_hook_active=False)
     off = f"{config} switches hooks off ([features] hooks = false), so Codex runs none"
     return HarnessSetup(
         files=(
             Wanted(Part.HOOKS, f"{directory}/hooks.json", "jsonc", hooks),
-            _server(context, config, "mcp_servers", {"command": context.program, "args": ["mcp"]}, "toml"),
+            _server(context, config, "mcp_servers", syntax="toml"),
             *_skill(context),
         ),
         target=override if context.exists(override) else f"{directory}/AGENTS.md",
@@ -186,33 +173,33 @@ def _cursor(context: Context) -> HarnessSetup:
     there are only these two, and `sessionStart`, which is as old as `sessionEnd`: its answer is put into the conversation, that
     of `beforeSubmitPrompt` is not."""
     directory = f"{context.home}/.cursor"
-    handlers: list[Element] = []
-    acts: Mapping[str, Act] = {"stop": "capture", "sessionEnd": "capture", "sessionStart": "inject"}
-    for event, act in acts.items():
-        command = context.hook("cursor", act)
-        handler = {"command": command, "timeout": 10}
-        handlers.append(Element(("hooks", event), handler, command, hook_mark("cursor", act)))
     version = Member(("version",), 1, optional=True, stays=True)
-
-    def payload(event: str) -> dict[str, Any]:
-        return {
-            "conversation_id": SESSION,
-            "generation_id": SESSION,
-            "hook_event_name": event,
-            "cursor_version": "0.0.0",
-            "workspace_roots": [DIRECTORY],
-            "transcript_path": None,
-        }
-
+    acts: Mapping[str, Act] = {"stop": "capture", "sessionEnd": "capture", "sessionStart": "inject"}
+    handlers = [
+        Element(
+            ("hooks", event),
+            {"command": context.hook("cursor", act), "timeout": 10},
+            context.hook("cursor", act),
+            hook_mark("cursor", act),
+        )
+        for event, act in acts.items()
+    ]
+    payload = {
+        "conversation_id": SESSION,
+        "generation_id": SESSION,
+        "cursor_version": "0.0.0",
+        "workspace_roots": [DIRECTORY],
+        "transcript_path": None,
+    }
     return HarnessSetup(
         files=(
             Wanted(Part.HOOKS, f"{directory}/hooks.json", "jsonc", (version, *handlers)),
-            _server(context, f"{directory}/mcp.json", "mcpServers", {"command": context.program, "args": ["mcp"]}),
+            _server(context, f"{directory}/mcp.json", "mcpServers"),
             *_skill(context),
         ),
         self_tests=(
-            _captures(context, "cursor", {**payload("stop"), "status": "completed"}),
-            _injects(context, "cursor", payload("sessionStart")),
+            _captures(context, "cursor", {**payload, "hook_event_name": "stop", "status": "completed"}),
+            _injects(context, "cursor", {**payload, "hook_event_name": "sessionStart"}),
         ),
         notes=(
             "Cursor reads no instruction file of your own outside a repository: there use `memory setup cursor --repo`.",
@@ -230,7 +217,7 @@ def _amp(context: Context) -> HarnessSetup:
     return HarnessSetup(
         files=(
             _plugin(context, "amp", f"{directory}/plugins/{SERVER_NAME}.ts"),
-            _server(context, settings, "amp.mcpServers", {"command": context.program, "args": ["mcp"]}),
+            _server(context, settings, "amp.mcpServers"),
             *_skill(context, f"{context.home}/.config/agents/skills"),
         ),
         target=f"{directory}/AGENTS.md",
@@ -253,18 +240,13 @@ def _gemini(context: Context) -> HarnessSetup:
         *_groups(context, "gemini", {"AfterAgent": 5_000, "SessionEnd": 5_000}, matcher="*", name=SERVER_NAME),
         *_groups(context, "gemini", injecting, matcher="*", name=f"{SERVER_NAME}-inject", act="inject"),
     )
-    payload = {
-        "session_id": SESSION,
-        "transcript_path": f"{directory}/tmp/setup/chats/{SESSION}.jsonl",
-        "cwd": DIRECTORY,
-        "hook_event_name": "AfterAgent",
-        "timestamp": "2026-01-01T00:00:00.000Z",
-    }
+    path = f"{directory}/tmp/setup/chats/{SESSION}.jsonl"
+    payload = _payload("AfterAgent", transcript_path=path, timestamp="2026-01-01T00:00:00.000Z")
     off = f"{settings} switches hooks off (hooksConfig.enabled), so Gemini runs none"
     return HarnessSetup(
         files=(
             Wanted(Part.HOOKS, settings, "jsonc", hooks),
-            _server(context, settings, "mcpServers", {"command": context.program, "args": ["mcp"]}),
+            _server(context, settings, "mcpServers"),
             *_skill(context),
         ),
         target=f"{directory}/GEMINI.md",
@@ -306,13 +288,10 @@ def _copilot(context: Context) -> HarnessSetup:
     directory = context.copilot
     settings = f"{directory}/settings.json"
 
-    def handlers(act: Act) -> list[dict[str, Any]]:
-        return [{"type": "command", "bash": context.hook("copilot", act), "timeoutSec": 10}]
-
+    acts: Mapping[str, Act] = {"agentStop": "capture", "sessionEnd": "capture", "sessionStart": "inject"}
     events = {
-        "agentStop": handlers("capture"),
-        "sessionEnd": handlers("capture"),
-        "sessionStart": handlers("inject"),
+        event: [{"type": "command", "bash": context.hook("copilot", act), "timeoutSec": 10}]
+        for event, act in acts.items()
     }
     server = {"type": "local", "command": context.program, "args": ["mcp"], "tools": ["*"]}
     session = {"sessionId": SESSION, "timestamp": 1_767_225_600_000, "cwd": DIRECTORY}
@@ -430,16 +409,23 @@ def _groups(
     """One hook for each event, in the shape that Claude Code has made common: `{"hooks": {"Stop": [{"hooks": [{"type":
     "command", …}]}]}}`. Timeouts are in the harness's own unit."""
     command = context.hook(harness, act)
-    groups: list[Element] = []
-    for event, timeout in timeouts.items():
-        handler = {"type": "command", **({"name": name} if name else {}), "command": command, "timeout": timeout}
-        group = {**({} if matcher is None else {"matcher": matcher}), "hooks": [handler]}
-        groups.append(Element(("hooks", event), group, command, hook_mark(harness, act)))
-    return tuple(groups)
+    named = {"name": name} if name else {}
+    matched = {} if matcher is None else {"matcher": matcher}
+
+    def group(timeout: int) -> dict[str, Any]:
+        return {**matched, "hooks": [{"type": "command", **named, "command": command, "timeout": timeout}]}
+
+    return tuple(
+        Element(("hooks", event), group(timeout), command, hook_mark(harness, act))
+        for event, timeout in timeouts.items()
+    )
 
 
-def _server(context: Context, path: str, servers: str, server: Mapping[str, Any], syntax: Syntax = "jsonc") -> Wanted:
+def _server(
+    context: Context, path: str, servers: str, server: Mapping[str, Any] | None = None, syntax: Syntax = "jsonc"
+) -> Wanted:
     """Our MCP server, among the others that this file names under the key `servers`."""
+    server = server or {"command": context.program, "args": ["mcp"]}
     return Wanted(Part.MCP, path, syntax, (Member((servers, SERVER_NAME), server, context.program),))
 
 
@@ -472,11 +458,10 @@ def _injects(context: Context, harness: str, payload: Mapping[str, Any]) -> Self
 
 def _starts(context: Context, harness: str) -> SelfTest:
     """The start of a session, told as those do that have Claude's hooks."""
-    payload = {
-        "session_id": SESSION,
-        "cwd": DIRECTORY,
-        "hook_event_name": "SessionStart",
-        "source": "startup",
-        "transcript_path": f"{DIRECTORY}/{SESSION}.jsonl",
-    }
-    return _injects(context, harness, payload)
+    path = f"{DIRECTORY}/{SESSION}.jsonl"
+    return _injects(context, harness, _payload("SessionStart", source="startup", transcript_path=path))
+
+
+def _payload(event: str, **more: Any) -> dict[str, Any]:
+    """What a hook gets in the form that Claude Code has made common."""
+    return {"session_id": SESSION, "cwd": DIRECTORY, "hook_event_name": event, **more}
