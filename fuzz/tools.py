@@ -14,7 +14,7 @@ from returns.result import Failure, Success
 from agent_memory.app import Memory, open_memory
 from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.errors import UsageInvalid
-from agent_memory.results import sealed
+from agent_memory.results import as_result, sealed
 from agent_memory.surfaces.mcp.tools import TOOLS, Tool, error_text
 from fuzz.target import Target
 
@@ -58,7 +58,7 @@ def _check(data: bytes) -> None:
 
 
 def _check_reading(tool: Tool, arguments: dict[str, object]) -> None:
-    match sealed(tool.read(arguments)):
+    match sealed(as_result(tool.read)(arguments)):
         case Failure(UsageInvalid(problem)):
             assert problem
         case Failure(error):

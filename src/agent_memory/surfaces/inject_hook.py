@@ -45,7 +45,7 @@ from agent_memory.domain.injecting.moment import (
     read_files,
     shown_whole,
 )
-from agent_memory.surfaces.hook_call import (
+from agent_memory.surfaces.hook import (
     HookProblem,
     current_directory,
     log_problem,

@@ -29,17 +29,16 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
-from returns.result import Failure, Result, Success
 
 from agent_memory import __version__
 from agent_memory.app import Memory
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Defect, Error, UsageInvalid
-from agent_memory.results import sealed
+from agent_memory.errors import ERRORS, Defect, UsageInvalid
+from agent_memory.results import unwrap
 from agent_memory.surfaces.cli.arguments import entry_id
-from agent_memory.surfaces.mcp.tools import INSTRUCTIONS, TOOLS, error_text, read_context, section
+from agent_memory.surfaces.mcp.tools import INSTRUCTIONS, TOOLS, error_text, read_context
 
 MAX_LINE_BYTES = 4 << 20
 LOOPBACK = "127.0.0.1"
@@ -51,6 +50,41 @@ _MOST_CALLERS = 32
 _REFUSED_BYTES = 1 << 20
 _REFUSED_SECONDS = 0.5
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+_LISTED_TOOLS = wire.ListToolsResult(
+    tools=[
+        wire.Tool(
+            name=tool.name,
+            description=tool.description,
+            input_schema=tool.schema,
+            annotations=wire.ToolAnnotations(
+                read_only_hint=tool.reads_only,
+                destructive_hint=tool.destroys,
+                idempotent_hint=tool.idempotent,
+                open_world_hint=False,
+            ),
+        )
+        for tool in TOOLS.values()
+    ]
+)
+_LISTED_RESOURCES = wire.ListResourcesResult(
+    resources=[
+        wire.Resource(
+            uri=_SECTION_URI,
+            name="section",
+            title="What every session starts with",
+            description="The notes that matter most here: hot ones whole, warm ones by name.",
+            mime_type=_MARKDOWN,
+        )
+    ]
+)
+_LISTED_TEMPLATES = wire.ListResourceTemplatesResult(
+    resource_templates=[
+        wire.ResourceTemplate(
+            uri_template=f"{_ENTRY_URI}{{id}}", name="entry", description="One note by its id.", mime_type=_MARKDOWN
+        )
+    ]
+)
 
 
 class MemoryServer:
@@ -64,10 +98,10 @@ class MemoryServer:
             "agent-memory",
             version=__version__,
             instructions=INSTRUCTIONS,
-            on_list_tools=self._list_tools,
+            on_list_tools=_always(_LISTED_TOOLS),
             on_call_tool=self._call_tool,
-            on_list_resources=self._list_resources,
-            on_list_resource_templates=self._list_resource_templates,
+            on_list_resources=_always(_LISTED_RESOURCES),
+            on_list_resource_templates=_always(_LISTED_TEMPLATES),
             on_read_resource=self._read_resource,
         )
         """The SDK's server."""
@@ -78,85 +112,50 @@ class MemoryServer:
         for warning in dict.fromkeys(each for memory in self._callers.values() for each in memory.warnings()):
             self._memory.warn(warning)
 
-    async def _list_tools(self, _context: Any, _params: Any) -> wire.ListToolsResult:
-        return wire.ListToolsResult(
-            tools=[
-                wire.Tool(
-                    name=tool.name,
-                    description=tool.description,
-                    input_schema=tool.schema,
-                    annotations=wire.ToolAnnotations(
-                        read_only_hint=tool.reads_only,
-                        destructive_hint=tool.destroys,
-                        idempotent_hint=tool.idempotent,
-                        open_world_hint=False,
-                    ),
-                )
-                for tool in TOOLS.values()
-            ]
-        )
-
     async def _call_tool(self, context: Any, params: wire.CallToolRequestParams) -> wire.CallToolResult:
-        tool, arguments = TOOLS.get(params.name), params.arguments or {}
-
-        def act(memory: Memory) -> Result[str, Error]:
+        def act(memory: Memory) -> str:
+            tool = TOOLS.get(params.name)
             if tool is None:
-                return Failure(UsageInvalid(f"There is no tool {params.name[:80]!r}", f"There are {', '.join(TOOLS)}."))
-            return tool(memory, arguments)
+                raise UsageInvalid(f"There is no tool {params.name[:80]!r}", f"There are {', '.join(TOOLS)}.")
+            return unwrap(tool(memory, params.arguments or {}))
 
-        match sealed(await self._in_turn(context, act)):
-            case Failure(error):
-                return wire.CallToolResult(
-                    content=[wire.TextContent(type="text", text=error_text(error))], is_error=True
-                )
-            case Success(text):
-                return wire.CallToolResult(content=[wire.TextContent(type="text", text=text)])
-
-    async def _list_resources(self, _context: Any, _params: Any) -> wire.ListResourcesResult:
-        section = wire.Resource(
-            uri=_SECTION_URI,
-            name="section",
-            title="What every session starts with",
-            description="The notes that matter most here: hot ones whole, warm ones by name.",
-            mime_type=_MARKDOWN,
-        )
-        return wire.ListResourcesResult(resources=[section])
-
-    async def _list_resource_templates(self, _context: Any, _params: Any) -> wire.ListResourceTemplatesResult:
-        entry = wire.ResourceTemplate(
-            uri_template=f"{_ENTRY_URI}{{id}}", name="entry", description="One note by its id.", mime_type=_MARKDOWN
-        )
-        return wire.ListResourceTemplatesResult(resource_templates=[entry])
+        try:
+            text, is_error = await self._in_turn(context, act), False
+        except ERRORS as error:
+            text, is_error = error_text(error), True
+        return wire.CallToolResult(content=[wire.TextContent(type="text", text=text)], is_error=is_error)
 
     async def _read_resource(self, context: Any, params: wire.ReadResourceRequestParams) -> wire.ReadResourceResult:
         uri = str(params.uri)
 
-        def act(memory: Memory) -> Result[str, Error]:
+        def act(memory: Memory) -> str:
             if uri == _SECTION_URI:
-                return section(memory)
+                return unwrap(memory.section_here()).text + "\n"
             if uri.startswith(_ENTRY_URI):
                 return read_context(memory, id=entry_id(uri.removeprefix(_ENTRY_URI)))
             known = f"There are {_SECTION_URI} and {_ENTRY_URI}{{id}}."
-            return Failure(UsageInvalid(f"There is no resource {uri[:200]!r}", known))
+            raise UsageInvalid(f"There is no resource {uri[:200]!r}", known)
 
-        match sealed(await self._in_turn(context, act)):
-            case Failure(error):
-                raise MCPError(wire.INVALID_PARAMS, error_text(error), {"uri": uri[:200]})
-            case Success(text):
-                contents = wire.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=text)
-                return wire.ReadResourceResult(contents=[contents])
+        try:
+            text = await self._in_turn(context, act)
+        except ERRORS as error:
+            raise MCPError(wire.INVALID_PARAMS, error_text(error), {"uri": uri[:200]}) from None
+        contents = wire.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=text)
+        return wire.ReadResourceResult(contents=[contents])
 
-    async def _in_turn(self, context: Any, act: Callable[[Memory], Result[str, Error]]) -> Result[str, Error]:
+    async def _in_turn(self, context: Any, act: Callable[[Memory], str]) -> str:
         """`act` in the one thread, on behalf of whoever calls; a bug in it is a Defect, and ends no other call."""
         known = context.session.client_params
         name, version = ("", "") if known is None else (known.client_info.name, known.client_info.version)
         caller = client_caller(name, version, self._memory.config.mcp.trusted_clients)
 
-        def done() -> Result[str, Error]:
+        def done() -> str:
             try:
                 return act(self._memory_of(caller))
+            except ERRORS:
+                raise
             except Exception as bug:  # noqa: BLE001 - the outermost frame of a call
-                return Failure(Defect("an MCP call", repr(bug)))
+                raise Defect("an MCP call", repr(bug)) from None
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, done)
 
@@ -167,6 +166,13 @@ class MemoryServer:
         if len(self._callers) > _MOST_CALLERS:
             del self._callers[next(iter(self._callers))]
         return memory
+
+
+def _always(result: Any) -> Callable[[Any, Any], Awaitable[Any]]:
+    async def answer(_context: Any, _params: Any) -> Any:
+        return result
+
+    return answer
 
 
 # Who is calling, as far as a client's own word for itself tells
