@@ -14,7 +14,7 @@ import time
 from agent_memory import __version__
 from agent_memory.adapters.disk.json_lite import json_object
 from agent_memory.adapters.injecting.delivery_files import DeliveryLog
-from agent_memory.adapters.injecting.shelf_files import Looks, Shelf, keep_shelf, looks_of, read_shelf
+from agent_memory.adapters.injecting.shelf_files import Looks, keep_shelf, looks_of, read_shelf
 from agent_memory.adapters.scheduling.notices import SESSION, take_notice
 from agent_memory.adapters.surroundings.configured_root import root_and_doubt
 from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call
@@ -56,7 +56,7 @@ from agent_memory.surfaces.hook import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any, NoReturn
 
     from returns.result import Result
@@ -175,41 +175,27 @@ class HookInjection:
         """What went wrong beside what can be said, as a sentence for the log."""
 
     def injection(self) -> Injection:
-        """What to say; it is recorded as said."""
-        if self.moment.kind == COMPACTED:
-            return self._recorded((), None)
-        if self.moment.kind == ASKED:
-            return self._recorded(*self._found())
-        return self._recorded(*self._ready())
-
-    def _recorded(self, passages: "tuple[Passage, ...]", profile: Profile | None, more: int = 0) -> Injection:
-        """Assembled without what the session has already. The log is held meanwhile: of two hooks that are told of one event
-        the second finds nothing more to say."""
+        """What to say, without what the session has already; it is recorded as said. The log is held meanwhile: of two hooks
+        that are told of one event the second finds nothing more to say."""
         moment, session = self.moment, self.moment.session_id
+        passages: tuple[Passage, ...] = ()
+        profile, more = None, 0
+        if moment.kind == ASKED:
+            passages, profile = self._found()
+        elif moment.kind != COMPACTED:
+            passages, profile, more = self._ready()
         shown = self._shown_whole() if passages else frozenset[str]()
+        injection = NOTHING
         try:
             with DeliveryLog(self.root) as log:
                 known = known_ids(
                     log.deliveries(session), moment.harness, session, self.now_ms, is_fresh=moment.is_fresh
                 )
-                injection = (
-                    NOTHING
-                    if profile is None
-                    else assemble(passages, profile, known | shown, max_chars(self.named), more)
-                )
+                if profile is not None:
+                    injection = assemble(passages, profile, known | shown, max_chars(self.named), more)
                 event = COMPACTED if moment.is_fresh else moment.kind
-                log.append(
-                    Delivery(
-                        self.now_ms,
-                        moment.harness,
-                        session,
-                        event,
-                        injection.ids,
-                        injection.tokens,
-                        self.scope,
-                        moment.event.session_path or "",
-                    )
-                )
+                told, transcript = (injection.ids, injection.tokens), moment.event.session_path or ""
+                log.append(Delivery(self.now_ms, moment.harness, session, event, *told, self.scope, transcript))
                 return injection
         except OSError as error:
             raise HookProblem("store-io", f"could not write to {self.root}: {error.strerror or error}") from None
@@ -219,7 +205,8 @@ class HookInjection:
         if self.home is None:
             return frozenset()
         groups = read_files(self.moment.harness, self.home, self.environ, _work_tree_around(self.directory))
-        return frozenset(id for group in groups for id in shown_whole(_first_text(group)))
+        texts = (next(filter(None, map(_text_of, group)), "") for group in groups)
+        return frozenset(id for text in texts for id in shown_whole(text))
 
     # -- at the start of a session ------------------------------------------------------------------------------------
 
@@ -233,7 +220,9 @@ class HookInjection:
             raise HookProblem("store-io", f"{self.root}/topics cannot be listed: {error.strerror}") from None
         shelf = read_shelf(self.root, looks, self.now_ms)
         if shelf is None:
-            shelf = self._prepared()
+            from agent_memory.injecting import prepare
+
+            shelf = _value(prepare(self._memory()))
             keep_shelf(self.root, looks, shelf, looked_at_ns)
         profile = profile_named(SESSION_START, shelf.profiles, shelf.budget)
         return (*self._recovery(), *shelf.passages), profile, shelf.more
@@ -245,12 +234,6 @@ class HookInjection:
             others += [config_path(self.home), f"{local_state_directory(self.home)}/trusted.json"]
         place = [self.scope, str(may_be_in_work_tree(self.directory))]
         return looks_of(self.root, "\n".join((*place, local) if os.path.lexists(local) else place), others, __version__)
-
-    def _prepared(self) -> Shelf:
-        from agent_memory.injecting import prepare
-
-        shelf: Shelf = _value(prepare(self._memory()))
-        return shelf
 
     def _recovery(self) -> "tuple[Passage, ...]":
         """The last words of the last session here, where the person asked and nothing came after. To read them takes ten times as
@@ -332,13 +315,6 @@ def _work_tree_around(directory: str) -> str | None:
         return work_tree_above(directory)
     except OSError:
         return None
-
-
-def _first_text(paths: "Iterable[str]") -> str:
-    for path in paths:
-        if text := _text_of(path):
-            return text
-    return ""
 
 
 def _text_of(path: str) -> str:

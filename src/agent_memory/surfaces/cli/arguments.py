@@ -27,10 +27,11 @@ _ID = re.compile(r"(?:\A(?:id__)?|id__)([1-9A-HJ-NP-Za-km-z]{6})(?:\.md)?\Z")
 # -- declared ---------------------------------------------------------------------------------------------------------
 
 
-def set_command(parser: argparse.ArgumentParser, run: Run, epilog: str = "") -> None:
-    """Tell the parser what its command does, and what its help says after the options."""
+def set_command(parser: argparse.ArgumentParser, run: Run, epilog: str = "", example: str = "") -> None:
+    """Tell the parser what its command does, and what its help says after the options; `example` is a call that makes sense
+    as it is, where the epilog shows none."""
     parser.set_defaults(command=run)
-    parser.epilog = epilog
+    parser.epilog = "\n\n".join(filter(None, (epilog, example and f"Example:\n  {example}")))
 
 
 def add_flag(options: Options, name: str, meaning: str) -> None:

@@ -61,7 +61,7 @@ def configure_backfill(parser: argparse.ArgumentParser) -> None:
         "days as llm.maxCallsPerDay needs. May be run at any time and again: what is done, waits, was forgotten, is a "
         "copy, a sub-agent's, automated or memory's own is left out."
     )
-    set_command(parser, _backfill, epilog)
+    set_command(parser, _backfill, epilog, "memory backfill claude-code --since 30d --dry-run")
 
 
 def _backfill(arguments: argparse.Namespace, console: Console) -> None:
@@ -144,7 +144,7 @@ def configure_watch(parser: argparse.ArgumentParser) -> None:
         "What was there before is for `memory backfill`. SIGINT or SIGTERM ends it. With the extra agent-memory[watch] "
         "the operating system tells what changes; without it the directories are looked through every two seconds."
     )
-    set_command(parser, _watch, epilog)
+    set_command(parser, _watch, epilog, "memory watch codex --wait-for-transcripts")
 
 
 def _watch(arguments: argparse.Namespace, console: Console) -> None:

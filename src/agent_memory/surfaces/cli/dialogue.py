@@ -85,15 +85,11 @@ def warn_unreadable(console: Console, files: Iterable[UnreadableFile]) -> None:
 # -- before something is changed --------------------------------------------------------------------------------------
 
 
-def require_terminal(console: Console, command: str) -> None:
-    """UsageInvalid where there is nobody to ask whether files may be changed."""
+def is_agreed(console: Console, command: str, question: str) -> bool:
+    """Whether the person at the terminal says yes; UsageInvalid where there is nobody to ask."""
     if console.json or sys.stdin is None or not sys.stdin.isatty() or not console.stderr.isatty():
         raise UsageInvalid(
             "Nothing was changed, since there is no terminal to ask on", f"See the diff, then `{command} --yes`."
         )
-
-
-def is_agreed(console: Console, question: str) -> bool:
-    """Whether the person at the terminal says yes."""
     print(f"{question} [y/N] ", end="", file=console.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

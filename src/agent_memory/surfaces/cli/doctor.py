@@ -29,7 +29,7 @@ def configure_doctor(parser: argparse.ArgumentParser) -> None:
         "when some remain); notes do not count. --secrets reads every file of the store and every version in its git "
         "history, says where a secret is and of what kind, and never shows it; exit code 1 when there is one."
     )
-    set_command(parser, _run, epilog)
+    set_command(parser, _run, epilog, "memory doctor --fix")
 
 
 def _run(arguments: argparse.Namespace, console: Console) -> int:

@@ -33,7 +33,7 @@ def configure_log(parser: argparse.ArgumentParser) -> None:
         "Newest first. The word before what a run did names it: `memory diff WORD` shows what it changed, "
         "`memory undo WORD` takes it back."
     )
-    set_command(parser, _log, epilog)
+    set_command(parser, _log, epilog, "memory log --json")
 
 
 def _log(arguments: argparse.Namespace, console: Console) -> None:
@@ -121,7 +121,7 @@ def configure_diff(parser: argparse.ArgumentParser) -> None:
     run = "a run of `memory log` (default: the newest that changed something)"
     parser.add_argument("run", metavar="RUN", nargs="?", help=run)
     epilog = "Notes, tiers and managed sections, as they were before the run and after it. Needs no git."
-    set_command(parser, _diff, epilog)
+    set_command(parser, _diff, epilog, "memory diff")
 
 
 def _diff(arguments: argparse.Namespace, console: Console) -> None:
@@ -145,7 +145,7 @@ def configure_undo(parser: argparse.ArgumentParser) -> None:
         "note that somebody changed since stays as it is, and is named. The inbox and what is known of sessions stay as "
         "they are. To undo an undo, name it. For a person: refused where an agent is calling."
     )
-    set_command(parser, _undo, epilog)
+    set_command(parser, _undo, epilog, "memory undo --dry-run")
 
 
 def _undo(arguments: argparse.Namespace, console: Console) -> None:

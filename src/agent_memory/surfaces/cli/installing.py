@@ -26,7 +26,7 @@ from agent_memory.domain.installing.wanted import Part
 from agent_memory.errors import AgentMemoryError, UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.cli.arguments import add_flag, set_command
-from agent_memory.surfaces.cli.dialogue import is_agreed, open_here, require_terminal
+from agent_memory.surfaces.cli.dialogue import is_agreed, open_here
 from agent_memory.surfaces.console import CYAN, GREEN, RED, Console
 from agent_memory.surfaces.documents import error_document, fields_of
 from agent_memory.wording import describe
@@ -67,24 +67,20 @@ def configure_setup(parser: argparse.ArgumentParser) -> None:
         "them. In the end each hook is tried with a made-up session. Nothing in a repository is touched without --repo. "
         "Exit code: 2 where there is no terminal to ask on, 10 when a file was refused, 30 when a trial did not arrive."
     )
-    set_command(parser, _setup, epilog)
+    set_command(parser, _setup, epilog, "memory setup claude-code codex --dry-run")
 
 
 def _setup(arguments: argparse.Namespace, console: Console) -> int:
     def act(memory: Memory, installation: Installation) -> int:
         plan = installation.plan(_request(arguments, memory, installation))
         show_diffs(console, plan.edits)
+        _warn_refused(console, plan)
         if arguments.dry_run:
-            _warn_refused(console, plan)
             console.warn(*plan.notes)
             document = _setup_document(plan, _planned(plan), (), dry_run=True)
             console.answer(document, _NOTHING_WRITTEN if plan.edits else "There is nothing to change.")
             return _exit_code(plan)
-        asks = bool(plan.edits) and not arguments.yes
-        if asks:
-            require_terminal(console, "memory setup")
-        _warn_refused(console, plan)
-        if asks and not is_agreed(console, "Write these changes?"):
+        if plan.edits and not arguments.yes and not is_agreed(console, "memory setup", "Write these changes?"):
             console.out(_NOTHING_WRITTEN)
             return 0
         return _carry_out(console, memory, installation, plan)
@@ -156,7 +152,7 @@ def configure_uninstall(parser: argparse.ArgumentParser) -> None:
         "memories themselves stay where they are. Exit code: 2 where there is no terminal to ask on, 10 or 70 when a file "
         "was refused."
     )
-    set_command(parser, _uninstall, epilog)
+    set_command(parser, _uninstall, epilog, "memory uninstall --dry-run")
 
 
 def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
@@ -171,11 +167,9 @@ def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
             document = {"dryRun": True, "files": _file_documents(_planned(plan), plan)}
             console.answer(document, _NOTHING_CHANGED if plan.edits else "There is nothing to remove.")
             return _exit_code(plan)
-        if plan.edits and not arguments.yes:
-            require_terminal(console, "memory uninstall")
-            if not is_agreed(console, "Make these changes?"):
-                console.out(_NOTHING_CHANGED)
-                return 0
+        if plan.edits and not arguments.yes and not is_agreed(console, "memory uninstall", "Make these changes?"):
+            console.out(_NOTHING_CHANGED)
+            return 0
         outcomes = installation.uninstall(plan)
         _warn_refused(console, plan)
         _show_outcomes(console, outcomes)

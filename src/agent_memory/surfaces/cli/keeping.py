@@ -150,7 +150,7 @@ def configure_tags(parser: argparse.ArgumentParser) -> None:
         "NEW` gives every note the new tag in the place of the old one, as one commit, and whatever is written with the "
         "old one later. Both are a person's: inside an agent they are refused."
     )
-    set_command(parser, _tags, epilog)
+    set_command(parser, _tags, epilog, "memory tags --json")
 
 
 def _tags(arguments: argparse.Namespace, console: Console) -> None:
@@ -216,7 +216,7 @@ def configure_scope(parser: argparse.ArgumentParser) -> None:
         "place to another, and `merge OLD NEW` does so where the other has notes already: each is one run, which `memory "
         "undo` takes back. Only you can run these two, not an agent."
     )
-    set_command(parser, _scope, epilog)
+    set_command(parser, _scope, epilog, "memory scope list")
 
 
 def _scope(arguments: argparse.Namespace, console: Console) -> None:

@@ -38,7 +38,7 @@ def configure_links(parser: argparse.ArgumentParser) -> None:
         "or supersedes, live, alias, archived or unresolved, the label, both titles.\n\n"
         "Examples:\n  memory links id__a1b2c3\n  memory links --dot | dot -Tsvg > links.svg"
     )
-    set_command(parser, _run, epilog)
+    set_command(parser, _run, epilog, "memory links id__a1b2c3")
 
 
 def _run(arguments: argparse.Namespace, console: Console) -> None:

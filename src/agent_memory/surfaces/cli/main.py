@@ -11,9 +11,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
-from typing import NoReturn, TextIO, cast
-
-from attrs import frozen
+from typing import NamedTuple, NoReturn, TextIO, cast
 
 from agent_memory import __version__
 from agent_memory.errors import AgentMemoryError, Defect, StoreIo, UsageInvalid
@@ -21,92 +19,55 @@ from agent_memory.surfaces.cli.arguments import add_flag, is_text
 from agent_memory.surfaces.console import Console, erase_line, standard_console
 
 
-@frozen
-class Command:
+class Command(NamedTuple):
     """One line of `memory --help`, and the module of this package whose function `configure_NAME` declares the arguments."""
 
     module: str
     summary: str
-    example: str = ""
-    """A call that makes sense as it is; empty where the command's own help shows some."""
 
 
 COMMANDS: Mapping[str, Command] = {
     "capture": Command("capture", "put a session or a note into the inbox"),
-    "backfill": Command(
-        "backfill",
-        "find past sessions, and put those that say something new into the inbox",
-        "memory backfill claude-code --since 30d --dry-run",
-    ),
-    "watch": Command(
-        "backfill",
-        "capture sessions of harnesses without hooks as they come to rest",
-        "memory watch codex --wait-for-transcripts",
-    ),
-    "consolidate": Command("runs", "turn what is in the inbox into notes", "memory consolidate --dry-run"),
-    "defrag": Command(
-        "runs", "tidy the notes, and bring what matters in front of every agent", "memory defrag --dry-run"
-    ),
+    "backfill": Command("backfill", "find past sessions, and put those that say something new into the inbox"),
+    "watch": Command("backfill", "capture sessions of harnesses without hooks as they come to rest"),
+    "consolidate": Command("runs", "turn what is in the inbox into notes"),
+    "defrag": Command("runs", "tidy the notes, and bring what matters in front of every agent"),
     "list": Command("reading", "list the notes"),
     "search": Command("search", "find notes by words and by meaning"),
-    "read": Command("reading", "print a note, and count the read", "memory read id__a1b2c3"),
-    "inject": Command(
-        "telling",
-        "what an agent is to know now, within a budget; for hooks",
-        'memory inject --query "zebra lock migration"',
-    ),
+    "read": Command("reading", "print a note, and count the read"),
+    "inject": Command("telling", "what an agent is to know now, within a budget; for hooks"),
     "handoff": Command("telling", "what a session was asked, did and left open, for whoever takes it over"),
     "remember": Command("notes", "store a note at once"),
-    "edit": Command("notes", "change a note", "memory edit id__a1b2c3 --tags deploy,ci"),
-    "pin": Command("notes", "keep a note in front of every agent", "memory pin id__a1b2c3"),
-    "unpin": Command("notes", "let a note compete for its place again", "memory unpin id__a1b2c3"),
-    "promote": Command("notes", "vouch for a note, whoever it came from", "memory promote id__a1b2c3"),
-    "archive": Command("notes", "move a note out of the way; nothing is lost", "memory archive id__a1b2c3"),
-    "restore": Command("notes", "bring a note back from the archive", "memory restore id__a1b2c3"),
-    "forget": Command(
-        "sharing",
-        "take a note, or all that came from a session, away for good",
-        "memory forget --session T-1234 --purge --dry-run",
-    ),
-    "mcp": Command("mcp", "serve the memory to MCP clients", "claude mcp add agent-memory -- memory mcp"),
+    "edit": Command("notes", "change a note"),
+    "pin": Command("notes", "keep a note in front of every agent"),
+    "unpin": Command("notes", "let a note compete for its place again"),
+    "promote": Command("notes", "vouch for a note, whoever it came from"),
+    "archive": Command("notes", "move a note out of the way; nothing is lost"),
+    "restore": Command("notes", "bring a note back from the archive"),
+    "forget": Command("sharing", "take a note, or all that came from a session, away for good"),
+    "mcp": Command("mcp", "serve the memory to MCP clients"),
     "state": Command("keeping", "small values by key that programs overwrite"),
-    "links": Command("links", "what a note links to, and what links to it", "memory links id__a1b2c3"),
-    "tags": Command("keeping", "the tags in use, those accepted, and those that look alike", "memory tags --json"),
-    "scope": Command("keeping", "the places that notes belong to, and which are gone", "memory scope list"),
-    "why": Command("why", "where a note comes from, what changed it, why it is in its tier", "memory why id__a1b2c3"),
-    "generate-agents-md": Command(
-        "telling", "write the managed section of AGENTS.md and its like", "memory generate-agents-md --target -"
-    ),
-    "log": Command("history", "what past runs did", "memory log --json"),
-    "diff": Command("history", "what one run changed, as a diff", "memory diff"),
-    "undo": Command("history", "put everything back to what it was before a run", "memory undo --dry-run"),
-    "doctor": Command("doctor", "examine the store, and repair what is safe to repair", "memory doctor --fix"),
-    "status": Command("status", "what waits, what went wrong, what was spent", "memory status --json"),
-    "stats": Command("stats", "what is kept, read, spent and done, in numbers", "memory stats --days 30"),
-    "sync": Command(
-        "sharing",
-        "merge with your other machines, through a git remote",
-        "memory sync --remote git@example.com:me/memories.git",
-    ),
-    "merge-driver": Command(
-        "sharing",
-        "what git calls to merge two versions of a note",
-        "memory merge-driver base.md ours.md theirs.md topics/note.md",
-    ),
-    "config": Command("settings", "show every setting and where it comes from", "memory config"),
-    "setup": Command(
-        "installing",
-        "let the harnesses on this machine tell memory of their sessions",
-        "memory setup claude-code codex --dry-run",
-    ),
-    "uninstall": Command(
-        "installing", "take out of every harness exactly what setup put in", "memory uninstall --dry-run"
-    ),
+    "links": Command("links", "what a note links to, and what links to it"),
+    "tags": Command("keeping", "the tags in use, those accepted, and those that look alike"),
+    "scope": Command("keeping", "the places that notes belong to, and which are gone"),
+    "why": Command("why", "where a note comes from, what changed it, why it is in its tier"),
+    "generate-agents-md": Command("telling", "write the managed section of AGENTS.md and its like"),
+    "log": Command("history", "what past runs did"),
+    "diff": Command("history", "what one run changed, as a diff"),
+    "undo": Command("history", "put everything back to what it was before a run"),
+    "doctor": Command("doctor", "examine the store, and repair what is safe to repair"),
+    "status": Command("status", "what waits, what went wrong, what was spent"),
+    "stats": Command("stats", "what is kept, read, spent and done, in numbers"),
+    "sync": Command("sharing", "merge with your other machines, through a git remote"),
+    "merge-driver": Command("sharing", "what git calls to merge two versions of a note"),
+    "config": Command("settings", "show every setting and where it comes from"),
+    "setup": Command("installing", "let the harnesses on this machine tell memory of their sessions"),
+    "uninstall": Command("installing", "take out of every harness exactly what setup put in"),
     "install-cron": Command("scheduling", "let this machine consolidate and defrag by itself"),
     "uninstall-cron": Command("scheduling", "take that out again"),
     "run-scheduled": Command("scheduling", "what the machine's scheduler calls"),
     "completions": Command("settings", "a completion script for your shell"),
-    "trust": Command("settings", "let the config in this directory set everything", "memory trust"),
+    "trust": Command("settings", "let the config in this directory set everything"),
 }
 
 
@@ -181,8 +142,6 @@ def command_parser(name: str) -> argparse.ArgumentParser:
     )
     module = import_module(f"agent_memory.surfaces.cli.{command.module}")
     getattr(module, f"configure_{name.replace('-', '_')}")(parser)
-    if command.example:
-        parser.epilog = "\n\n".join((*((parser.epilog,) if parser.epilog else ()), f"Example:\n  {command.example}"))
     add_flag(parser, "--json", "print one JSON document instead of text")
     return parser
 

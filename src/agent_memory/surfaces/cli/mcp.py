@@ -29,7 +29,7 @@ def configure_mcp(parser: argparse.ArgumentParser) -> None:
         "external, unless mcp.trustedClients of your config names it. Exit code: 2 without the extra, or where the port is "
         "taken."
     )
-    set_command(parser, _run, epilog)
+    set_command(parser, _run, epilog, "claude mcp add agent-memory -- memory mcp")
 
 
 def _run(arguments: argparse.Namespace, console: Console) -> None:

@@ -112,30 +112,31 @@ _Change = Callable[[MemoryService, str], Result[StoredEntry, Error]]
 
 def configure_pin(parser: argparse.ArgumentParser) -> None:
     epilog = "A pinned note is in front of every agent at once, and nothing but you changes it."
-    _configure_change(parser, "Pinned", MemoryService.pin, epilog)
+    _configure_change(parser, "Pinned", MemoryService.pin, epilog, "memory pin id__a1b2c3")
 
 
 def configure_unpin(parser: argparse.ArgumentParser) -> None:
     epilog = "The note stays promoted, and competes for its place again."
-    _configure_change(parser, "Unpinned", MemoryService.unpin, epilog)
+    _configure_change(parser, "Unpinned", MemoryService.unpin, epilog, "memory unpin id__a1b2c3")
 
 
 def configure_promote(parser: argparse.ArgumentParser) -> None:
     epilog = "The note is shown to agents at once, whoever it came from, until a later defrag prefers others."
-    _configure_change(parser, "Promoted", MemoryService.promote, epilog)
+    _configure_change(parser, "Promoted", MemoryService.promote, epilog, "memory promote id__a1b2c3")
 
 
 def configure_restore(parser: argparse.ArgumentParser) -> None:
-    _configure_change(parser, "Restored", MemoryService.restore, "The note lives again under its own id.")
+    epilog = "The note lives again under its own id."
+    _configure_change(parser, "Restored", MemoryService.restore, epilog, "memory restore id__a1b2c3")
 
 
-def _configure_change(parser: argparse.ArgumentParser, done: str, change: _Change, epilog: str) -> None:
+def _configure_change(parser: argparse.ArgumentParser, done: str, change: _Change, epilog: str, example: str) -> None:
     def run(arguments: argparse.Namespace, console: Console) -> None:
         memory = open_here(console)
         _answer_change(memory, console, done, unwrap(change(memory.service, arguments.id)))
 
     add_id(parser)
-    set_command(parser, run, epilog)
+    set_command(parser, run, epilog, example)
 
 
 def _answer_change(memory: Memory, console: Console, done: str, stored: StoredEntry) -> None:
@@ -144,7 +145,8 @@ def _answer_change(memory: Memory, console: Console, done: str, stored: StoredEn
 
 def configure_archive(parser: argparse.ArgumentParser) -> None:
     add_id(parser)
-    set_command(parser, _archive, "The note moves to archive/ as it is; `memory restore ID` brings it back.")
+    epilog = "The note moves to archive/ as it is; `memory restore ID` brings it back."
+    set_command(parser, _archive, epilog, "memory archive id__a1b2c3")
 
 
 def _archive(arguments: argparse.Namespace, console: Console) -> None:
@@ -169,7 +171,7 @@ def configure_edit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scope", help="global, repo, or a repository's key")
     parser.add_argument("--expires", metavar="WHEN", help="30d, 12h, 2026-12-31, or never: then it goes to the archive")
     epilog = "Without any of these the note opens in $VISUAL or $EDITOR. The earlier text stays in the archive."
-    set_command(parser, _edit, epilog)
+    set_command(parser, _edit, epilog, "memory edit id__a1b2c3 --tags deploy,ci")
 
 
 def _edit(arguments: argparse.Namespace, console: Console) -> None:

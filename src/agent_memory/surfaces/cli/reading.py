@@ -110,7 +110,7 @@ def configure_read(parser: argparse.ArgumentParser) -> None:
     add_id(parser)
     add_flag(parser, "--archived", "the newest archived version instead of the live one")
     add_flag(parser, "--secret", "show a note of sensitivity `secret`")
-    set_command(parser, _read)
+    set_command(parser, _read, "", "memory read id__a1b2c3")
 
 
 def _read(arguments: argparse.Namespace, console: Console) -> None:

@@ -49,7 +49,7 @@ def configure_consolidate(parser: argparse.ArgumentParser) -> None:
         "command in full, to be updated and not doubled. They wait in the inbox behind all others, over as many days as "
         "llm.maxCallsPerDay needs."
     )
-    set_command(parser, _consolidate, epilog)
+    set_command(parser, _consolidate, epilog, "memory consolidate --dry-run")
 
 
 def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
@@ -141,7 +141,7 @@ def configure_defrag(parser: argparse.ArgumentParser) -> None:
         "managed sections. Where nothing is new the agent command is not called. Exit codes: 0, 40 when the agent "
         "command cannot serve, 50 when its reply is refused, 70 when a target is refused, 75 when another run is at work."
     )
-    set_command(parser, _defrag, epilog)
+    set_command(parser, _defrag, epilog, "memory defrag --dry-run")
 
 
 def _defrag(arguments: argparse.Namespace, console: Console) -> int:

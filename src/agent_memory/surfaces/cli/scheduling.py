@@ -32,7 +32,7 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ERRORS, AgentMemoryError, HomeUnknown
 from agent_memory.results import unwrap
 from agent_memory.surfaces.cli.arguments import add_flag, add_number, set_command
-from agent_memory.surfaces.cli.dialogue import is_agreed, open_here, require_terminal
+from agent_memory.surfaces.cli.dialogue import is_agreed, open_here
 from agent_memory.surfaces.cli.installing import show_diffs
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe
@@ -94,11 +94,9 @@ def _install_cron(arguments: argparse.Namespace, console: Console) -> None:
             console.warn(*notes)
             console.answer(_document(plan, notes, (), dry_run=True), "Nothing was installed.")
             return
-        if edits and not arguments.yes:
-            require_terminal(console, "memory install-cron")
-            if not is_agreed(console, "Install this?"):
-                console.out("Nothing was installed.")
-                return
+        if edits and not arguments.yes and not is_agreed(console, "memory install-cron", "Install this?"):
+            console.out("Nothing was installed.")
+            return
         aside = (*(() if removal is None else scheduling.uninstall(removal)), *scheduling.install(plan))
         for job in scheduling.jobs:
             every = in_words(job.cadence.interval_seconds)
@@ -164,11 +162,9 @@ def _uninstall_cron(arguments: argparse.Namespace, console: Console) -> None:
             _show_commands(console, plan.schedule.stop)
             console.out("Nothing was changed.")
         else:
-            if not arguments.yes:
-                require_terminal(console, "memory uninstall-cron")
-                if not is_agreed(console, "Take this out?"):
-                    console.out("Nothing was changed.")
-                    return
+            if not arguments.yes and not is_agreed(console, "memory uninstall-cron", "Take this out?"):
+                console.out("Nothing was changed.")
+                return
             aside = scheduling.uninstall(plan)
             console.out("Nothing runs by itself any more: `memory consolidate` and `memory defrag` are yours to call.")
             _show_set_aside(console, aside)

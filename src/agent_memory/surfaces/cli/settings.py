@@ -54,7 +54,7 @@ def configure_config(parser: argparse.ArgumentParser) -> None:
     add_flag(shown, "--path", "print the path of your own config file, there or not")
     add_flag(shown, "--schema", "print the JSON schema of a config file")
     add_flag(shown, "--markdown", "print the documentation of all keys")
-    set_command(parser, _config, "Values that look like secrets are not shown.")
+    set_command(parser, _config, "Values that look like secrets are not shown.", "memory config")
 
 
 def _config(arguments: argparse.Namespace, console: Console) -> None:
@@ -131,7 +131,7 @@ def configure_trust(parser: argparse.ArgumentParser) -> None:
         f"A {LOCAL_NAME} in the current directory can set `search` and `inject` only, since it may come from a cloned\n"
         "repository. Once you trust it, all of it counts: exactly these bytes, at exactly this place."
     )
-    set_command(parser, _trust, epilog)
+    set_command(parser, _trust, epilog, "memory trust")
 
 
 def _trust(arguments: argparse.Namespace, console: Console) -> None:

@@ -26,7 +26,7 @@ from agent_memory.errors import PathRefused, UsageInvalid
 from agent_memory.formats.merged_tree import driven_merge
 from agent_memory.results import unwrap
 from agent_memory.surfaces.cli.arguments import ENTRY, add_choice, add_flag, add_id, set_command
-from agent_memory.surfaces.cli.dialogue import counted, first_of, is_agreed, open_here, require_terminal
+from agent_memory.surfaces.cli.dialogue import counted, first_of, is_agreed, open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.documents import fields_of, rows_of
 
@@ -49,7 +49,7 @@ def configure_sync(parser: argparse.ArgumentParser) -> None:
         "on all. Nobody is asked for a password: git must know how to log in. --remote and --after-purge are for a "
         "person. Exit codes: 0, 60 where nothing was synced, 75 when a run is at work."
     )
-    set_command(parser, _sync, epilog)
+    set_command(parser, _sync, epilog, "memory sync --remote git@example.com:me/memories.git")
 
 
 def _sync(arguments: argparse.Namespace, console: Console) -> None:
@@ -87,7 +87,7 @@ def configure_merge_driver(parser: argparse.ArgumentParser) -> None:
         "For git, and for `git pull` by hand; `memory sync` sets it up. Exit codes: 0 merged, 1 both had changed the "
         "same lines (the result holds both), or the file cannot be merged (it is left as it was)."
     )
-    set_command(parser, _merge_driver, epilog)
+    set_command(parser, _merge_driver, epilog, "memory merge-driver base.md ours.md theirs.md topics/note.md")
 
 
 def _merge_driver(arguments: argparse.Namespace, console: Console) -> int:
@@ -131,7 +131,7 @@ def configure_forget(parser: argparse.ArgumentParser) -> None:
         "be undone any more. For a person: refused where an agent is calling. Exit codes: 0, 2 where nobody can be asked, "
         "20 for an id that is unknown, 75 when a run is at work."
     )
-    set_command(parser, _forget, epilog)
+    set_command(parser, _forget, epilog, "memory forget --session T-1234 --purge --dry-run")
 
 
 def _forget(arguments: argparse.Namespace, console: Console) -> int:
@@ -140,11 +140,11 @@ def _forget(arguments: argparse.Namespace, console: Console) -> int:
     told = seen.told
     console.out(*lines_of(told))
     if not arguments.dry_run:
-        if not arguments.yes:
-            require_terminal(console, "memory forget")
-            if not is_agreed(console, f"{forgetting_in_words(told, done=False)} Go on?"):
-                console.warn("Nothing was changed.")
-                return 1
+        if not arguments.yes and not is_agreed(
+            console, "memory forget", f"{forgetting_in_words(told, done=False)} Go on?"
+        ):
+            console.warn("Nothing was changed.")
+            return 1
         told = unwrap(memory.forget(seen))
     done = not arguments.dry_run
     console.answer(

@@ -27,7 +27,7 @@ def configure_stats(parser: argparse.ArgumentParser) -> None:
         "deliveries for as long as it has room. Piped, one number a line, its fields separated by tabs: what is counted, "
         "its name or day, the number."
     )
-    set_command(parser, _run, epilog)
+    set_command(parser, _run, epilog, "memory stats --days 30")
 
 
 def _run(arguments: argparse.Namespace, console: Console) -> None:

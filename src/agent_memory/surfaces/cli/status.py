@@ -22,7 +22,7 @@ def configure_status(parser: argparse.ArgumentParser) -> None:
         "The first line says whether all is well. Exit code 1 when something needs a look, so that it can sit in a prompt or "
         "a monitor."
     )
-    set_command(parser, _run, epilog)
+    set_command(parser, _run, epilog, "memory status --json")
 
 
 def _run(arguments: argparse.Namespace, console: Console) -> int:

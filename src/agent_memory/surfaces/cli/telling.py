@@ -39,7 +39,7 @@ def configure_inject(parser: argparse.ArgumentParser) -> None:
         "nothing secret, nothing private inside a repository. A note is shown whole or as one line, never cut. With --hook it "
         "exits 0 whatever happens; problems are in `memory status`."
     )
-    set_command(parser, _inject, epilog)
+    set_command(parser, _inject, epilog, 'memory inject --query "zebra lock migration"')
 
 
 def _inject(arguments: argparse.Namespace, console: Console) -> None:
@@ -139,7 +139,7 @@ def configure_generate_agents_md(parser: argparse.ArgumentParser) -> None:
         "end. Hot notes stand there whole, warm ones as a line, the rest as a count. A file inside a repository shows "
         "that repository's notes and nothing private, and what is global only where git ignores it. Exit code: 70 when a file was refused."
     )
-    set_command(parser, _generate_agents_md, epilog)
+    set_command(parser, _generate_agents_md, epilog, "memory generate-agents-md --target -")
 
 
 def _generate_agents_md(arguments: argparse.Namespace, console: Console) -> int:

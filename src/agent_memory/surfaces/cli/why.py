@@ -44,7 +44,7 @@ _LINE_CHARS = 400
 def configure_why(parser: argparse.ArgumentParser) -> None:
     add_id(parser, f"{ENTRY}; archived ones too", optional=True)
     parser.add_argument("--session", metavar="S", help="what became of a session: its id, or the beginning of it")
-    set_command(parser, _run, "Counts no read, and never shows a body.")
+    set_command(parser, _run, "Counts no read, and never shows a body.", "memory why id__a1b2c3")
 
 
 def _run(arguments: argparse.Namespace, console: Console) -> None:
