@@ -7,7 +7,7 @@ import re
 from hypothesis import given, strategies as st
 from wcwidth import wcswidth
 
-from agent_memory.surfaces.terminal import cells_of, cut, marked_lines, padded, table_lines
+from agent_memory.surfaces.terminal import cells_of, cut, marked_lines, table_lines
 
 texts = st.lists(st.sampled_from(["a", " ", "東", "👩‍👩‍👧", "e\u0301", "א"]), max_size=40).map("".join)
 
@@ -19,17 +19,12 @@ def test_wide_characters_take_two_cells_and_combining_ones_none() -> None:
 def test_a_cut_shows_that_something_is_gone_and_halves_no_character() -> None:
     assert cut("東京の倉庫", 10) == "東京の倉庫"
     assert cut("東京の倉庫", 8) == "東京の…"
-    assert cut("a東京", 4, "~") == "a東~"
+    assert cut("a東京", 4) == "a東…"
 
 
 @given(texts, st.integers(1, 60))
 def test_a_cut_text_fits(text: str, room: int) -> None:
     assert wcswidth(cut(text, room)) <= room
-
-
-@given(texts, st.integers(0, 60))
-def test_padding_fills_up(text: str, width: int) -> None:
-    assert cells_of(padded(text, width)) == max(width, cells_of(text))
 
 
 # -- tables

@@ -4,10 +4,7 @@ and passages in lines with some of their characters marked."""
 from __future__ import annotations
 
 # Only a terminal has cells: what is piped does without the tables of `wcwidth`, which take longer to load than a search.
-import re
-from collections.abc import Iterable, Iterator, Sequence
-
-ELLIPSIS = "…"
+from collections.abc import Sequence
 
 
 def terminal_columns() -> int:
@@ -24,24 +21,11 @@ def cells_of(text: str) -> int:
     return max(wcswidth(text), 0)
 
 
-def cut(text: str, room: int, ellipsis: str = ELLIPSIS) -> str:
+def cut(text: str, room: int) -> str:
     """The text, or as much of it as leaves room for an ellipsis of one cell; never half of a grapheme."""
-    if cells_of(text) <= room:
-        return text
-    from wcwidth import iter_graphemes
+    from wcwidth import clip
 
-    kept, used = "", 0
-    for grapheme in iter_graphemes(text):
-        used += cells_of(grapheme)
-        if used > room - 1:
-            break
-        kept += grapheme
-    return f"{kept}{ellipsis}"
-
-
-def padded(text: str, width: int) -> str:
-    """The text with blanks behind it, up to this many cells."""
-    return text + " " * (width - cells_of(text))
+    return text if cells_of(text) <= room else f"{clip(text, 0, max(room - 1, 0), fillchar='')}…"
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
@@ -69,8 +53,10 @@ def table_lines(
         columns = [column for column in columns if column[0] != heading]
     widths = [_cells_of_column(column) for column in columns[:-1]]
     room = max(_room(columns, line_cells), _LEAST_CELLS)
+    from wcwidth import ljust
+
     return [
-        _GAP.join((*map(padded, before, widths), cut(last, room))).rstrip()
+        _GAP.join((*map(ljust, before, widths), cut(last, room))).rstrip()
         for *before, last in zip(*columns, strict=True)
     ]
 
@@ -87,57 +73,23 @@ def _cells_of_column(column: Sequence[str]) -> int:
 # -- passages ---------------------------------------------------------------------------------------------------------
 
 _MARK, _PLAIN = "\x1b[1;33m", "\x1b[0m"
-_WORD = re.compile(r"\S+\s*")
-
-Range = tuple[int, int]
-"""Half-open, of characters."""
 
 
 def broken_lines(text: str, width_cells: int) -> list[str]:
     """The text in lines of at most so many cells, broken between words where that is possible."""
-    return marked_lines(text, (), width_cells, colour=False)
+    from wcwidth import wrap
+
+    return wrap(text, width_cells, break_on_hyphens=False)
 
 
-def marked_lines(text: str, marks: Sequence[Range], width_cells: int, *, colour: bool) -> list[str]:
-    """The same; with `colour` the marked ranges stand out."""
-    return [
-        _marked(text, line, marks) if colour else text[line[0] : line[1]].rstrip() for line in _lines(text, width_cells)
-    ]
-
-
-def _lines(text: str, width_cells: int) -> Iterator[Range]:
-    start = end = used = 0
-    for piece_start, piece_end in _pieces(text, width_cells):
-        piece = text[piece_start:piece_end]
-        if used and used + cells_of(piece.rstrip()) > width_cells:
-            yield start, end
-            start, used = piece_start, 0
-        end = piece_end
-        used += cells_of(piece)
-    if end > start:
-        yield start, end
-
-
-def _pieces(text: str, width_cells: int) -> Iterator[Range]:
-    """Words with the white space behind them; the graphemes of a word that is wider than a line."""
-    from wcwidth import iter_graphemes
-
-    for word in _WORD.finditer(text):
-        if cells_of(word[0].rstrip()) <= width_cells:
-            yield word.span()
-            continue
-        at = word.start()
-        for grapheme in iter_graphemes(word[0]):
-            yield at, at + len(grapheme)
-            at += len(grapheme)
-
-
-def _marked(text: str, line: Range, marks: Iterable[Range]) -> str:
-    start, end = line[0], line[0] + len(text[line[0] : line[1]].rstrip())
-    written, at = "", start
+def marked_lines(text: str, marks: Sequence[tuple[int, int]], width_cells: int, *, colour: bool) -> list[str]:
+    """The same; with `colour` the marked ranges, half-open ones of characters in their order, stand out."""
+    if not colour:
+        return broken_lines(text, width_cells)
+    written, at = "", 0
     for mark_start, mark_end in marks:
-        first, last = max(mark_start, at), min(mark_end, end)
+        first, last = max(mark_start, at), min(mark_end, len(text))
         if first < last:
             written += f"{text[at:first]}{_MARK}{text[first:last]}{_PLAIN}"
             at = last
-    return written + text[at:end]
+    return broken_lines(written + text[at:], width_cells)

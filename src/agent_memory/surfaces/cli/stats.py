@@ -12,7 +12,7 @@ from agent_memory.results import unwrap
 from agent_memory.surfaces.cli.arguments import add_number, check_range, set_command
 from agent_memory.surfaces.cli.dialogue import open_here
 from agent_memory.surfaces.console import BOLD, Console, styled
-from agent_memory.surfaces.terminal import cells_of, cut, padded, terminal_columns
+from agent_memory.surfaces.terminal import cells_of, cut, terminal_columns
 
 DEFAULT_DAYS = 90
 _MOST_NAMES = 8
@@ -130,12 +130,14 @@ def statistics_lines(found: Statistics, width_cells: int, *, colour: bool = Fals
     )
     names = found.period.names
     yield f"{names[0]} to {names[-1]}"
+    from wcwidth import ljust
+
     for name, about, counts in blocks:
         yield ""
         beside = cut(about, max(width_cells - cells_of(name) - 2, 1))
         yield f"{styled(BOLD, name, colour=colour)}  {beside}".rstrip()
         for label, amount in counts:
-            yield f"  {padded(cut(label, label_cells), label_cells)}  {f'{amount:,}'.rjust(number_cells)}"
+            yield f"  {ljust(cut(label, label_cells), label_cells)}  {f'{amount:,}'.rjust(number_cells)}"
 
 
 def _blocks(found: Statistics) -> Iterator[_Block]:
