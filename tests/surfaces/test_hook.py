@@ -77,17 +77,6 @@ def test_every_recorded_payload_of_claude_code(shared: Path, root: Path, home: P
         assert len(problems_of(home)) - problems == (relative in SHARED_PROBLEMS), relative
 
 
-@pytest.mark.shared
-@pytest.mark.parametrize("name", ["claude-code_compact-run.jsonl", "cursor_print-mode_2026.09.28.jsonl"])
-def test_recorded_runs_are_one_session(name: str, shared: Path, root: Path, home: Path) -> None:
-    for line in (shared / "fixtures" / "hook-payloads" / name).read_bytes().splitlines():
-        call(line)
-    entries = inbox_of(root)
-    assert len({entry.retrieval for entry in entries if isinstance(entry.retrieval, SessionFile)}) in (1, 2)
-    assert len({getattr(entry.retrieval, "session_id", None) for entry in entries}) == 1
-    assert problems_of(home) == []
-
-
 # -- what is in the entry
 
 

@@ -66,12 +66,6 @@ def test_the_page_shows_numbers() -> None:
     assert any(line.startswith("  consolidate failed") for line in shown)
 
 
-def test_an_empty_store_has_a_page() -> None:
-    shown = page(statistics_of(EMPTY, Period(TODAY, 90)))
-    assert "notes  0 live, 0 archived" in shown
-    assert shown.count("none in these days") == 4
-
-
 def test_more_than_eight_of_a_sort_are_told_together() -> None:
     notes = [
         CountedNote(Meta(f"id__a1b2{at:02}", "T", NOW_MS, NOW_MS, scope=f"path:/{at}"), Status.CAPTURED, Tier.COLD)
