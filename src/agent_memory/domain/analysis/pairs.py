@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from heapq import nsmallest
 from itertools import chain, islice
 
 from attrs import frozen
@@ -47,13 +45,7 @@ class Conflict:
     said_by_other: str
 
 
-# -- what conflicts ---------------------------------------------------------------------------------------------------
-
-
-@frozen
-class _Said:
-    by: Features
-    claim: Claim
+_Said = tuple[Features, Claim]
 
 
 def conflicts_among(entries: Sequence[Features]) -> list[Conflict]:
@@ -66,9 +58,12 @@ def _value_conflicts(entries: Sequence[Features]) -> Iterator[Conflict]:
     by_slot: dict[tuple[str, int], list[_Said]] = defaultdict(list)
     for each in entries:
         for claim in each.claims:
-            by_slot[claim.slot, len(claim.values)].append(_Said(each, claim))
-    for said in by_slot.values():
-        yield from _in_slot(_with_one_value(said))
+            by_slot[claim.slot, len(claim.values)].append((each, claim))
+    for (slot, _), said in by_slot.items():
+        values: dict[tuple[str, frozenset[str]], set[tuple[str, ...]]] = defaultdict(set)
+        for by, claim in said:
+            values[by.scope, claim.frame].add(claim.values)
+        yield from _in_slot(slot, [each for each in said if len(values[each[0].scope, each[1].frame]) <= _MOST_VALUES])
 
 
 def _denial_conflicts(entries: Sequence[Features]) -> Iterator[Conflict]:
@@ -90,45 +85,36 @@ def _denial_conflicts(entries: Sequence[Features]) -> Iterator[Conflict]:
                     yield Conflict(one, other, "denial", "", said.snippet)
 
 
-def _with_one_value(said: Sequence[_Said]) -> list[_Said]:
-    """Those whose subject does not have many values in its scope."""
-    values: dict[tuple[str, frozenset[str]], set[tuple[str, ...]]] = defaultdict(set)
-    for each in said:
-        values[each.by.scope, each.claim.frame].add(each.claim.values)
-    return [each for each in said if len(values[each.by.scope, each.claim.frame]) <= _MOST_VALUES]
-
-
-def _in_slot(said: Sequence[_Said]) -> Iterator[Conflict]:
+def _in_slot(slot: str, said: Sequence[_Said]) -> Iterator[Conflict]:
     """Compares claims whose statements share the rarest word of the shorter one; one without words, with all others."""
-    spread = Counter(term for each in said for term in each.claim.frame)
-    question = QUESTIONS.get(said[0].claim.slot) if said else None
+    spread = Counter(term for _, claim in said for term in claim.frame)
+    question = QUESTIONS.get(slot)
     repeated = question.about if question and question.exclusive else frozenset[str]()
-    ordered = sorted(said, key=lambda each: (len(each.claim.frame), each.by.id, each.claim.values))
-    holders: dict[str, list[int]] = defaultdict(list)
-    for position, each in enumerate(ordered):
-        for term in (*each.claim.frame, _NOTHING):
-            holders[term].append(position)
-    for position, each in enumerate(ordered):
-        rarest = min(each.claim.frame, key=lambda term: (spread[term], term), default=_NOTHING)
-        sharing = holders[rarest]
-        start = bisect_right(sharing, position)
-        for candidate in sharing[start : start + _MOST_CLAIMS_COMPARED]:
-            other = ordered[candidate]
-            if _conflict(each, other, repeated):
-                yield Conflict(each.by, other.by, each.claim.slot, each.claim.snippet, other.claim.snippet)
+    ordered = sorted(said, key=lambda each: (len(each[1].frame), each[0].id, each[1].values))
+    holders: dict[str, list[_Said]] = defaultdict(list)
+    found: list[list[Conflict]] = []
+    for by, claim in reversed(ordered):  # so that those with as many or more words are known
+        rarest = min(claim.frame, key=lambda term: (spread[term], term), default=_NOTHING)
+        others = reversed(holders[rarest][-_MOST_CLAIMS_COMPARED:])
+        conflicting = (each for each in others if _conflict((by, claim), each, repeated))
+        found.append([Conflict(by, other, slot, claim.snippet, its.snippet) for other, its in conflicting])
+        for term in (*claim.frame, _NOTHING):
+            holders[term].append((by, claim))
+    yield from chain.from_iterable(reversed(found))
 
 
 def _conflict(one: _Said, other: _Said, repeated: frozenset[str]) -> bool:
     """Whether two claims of one slot conflict. `repeated` are words that only say again what the slot is."""
-    if not _values_conflict(one.claim, other.claim) or not _comparable(one.by, other.by):
+    (by, claim), (by_other, its) = one, other
+    if not _values_conflict(claim, its) or not _comparable(by, by_other):
         return False
-    shorter, longer = one.claim.frame, other.claim.frame
-    if not shorter <= longer or not longer - shorter <= one.by.about:
+    shorter, longer = claim.frame, its.frame
+    if not shorter <= longer or not longer - shorter <= by.about:
         return False
-    if shorter != longer and (one.claim.conditional or other.claim.conditional):
+    if shorter != longer and (claim.conditional or its.conditional):
         return False
-    same_title = 0.0 if len(shorter) >= _FEW_TERMS or one.claim.exclusive else _SAME_TITLE
-    return _one_subject(one.by, other.by, shorter | repeated, longer | repeated, same_title)
+    same_title = 0.0 if len(shorter) >= _FEW_TERMS or claim.exclusive else _SAME_TITLE
+    return _one_subject(by, by_other, shorter | repeated, longer | repeated, same_title)
 
 
 def _values_conflict(one: Claim, other: Claim) -> bool:
@@ -175,16 +161,12 @@ def contradictions(conflicts: Iterable[Conflict]) -> Iterator[Finding]:
     for each in conflicts:
         by_pair[frozenset((each.one.id, each.other.id))].append(each)
     for group in stars((same[0].one, same[0].other) for same in by_pair.values()):
-        yield _finding(group, by_pair)
-
-
-def _finding(group: tuple[Features, ...], by_pair: dict[frozenset[str], list[Conflict]]) -> Finding:
-    winner = group[0]
-    told = [_told(winner, by_pair[frozenset((winner.id, other.id))]) for other in group[1:]]
-    more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
-    across = across_scopes(winner, group[1])
-    reason = f"{'; '.join(told[:_MOST_TOLD])}{more}; {_why_first(winner, group[1])}{across}"
-    return Finding(FindingKind.CONTRADICTION, tuple(each.id for each in group), reason, 0.6 if across else 1.0)
+        winner = group[0]
+        told = [_told(winner, by_pair[frozenset((winner.id, other.id))]) for other in group[1:]]
+        more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+        across = across_scopes(winner, group[1])
+        reason = f"{'; '.join(told[:_MOST_TOLD])}{more}; {_why_first(winner, group[1])}{across}"
+        yield Finding(FindingKind.CONTRADICTION, _ids(group), reason, 0.6 if across else 1.0)
 
 
 def _told(winner: Features, conflicts: Sequence[Conflict]) -> str:
@@ -195,16 +177,10 @@ def _told(winner: Features, conflicts: Sequence[Conflict]) -> str:
     if conflict.slot == "denial":
         return f"{conflict.one.id} affirms what {conflict.other.id} denies{_quoted(conflict.other, answered, ': ')}"
     mine, theirs = (said, answered) if is_first else (answered, said)
-    return (
-        f"{_question_of(conflict.slot)}{_quoted(winner, mine, f': {winner.id} says ')}"
-        f"{_quoted(other, theirs, f', {other.id} says ')}"
-    )
-
-
-def _question_of(slot: str) -> str:
-    if slot in QUESTIONS:
-        return f"different answers to the question of the {slot}"
-    return "different places" if slot == "place" else "different values"
+    question = "different places" if conflict.slot == "place" else "different values"
+    if conflict.slot in QUESTIONS:
+        question = f"different answers to the question of the {conflict.slot}"
+    return f"{question}{_quoted(winner, mine, f': {winner.id} says ')}{_quoted(other, theirs, f', {other.id} says ')}"
 
 
 def _quoted(by: Features, snippet: str, lead: str) -> str:
@@ -303,7 +279,9 @@ def _near(group: tuple[Features, ...], near: Mapping[frozenset[str], _Alike]) ->
     first = group[0]
     shares = [near[frozenset((first.id, other.id))].jaccard for other in group[1:]]
     across = across_scopes(first, group[1])
-    reason = f"{_range(shares)} {_LIKENESS} are in both{across}"
+    least, most = f"{min(shares):.0%}", f"{max(shares):.0%}"
+    spread = most if least == most else f"{least} to {most}"
+    reason = f"{spread} {_LIKENESS} are in both{across}"
     return Finding(FindingKind.NEAR_DUPLICATE, _ids(group), reason, _score(max(shares), across))
 
 
@@ -312,11 +290,6 @@ def _overlap(alike: _Alike) -> Finding:
     reason = f"{alike.containment:.0%} {_LIKENESS} of {alike.one.id} are in {alike.other.id} too{across}"
     ids = _ids(in_precedence((alike.one, alike.other)))
     return Finding(FindingKind.OVERLAP, ids, reason, _score(alike.containment, across))
-
-
-def _range(shares: Sequence[float]) -> str:
-    least, most = min(shares), max(shares)
-    return f"{most:.0%}" if round(least, 2) == round(most, 2) else f"{least:.0%} to {most:.0%}"
 
 
 def _score(share: float, across: str) -> float:
@@ -343,19 +316,21 @@ def _alike(entries: Sequence[Features]) -> Iterator[_Alike]:
     """Every pair that is nearly the same or of which one holds the other; of many that are all alike, each with some of the
     others."""
     spread = Counter(chain.from_iterable(each.terms for each in entries))
-    ordered = sorted(
-        (each for each in entries if len(each.terms) >= _FEWEST_TERMS), key=lambda each: (len(each.terms), each.id)
-    )
-    probed = [_probed(each.terms, spread) for each in ordered]
-    looked_up = set(chain.from_iterable(probed))
-    holders: dict[str, list[int]] = defaultdict(list)
-    for place, each in enumerate(ordered):
-        for term in each.terms & looked_up:
-            holders[term].append(place)
-    for place, each in enumerate(ordered):
-        candidates = (ordered[at] for at in _candidates(place, probed[place], holders, ordered))
-        found = (_compared(each, other) for other in candidates)
+    long_enough = (each for each in entries if len(each.terms) >= _FEWEST_TERMS)
+    holders: dict[str, list[Features]] = defaultdict(list)
+    # The longest first: each is compared with those that have as many words or more.
+    for each in sorted(long_enough, key=lambda each: (len(each.terms), each.id), reverse=True):
+        probed = _probed(each.terms, spread)
+        shared = Counter(other for term in probed for other in holders[term][-_MOST_LOOKED_AT:])
+        fewest = 2 if len(probed) >= _MANY_PROBED else 1
+        # Those that share most of the words first, then the nearest in length.
+        likely = [other for other, times in shared.items() if times >= fewest and same_reach(each, other)]
+        likely.sort(key=lambda other: (-shared[other], len(other.terms), other.id))
+        found = (_compared(each, other) for other in likely[:_MOST_COMPARED])
         yield from islice((alike for alike in found if alike is not None), _MOST_ALIKE)
+        for term in each.terms:
+            if spread[term] > 1:
+                holders[term].append(each)
 
 
 def _probed(terms: frozenset[str], spread: Mapping[str, int]) -> list[str]:
@@ -363,22 +338,6 @@ def _probed(terms: frozenset[str], spread: Mapping[str, int]) -> list[str]:
     rarest_first = sorted(terms, key=lambda term: (spread[term], term))
     prefix = rarest_first[: len(terms) - math.ceil(CONTAINED * len(terms)) + 1]
     return [term for term in prefix if spread[term] > 1][:_MOST_PROBED]
-
-
-def _candidates(
-    place: int, probed: Sequence[str], holders: Mapping[str, Sequence[int]], ordered: Sequence[Features]
-) -> list[int]:
-    """The places of entries after this one that share probed words, those that share most of them first, then the nearest in
-    length."""
-    shared: Counter[int] = Counter()
-    for term in probed:
-        start = bisect_right(holders[term], place)
-        shared.update(holders[term][start : start + _MOST_LOOKED_AT])
-    fewest = 2 if len(probed) >= _MANY_PROBED else 1
-    likely = (
-        (-times, at) for at, times in shared.items() if times >= fewest and same_reach(ordered[place], ordered[at])
-    )
-    return [at for _, at in nsmallest(_MOST_COMPARED, likely)]
 
 
 def _compared(one: Features, other: Features) -> _Alike | None:
