@@ -103,9 +103,9 @@ def _indexed(subject: Subject, scopes: frozenset[str], index: Index) -> Sequence
         numbers = dict.fromkeys(matches.scores)
         if matches.matched > MOST_CANDIDATES:
             # What gives another value for one thing may have no more in common than the sentence that says so.
-            from agent_memory.domain.analysis.claims import claims_of, looked_at
+            from agent_memory.domain.analysis.claims import claims_of
 
-            for claim in claims_of(looked_at(statements(subject.body))):
+            for claim in claims_of(statements(subject.body)):
                 numbers |= dict.fromkeys(found(claim.snippet).scores)
         notes = unwrap(index.notes(tuple(numbers)))
     except AgentMemoryError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
 from attrs import evolve, frozen
 
@@ -104,6 +105,10 @@ def choice_in(sentence: str) -> Choice | None:
 # -- claims and assertions ------------------------------------------------------------------------------------------
 
 
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 _LONGEST_CHARS = 300
 """A longer sentence makes more than one claim."""
 _MOST_STATEMENTS = 200
@@ -113,23 +118,28 @@ _SNIPPET_CHARS = 80
 _MIN_STEM = 3
 
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’]t\b)?")
-_DENYING_WORDS = """
-    not never none nothing nobody neither nor without cannot avoid avoids avoiding avoided forbid forbids forbidden prohibited
-    disallowed no não nao nunca jamais sem nem nenhum nenhuma nada ninguém proibido proibida proibidos evite evita evitar evitam
+_DENYING = _set(
     """
-_DENYING = frozenset(_DENYING_WORDS.split())
+    not never none nothing nobody neither nor without cannot avoid avoids avoiding avoided forbid forbids
+    forbidden prohibited disallowed no não nao nunca jamais sem nem nenhum nenhuma nada ninguém proibido
+    proibida proibidos evite evita evitar evitam
+    """
+)
 _DENYING_TERMS = content_terms(" ".join(_DENYING)) | {"longer"}
 """The stems of words that deny, as far as they are content."""
 # `no` denies in English and means "in the" in Portuguese.
-_PORTUGUESE_WORDS = "é são não nao que uma um os as do da dos das em para com pelo pela nunca sempre está usamos usa"
-_PORTUGUESE = frozenset(_PORTUGUESE_WORDS.split())
-_ENGLISH_WORDS = "the an is are has have there we it does do be of to and in for with on this that longer more"
-_ENGLISH = frozenset(_ENGLISH_WORDS.split())
-_CONDITIONAL_WORDS = """
-    if when whenever unless except only while otherwise else until before after but
-    se quando enquanto exceto salvo somente só apenas até antes depois mas caso senão
+_PORTUGUESE = _set(
     """
-_CONDITIONAL = frozenset(_CONDITIONAL_WORDS.split())
+    é são não nao que uma um os as do da dos das em para com pelo pela nunca sempre está usamos usa
+    """
+)
+_ENGLISH = _set("the an is are has have there we it does do be of to and in for with on this that longer more")
+_CONDITIONAL = _set(
+    """
+    if when whenever unless except only while otherwise else until before after but se quando enquanto exceto
+    salvo somente só apenas até antes depois mas caso senão
+    """
+)
 _PAST = re.compile(
     r"\b(?:used to|previously|formerly|originally|historically|initially|at the time|back then|at first|until|would have|"
     r"e\.g\.|for example|for instance|such as|antigamente|anteriormente|originalmente|costumava\w*|por exemplo)\b"
@@ -191,41 +201,32 @@ class Assertion:
     snippet: str
 
 
-@frozen
-class Sentence:
-    """A sentence without the clause that says why, and its words in lower case."""
-
-    text: str
-    words: tuple[str, ...]
-
-
-def looked_at(sentences: Iterable[str]) -> tuple[Sentence, ...]:
-    """Those of the sentences that are short enough to claim one thing, as far as they are looked at."""
-    first = tuple(sentences)[:_MOST_STATEMENTS]
-    said = (_REASON.sub("", each) or each for each in first if len(each) <= _LONGEST_CHARS)
-    return tuple(Sentence(each, _words_in(each)) for each in said)
-
-
-def claims_of(sentences: Iterable[Sentence]) -> tuple[Claim, ...]:
+def claims_of(sentences: Iterable[str]) -> tuple[Claim, ...]:
     """The claims of some sentences. Where one text gives several values for the same thing, none of them is a claim."""
     by_subject: dict[tuple[str, frozenset[str]], list[Claim]] = defaultdict(list)
-    for sentence in sentences:
+    for sentence in _looked_at(sentences):
         for claim in _claims_in(sentence):
             by_subject[claim.slot, claim.frame].append(claim)
     return tuple(same[0] for same in by_subject.values() if len({claim.values for claim in same}) == 1)
 
 
-def assertions_of(sentences: Iterable[Sentence]) -> tuple[Assertion, ...]:
+def assertions_of(sentences: Iterable[str]) -> tuple[Assertion, ...]:
     """What the sentences affirm or deny, without conditions; what a text both affirms and denies is left out."""
     by_frame: dict[tuple[str, ...], list[Assertion]] = defaultdict(list)
-    for sentence in sentences:
-        if _is_conditional(sentence.words) or _is_beside_the_present(sentence.text):
+    for sentence in _looked_at(sentences):
+        if _is_conditional(sentence) or _is_beside_the_present(sentence):
             continue
-        denied = _is_denying(sentence.words)
-        frame = tuple(sorted(_terms(sentence.text)))
+        denied = _is_denying(sentence)
+        frame = tuple(sorted(_terms(sentence)))
         if _FEWEST_TERMS <= len(frame) <= _MOST_TERMS:
-            by_frame[frame].append(Assertion(frame, denied, _snippet(sentence.text) if denied else ""))
+            by_frame[frame].append(Assertion(frame, denied, _snippet(sentence) if denied else ""))
     return tuple(same[0] for same in by_frame.values() if len({each.denied for each in same}) == 1)
+
+
+def _looked_at(sentences: Iterable[str]) -> Iterator[str]:
+    """Those of the sentences that are short enough to claim one thing, without the clause that says why."""
+    first = islice(sentences, _MOST_STATEMENTS)
+    return (_REASON.sub("", each) or each for each in first if len(each) <= _LONGEST_CHARS)
 
 
 def words_without_values(text: str) -> frozenset[str]:
@@ -238,62 +239,53 @@ def words_without_values(text: str) -> frozenset[str]:
     return _terms(text[: named.start("name")] if named else _without(text, found or ()))
 
 
-def _claims_in(sentence: Sentence) -> Iterator[Claim]:
-    text = sentence.text
+def _claims_in(text: str) -> Iterator[Claim]:
     place = _PLACED.search(text) if "/" in text or "`" in text else None
     choice, named = choice_in(text), _NAMED.search(text)
     if not (place or choice or named or has_digits(text)) or _is_beside_the_present(text):
         return
-    if _is_denying(_words_in(choice.rest) if choice else sentence.words):
+    if _is_denying(choice.rest if choice else text):
         return
     if choice:
-        yield from _chosen(sentence, choice)
+        yield from _chosen(text, choice)
     if place and not choice:
-        yield from _placed(sentence, place)
+        yield from _placed(text, place)
     elif quantities(without_dates(text)):
-        yield from _quantified(sentence)
+        yield from _quantified(text)
     elif named:
-        yield from _named(sentence, named)
+        said = text[: named.start("name")]
+        frame = _terms(said)
+        if 1 <= len(frame) <= _MOST_TERMS:
+            value = named["name"].strip("`").rstrip("./").lower()
+            yield evolve(_claim(text, "name", frame, (value,)), dates=dates(said))
 
 
-def _chosen(sentence: Sentence, choice: Choice) -> Iterator[Claim]:
+def _chosen(text: str, choice: Choice) -> Iterator[Claim]:
     exclusive = choice.among.exclusive
     said = _terms(choice.rest) - choice.among.about
     frame = frozenset(term for term in said if not term.isdigit()) if exclusive else said
     if (0 if exclusive else _FEWEST_TERMS) <= len(frame) <= _MOST_TERMS:
-        yield _claim(sentence, choice.among.question, frame, (choice.answer,), exclusive=exclusive)
+        yield evolve(_claim(text, choice.among.question, frame, (choice.answer,)), exclusive=exclusive)
 
 
-def _placed(sentence: Sentence, place: re.Match[str]) -> Iterator[Claim]:
-    text, value = sentence.text, place["place"].strip("`").rstrip("./,;:").lower()
+def _placed(text: str, place: re.Match[str]) -> Iterator[Claim]:
+    value = place["place"].strip("`").rstrip("./,;:").lower()
     frame = _terms(f"{text[: place.start('place')]} {text[place.end() :]}")
     is_place = ("/" in value or "." in value) and not _MORE_PLACES.match(text, place.end())
     if is_place and _FEWEST_TERMS <= len(frame) <= _MOST_TERMS:
-        yield _claim(sentence, "place", frame, (value,))
+        yield _claim(text, "place", frame, (value,))
 
 
-def _named(sentence: Sentence, named: re.Match[str]) -> Iterator[Claim]:
-    said = sentence.text[: named.start("name")]
-    frame = _terms(said)
-    if 1 <= len(frame) <= _MOST_TERMS:
-        claim = _claim(sentence, "name", frame, (named["name"].strip("`").rstrip("./").lower(),))
-        yield evolve(claim, dates=dates(said))
-
-
-def _quantified(sentence: Sentence) -> Iterator[Claim]:
-    plain = _CHANGE.sub(" ", without_dates(sentence.text))
+def _quantified(text: str) -> Iterator[Claim]:
+    plain = _CHANGE.sub(" ", without_dates(text))
     found = quantities(plain) or ()
     frame = _terms(_without(plain, found))
     if found and 1 <= len(frame) <= _MOST_TERMS:
-        measures = " ".join(each.measure for each in found)
-        yield _claim(sentence, measures, frame, tuple(each.value for each in found))
+        yield _claim(text, " ".join(each.measure for each in found), frame, tuple(each.value for each in found))
 
 
-def _claim(
-    sentence: Sentence, slot: str, frame: frozenset[str], values: tuple[str, ...], *, exclusive: bool = False
-) -> Claim:
-    snippet = _snippet(sentence.text)
-    return Claim(slot, frame, values, snippet, _is_conditional(sentence.words), dates(sentence.text), exclusive)
+def _claim(text: str, slot: str, frame: frozenset[str], values: tuple[str, ...]) -> Claim:
+    return Claim(slot, frame, values, _snippet(text), _is_conditional(text), dates(text))
 
 
 def _snippet(text: str) -> str:
@@ -324,17 +316,18 @@ def _words_in(sentence: str) -> tuple[str, ...]:
     return tuple(_LETTERS.findall(sentence.lower()))
 
 
-def _is_denying(words: tuple[str, ...]) -> bool:
-    """Whether an odd number of the words deny."""
+def _is_denying(sentence: str) -> bool:
+    """Whether an odd number of its words deny."""
+    words = _words_in(sentence)
     found = [word for word in words if word in _DENYING or (word[-1] == "t" and word.endswith(("n't", "n’t")))]
     if "no" in found and (_ENGLISH.isdisjoint(words) or not _PORTUGUESE.isdisjoint(words)):
         found = [word for word in found if word != "no"]
     return len(found) % 2 == 1
 
 
-def _is_conditional(words: tuple[str, ...]) -> bool:
+def _is_conditional(sentence: str) -> bool:
     """Whether what is said holds only sometimes, or has an exception in the same sentence."""
-    return not _CONDITIONAL.isdisjoint(words)
+    return not _CONDITIONAL.isdisjoint(_words_in(sentence))
 
 
 def _is_beside_the_present(sentence: str) -> bool:
@@ -369,28 +362,33 @@ _LAST_WORD = re.compile(r"(?:([^\W\d_]+)|([=:≤≥<>]))[\s`\"'(~]*\Z")
 _NEXT_WORDS = re.compile(r"[\s`\"')]*([^\W\d_]+)(?:\s+([^\W\d_]+))?")
 
 # The word before a number tells a value ("port 8080", "is 30") from a name ("server 1", "phase 2").
-_INTRODUCING_WORDS = """
-    is are be equals equal to at on of by with than least most about = : ≤ ≥ < > é são ser de em para até por com
-    port ports porta timeout limit limite version versão size tamanho level nível max min maximum minimum máximo mínimo
-    depth width height length ttl budget quota threshold limiar workers replicas threads retries attempts concurrency
-    python node nodejs java jdk go golang ruby php rust postgres postgresql mysql redis django rails react vue angular
-    ubuntu debian alpine typescript kotlin gradle swift xcode ios android terraform kubernetes
+_INTRODUCING = _set(
     """
-_INTRODUCING = frozenset(_INTRODUCING_WORDS.split())
-_COUNTED_WORDS = """
-    times time retries attempts workers replicas threads connections requests items entries lines characters chars columns
-    spaces users backups copies pods nodes instances processes shards approvals reviewers reviews partitions rows
-    vezes tentativas linhas caracteres colunas espaços réplicas cópias aprovações conexões instâncias processos itens
+    is are be equals equal to at on of by with than least most about = : ≤ ≥ < > é são ser de em para até por
+    com port ports porta timeout limit limite version versão size tamanho level nível max min maximum minimum
+    máximo mínimo depth width height length ttl budget quota threshold limiar workers replicas threads retries
+    attempts concurrency python node nodejs java jdk go golang ruby php rust postgres postgresql mysql redis
+    django rails react vue angular ubuntu debian alpine typescript kotlin gradle swift xcode ios android
+    terraform kubernetes
     """
-_COUNTED = frozenset(_COUNTED_WORDS.split())
-_NAMING_WORDS = """
-    section chapter figure table step phase rule adr rfc issue pr item line lines page part option appendix ticket task
-    case test example round sprint iteration attempt lesson note milestone stage release tag error code status http id
-    seção capítulo figura tabela passo fase regra página linha parte opção tarefa caso teste exemplo erro código etapa
+)
+_COUNTED = _set(
     """
-_NAMING = frozenset(_NAMING_WORDS.split())
-_REPORTING_WORDS = "took was were foi eram era levou demorou spent cost gave measured"
-_REPORTING = frozenset(_REPORTING_WORDS.split())
+    times time retries attempts workers replicas threads connections requests items entries lines characters
+    chars columns spaces users backups copies pods nodes instances processes shards approvals reviewers reviews
+    partitions rows vezes tentativas linhas caracteres colunas espaços réplicas cópias aprovações conexões
+    instâncias processos itens
+    """
+)
+_NAMING = _set(
+    """
+    section chapter figure table step phase rule adr rfc issue pr item line lines page part option appendix
+    ticket task case test example round sprint iteration attempt lesson note milestone stage release tag error
+    code status http id seção capítulo figura tabela passo fase regra página linha parte opção tarefa caso teste
+    exemplo erro código etapa
+    """
+)
+_REPORTING = _set("took was were foi eram era levou demorou spent cost gave measured")
 """What was so once says nothing about what is so."""
 
 

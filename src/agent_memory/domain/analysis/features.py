@@ -14,7 +14,6 @@ from agent_memory.domain.analysis.claims import (
     Claim,
     assertions_of,
     claims_of,
-    looked_at,
     words_without_values,
 )
 from agent_memory.domain.entry import Meta, StoredEntry, Usage
@@ -41,7 +40,7 @@ def said_terms(text: str) -> frozenset[str]:
     return content_terms(text) | named
 
 
-def sentences_of(stored: StoredEntry) -> tuple[str, ...]:
+def _sentences_of(stored: StoredEntry) -> tuple[str, ...]:
     """The sentences of title and body outside fenced code, each once.
 
     None of a handoff or task: what they say was so at one moment, and the next one may say otherwise.
@@ -137,7 +136,7 @@ class Features:
 def features_of(stored: StoredEntry) -> Features:
     """The features of one note, after which its body can be forgotten."""
     meta, body = stored.meta, stored.body
-    sentences = looked_at(sentences_of(stored))
+    sentences = _sentences_of(stored)
     said = said_in(body)
     title = words_without_values(meta.title)
     tags = " ".join(tag.partition("__")[2] or tag for tag in meta.tags)
