@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.section import SectionBudget
-from agent_memory.domain.tiering.resolve import HEADING_CHARS, Resolved, resolve_tiers, whole_chars
-from agent_memory.domain.tiering.score import CLEARLY_BETTER, TierFacts
+from agent_memory.domain.tiering.resolve import Resolved, resolve_tiers
+from agent_memory.domain.tiering.score import CLEARLY_BETTER, HEADING_CHARS, TierFacts
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity
 
@@ -33,10 +33,6 @@ def fact(
     promoted_by = "person" if promoted or pinned else None
     meta = Meta(name, "", 1, 1, scope=scope, pinned=pinned, promoted_by=promoted_by)
     return TierFacts(meta, size - HEADING_CHARS, best, score)
-
-
-def hot_chars(each: TierFacts) -> int:
-    return whole_chars(len(each.meta.title), each.body_chars)
 
 
 def known(*facts: TierFacts) -> dict[str, TierFacts]:
@@ -249,9 +245,9 @@ def test_every_section_fits_but_for_pins(
     tiers = resolve_tiers(proposed, current, facts, budget, omitted).tiers
     for scope in (LAMP, KITE):
         shown = [facts[id] for id in tiers.hot if facts[id].meta.scope in (GLOBAL_SCOPE, scope)]
-        pinned = sum(hot_chars(each) for each in shown if each.meta.pinned)
+        pinned = sum(each.whole_chars for each in shown if each.meta.pinned)
         if pinned <= budget.hot_chars:
-            assert sum(map(hot_chars, shown)) <= budget.hot_chars
+            assert sum(each.whole_chars for each in shown) <= budget.hot_chars
         else:
             assert all(each.meta.pinned or each.meta.scope == GLOBAL_SCOPE for each in shown)
         lines = [id for id in tiers.warm if facts[id].meta.scope in (GLOBAL_SCOPE, scope)]

@@ -461,7 +461,7 @@ def _linked_bodies(
     own = dict.fromkeys(ids_and_aliases(each.meta for each in sources), heir)
     targets = run.targets({**own, **{id: id for id in bodies}})
     linked = {id: link_body(_without_own(body, own, id == heir), (), targets, id) for id, body in bodies.items()}
-    texts = {id: each.body for id, each in linked.items()}
+    texts = {id: text for id, (text, _) in linked.items()}
     held = {targets.id_of(link.target) for text in texts.values() for link in find_links(text)}
     wanted = {targets.id_of(link.target): link.target for each in sources for link in find_links(each.body)}
     lost = {id: target for id, target in wanted.items() if id is not None and id not in {*held, *own, heir}}
@@ -469,7 +469,7 @@ def _linked_bodies(
     extended = append_see_also(texts[heir], missing)
     if len(extended) <= MAX_BODY_CHARS:
         texts[heir] = extended
-    return texts, tuple(dict.fromkeys(chain.from_iterable(each.unknown for each in linked.values())))
+    return texts, tuple(dict.fromkeys(chain.from_iterable(unknown for _, unknown in linked.values())))
 
 
 def _without_own(body: str, own: dict[str, str], is_heir: bool) -> str:
@@ -611,12 +611,12 @@ def _edited(action: Edit, old: MemoryEntry, run: _Planning) -> Rewritten:
         raise Refused((_CHANGES_NOTHING,))
     status = furthest((old.meta.status, run.facts.status))
     draft = MemoryEntry(evolve(old.meta, description=_description(old, body), status=status), body)
-    new, linked = with_links(draft, old, run.targets({}))
+    new, unknown = with_links(draft, old, run.targets({}))
     problems = body_problems(new.body, old.body) or loss_problems((said_by(old),), new.whole, action.drops)
     problems += invented_words(said_by(old), new.whole)
     if problems:
         raise Refused(problems)
-    return new, linked.unknown
+    return new, unknown
 
 
 def _description(old: MemoryEntry, body: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from agent_memory.domain.actions import Action, Archive, DefragProposal, Due, Merge, fingerprint_of, ids_of
 from agent_memory.domain.agent_request import DefragRequest
@@ -17,8 +17,8 @@ from agent_memory.domain.instants import has_passed, iso_of
 from agent_memory.domain.plan import max_changes
 from agent_memory.domain.planning.drafts import MAX_BODY_CHARS, has_secret, why_untouchable
 from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
-from agent_memory.domain.tiering.resolve import Place, SectionRoom, whole_chars
-from agent_memory.domain.tiering.score import best_now, score
+from agent_memory.domain.tiering.resolve import Place, SectionRoom
+from agent_memory.domain.tiering.score import TierFacts, score, tier_facts
 from agent_memory.domain.tiering.standing import BY_A_PERSON, best_tier
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Importance, Kind, Origin
@@ -258,22 +258,6 @@ def _with_links_of(twins: tuple[StoredEntry, ...]) -> str:
 # -- which entries are in front of every agent, and which have a line ------------------------------------------------
 
 
-@frozen
-class _Candidate:
-    """An entry that stays and may be shown; of a merge the first of its sources, as it stands then."""
-
-    meta: Meta
-    size: int
-    """Characters that it takes where it is shown whole."""
-    best: Tier
-    score: float
-    is_read_often: bool
-
-    @property
-    def pinned(self) -> bool:
-        return self.meta.pinned and self.best is Tier.HOT
-
-
 def chosen_tiers(request: DefragRequest, actions: Iterable[Action]) -> TierList:
     """The tiers by score, once these actions are done; a merge is named by its first entry.
 
@@ -289,27 +273,29 @@ def chosen_tiers(request: DefragRequest, actions: Iterable[Action]) -> TierList:
     hot = [
         each.meta.id
         for each in candidates
-        if _earns_hot(each)
-        and (each.pinned or (each.size * _LARGEST_SHARE <= budget.hot_chars and each.meta.id not in beaten))
-        and hot_room.takes(Place(each.meta.scope, each.size, each.pinned))
+        if _is_pinned(each)
+        or (_earns_hot(each) and each.whole_chars * _LARGEST_SHARE <= budget.hot_chars and each.meta.id not in beaten)
+        if hot_room.takes(Place(each.meta.scope, each.whole_chars, _is_pinned(each)))
     ]
     rest = [each.meta for each in candidates if each.meta.id not in hot]
     warm = [meta.id for meta in rest if warm_room.takes(Place(meta.scope, 1))]
     return TierList(tuple(hot), tuple(warm[:_MOST_LISTED]))
 
 
-def _ranked(request: DefragRequest, actions: Iterable[Action]) -> list[_Candidate]:
+def _ranked(request: DefragRequest, actions: Iterable[Action]) -> list[TierFacts]:
     """What stays and may be shown: pinned entries first, then by score, then the newest."""
-    profiles = request.analysis.profiles
-    candidates: list[_Candidate] = []
-    for meta in _staying(request, actions):
-        best = best_now(meta, request.now_ms)
-        if best is Tier.COLD:
-            continue
-        size = whole_chars(len(meta.title), profiles[meta.id].body_chars if meta.id in profiles else 0)
-        worth = score(meta, Usage(meta.used, meta.last_used_at_ms), request.now_ms)
-        candidates.append(_Candidate(meta, size, best, worth, meta.used >= _READ_OFTEN))
-    return sorted(candidates, key=lambda each: (not each.pinned, -each.score, -each.meta.created_at_ms, each.meta.id))
+    profiles, now_ms = request.analysis.profiles, request.now_ms
+    nothing = Profile(0, 0)
+    facts = (
+        tier_facts(meta, profiles.get(meta.id, nothing), Usage(meta.used, meta.last_used_at_ms), now_ms)
+        for meta in _staying(request, actions)
+    )
+    shown = (each for each in facts if each.best is not Tier.COLD)
+    return sorted(shown, key=lambda each: (not _is_pinned(each), -each.score, -each.meta.created_at_ms, each.meta.id))
+
+
+def _is_pinned(candidate: TierFacts) -> bool:
+    return candidate.meta.pinned and candidate.best is Tier.HOT
 
 
 def _staying(request: DefragRequest, actions: Iterable[Action]) -> list[Meta]:
@@ -332,7 +318,7 @@ def _holds(meta: Meta, now_ms: int) -> bool:
     return meta.pinned or not (has_passed(meta.expires_at_ms, now_ms) or has_passed(meta.valid_until_ms, now_ms))
 
 
-def _beaten(request: DefragRequest, candidates: Iterable[_Candidate]) -> frozenset[str]:
+def _beaten(request: DefragRequest, candidates: Iterable[TierFacts]) -> frozenset[str]:
     """What says nearly the same as, or the contrary of, an entry that wins over it and may be hot itself."""
     kinds = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE)
     may_be_hot = {each.meta.id for each in candidates if each.best is Tier.HOT}
@@ -340,12 +326,12 @@ def _beaten(request: DefragRequest, candidates: Iterable[_Candidate]) -> frozens
     return frozenset(id for finding in findings if finding.ids[0] in may_be_hot for id in finding.ids[1:])
 
 
-def _earns_hot(candidate: _Candidate) -> bool:
+def _earns_hot(candidate: TierFacts) -> bool:
     meta = candidate.meta
-    if candidate.pinned or candidate.best is not Tier.HOT or meta.kind in _PASSING:
-        return candidate.pinned
+    if candidate.best is not Tier.HOT or meta.kind in _PASSING:
+        return False
     is_important = meta.importance in (Importance.HIGH, Importance.CRITICAL)
-    return meta.promoted_by == BY_A_PERSON or candidate.is_read_often or is_important or is_lasting_word(meta)
+    return meta.promoted_by == BY_A_PERSON or meta.used >= _READ_OFTEN or is_important or is_lasting_word(meta)
 
 
 def is_lasting_word(meta: Meta) -> bool:

@@ -191,6 +191,8 @@ _ID = re.compile(ID_PATTERN)
 
 
 _MAX_TARGET_CHARS = 80
+Unknown = tuple[str, ...]
+"""Targets of links that lead nowhere and are plain text now."""
 NOT_KEPT = "a note that was not kept"
 
 
@@ -213,16 +215,8 @@ class Targets:
         return self.live.get(folded) or (target if folded in self.taken else None)
 
 
-@frozen
-class Linked:
-    """A body whose links all lead somewhere, and the targets that lead nowhere and are plain text now."""
-
-    body: str
-    unknown: tuple[str, ...] = ()
-
-
-def link_body(body: str, also: tuple[str, ...], targets: Targets, own_id: str) -> Linked:
-    """The body with refs and ids resolved and the missing ones of `also` appended under `See also:`.
+def link_body(body: str, also: tuple[str, ...], targets: Targets, own_id: str) -> tuple[str, Unknown]:
+    """The body with refs and ids resolved and the missing ones of `also` appended under `See also:`, and the unknown.
 
     A link to an unknown entry becomes its label, else the bare id; one to a note of the same reply that was not kept is
     called that, and not by a title that nobody checked. An entry does not link to itself.
@@ -242,15 +236,15 @@ def link_body(body: str, also: tuple[str, ...], targets: Targets, own_id: str) -
     wanted = [(target, targets.id_of(target.strip("[] "))) for target in also]
     unknown += [target for target, id in wanted if id is None]
     linked = append_see_also(text, [id for _, id in wanted if id is not None and id != own_id])
-    return Linked(linked, tuple(dict.fromkeys(unknown)))
+    return linked, tuple(dict.fromkeys(unknown))
 
 
-def with_links(entry: MemoryEntry, before: MemoryEntry, targets: Targets) -> tuple[MemoryEntry, Linked]:
+def with_links(entry: MemoryEntry, before: MemoryEntry, targets: Targets) -> tuple[MemoryEntry, Unknown]:
     """The entry with its links resolved; links that the earlier version held already are left alone."""
     kept = {link.target.casefold(): link.target for link in find_links(before.body)}
     own = evolve(targets, live={**kept, **targets.live})
-    linked = link_body(entry.body, (), own, entry.meta.id)
-    return evolve(entry, body=linked.body), linked
+    body, unknown = link_body(entry.body, (), own, entry.meta.id)
+    return evolve(entry, body=body), unknown
 
 
 def unlinked(subject: str, unknown: Iterable[str]) -> list[Dropped]:

@@ -128,8 +128,8 @@ def plan_inline_fallback(facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # no
     proposed = ProposedEntry(title, body, note.kind or Kind.FACT, note.tags)
     origin = Origin.USER if is_persons_note(facts) else Origin.AGENT
     meta = evolve(_new_meta(proposed, title, body, facts, window.taken_ids), status=Status.CAPTURED, origin=origin)
-    linked = link_body(body, (), window.targets(()), meta.id)
-    return evolve(so_far, changes=(*so_far.changes, Create(MemoryEntry(meta, linked.body))), skipped=None)
+    body, _ = link_body(body, (), window.targets(()), meta.id)
+    return evolve(so_far, changes=(*so_far.changes, Create(MemoryEntry(meta, body))), skipped=None)
 
 
 def subject_of(proposed: ProposedEntry) -> Subject:
@@ -252,7 +252,7 @@ class _Window:
         targets = evolve(self.targets(drafts), by_ref=dict(self._by_ref))
         kept: dict[str, _Draft] = {}
         for draft in drafts:
-            body = link_body(draft.body, draft.proposed.links, targets, draft.meta.id).body
+            body, _ = link_body(draft.body, draft.proposed.links, targets, draft.meta.id)
             twin = kept.get(body_hash(body))
             known = twin.meta.id if twin else self.id_with_body(body) or self._said_already(draft.proposed)
             if known is None:
@@ -296,11 +296,11 @@ class _Window:
         for draft in drafts:
             similar = (each.meta.id for each in self.facts.similar.get(draft.proposed, ()))
             also = (*draft.proposed.links, *(id for id in similar if id not in draft.proposed.supersedes))
-            linked = link_body(draft.body, also, targets, draft.meta.id)
+            body, unknown = link_body(draft.body, also, targets, draft.meta.id)
             old = tuple(each.id for each in retired.get(draft.meta.id, ()))
             meta = evolve(draft.meta, supersedes=old, valid_from_ms=draft.meta.created_at_ms if old else None)
-            changes.append(Create(MemoryEntry(meta, linked.body)))
-            self.dropped += unlinked(stored_subject(draft.meta.title), linked.unknown)
+            changes.append(Create(MemoryEntry(meta, body)))
+            self.dropped += unlinked(stored_subject(draft.meta.title), unknown)
         return changes
 
     # -- entries that are there ---------------------------------------------------------------------------------------
@@ -344,9 +344,9 @@ class _Window:
             except Refused as refused:
                 self.dropped.append(Dropped(update.id, refused.reasons))
                 continue
-            entry, linked = with_links(new, old, targets)
+            entry, unknown = with_links(new, old, targets)
             changes.append(Replace(entry, self.facts.shown[update.id].listed.content_hash))
-            self.dropped += unlinked(update.id, linked.unknown)
+            self.dropped += unlinked(update.id, unknown)
             self._changed.add(update.id)
         return changes
 

@@ -22,18 +22,11 @@ from agent_memory.domain.tiering.standing import is_vouched_for
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity
 
-HEADING_CHARS = 100
-"""What is written around an entry that is shown whole, besides its title: heading mark, origin, date, blank lines."""
 TIERINGS_LEFT_OUT = 2
 """As often in a row must a proposal leave a hot entry out before it goes."""
 
 _UNKNOWN = "it is no live note"
 _NOT_HOT = "it may have a line, and not be hot: it names no turn of a session that it comes from"
-
-
-def whole_chars(title_chars: int, body_chars: int) -> int:
-    """About as many characters as an entry takes where it is shown whole."""
-    return title_chars + HEADING_CHARS + body_chars
 
 
 class Place(NamedTuple):
@@ -222,9 +215,7 @@ def _fill_hot(
 ) -> set[str]:
     """What is hot: the pins; of what stays the strongest first, so that the weakest gives way; then newcomers in their order,
     each before what it may push out, which is what is left out and clearly weaker."""
-    places = {
-        id: Place(each.meta.scope, whole_chars(len(each.meta.title), each.body_chars)) for id, each in facts.items()
-    }
+    places = {id: Place(each.meta.scope, each.whole_chars) for id, each in facts.items()}
     members: set[str] = set()
 
     def put(id: str) -> None:

@@ -13,6 +13,8 @@ from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Importance, Kind, Origin
 
+HEADING_CHARS = 100
+"""What is written around an entry that is shown whole, besides its title: heading mark, origin, date, blank lines."""
 CLEARLY_BETTER = 1.25
 """A challenger takes the place of another only with at least this many times its score."""
 
@@ -40,6 +42,11 @@ class TierFacts:
     best: Tier
     """The nearest tier that it may have."""
     score: float
+
+    @property
+    def whole_chars(self) -> int:
+        """About as many characters as the entry takes where it is shown whole."""
+        return len(self.meta.title) + HEADING_CHARS + self.body_chars
 
 
 @frozen
