@@ -6,21 +6,28 @@ needs. Nothing is created on disk until something is written.
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.disk.paths import exists, is_directory, real_root
+from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.adapters.surroundings.config_files import Effective, load_config
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.adapters.surroundings.system_clock import SystemClock
 from agent_memory.config import Config
 from agent_memory.domain.command.presets import BUILTIN
+from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.note_draft import Caller
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Sensitivity, Status
 from agent_memory.errors import (
     ActRefused,
     Error,
@@ -30,15 +37,13 @@ from agent_memory.errors import (
     SyncRefused,
     UsageInvalid,
 )
+from agent_memory.reading import ListFilter, Reading, status_shown
 from agent_memory.results import as_result, unwrap
-from agent_memory.wording import describe
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from threading import Event
 
     from agent_memory.adapters.database.note_index import NoteIndex
-    from agent_memory.adapters.disk.locks import KernelLocks
     from agent_memory.adapters.doctor.doctor import Doctor
     from agent_memory.adapters.embedding import IndexedMeanings
     from agent_memory.adapters.forgetting.forgetter import Forgetter, Found
@@ -54,7 +59,6 @@ if TYPE_CHECKING:
     from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
     from agent_memory.adapters.scheduling.scheduling import Scheduling
     from agent_memory.adapters.setup.installation import Installation
-    from agent_memory.adapters.store.store_files import StoreFiles
     from agent_memory.adapters.surroundings.places import PlacesFiles
     from agent_memory.adapters.surroundings.repository import Repository
     from agent_memory.adapters.targets import TargetFiles
@@ -71,12 +75,11 @@ if TYPE_CHECKING:
     from agent_memory.domain.run import Run
     from agent_memory.domain.run_log import LoggedRun
     from agent_memory.domain.searching.search import FoundEntries, Mode, SearchAnswer, SearchRequest
-    from agent_memory.domain.section import Published, RenderedSection, SectionBudget, Target
+    from agent_memory.domain.section import Published, RenderedSection, Target
     from agent_memory.domain.session_trace import FoundSessions
     from agent_memory.domain.statistics import Statistics
     from agent_memory.domain.tagging import TagVocabulary
     from agent_memory.domain.undo_run import SectionChange, Undone
-    from agent_memory.domain.vocabulary import Harness
     from agent_memory.formats.footprint_diff import DiffPart
     from agent_memory.keeping import StateKeeping, TagKeeping
     from agent_memory.known_notes import KnownNotes
@@ -89,7 +92,6 @@ if TYPE_CHECKING:
     from agent_memory.pipelines.watch import Watching
     from agent_memory.ports import Agent, Embedder
     from agent_memory.publishing import KeepSections, Publisher
-    from agent_memory.reading import Reading
     from agent_memory.recorded_writes import RecordedWrites
     from agent_memory.scope_keeping import ScopeKeeping
     from agent_memory.searching import Searching
@@ -169,24 +171,17 @@ class Memory:
 
     def new_run_id(self, now_ms: int) -> str:
         """An id for a run that begins now; ids sort as the runs began."""
-        import secrets
 
-        from agent_memory.domain.instants import iso_of
-
-        return f"{iso_of(now_ms).replace(':', '-')}_{secrets.token_hex(3)}"
+        return f"{iso_of(now_ms).replace(':', '-')}_{os.urandom(3).hex()}"
 
     # -- the parts ----------------------------------------------------------------------------------------------------
 
     @cached_property
     def root(self) -> Path:
-        from pathlib import Path
-
         return Path(self.real_root)
 
     @cached_property
     def locks(self) -> KernelLocks:
-        from agent_memory.adapters.disk.locks import KernelLocks
-
         return KernelLocks(self.real_root, self.environ)
 
     @contextmanager
@@ -198,8 +193,6 @@ class Memory:
 
     @cached_property
     def store(self) -> StoreFiles:
-        from agent_memory.adapters.store.store_files import StoreFiles
-
         return StoreFiles(self.real_root, self.locks)
 
     @cached_property
@@ -323,7 +316,6 @@ class Memory:
 
     def surroundings(self, project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple) -> Surroundings:
         """What histories and finders of sessions are built from."""
-        import time
 
         from agent_memory.adapters.harness import Surroundings
 
@@ -335,8 +327,6 @@ class Memory:
     @property
     def reading(self) -> Reading:
         """For what only looks at notes."""
-        from agent_memory.reading import Reading
-
         return Reading(self.store, self.ledger, self.clock, self.caller)
 
     @property
@@ -415,17 +405,13 @@ class Memory:
 
     # -- managed sections ---------------------------------------------------------------------------------------------
 
-    @property
-    def _section_budget(self) -> SectionBudget:
-        from agent_memory.domain.section import SectionBudget
-
-        return SectionBudget(self.config.agents_md.hot_chars, self.config.agents_md.warm_lines)
-
     @cached_property
     def publisher(self) -> Publisher:
+        from agent_memory.domain.section import SectionBudget
         from agent_memory.publishing import Publisher
 
-        return Publisher(self.store, self.targets, self._section_budget)
+        shown = self.config.agents_md
+        return Publisher(self.store, self.targets, SectionBudget(shown.hot_chars, shown.warm_lines))
 
     def publish(
         self,
@@ -476,7 +462,6 @@ class Memory:
         """The section that a file in the working directory would hold."""
         from agent_memory.adapters.surroundings.repository import may_be_in_work_tree
         from agent_memory.domain.section import Target
-        from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 
         in_repository = self.cwd is not None and may_be_in_work_tree(self.cwd)
         return self.publisher.render(Target("-", frozenset({GLOBAL_SCOPE, self.scope_here()}), in_repository))
@@ -517,7 +502,6 @@ class Memory:
     def upgrades(self) -> Upgrades:
         """The sessions that `consolidate(upgrade=True)` would hand to the configured command; none where that is the
         built-in itself."""
-        from agent_memory.domain.vocabulary import Status
         from agent_memory.pipelines.upgrading import Upgrades, plan_upgrades
 
         if unwrap(self.agent()).status is not Status.CONSOLIDATED:
@@ -525,7 +509,6 @@ class Memory:
         return unwrap(plan_upgrades(self.inbox, self.marks, self.store, self.clock))
 
     def _consolidate_io(self, agent: Agent, progress: Progress, *, dry_run: bool = False) -> ConsolidateIo:
-        import secrets
 
         from agent_memory.adapters.agent.prompt_templates import load_prompt_template
         from agent_memory.adapters.harness import history_sources
@@ -542,7 +525,7 @@ class Memory:
             runs=self.run_records,
             clock=self.clock,
             prompt_template=unwrap(load_prompt_template("consolidate")),
-            random_word=lambda: secrets.token_hex(16),
+            random_word=lambda: os.urandom(16).hex(),
             handoff_days=self.config.limits.handoff_days,
             tombstones=self.tombstones,
             kept=self.kept_histories if self.config.storage.keep_histories else None,
@@ -575,7 +558,6 @@ class Memory:
         return ended
 
     def _defrag_io(self, agent: Agent, progress: Progress) -> DefragIo:
-        import secrets
 
         from agent_memory.adapters.agent.prompt_templates import load_prompt_template
         from agent_memory.pipelines.defrag_asking import DefragIo
@@ -592,8 +574,8 @@ class Memory:
             clock=self.clock,
             publish=lambda keep: self.publish(keep=keep),
             prompt_template=unwrap(load_prompt_template("defrag")),
-            random_word=lambda: secrets.token_hex(16),
-            budget=self._section_budget,
+            random_word=lambda: os.urandom(16).hex(),
+            budget=self.publisher.budget,
             stale_days=limits.stale_days,
             max_entries=limits.max_entries,
             max_chars=limits.max_chars,
@@ -709,7 +691,7 @@ class Memory:
     def tolerate(self, done: Result[object, Error]) -> None:
         """Only warn the person of a failure: git and managed sections can be brought up to date later (P4)."""
         if isinstance(done, Failure):
-            self.warn(describe(done.failure()))
+            self.warn(str(done.failure()))
 
     # -- search and inject --------------------------------------------------------------------------------------------
 
@@ -858,7 +840,6 @@ class Memory:
     def take_over(self, session_id: str | None = None, harness: Harness | None = None) -> Result[Taken, Error]:
         """The session with this id, else the newest of the working directory's scope, read for whoever takes it over."""
         from agent_memory.domain.inbox_entry import InboxEntry, retrieval_of
-        from agent_memory.domain.vocabulary import Harness
         from agent_memory.pipelines.handing_over import take_named, take_newest
 
         io = self._handing_over_io()
@@ -926,7 +907,6 @@ class Memory:
     def find_session(self, session_id: str) -> tuple[SessionKey, ...]:
         """The sessions with this id, or else the one whose id begins so; none where nothing is known of it."""
         from agent_memory.domain.forgetting import SessionKey
-        from agent_memory.domain.vocabulary import Harness
 
         found = unwrap(self.why_session(session_id)).traces
         return tuple(SessionKey(each.session_id, Harness(each.harness)) for each in found)
@@ -934,7 +914,6 @@ class Memory:
     @as_result
     def run_diff(self, name: str | None = None, *, backwards: bool = False) -> tuple[LoggedRun, tuple[DiffPart, ...]]:
         """What a run changed, or, backwards, what undoing it would change. An agent is not shown what is secret."""
-        from agent_memory.domain.vocabulary import Sensitivity
         from agent_memory.formats import footprint_diff
         from agent_memory.pipelines.undo import chosen_run, footprint_of, newest_kept
 
@@ -951,7 +930,6 @@ class Memory:
     @as_result
     def health(self) -> Health:
         """For `memory status`."""
-        import os
 
         from agent_memory.adapters.injecting.delivery_files import DeliveryLog
         from agent_memory.adapters.records.health_files import read_health
@@ -970,7 +948,7 @@ class Memory:
             now_ms,
             configured.map(lambda agent: agent.name).value_or("not usable"),
             self.config.llm.max_calls_per_day,
-            (describe(configured.failure()),) if isinstance(configured, Failure) else (),
+            (str(configured.failure()),) if isinstance(configured, Failure) else (),
         )
         home = home_of(self.environ)
         installed, jobs = job_healths(home, self.config.schedule, self.real_root, now_ms)
@@ -996,13 +974,11 @@ class Memory:
         """What the store and its use come to, over so many days up to now. Counts no read."""
         from agent_memory.adapters.inbox.inbox_reading import all_captures
         from agent_memory.adapters.injecting.delivery_files import DeliveryLog
-        from agent_memory.domain.instants import DAY_MS
         from agent_memory.domain.statistics import CountedNote, Period, StoreFacts, statistics_of
-        from agent_memory.reading import ListFilter, status_shown
 
         live = unwrap(self.reading.list(ListFilter()))
         if live.untiered is not None:  # there are all other numbers
-            self.warn(f"The tiers are not known. {describe(live.untiered)}")
+            self.warn(f"The tiers are not known. {live.untiered!s}")
         archive = unwrap(self.reading.list(ListFilter(), archived=True))
         ids = {each.listed.meta.id for each in live.entries}
         facts = StoreFacts(
@@ -1049,7 +1025,6 @@ class Memory:
         from agent_memory.adapters.doctor.doctor import Doctor
         from agent_memory.adapters.doctor.runs import false_copies
         from agent_memory.adapters.harness import FINDERS
-        from agent_memory.domain.vocabulary import Harness
 
         return Doctor(
             self.root,
@@ -1119,7 +1094,7 @@ class Memory:
             clock=self.clock,
             purge=lambda: purge_history(self.root, self.environ, rewriter),
             publish=lambda: self.tolerate(self.publish()),
-            tell=lambda error: self.warn(describe(error)),
+            tell=lambda error: self.warn(str(error)),
         )
 
     @as_result
