@@ -32,7 +32,7 @@ from agent_memory.domain.injecting.relevance import is_relevant
 from agent_memory.domain.searching.search import Mode, SearchRequest
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
-from agent_memory.errors import AgentMemoryError, StoreIo, UsageInvalid
+from agent_memory.errors import Error, StoreIo, UsageInvalid
 from agent_memory.results import as_result, sealed, unwrap
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def prepare(memory: Memory, around: Place | None = None) -> Shelf:
             tiers = unwrap(memory.store.tiers())
         except StoreIo:
             raise
-        except AgentMemoryError:
+        except Error:
             pass  # a damaged tier list hinders nobody from being told the notes; doctor tells of it
     is_all_read = all(each.io_error is None for each in live.unreadable)
 

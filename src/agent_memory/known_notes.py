@@ -19,7 +19,7 @@ from agent_memory.domain.searching.terms import query_words
 from agent_memory.domain.similarity import Candidate, Subject, cosine, meaning_text, postings_among, similar_among
 from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
-from agent_memory.errors import AgentMemoryError
+from agent_memory.errors import Error
 from agent_memory.ports import Embedder, Index, Store
 from agent_memory.results import as_result, unwrap
 
@@ -108,7 +108,7 @@ def _indexed(subject: Subject, scopes: frozenset[str], index: Index) -> Sequence
             for claim in claims_of(statements(subject.body)):
                 numbers |= dict.fromkeys(found(claim.snippet).scores)
         notes = unwrap(index.notes(tuple(numbers)))
-    except AgentMemoryError:
+    except Error:
         return None
     # Where the index was made anew meanwhile, the numbers may mean other notes.
     return list(notes.values()) if index.renewals == renewals else None

@@ -22,15 +22,7 @@ from agent_memory.domain.section import (
 from agent_memory.domain.tiering.standing import lifted, standing_tiers
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.undo_run import SectionChange
-from agent_memory.errors import (
-    ERRORS,
-    EntryChanged,
-    EntryNotFound,
-    EntryUnreadable,
-    Error,
-    MarkersAmbiguous,
-    TargetRefused,
-)
+from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, MarkersAmbiguous, TargetRefused
 from agent_memory.formats.managed_section import render_section
 from agent_memory.formats.rule_heads import rule_head, with_section
 from agent_memory.formats.section_splice import Spliced
@@ -168,7 +160,7 @@ class Publisher:
         """Written; planned anew, from the store as it is then, where somebody else wrote to the file meanwhile."""
         try:
             return evolve(_told(plan, "written"), kept=unwrap(self.targets.write(plan.file, plan.spliced.data)))
-        except ERRORS as error:
+        except Error as error:
             new = self._planned_anew(plan, keep) if isinstance(error, TargetRefused) and attempts > 1 else None
             if new is not None and new.is_unchanged:
                 return _told(new, "unchanged")
@@ -180,7 +172,7 @@ class Publisher:
         file = self.targets.read(plan.target.path)
         try:
             new = self._plan(plan.target, file, self._corpus())
-        except ERRORS:
+        except Error:
             return None
         if not isinstance(new, _Planned):
             return None

@@ -23,7 +23,7 @@ from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.tiering.standing import best_tier, lifted, standing_tiers
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status
-from agent_memory.errors import ERRORS, EntryNotFound, EntryProtected, Error
+from agent_memory.errors import EntryNotFound, EntryProtected, Error
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
@@ -218,14 +218,13 @@ class Reading:
 
     def _read_now(self, listed: Listed, tell: Callable[[UnreadableFile], None]) -> StoredEntry | None:
         """The whole entry; None where it is gone since it was listed, or cannot be read, which is told (P6)."""
-        from agent_memory.wording import describe
 
         try:
             return unwrap(self.store.read(listed.meta.id, archived=listed.archived))
         except EntryNotFound:
             return None
-        except ERRORS as error:
-            tell(UnreadableFile(listed.path, (describe(error),)))
+        except Error as error:
+            tell(UnreadableFile(listed.path, (str(error),)))
             return None
 
     def _seen(self, listing: Listing) -> Listing:
@@ -240,7 +239,7 @@ class Reading:
                 unwrap(self.ledger.adopt(meta.id, reads_of(meta, {})))
             unwrap(self.ledger.append(meta.id, self.clock.now_ms(), self.caller.harness))
             return ReadEntry(stored, reads_of(meta, unwrap(self.ledger.totals())))
-        except ERRORS as error:
+        except Error as error:
             known = self.ledger.totals().value_or(dict[str, Usage]())
             return ReadEntry(stored, reads_of(meta, known), error)
 

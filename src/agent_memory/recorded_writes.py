@@ -15,10 +15,10 @@ from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.section import Published
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for, with_hot, with_warm, without
 from agent_memory.domain.tiers import Tier, TierList
-from agent_memory.errors import ERRORS, EntryChanged, Error, StoreIo
+from agent_memory.errors import EntryChanged, Error, StoreIo
 from agent_memory.ports import Locks, Recorder, Store
 from agent_memory.results import unwrap
-from agent_memory.wording import describe, warning_of
+from agent_memory.wording import warning_of
 
 
 @frozen
@@ -49,7 +49,7 @@ class RecordedWrites:
         self.tolerate(published)
         for target in published.map(lambda done: done.refused).value_or(()):
             if target.error is not None:
-                self.warn(describe(target.error))
+                self.warn(str(target.error))
 
     def apply(self, change: Change | Together, id: str, subject: str, tiers: TierList | None = None) -> Receipt:
         """Carry out one change, or several as one, and record it under one write lock, so that no other process takes the
@@ -97,8 +97,8 @@ class RecordedWrites:
             tiers = unwrap(self.store.tiers())
         except StoreIo:
             raise
-        except ERRORS as error:
-            self.warn(describe(error))
+        except Error as error:
+            self.warn(str(error))
             return None
         changed = change(tiers)
         return None if changed == tiers else changed
@@ -117,5 +117,5 @@ class RecordedWrites:
         try:
             return self.retiering(told)
         except StoreIo as error:
-            self.warn(describe(error))
+            self.warn(str(error))
             return None

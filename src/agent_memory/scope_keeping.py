@@ -14,12 +14,11 @@ from agent_memory.domain.entry import Listing
 from agent_memory.domain.health import ScopeUse
 from agent_memory.domain.run_log import LoggedRun, logged_actions, short_id
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
-from agent_memory.errors import ERRORS, UsageInvalid
+from agent_memory.errors import Error, UsageInvalid
 from agent_memory.ports import Clock, RunLog
 from agent_memory.publishing import KeepSections
 from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.results import as_result, unwrap
-from agent_memory.wording import describe
 
 
 @frozen
@@ -84,8 +83,8 @@ class ScopeKeeping:
                 others = sorted(used - {scope, GLOBAL_SCOPE})
                 olds = [old for old in others if self._is_same(old, here, repository.top, before, places)]
                 moved = self._moved(live, olds, scope)
-        except ERRORS as error:
-            self.writes.warn(describe(error))
+        except Error as error:
+            self.writes.warn(str(error))
             return
         if count := len(moved.notes):
             self.writes.warn(

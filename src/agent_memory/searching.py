@@ -47,7 +47,6 @@ from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import EntryNotFound, UsageInvalid
 from agent_memory.results import as_result, sealed, unwrap
-from agent_memory.wording import describe
 
 if TYPE_CHECKING:
     from agent_memory.domain.note_draft import Caller
@@ -263,7 +262,7 @@ class Searching:
             case Success(tiers):
                 known = tiers
             case Failure(error):
-                notices = (describe(error),)
+                notices = (str(error),)
         standing = standing_tiers(known, [each.meta for each in live])
         return {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}, notices
 
@@ -287,7 +286,7 @@ class Searching:
                 case Failure(EntryNotFound()):
                     continue
                 case Failure(error):
-                    unread.append(describe(error))
+                    unread.append(str(error))
         return shown, (*found.notices, *dict.fromkeys(unread))
 
     def _score(self, found: _Found, number: int) -> float:

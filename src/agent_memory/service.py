@@ -34,7 +34,6 @@ from agent_memory.ports import Clock, Store, UsageLedger
 from agent_memory.reading import Reading
 from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.results import as_result, unwrap
-from agent_memory.wording import describe
 
 _EMPTY = ("body: is empty (`memory archive` puts a note away)",)
 
@@ -305,7 +304,7 @@ class MemoryService:
         """The frontmatter with a fresh copy of what the ledgers say of the entry."""
         totals = self.ledger.totals()
         if isinstance(totals, Failure):
-            self.writes.warn(describe(totals.failure()))
+            self.writes.warn(str(totals.failure()))
             return meta
         usage = reads_of(meta, totals.unwrap())
         return evolve(meta, used=usage.count, last_used_at_ms=usage.last_at_ms)

@@ -29,9 +29,8 @@ from agent_memory.adapters.disk.paths import as_store_io
 from agent_memory.adapters.surroundings.root import local_state_directory
 from agent_memory.domain.searching.search import Nearness, Vectors
 from agent_memory.domain.similarity import packed
-from agent_memory.errors import ERRORS
+from agent_memory.errors import Error
 from agent_memory.results import as_result, unwrap
-from agent_memory.wording import describe
 
 if TYPE_CHECKING:
     from agent_memory.domain.entry import Listed
@@ -275,8 +274,8 @@ class IndexedMeanings:
         """See the port."""
         try:
             by_all = unwrap(self.embedder.embed_words([(word, 1.0) for word, _ in words]))
-        except ERRORS as error:  # the words are searched all the same
-            return Nearness(notices=(f"Nothing was searched by meaning. {describe(error)}",))
+        except Error as error:  # the words are searched all the same
+            return Nearness(notices=(f"Nothing was searched by meaning. {error!s}",))
         by_worth = unwrap(self.embedder.embed_words(words))
         left = unwrap(self.fill(_PATIENCE_SECONDS))
         notes = "One note is" if left == 1 else f"{left:,} notes are"

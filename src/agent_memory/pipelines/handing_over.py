@@ -20,7 +20,7 @@ from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.transcripts.redacted_history import redact_history
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status
-from agent_memory.errors import ERRORS, Error, HistoryUnavailable, SessionForgotten, UsageInvalid
+from agent_memory.errors import Error, HistoryUnavailable, SessionForgotten, UsageInvalid
 from agent_memory.ports import Clock, HistorySource, KeptHistories, Places, Store, Tombstones
 from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.results import as_result, unwrap
@@ -113,7 +113,7 @@ def take_newest(io: HandingOverIo, scope: str, harness: Harness | None) -> Taken
         tried.add(key)
         try:
             taken = _take(io, entry)
-        except ERRORS as error:
+        except Error as error:
             trouble = trouble or error
         else:
             if taken is not None:

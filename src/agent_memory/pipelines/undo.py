@@ -6,12 +6,11 @@ disk, so that whoever comes after a crash carries it out to the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.change import Receipt
 from agent_memory.domain.findings import store_fingerprint
 from agent_memory.domain.recording.file_change import FileChange, hash_of
 from agent_memory.domain.run_log import LoggedRun, Undoing, short_id
@@ -28,12 +27,12 @@ from agent_memory.domain.undo_run import (
     fold_files,
     toucher,
 )
-from agent_memory.errors import ERRORS, Error, RunNotFound, UndoRefused, UsageInvalid
+from agent_memory.errors import Error, RunNotFound, UndoRefused, UsageInvalid
 from agent_memory.formats.footprint_diff import NoteChange, logged_changes, note_changes
 from agent_memory.formats.section_splice import restore_section
 from agent_memory.ports import Clock, DefragRecords, Recorder, RunLog, Store, Targets
 from agent_memory.results import as_result, unwrap
-from agent_memory.wording import describe, warning_of
+from agent_memory.wording import warning_of
 
 _FEW_RUNS = 50
 
@@ -76,7 +75,10 @@ def undo(io: UndoIo, name: str | None = None, *, dry_run: bool = False) -> Undon
     stand again.
     """
     if dry_run:
-        return _planned(io, _undoable(io, chosen_run(io.log, name)))
+        found = _undoable(io, chosen_run(io.log, name))
+        touched = _reverted(io, found, "", dry_run=True)
+        files = [each for each in fold_files(found.files).files if each.path in touched]
+        return _undone(io, None, found, [evolve(each, before=each.after, after=each.before) for each in files])
     warnings = list(unwrap(finish_undo(io)))
     unwrap(io.finish_interrupted())
     warnings += warning_of(io.recorder.adopt_hand_edits())
@@ -85,7 +87,18 @@ def undo(io: UndoIo, name: str | None = None, *, dry_run: bool = False) -> Undon
     now_ms = io.clock.now_ms()
     undoing = Undoing(io.new_run_id(now_ms), found.run.run_id, now_ms)
     unwrap(io.log.put_undoing(undoing))
-    return _revert(io, undoing, found)
+    was_tiered = found.root.machine == "defrag" and _is_tiered(io)
+    try:
+        _reverted(io, found, undoing.run_id)
+    except Error:
+        unwrap(io.log.put_undoing(None))
+        raise
+    if was_tiered:
+        # A defrag that was undone is not to be done all again, unless something changes: the store as it is counts as
+        # tiered, if it did before.
+        fingerprint = store_fingerprint(unwrap(io.store.list()).entries)
+        unwrap(io.records.put_tiering(evolve(unwrap(io.records.tiering()), fingerprint=fingerprint)))
+    return _complete(io, undoing, found)
 
 
 @as_result
@@ -194,22 +207,6 @@ def _newest(log: RunLog, is_meant: Callable[[LoggedRun], bool]) -> LoggedRun:
 # -- the files go back ------------------------------------------------------------------------------------------------
 
 
-def _revert(io: UndoIo, undoing: Undoing, found: Undoable) -> Undone:
-    """The files go back, or nothing is begun."""
-    tiered = found.root.machine == "defrag" and _is_tiered(io)
-    try:
-        _reverted(io, found, undoing.run_id)
-    except ERRORS:
-        unwrap(io.log.put_undoing(None))
-        raise
-    if tiered:
-        # A defrag that was undone is not to be done all again, unless something changes: the store as it is counts as
-        # tiered, if it did before.
-        fingerprint = store_fingerprint(unwrap(io.store.list()).entries)
-        unwrap(io.records.put_tiering(evolve(unwrap(io.records.tiering()), fingerprint=fingerprint)))
-    return _complete(io, undoing, found)
-
-
 def _is_tiered(io: UndoIo) -> bool:
     """Whether nothing changed since the last tiering."""
     memo, live = io.records.tiering(), io.store.list()
@@ -218,11 +215,12 @@ def _is_tiered(io: UndoIo) -> bool:
     return bool(memo.unwrap().fingerprint == store_fingerprint(live.unwrap().entries))
 
 
-def _reverted(io: UndoIo, found: Undoable, undo_id: str, *, dry_run: bool = False) -> Receipt:
+def _reverted(io: UndoIo, found: Undoable, undo_id: str, *, dry_run: bool = False) -> frozenset[str]:
+    """The paths that go back, or would."""
     if not found.files:
-        return Receipt(())
+        return frozenset()
     try:
-        return unwrap(io.store.revert(Footprint(found.files), undo_id, dry_run=dry_run))
+        return frozenset(unwrap(io.store.revert(Footprint(found.files), undo_id, dry_run=dry_run)).touched)
     except UndoRefused as refused:
         raise _explained(io, found, refused) from None
 
@@ -233,42 +231,11 @@ def _complete(io: UndoIo, undoing: Undoing, found: Undoable) -> Undone:
     unwrap(io.log.mark_undone(found.run.run_id, undoing.run_id, fingerprints))
     own = _footprint_or_none(io, undoing.run_id)
     files = () if own is None else fold_files(own.files).files
-    undone = _undone(io, undoing.run_id, found, files, {each.path for each in files})
+    undone = _undone(io, undoing.run_id, found, files)
     if files:
         recorded = io.recorder.record(tuple(each.path for each in files), *commit_words(undone))
         undone = evolve(undone, warnings=(*undone.warnings, *warning_of(recorded)))
-    unwrap(io.log.put_report(_report(io, undoing, undone)))
-    unwrap(io.log.put_undoing(None))
-    return undone
-
-
-def _planned(io: UndoIo, found: Undoable) -> Undone:
-    receipt = _reverted(io, found, "", dry_run=True)
-    files = [each for each in fold_files(found.files).files if each.path in receipt.touched]
-    back = [evolve(each, before=each.after, after=each.before) for each in files]
-    return _undone(io, None, found, back, set(receipt.touched))
-
-
-def _undone(
-    io: UndoIo, undo_id: str | None, found: Undoable, files: Sequence[FileChange], put_back: Set[str]
-) -> Undone:
-    """What comes of an undo that changes these files, once its sections are put back; without an undo nothing is written."""
-    staying = _staying(found, put_back)
-    sections, left = _put_sections_back(io, undo_id, found.sections, has_all=not staying)
-    return Undone(
-        run_id=undo_id or "",
-        undid=found.run,
-        root=found.root,
-        actions=logged_changes(note_changes(tuple(files))),
-        sections=sections,
-        left=left,
-        warnings=(*found.warnings, *staying, *map(_left_words, left)),
-        dry_run=undo_id is None,
-    )
-
-
-def _report(io: UndoIo, undoing: Undoing, undone: Undone) -> LoggedRun:
-    return LoggedRun(
+    report = LoggedRun(
         run_id=undoing.run_id,
         machine="undo",
         started_at_ms=undoing.started_at_ms,
@@ -279,13 +246,30 @@ def _report(io: UndoIo, undoing: Undoing, undone: Undone) -> LoggedRun:
         warnings=undone.warnings,
         undid=undone.undid.run_id,
     )
+    unwrap(io.log.put_report(report))
+    unwrap(io.log.put_undoing(None))
+    return undone
 
 
-def _staying(found: Undoable, put_back: Set[str]) -> tuple[str, ...]:
-    """A sentence for each note of the run that stays as it is now."""
-    files = [each for each in fold_files(found.files).files if each.path != TIERS_FILE and each.path not in put_back]
+def _undone(io: UndoIo, undo_id: str | None, found: Undoable, files: Sequence[FileChange]) -> Undone:
+    """What comes of an undo that changes these files, once its sections are put back; without an undo nothing is written."""
+    put_back = {each.path for each in files}
+    others = [each for each in fold_files(found.files).files if each.path not in (TIERS_FILE, *put_back)]
     why = "it, or a note that belongs with it, was changed, forgotten or linked to since"
-    return tuple(f"{each.title} ({each.id}) stays as it is: {why}." for each in note_changes(files))
+    staying = [f"{each.title} ({each.id}) stays as it is: {why}." for each in note_changes(others)]
+    sections, left = _put_sections_back(io, undo_id, found.sections, has_all=not staying)
+    hint = "`memory generate-agents-md` brings it up to date"
+    left_alone = (f"{each.path} was left as it is: {each.reason.rstrip('.')}. {hint}." for each in left)
+    return Undone(
+        run_id=undo_id or "",
+        undid=found.run,
+        root=found.root,
+        actions=logged_changes(note_changes(tuple(files))),
+        sections=sections,
+        left=left,
+        warnings=(*found.warnings, *staying, *left_alone),
+        dry_run=undo_id is None,
+    )
 
 
 def _footprint_or_none(io: UndoIo, run_id: str) -> Footprint | None:
@@ -309,8 +293,8 @@ def _put_sections_back(
     for change in sections:
         try:
             refusal = _put_back(io, undo_id, change) if has_all else "not all notes are as they were before the run"
-        except ERRORS as error:
-            refusal = describe(error)
+        except Error as error:
+            refusal = str(error)
         if refusal is None:
             done.append(change.path)
         else:
@@ -334,12 +318,6 @@ def _put_back(io: UndoIo, undo_id: str | None, change: SectionChange) -> str | N
         unwrap(io.log.put_sections(undo_id, (own,)))
         unwrap(io.targets.remove(file) if after is None else io.targets.write(file, after))
     return None
-
-
-def _left_words(left: SectionLeft) -> str:
-    return (
-        f"{left.path} was left as it is: {left.reason.rstrip('.')}. `memory generate-agents-md` brings it up to date."
-    )
 
 
 # -- what stands in the way -------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ from agent_memory.domain.installing.plan import (
 )
 from agent_memory.domain.installing.wanted import Element, Entry, HarnessSetup, Member, Part, Switch, Syntax
 from agent_memory.domain.undo_run import SectionChange
-from agent_memory.errors import ERRORS, AgentMemoryError, MarkersAmbiguous, SettingsRefused
+from agent_memory.errors import Error, MarkersAmbiguous, SettingsRefused
 from agent_memory.formats.entry_values import EditRefused, value_at
 from agent_memory.formats.rule_heads import with_section
 from agent_memory.formats.section_splice import restore_section, section_in
@@ -194,7 +194,7 @@ class Installation:
     def _section(self, path: str, harnesses: tuple[str, ...], record: SectionRecord | None) -> PlannedFile | Refused:
         try:
             settings = self.files.read(path)
-        except ERRORS as error:
+        except Error as error:
             return Refused(path, error)
         data = settings.file.data
         spliced = with_section(path, data, self.section_of(path, settings.file.in_repository))
@@ -219,7 +219,7 @@ class Installation:
             return False
         try:
             document = parse_settings(text_of(self.files.read(switch.path).file.data or b""), switch.syntax)
-        except (AgentMemoryError, EditRefused):
+        except (Error, EditRefused):
             return False
         return value_at(document, switch.keys) is switch.value
 
@@ -325,7 +325,7 @@ class Installation:
             if planned.set_aside and edit.before is not None:
                 aside = self.state.set_aside(edit.path, edit.before)
             copy = self.files.remove(settings) if edit.after is None else self.files.write(settings, edit.after)
-        except ERRORS as error:
+        except Error as error:
             return FileOutcome(edit.path, "refused", error)
         return FileOutcome(edit.path, "removed" if edit.after is None else "written", None, edit.diff, aside or copy)
 
@@ -334,7 +334,7 @@ class Installation:
         only making them durable failed."""
         try:
             return self.files.read(planned.path).file.data == planned.after
-        except ERRORS:
+        except Error:
             return True
 
 
@@ -348,7 +348,7 @@ def keep_before_section(state: SetupState, targets: TargetFiles, paths: Iterable
         for path in paths:
             try:
                 data = files.read(path).file.data
-            except AgentMemoryError:
+            except Error:
                 continue
             if receipt.section(path) is None:
                 new.append(SectionRecord(path, None if data is None else state.keep_backup(data), (who,)))
@@ -381,7 +381,7 @@ def _or_refused(path: str, make: Callable[[], PlannedFile | None]) -> PlannedFil
         return make()
     except EditRefused as problem:
         return Refused(path, SettingsRefused(path, str(problem)))
-    except ERRORS as error:
+    except Error as error:
         return Refused(path, error)
 
 
@@ -426,7 +426,7 @@ def _read_by(top: str, harness: str) -> str:
     for path in own:
         try:
             found = read_image(os.path.realpath(path), _MAX_INSTRUCTIONS_BYTES)
-        except ERRORS:
+        except Error:
             continue
         if found is not None:
             imports = any(line.strip() in _IMPORTS for line in found.data.split(b"\n"))
