@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.section import (
     Published,
     PublishedTarget,
@@ -20,7 +20,6 @@ from agent_memory.domain.section import (
     TargetFile,
 )
 from agent_memory.domain.tiering.standing import lifted, standing_tiers
-from agent_memory.domain.tiers import TierList
 from agent_memory.domain.undo_run import SectionChange
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, MarkersAmbiguous, TargetRefused
 from agent_memory.formats.managed_section import render_section
@@ -43,13 +42,8 @@ def kept_nowhere(_sections: Sequence[SectionChange]) -> Result[None, Error]:
     return Success(None)
 
 
-@frozen
-class _Corpus:
-    """Of the store what sections are made from."""
-
-    tiers: TierList
-    entries: Mapping[str, Listed]
-    bodies: Mapping[str, StoredEntry]
+Render = Callable[[Target], RenderedSection]
+"""The section of a target, as the store was at one moment."""
 
 
 @frozen
@@ -100,8 +94,8 @@ class Publisher:
             return Published()
         # The files before the store: what is written to a file while the store is read is noticed, and read anew.
         files = [self.targets.read(target.path) for target in targets]
-        corpus = self._corpus()
-        plans = [self._plan(target, file, corpus) for target, file in zip(targets, files, strict=True)]
+        render = self._renderer()
+        plans = [self._plan(target, file, render) for target, file in zip(targets, files, strict=True)]
         plans = _each_file_once(plans)
         due = [each.change for each in plans if isinstance(each, _Planned) and not each.is_unchanged]
         if due and not dry_run:
@@ -111,11 +105,11 @@ class Publisher:
     @as_result
     def render(self, target: Target) -> RenderedSection:
         """The section that this target would hold; nothing is read but the store."""
-        return self._rendered(target, self._corpus())
+        return self._renderer()(target)
 
     # -- planning -----------------------------------------------------------------------------------------------------
 
-    def _corpus(self) -> _Corpus:
+    def _renderer(self) -> Render:
         live, tiers = unwrap(self.store.list()), unwrap(self.store.tiers())
         entries = live.by_id
         standing = standing_tiers(tiers, (each.meta for each in lifted(live.entries)))
@@ -129,17 +123,14 @@ class Publisher:
                 continue  # it went away since the listing
             if stored.meta.id == id:  # else it was merged since
                 bodies[id] = stored
-        return _Corpus(standing, entries, bodies)
+        return lambda target: render_section(SectionFacts(standing, entries, bodies, target, self.budget))
 
-    def _rendered(self, target: Target, corpus: _Corpus) -> RenderedSection:
-        return render_section(SectionFacts(corpus.tiers, corpus.entries, corpus.bodies, target, self.budget))
-
-    def _plan(self, target: Target, read: Result[TargetFile, Error], corpus: _Corpus) -> _Planned | PublishedTarget:
+    def _plan(self, target: Target, read: Result[TargetFile, Error], render: Render) -> _Planned | PublishedTarget:
         if isinstance(read, Failure):
             return PublishedTarget(target.path, "refused", read.failure())
         file = read.unwrap()
         whose = evolve(target, in_repository=target.in_repository or file.in_repository)
-        rendered = self._rendered(whose, corpus)
+        rendered = render(whose)
         spliced = with_section(file.real_path, file.data, rendered.text)
         if isinstance(spliced, Failure):
             return PublishedTarget(target.path, "refused", MarkersAmbiguous(target.path, spliced.failure()))
@@ -171,7 +162,7 @@ class Publisher:
     def _planned_anew(self, plan: _Planned, keep: KeepSections) -> _Planned | None:
         file = self.targets.read(plan.target.path)
         try:
-            new = self._plan(plan.target, file, self._corpus())
+            new = self._plan(plan.target, file, self._renderer())
         except Error:
             return None
         if not isinstance(new, _Planned):

@@ -15,7 +15,7 @@ from returns.result import Failure
 
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState, interval_hours
 from agent_memory.adapters.setup.installation import root_without
-from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState
+from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState, carry_out
 from agent_memory.adapters.surroundings.root import ROOT_VARIABLE
 from agent_memory.adapters.surroundings.shipped_files import places_of, read_shipped
 from agent_memory.config import ScheduleConfig
@@ -96,7 +96,7 @@ class Scheduling:
         try:
             self._ask_systemd()
         except SchedulerFailed:
-            if self._programs("cron").has("crontab"):
+            if Programs("cron", self.environ).has("crontab"):
                 return "cron"
             raise SchedulerFailed(
                 "This machine",
@@ -137,7 +137,7 @@ class Scheduling:
             )
         )
         aside = self._carry_out(plan)
-        programs = self._programs(schedule.scheduler)
+        programs = Programs(schedule.scheduler, self.environ)
         if schedule.scheduler == "launchd":  # an agent that is loaded cannot be loaded anew
             programs.try_all(schedule.stop)
         for argv in schedule.start:
@@ -146,7 +146,7 @@ class Scheduling:
 
     def uninstall(self, plan: SchedulePlan) -> tuple[str, ...]:
         """Carry out a plan of `plan_removal`; where edited files of ours were set aside."""
-        programs = self._programs(plan.schedule.scheduler)
+        programs = Programs(plan.schedule.scheduler, self.environ)
         programs.try_all(plan.schedule.stop)  # what is not loaded cannot be stopped, and that is what is wanted
         aside = self._carry_out(plan)
         if plan.schedule.scheduler == "systemd":  # the timers are stopped; without a bus nothing runs anyway
@@ -206,12 +206,7 @@ class Scheduling:
     # -- doing it -----------------------------------------------------------------------------------------------------
 
     def _planned(
-        self,
-        plan: SchedulePlan,
-        known: Mapping[str, str],
-        wanted: Mapping[str, bytes | None] | Mapping[str, bytes] | Mapping[str, None],
-        *,
-        dry_run: bool = False,
+        self, plan: SchedulePlan, known: Mapping[str, str], wanted: Mapping[str, bytes | None], *, dry_run: bool = False
     ) -> SchedulePlan:
         units: list[PlannedFile] = []
         for path, after in wanted.items():
@@ -223,7 +218,7 @@ class Scheduling:
         return evolve(plan, units=tuple(units), crontab=crontab)
 
     def _crontab_edit(self, schedule: Schedule, *, dry_run: bool) -> FileEdit:
-        programs = self._programs("cron")
+        programs = Programs("cron", self.environ)
         before = b"" if dry_run and not programs.has("crontab") else read_crontab(programs)
         after = with_cron_lines(before, schedule.cron_lines)
         if isinstance(after, Failure):
@@ -231,27 +226,15 @@ class Scheduling:
         return FileEdit(_CRONTAB, before, after.unwrap())
 
     def _carry_out(self, plan: SchedulePlan) -> tuple[str, ...]:
-        aside: list[str] = []
-        for unit in plan.units:
-            edit = unit.edit
-            if not edit.is_change:
-                continue
-            if unit.set_aside and edit.before is not None:
-                aside.append(SetupState(self.place.home).set_aside(edit.path, edit.before))
-            if edit.after is None:
-                self.files.remove(unit.settings)
-            else:
-                self.files.write(unit.settings, edit.after)
+        setup = SetupState(self.place.home)
+        aside = [carry_out(self.files, setup, unit) for unit in plan.units if unit.edit.is_change]
         if plan.crontab is not None and plan.crontab.is_change:
-            write_crontab(self._programs("cron"), plan.crontab.after or b"")
-        return tuple(aside)
-
-    def _programs(self, scheduler: Scheduler) -> Programs:
-        return Programs(scheduler, self.environ)
+            write_crontab(Programs("cron", self.environ), plan.crontab.after or b"")
+        return tuple(path for path in aside if path is not None)
 
     def _ask_systemd(self) -> None:
         try:
-            self._programs("systemd").run((*_SYSTEMCTL, "show-environment"))
+            Programs("systemd", self.environ).run((*_SYSTEMCTL, "show-environment"))
         except SchedulerFailed as error:
             hint = "Log in to a desktop or by ssh, or use --system cron."
             raise SchedulerFailed("systemd", error.reason, hint) from None

@@ -15,7 +15,7 @@ from returns.result import Failure, Result
 from agent_memory.adapters.disk.paths import lies_there, read_image, store_io
 from agent_memory.adapters.git.git_history import tracking_of
 from agent_memory.adapters.setup.self_tests import SelfTests
-from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState, without_empty
+from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState, carry_out, without_empty
 from agent_memory.adapters.surroundings.config_files import DEFAULT, load_config, parse_config
 from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path
 from agent_memory.adapters.surroundings.shipped_files import places_of, read_shipped
@@ -317,17 +317,14 @@ class Installation:
                 self.state.keep_backup(each.backup)
 
     def _carry_out(self, planned: PlannedFile) -> FileOutcome:
-        edit, settings = planned.edit, planned.settings
+        edit = planned.edit
         if not edit.is_change:
             return FileOutcome(edit.path, "unchanged")
         try:
-            aside = None
-            if planned.set_aside and edit.before is not None:
-                aside = self.state.set_aside(edit.path, edit.before)
-            copy = self.files.remove(settings) if edit.after is None else self.files.write(settings, edit.after)
+            kept = carry_out(self.files, self.state, planned)
         except Error as error:
             return FileOutcome(edit.path, "refused", error)
-        return FileOutcome(edit.path, "removed" if edit.after is None else "written", None, edit.diff, aside or copy)
+        return FileOutcome(edit.path, "removed" if edit.after is None else "written", None, edit.diff, kept)
 
     def _is_there(self, planned: PlannedFile) -> bool:
         """Whether a file that could not be written was after all, as far as can be seen: its new bytes may be there when

@@ -31,7 +31,7 @@ from agent_memory.adapters.disk.paths import as_store_io, lies_there, read_image
 from agent_memory.adapters.disk.root_files import JsonFile
 from agent_memory.adapters.surroundings.root import is_directory, local_state_directory
 from agent_memory.adapters.targets import TargetFiles
-from agent_memory.domain.installing.plan import Receipt, SettingsFile, sha256_of
+from agent_memory.domain.installing.plan import PlannedFile, Receipt, SettingsFile, sha256_of
 from agent_memory.domain.installing.wanted import Element, Entry, Member, Whole
 from agent_memory.domain.section import TargetFile
 from agent_memory.errors import Error, SettingsRefused, StateCorrupt, TargetRefused
@@ -93,6 +93,15 @@ class SettingsFiles:
         # Judged as a file of that directory would be: its links and its place in or out of the home.
         _of_settings(self.targets.read(f"{above}/{os.path.basename(missing[0])}"))
         return SettingsFile(TargetFile(path, path, None), missing)
+
+
+def carry_out(files: SettingsFiles, state: SetupState, planned: PlannedFile) -> str | None:
+    """Write or remove a file as it is planned; where what somebody had made of it is kept, if so."""
+    edit, aside = planned.edit, None
+    if planned.set_aside and edit.before is not None:
+        aside = state.set_aside(edit.path, edit.before)
+    copy = files.remove(planned.settings) if edit.after is None else files.write(planned.settings, edit.after)
+    return aside or copy
 
 
 def without_empty(made: Iterable[str]) -> tuple[str, ...]:
