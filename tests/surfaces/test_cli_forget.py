@@ -304,3 +304,17 @@ def test_what_was_forgotten_before_can_be_purged_later(memory: Memory, by: str) 
         assert holders(memory.root, SECRET_WORD) == []
     unknown = memory("forget", "id__zzzzzz", "--purge", "--yes")
     assert unknown.code == 20
+
+
+def test_a_purge_that_an_earlier_version_left_half_done_is_finished_p2_p28(memory: Memory) -> None:
+    """It rewrote a copy, and was killed as the two changed places."""
+    assert memory("forget", "--session", SESSION, "--yes").code == 0
+    commits = len(memory.log())
+    purge = memory.root / "runs/purge"
+    purge.mkdir()
+    shutil.copytree(memory.root / ".git", purge / "new.git")
+    (memory.root / ".git").rename(purge / "old.git")
+    assert memory("forget", "--session", SESSION, "--purge", "--yes").code == 0
+    assert holders(memory.root, SECRET_WORD) == []
+    assert not purge.exists()
+    assert len(memory.log()) >= commits

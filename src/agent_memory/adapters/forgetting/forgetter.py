@@ -14,6 +14,7 @@ from returns.result import Failure, Result
 
 from agent_memory.adapters.disk.paths import exists, real_root, those_there
 from agent_memory.adapters.disk.root_files import names_in, remove_file
+from agent_memory.adapters.doctor.files import unwritten, walk
 from agent_memory.adapters.forgetting.forgetting_files import FORGOTTEN, TombstoneFiles, journal_of, purge_mark_of
 from agent_memory.adapters.forgetting.note_traces import (
     NoteFile,
@@ -271,6 +272,11 @@ class Forgetter:
             purge_mark_of(self.root).write(work.at_ms)
         RunTraces(self.root, work.words, work.touched_ids, work.session).remove(work.runs, work.at_ms)
         remove_directory_below(self._real, ".cache")
+        for found in walk(self._real):  # what a killed process left half written may hold it, too
+            if not isinstance(found, OSError) and found.is_temporary:
+                with unwritten(self._real, found, self.clock.now_ms()) as is_free:
+                    if is_free:
+                        remove_file(self._real, found.path)
         what = "a session" if work.session is not None else "a note" if work.ids else "a state value"
         recorded: Result[None, Error] = self.recorder.record((*work.paths, TIERS_FILE, *work.marks), f"forget: {what}")
         if isinstance(recorded, Failure):

@@ -12,6 +12,7 @@ from typing import Literal
 
 from agent_memory.adapters.disk.paths import exists, store_io
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess, failed
+from agent_memory.adapters.git.git_repository import FORMER_PURGE
 from agent_memory.adapters.surroundings.repository import work_tree_above
 from agent_memory.domain.note_story import Revision
 from agent_memory.domain.redaction import redact
@@ -129,6 +130,8 @@ def purge_history(root: Path, environ: Mapping[str, str], rewriter: Sequence[str
         git.must("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
         git.must("gc", "--quiet", "--prune=now")
         _verify(git)
+        if exists(f"{root}/{FORMER_PURGE}"):
+            shutil.rmtree(f"{root}/{FORMER_PURGE}")
     except OSError as error:
         raise store_io(error, "rewrite", str(git.directory)) from error
 

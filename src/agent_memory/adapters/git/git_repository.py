@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from agent_memory.adapters.disk.durable import create_file, make_directories, move_file
+from agent_memory.adapters.disk.durable import create_file, fsync_directory, make_directories, move_file
 from agent_memory.adapters.disk.paths import as_store_io, exists, is_directory
 from agent_memory.adapters.git.git_process import GitProcess, failed
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORE_TEXT
@@ -31,6 +31,10 @@ LOOSE_OBJECTS = 2_000
 LOOSE_KIB = 128 << 10
 """From here on, too: each commit of a large store leaves a list of all its names."""
 _LOOSE_SIZE = re.compile(rb"^size: ([0-9]{1,15})$", re.MULTILINE)
+
+
+FORMER_PURGE = "runs/purge"
+"""Where earlier versions rewrote a copy of the history."""
 
 
 class GitRepository:
@@ -59,7 +63,7 @@ class GitRepository:
 
     def ready(self) -> None:
         """Make it a repository whose HEAD and index can be read. What cannot be mended is moved aside and begun afresh."""
-        if not self.exists():
+        if not (self.exists() or self._came_back()):
             self._begin()
         self._wait_for_locks()
         problem = self._problem()
@@ -69,6 +73,16 @@ class GitRepository:
             self._begin_afresh(problem)
         else:
             self._mend_index()
+
+    def _came_back(self) -> bool:
+        """Whether it was only away: earlier versions purged a copy, and the two were about to change places."""
+        new, old = (self._git.root / FORMER_PURGE / name for name in ("new.git", "old.git"))
+        if not (exists(str(new)) and exists(str(old))):
+            return False
+        with as_store_io("finish the exchange of", str(self._directory)):
+            os.rename(new, self._directory)
+            fsync_directory(str(self._git.root))
+        return True
 
     def _begin(self) -> None:
         outer = next((parent for parent in self._git.root.parents if os.path.lexists(parent / ".git")), None)
