@@ -13,7 +13,7 @@ from agent_memory.adapters.harness.captured_notes import FileSnapshots, InlineNo
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry, InlineNote
 from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, SECTION_END, SECTION_START
-from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS, document_turns, first_heading
+from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS, document_turns
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable
 from faults import failing_at
@@ -41,16 +41,6 @@ def test_a_document_is_a_history_of_tool_turns(store: Path) -> None:
     assert [(turn.role, turn.tool_name) for turn in history.turns] == [(Role.TOOL, "file")]
     assert history.turns[0].text == "# Ports\n\nThe dev server listens on 9090."
     assert (history.title, history.started_at_ms, history.ended_at_ms) == ("Ports", 7, 7)
-
-
-def test_the_same_content_has_the_same_session_id_and_other_content_another(store: Path) -> None:
-    ids = []
-    for text in ("a", "a", "b"):
-        (store / PATH).write_text(text)
-        history = fetch(store)
-        assert isinstance(history, History)
-        ids.append(history.session_id)
-    assert ids[0] == ids[1] != ids[2]
 
 
 @pytest.mark.parametrize("content", [b"", b" \n\n", b"\x89PNG\x00\x00", b"x" * (16 * 1024 * 1024 + 1)])
@@ -89,11 +79,6 @@ def test_sections_are_bounded_and_hold_every_word(lines: list[str]) -> None:
     assert all(0 < len(turn.text) <= TOOL_TEXT_CHARS for turn in turns)
     assert "".join("".join(turn.text for turn in turns).split()) == "".join(text.split())
     assert len({turn.record_id for turn in turns}) == len(turns)
-
-
-def test_a_heading_inside_a_code_block_is_none() -> None:
-    assert first_heading("```\n# comment\n```\n# Title #\n") == "Title"
-    assert first_heading("no heading") is None
 
 
 def test_a_long_document_is_cut_at_its_headings() -> None:

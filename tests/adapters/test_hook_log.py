@@ -57,11 +57,6 @@ def test_the_log_is_bounded_and_keeps_the_newest(home: Path) -> None:
     assert lines(log)[-1]["message"].startswith("1999 ")
 
 
-def test_a_long_message_is_cut(home: Path) -> None:
-    log_hook_problem(str(home), None, None, "payload", "x" * 100_000)
-    assert len(lines(log_at(home))[0]["message"]) == 500
-
-
 def test_where_the_home_takes_nothing_the_root_does(tmp_path: Path) -> None:
     log_hook_problem("/dev/null/home", str(tmp_path), None, "store-io", "x")
     assert len(lines(tmp_path / ".cache" / FILE_NAME)) == 1

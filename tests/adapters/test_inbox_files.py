@@ -7,7 +7,6 @@ import os
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -150,14 +149,6 @@ def test_a_hand_written_file_is_welcome_and_sorted_by_its_mtime(inbox: InboxFile
     assert note("mine") in [pending.entry for pending in load(inbox).pending]
 
 
-def test_listing_opens_nothing(inbox: InboxFiles, root: Path) -> None:
-    inbox.put(note()).unwrap()
-    os.mkfifo(root / "inbox" / "fifo.json")
-    (root / "inbox" / "broken.json").write_text("{")
-    assert len(inbox.names().unwrap()) == 3
-    assert files(root / "inbox" / ".failed") == []
-
-
 MALFORMED = {
     "empty.json": b"",
     "cut.json": b'{"version": 1, "timest',
@@ -227,18 +218,6 @@ def test_quarantine_overwrites_nothing(inbox: InboxFiles, root: Path) -> None:
     assert sorted(kept) == ["{1", "{2", "{3"]
 
 
-def test_nor_where_nobody_can_tell_what_is_there_p6(inbox: InboxFiles, root: Path) -> None:
-    (root / "inbox").mkdir(parents=True)
-    bad = root / "inbox" / "bad.json"
-    bad.write_text("{1")
-    assert len(load(inbox).quarantined) == 1
-    bad.write_text("{2")
-    with failing_on(".failed/bad.json", "lstat"):
-        (unreadable,) = load(inbox).unreadable
-    assert "it could not be moved aside: Input/output error" in unreadable.reason
-    assert (bad.read_text(), (root / "inbox" / ".failed" / "bad.json").read_text()) == ("{2", "{1")
-
-
 def test_a_file_that_cannot_be_read_stays_and_is_counted_as_waiting(inbox: InboxFiles, root: Path) -> None:
     """P5 P6: a read error is neither "missing" nor "malformed"."""
     first, second = (inbox.put(session(str(n), AT_MS + n)).unwrap() for n in range(2))
@@ -290,14 +269,6 @@ def test_a_retired_entry_has_its_outcome_with_it(inbox: InboxFiles, root: Path) 
     text = (root / "inbox" / ".processed" / name).read_text()
     assert parse_retired_entry(text) == Success((note(), WRITTEN))
     assert files(root / "inbox") == [".processed"]
-
-
-def test_a_reused_name_overwrites_no_retired_entry(inbox: InboxFiles, root: Path) -> None:
-    for title in ("one", "two", "three"):
-        (root / "inbox").mkdir(parents=True, exist_ok=True)
-        (root / "inbox" / "mine.json").write_text(render_inbox_entry(note(title)))
-        inbox.retire(load(inbox).pending[0], WRITTEN).unwrap()
-    assert files(root / "inbox" / ".processed") == ["mine.json", "mine~2.json", "mine~3.json"]
 
 
 @pytest.mark.parametrize("leave", [InboxFiles.retire, InboxFiles.give_up], ids=["retire", "give_up"])
@@ -421,25 +392,6 @@ def test_a_snapshot_entry_cannot_move_another_file_away(inbox: InboxFiles, root:
     assert [each.name for each in load(inbox).quarantined] == ["theirs.json"]
     inbox.retire(Pending(entry, "theirs.json", ("theirs.json",)), WRITTEN).unwrap()
     assert (root / "topics" / "mine.md").read_text() == "mine"
-
-
-@pytest.mark.large
-def test_ten_thousand_entries_of_one_session_are_one(inbox: InboxFiles, root: Path) -> None:
-    """P25"""
-    (root / "inbox").mkdir(parents=True)
-    for number in range(10_000):
-        (root / "inbox" / f"{number:05}.json").write_text(render_inbox_entry(session(at_ms=AT_MS + number)))
-    (pending,) = load(inbox).pending
-    assert len(pending.names) == 10_000
-    assert pending.name == "09999.json"
-
-
-def test_time_is_not_asked_of_the_machine(inbox: InboxFiles, monkeypatch: pytest.MonkeyPatch) -> None:
-    """P24: what was put while the clock was wrong is neither lost nor overwritten."""
-    monkeypatch.setattr(time, "time", lambda: 0.0)
-    for at_ms in (0, AT_MS, 253_402_300_799_999):
-        inbox.put(session(str(at_ms), at_ms)).unwrap()
-    assert [pending.entry.at_ms for pending in load(inbox).pending] == [0, AT_MS, 253_402_300_799_999]
 
 
 def test_an_entry_does_not_come_back_without_its_snapshot_p6(inbox: InboxFiles, root: Path) -> None:

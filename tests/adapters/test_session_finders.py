@@ -161,17 +161,6 @@ class TestTranscriptFinder(FinderContract):
         os.mkfifo(other)
         assert ids(found) == [ONE]
 
-    @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
-    def test_a_directory_that_is_closed_is_an_error_and_never_nothing(self) -> None:
-        """P6"""
-        found = self.finder([(ONE, CHANGED_MS)])
-        closed = self.home / Path(LAYOUTS[self.harness][0]).parts[0]
-        closed.chmod(0)
-        try:
-            assert any(isinstance(each, Failure) for each in found.find(None))
-        finally:
-            closed.chmod(0o700)
-
 
 def test_a_directory_that_cannot_be_listed_is_an_error_and_hides_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

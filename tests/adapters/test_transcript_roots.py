@@ -132,17 +132,6 @@ def test_a_file_that_becomes_a_link_after_the_look_is_not_followed(
     assert error == TranscriptRefused(str(target), "it is a symbolic link")
 
 
-def test_a_device_is_refused() -> None:
-    """P27"""
-    error = opened(TranscriptRoots(("/dev",)), "/dev/null")
-    assert isinstance(error, TranscriptRefused)
-    assert "device" in error.reason
-
-
-def test_a_missing_file_is_not_available_yet(roots: TranscriptRoots, projects: Path) -> None:
-    assert isinstance(opened(roots, projects / "gone" / "s.jsonl"), HistoryUnavailable)
-
-
 def test_descriptors_are_closed(roots: TranscriptRoots, projects: Path) -> None:
     (projects / "s.jsonl").write_bytes(b"{}")
     before = len(os.listdir("/dev/fd"))
@@ -175,7 +164,3 @@ def test_a_session_id_that_is_no_plain_name_finds_nothing(roots: TranscriptRoots
     """P21"""
     assert not is_session_id(id)
     assert ClaudeCodeSessions(roots).path_of(id) is None
-
-
-def test_session_ids_of_harnesses_are_plain_names() -> None:
-    assert all(map(is_session_id, ("5f0c1a52-7f7b-4c55-9d3c-0d5e6a1b2c3d", "agent-a1", "s_1.2")))

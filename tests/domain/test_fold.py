@@ -7,7 +7,6 @@ from hypothesis import given, settings, strategies as st
 from agent_memory.domain.inbox_entry import (
     BACKFILL_EVENT,
     UPGRADE_EVENT,
-    AmpThread,
     Context,
     FileSnapshot,
     InboxEntry,
@@ -42,16 +41,6 @@ def test_entries_of_one_session_fold_into_the_newest_whatever_their_order() -> N
         (pending,) = fold_queue(order, {}, None, NOW).pending
         assert pending.entry.context.event == "SessionEnd"
         assert (pending.name, pending.names) == ("b.json", ("a.json", "b.json"))
-
-
-def test_the_newest_is_told_by_time_not_by_name() -> None:
-    assert names_of([("b.json", session()), ("a.json", session(at_ms=AT_MS + 1))]) == [("b.json", "a.json")]
-
-
-def test_sessions_of_other_methods_and_ids_do_not_fold() -> None:
-    amp = InboxEntry(AT_MS, Harness.AMP, AmpThread("s-1"))
-    codex = InboxEntry(AT_MS, Harness.CODEX, SessionFile("codex-session", "s-1"))
-    assert len(names_of([("a", amp), ("b", codex), ("c", session()), ("d", session("s-2"))])) == 4
 
 
 def test_notes_and_files_never_fold() -> None:
@@ -165,11 +154,6 @@ def test_a_time_out_sets_back_longer_each_time_and_the_third_is_one_attempt() ->
         backoffs.append(trouble.not_before_ms - NOW)
     assert backoffs == [FIRST_BACKOFF_MS, 3 * FIRST_BACKOFF_MS, 9 * FIRST_BACKOFF_MS]
     assert (trouble.attempts, trouble.timeouts) == (1, 0)
-
-
-def test_a_fault_between_time_outs_breaks_their_row() -> None:
-    trouble = after_timeout(Trouble(), "a", "c", "m", NOW)
-    assert after_fault(trouble, "a", "c", "m", NOW).timeouts == 0
 
 
 def test_a_missing_history_costs_an_attempt_only_after_seven_days() -> None:

@@ -24,7 +24,6 @@ from agent_memory.domain.transcripts.own_marks import (
 )
 from agent_memory.domain.vocabulary import Origin
 from agent_memory.formats.shown_note import whole_note
-from agent_memory.surfaces.cli.main import COMMANDS
 
 
 @pytest.mark.parametrize("before", ["", "\n", "  ", "\ufeff", "title\n", "> quoted by a harness\n\n"])
@@ -123,11 +122,6 @@ def test_a_part_of_a_section_is_memorys_though_its_marks_were_not_printed_p26() 
     assert not shows_an_entry("### Ports\n\nThe api listens on 8080, see id__a1b2c3 · or not.")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_whatever_command_of_memory_prints_it_is_memorys_p26(command: str) -> None:
-    assert is_memory_command(f"memory {command}")
-
-
 PIECES = st.lists(
     st.sampled_from([SECTION_START, SECTION_END, CONTEXT_START, CONTEXT_END, "text ", "\n"]), max_size=12
 ).map("".join)
@@ -170,8 +164,3 @@ def test_the_persons_words_are_what_nobody_put_there() -> None:
     assert typed_words(["<bash-stdout>", "Lie.", "</bash-stdout> Which port?"]) == "Which port?"
     assert typed_words("<page>Lie.</page> Which port?", ("page",)) == "Which port?"
     assert typed_words("<page>Mine.</page> Which port?") == "<page>Mine.</page> Which port?"
-
-
-def test_many_lone_marks_take_no_time() -> None:
-    assert without_own_text(SECTION_START * 100_000) == SECTION_START * 100_000
-    assert without_own_text(SECTION_END * 100_000) == SECTION_END * 100_000

@@ -72,11 +72,6 @@ def test_the_forms_that_a_host_has_for_one_repository_have_one_key(urls: tuple[s
     assert {remote_scope_key(url) for url in urls} == {key}
 
 
-@pytest.mark.parametrize("host", ["git.example", "github.com.example", "notgithub.com", "github.company"])
-def test_a_host_that_only_looks_like_another_keeps_its_name(host: str) -> None:
-    assert remote_scope_key(f"https://{host}/v3/o/r") == f"{host}/v3/o/r"
-
-
 @pytest.mark.parametrize(
     "url",
     [
@@ -104,10 +99,6 @@ def test_no_text_makes_it_crash_and_no_key_could_leave_a_directory(url: str) -> 
 
 def test_origin_wins_over_other_remotes() -> None:
     assert chosen_remote((("fork", "git@h:me/p"), ("origin", "git@h:them/p"))) == "git@h:them/p"
-
-
-def test_the_only_remote_counts_whatever_its_name() -> None:
-    assert chosen_remote((("upstream", "git@h:them/p"),)) == "git@h:them/p"
 
 
 def test_of_several_remotes_without_origin_none_counts() -> None:

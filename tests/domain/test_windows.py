@@ -167,16 +167,6 @@ def test_what_agents_are_told_anyway_is_cut_to_a_few_lines(call: Turn) -> None:
     assert len(text) < 350
 
 
-def test_what_a_server_answers_about_tasks_and_skills_is_no_todo_list() -> None:
-    answer = "The port is moved in March. " * 20
-    for name in ("mcp__todoist__list", "mcp__jira__update_task", "mcp__hr__find_skill"):
-        assert outputs(calling(name), tool(answer, name)) == [answer]
-
-
-def test_a_file_with_a_name_like_that_is_shown_as_any_other() -> None:
-    assert list(map(len, outputs(calling("Read", path="/srv/src/agents.md.ts"), tool("x" * 900, "Read")))) == [900]
-
-
 def test_the_numbers_of_a_files_lines_are_left_out() -> None:
     numbered = "".join(f"{number:>6}→line {number}\n" for number in range(1, 9))
     assert outputs(calling("Read"), tool(numbered, "Read"), calling("Bash", "make test"), tool(numbered, "Bash")) == [
@@ -210,8 +200,3 @@ def test_a_turn_too_long_by_itself_is_divided_at_lines_under_its_number() -> Non
     (first, second, third) = cut_windows(history(agent("line\n" * 1_000)), 2_060)
     assert [window.turns[0].number for window in (first, second, third)] == [1, 1, 1]
     assert first.turns[0].text.endswith("line\n")
-
-
-def test_a_window_too_small_for_one_call_is_a_mistake_of_the_caller() -> None:
-    with pytest.raises(ValueError, match="too small"):
-        cut_windows(history(), MIN_WINDOW_CHARS - 1)

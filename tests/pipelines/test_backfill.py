@@ -22,7 +22,7 @@ from agent_memory.errors import (
     StoreIo,
     UsageInvalid,
 )
-from agent_memory.pipelines.backfill import BackfillIo, plan_backfill, put_backfill, put_sighted
+from agent_memory.pipelines.backfill import BackfillIo, plan_backfill, put_backfill
 from agent_memory.ports import Tombstones
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, envelope, history, skipped, turns
 from stand_ins.dict_finder import DictFinder
@@ -133,15 +133,6 @@ def test_a_session_that_went_on_is_taken_up_by_record_and_not_by_offset(past: Pa
     assert [turn.number for turn in past.world.agent.asked[-1].window.turns] == [3]
 
 
-def test_a_transcript_that_was_rewritten_is_not_learnt_twice(past: Past) -> None:
-    past.session("s1", "one", "two")
-    past.backfill()
-    past.world.run()
-    compacted = tuple(evolve(turn, record_id=f"new-{turn.number}") for turn in turns("a summary", "two"))
-    past.session("s1", said=compacted)
-    assert past.sights() == {"s1": "done"}
-
-
 def test_a_resumed_copy_is_learnt_from_where_it_goes_on(past: Past) -> None:
     original = uuids(turns("one", "two", "three"))
     past.session("s1", said=original)
@@ -193,12 +184,6 @@ def test_where_record_ids_mean_nothing_elsewhere_equal_ones_are_no_copies(past: 
     past.shares_record_ids = False
     past.session("s1", said=uuids(turns("one", "two")))
     past.session("s2", said=uuids(turns("quite", "different")), at_ms=NOON_MS + 1)
-    assert past.sights() == {"s1": "new", "s2": "new"}
-
-
-def test_counted_records_are_no_copies(past: Past) -> None:
-    past.session("s1", said=turns("one", "two"))
-    past.session("s2", said=turns("quite", "different"), at_ms=NOON_MS + 1)
     assert past.sights() == {"s1": "new", "s2": "new"}
 
 
@@ -333,20 +318,6 @@ def test_a_copy_whose_mark_cannot_be_put_ends_it_before_anything_waits(past: Pas
     assert [each.sight for each in plan.sighted] == ["new", "copy"]
     assert put_backfill(evolve(past.io(), marks=Full()), plan) == Failure(full)
     assert past.waiting() == []
-
-
-def test_what_is_nothing_to_learn_from_cannot_be_put_into_the_inbox(past: Past) -> None:
-    past.put("own", evolve(history("own", "x"), own_call=True, turns=()))
-    (sighted,) = past.plan().sighted
-    with pytest.raises(ValueError, match="own-call"):
-        put_sighted(past.io(), sighted)
-
-
-def test_a_method_that_this_version_cannot_read_is_told(past: Past) -> None:
-    past.session("s1", "one")
-    plan = plan_backfill(evolve(past.io(), histories={})).unwrap()
-    assert [each.sight for each in plan.sighted] == ["unreadable"]
-    assert "no way to read claude-code-session" in plan.problems[0]
 
 
 def test_while_it_is_unknown_what_was_forgotten_no_session_is_taken(past: Past) -> None:

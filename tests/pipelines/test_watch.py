@@ -176,20 +176,6 @@ def test_a_capture_that_fails_is_told_and_the_watch_goes_on(room: Room) -> None:
     assert "claude-code s1" in done.problems[0]
 
 
-def test_a_session_that_has_nothing_to_hand_over_is_not_counted(room: Room) -> None:
-    room.says(10, "s1", "one")
-    io = evolve(room.io(), hand_over=lambda found: Success(None))
-    done = watch(io, (), REST).unwrap()
-    assert (done.captured, done.handed_over, done.problems) == (1, 0, ())
-
-
-def test_it_ends_when_it_is_told_to(room: Room) -> None:
-    room.ends_after_seconds = 5
-    room.says(1, "s1", "one")
-    assert room.watch() == Watching()
-    assert room.seconds <= 7
-
-
 def test_a_harness_that_cannot_be_watched_is_a_wrong_call(room: Room) -> None:
     error = watch(room.io(), (Harness.AMP,), REST).failure()
     assert isinstance(error, UsageInvalid)

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-import random
 import subprocess
 from pathlib import Path
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings, strategies as st
-from returns.result import Failure, Success
+from returns.result import Success
 
 from agent_memory.adapters.harness.aider import (
     CHAT_FILE,
     INPUT_FILE,
     AiderChats,
-    ChatLines,
-    Said,
-    Speaker,
     run_of,
 )
 from agent_memory.domain.history import History, Role
@@ -310,15 +305,6 @@ def test_marks_lose_and_double_nothing_after_any_write(tmp_path: Path) -> None:
         assert said + rest == SAID, at
 
 
-def test_a_mark_whose_block_is_gone_goes_by_time(tmp_path: Path) -> None:
-    chat = a_chat()
-    mark = evolve(mark_after(aider_history(chat.write(tmp_path))), last_record_id="gone")
-    chat.run("2026-02-14 09:00:00")
-    chat.user("Next.")
-    history = aider_history(chat.write(tmp_path), mark)
-    assert (told(history), history.skipped["mark-not-found"]) == (["user: Next."], 1)
-
-
 def test_a_long_chat_comes_in_parts(tmp_path: Path) -> None:
     """P25"""
     chat = AiderChat()
@@ -366,41 +352,3 @@ def test_line_ends_of_windows_bad_bytes_and_a_long_line_lose_nothing(tmp_path: P
     history = aider_history(path)
     assert told(history) == [*SAID, "user: \ufffd?"]
     assert history.skipped["line-too-long"] == 1
-
-
-def test_a_file_cut_anywhere_gives_a_beginning_of_the_chat(tmp_path: Path) -> None:
-    whole = a_chat().text.encode()
-    path = a_chat().write(tmp_path)
-    for at in random.Random(3).sample(range(len(whole)), 80):
-        path.write_bytes(whole[:at])
-        match AiderChats(str(tmp_path)).fetch(aider_entry(path), None):
-            case Success(History() as history):
-                for said, expected in zip(told(history), SAID, strict=False):
-                    assert expected.startswith(said)
-            case Failure(error):
-                assert isinstance(error, HistoryUnavailable | HistoryUnreadable)
-
-
-def test_a_time_that_never_was_is_no_time(tmp_path: Path) -> None:
-    chat = AiderChat("2026-99-99 99:99:99")
-    chat.user("Hello.")
-    history = aider_history(chat.write(tmp_path))
-    assert (told(history), history.started_at_ms) == (["user: Hello."], None)
-
-
-_lines = st.lists(
-    st.sampled_from(["", "#### x  ", "#### x", "> y  ", "> y", "```", "~~~~", "text", "# aider chat started at z"])
-    | st.text(max_size=8).filter(lambda text: "\n" not in text)
-)
-
-
-@given(_lines)
-@settings(max_examples=100)
-def test_every_line_has_a_speaker_and_only_marked_ones_are_the_persons(lines: list[str]) -> None:
-    chat = ChatLines()
-    for line in lines:
-        said = chat.take(line)
-        assert isinstance(said, Said)
-        if said.speaker is Speaker.PERSON and line.strip():
-            assert line.startswith("#### ")
-            assert line.endswith("  ")

@@ -8,7 +8,6 @@ import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import strategies as st
 
 from agent_memory.adapters.agent.child_process import Finished
 from agent_memory.adapters.harness.amp import AMP_VARIABLES, RETRY_SECONDS, AmpThreads, thread_history
@@ -132,12 +131,6 @@ def test_an_empty_export_is_asked_for_again_after_a_while() -> None:
     assert amp.slept == list(RETRY_SECONDS[:2])
 
 
-def test_an_export_that_stays_empty_is_not_available_yet() -> None:
-    amp = ScriptedAmp(finished(b"  \n"))
-    assert isinstance(refused(amp), HistoryUnavailable)
-    assert len(amp.calls) == 1 + len(RETRY_SECONDS)
-
-
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [
@@ -194,22 +187,6 @@ def test_an_id_that_is_none_reaches_no_command(id: str) -> None:
     assert [argv for argv, _ in amp.calls] == []
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                ["role", "content", "type", "text", "run", "result", "messages", "state", "usage", "meta", "env"]
-            ),
-            inner,
-            max_size=4,
-        )
-    ),
-    max_leaves=20,
-)
-
-
 def test_the_real_runner_passes_arguments_and_the_allowed_environment_only(tmp_path: Path) -> None:
     """P21: no shell between us and amp."""
     script = tmp_path / "amp"
@@ -218,12 +195,6 @@ def test_the_real_runner_passes_arguments_and_the_allowed_environment_only(tmp_p
     environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "AMP_API_KEY": "key", "SECRET": "no"}
     outcome = HarnessCommand(environ, AMP_VARIABLES)(("amp", "threads", "export", "T-1; echo $HOME"), "/")
     assert outcome.stdout == b"threads|export|T-1; echo $HOME|key|"
-
-
-def test_the_real_runner_without_amp_says_that_it_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(StoreIo) as failed:
-        HarnessCommand({"PATH": str(tmp_path)}, ())(("amp", "threads", "export", THREAD), "/")
-    assert failed.value.errno_name == "ENOENT"
 
 
 @pytest.mark.shared

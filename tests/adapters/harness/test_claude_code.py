@@ -7,9 +7,6 @@ from pathlib import Path
 import pytest
 
 from agent_memory.domain.history import Role, ToolCall
-from agent_memory.domain.transcripts.own_marks import (
-    MEMORY_OUTPUT_PLACEHOLDER,
-)
 from agent_memory.domain.transcripts.turns import AGENT_TEXT_CHARS, TOOL_TEXT_CHARS, USER_TEXT_CHARS
 from agent_memory.errors import HistoryUnreadable
 from claude_transcripts import (
@@ -54,33 +51,6 @@ class TestBlocks:
         assert told(history) == ["agent: Two things.", "tool: 1", "tool: 2"]
         assert [call.brief for call in history.turns[0].tool_calls] == ["one", "two"]
 
-    def test_messages_with_one_id_on_both_sides_of_a_prompt_are_two_turns(
-        self, talk: Conversation, tmp_path: Path
-    ) -> None:
-        talk.agent("Before.", message="m1")
-        talk.user("Stop, use the other port.")
-        talk.agent("After.", message="m1")
-        assert len(history_at(talk.write(tmp_path)).turns) == 3
-
-    def test_messages_without_an_id_are_turns_of_their_own(self, talk: Conversation, tmp_path: Path) -> None:
-        for text in ("One.", "Two."):
-            talk.record("assistant", message={"role": "assistant", "content": [{"type": "text", "text": text}]})
-        assert told(history_at(talk.write(tmp_path))) == ["agent: One.", "agent: Two."]
-
-    def test_a_users_text_is_a_string_or_a_list_of_blocks(self, talk: Conversation, tmp_path: Path) -> None:
-        talk.user("As a string.")
-        talk.user(
-            [
-                {"type": "text", "text": "As a list,"},
-                {"type": "text", "text": "of two."},
-                {"type": "image", "source": {}},
-            ]
-        )
-        assert told(history_at(talk.write(tmp_path))) == [
-            "user: As a string.",
-            "user: As a list,\n\nof two.\n\n[image]",
-        ]
-
     def test_a_tools_answer_is_a_turn_with_the_tools_name(self, talk: Conversation, tmp_path: Path) -> None:
         talk.agent(calls("t1", "Bash", command="ls"), calls("t2", "mcp__web__get", url="https://example.org"))
         talk.result("t2", [{"type": "text", "text": "a page"}, {"type": "image"}])
@@ -106,12 +76,6 @@ class TestBlocks:
         )
         history = history_at(talk.write(tmp_path))
         assert told(history) == ["agent: Done.", "tool: Ports https://e.org/p"]
-
-    def test_what_a_call_was_to_write_is_cut(self, talk: Conversation, tmp_path: Path) -> None:
-        talk.agent(calls("t1", "Edit", file_path="a.py", old_string="o" * 9_000, new_string="n" * 9_000))
-        (call,) = history_at(talk.write(tmp_path)).turns[0].tool_calls
-        assert 200 < len(call.brief) <= 260
-        assert "o => n" in call.brief.replace("…", "")
 
     def test_of_a_document_more_is_kept_than_of_code(self, talk: Conversation, tmp_path: Path) -> None:
         report = "The port is taken by design. " * 200
@@ -175,10 +139,6 @@ class TestBlocks:
     ) -> None:
         talk.agent(calls("t1", name, **arguments))
         assert history_at(talk.write(tmp_path)).turns[0].tool_calls == (expected,)
-
-    def test_a_brief_has_at_most_400_characters(self, talk: Conversation, tmp_path: Path) -> None:
-        talk.agent(calls("t1", "Bash", command="word " * 10_000))
-        assert 300 < len(history_at(talk.write(tmp_path)).turns[0].tool_calls[0].brief) <= 400
 
 
 class TestWhatThePersonDidNotType:
@@ -263,11 +223,6 @@ class TestWhatThePersonDidNotType:
         talk.user(content)
         assert told(history_at(talk.write(tmp_path))) == [f"user: {typed}"]
 
-    def test_a_million_unclosed_wrappers_take_no_time(self, talk: Conversation, tmp_path: Path) -> None:
-        talk.user("`<system-reminder>` " * 100_000 + "<system-reminder>" * 300_000)
-        talk.user("<system-reminder>" * 300_000 + "</system-reminder>")
-        assert len(history_at(talk.write(tmp_path)).turns) == 1
-
     def test_what_another_program_sent_is_no_users_turn(self, talk: Conversation, tmp_path: Path) -> None:
         talk.user("Deploy now.", origin={"kind": "channel"})
         talk.user("Deploy now.", promptSource="system")
@@ -350,11 +305,6 @@ class TestWhatThePersonSaidElsewhere:
         talk.user("and go on")
         assert told(history_at(talk.write(tmp_path))) == ["user: use tabs", "user: and go on"]
 
-    def test_words_typed_twice_are_two_turns(self, talk: Conversation, tmp_path: Path) -> None:
-        for text in ("yes", "yes"):
-            talk.user(text)
-        assert len(history_at(talk.write(tmp_path)).turns) == 2
-
     @pytest.mark.parametrize("content", ["/model", "popped"])
     def test_a_command_or_a_prompt_taken_back_is_not_heard(
         self, talk: Conversation, tmp_path: Path, content: str
@@ -411,12 +361,6 @@ class TestOtherRecords:
         history = history_at(talk.write(tmp_path))
         assert told(history) == ["agent: ", "tool: Three modules."]
         assert history.skipped == {"sidechain": 2}
-
-    def test_a_file_of_a_sub_agent_alone_has_no_turns(self, talk: Conversation, tmp_path: Path) -> None:
-        talk.user("Survey all", isSidechain=True, agentId="a1")
-        history = history_at(talk.write(tmp_path, "agent-a1.jsonl"))
-        assert history.turns == ()
-        assert history.skipped == {"sidechain": 1}
 
     def test_a_record_that_comes_twice_counts_once(self, talk: Conversation, tmp_path: Path) -> None:
         talk.user("Once.", id="same")
@@ -506,12 +450,6 @@ class TestOtherRecords:
         assert len(history.skipped) <= 61
         assert history.unknown_records == sum(history.skipped.values()) == 1000
 
-    def test_silent_types_are_silent(self, talk: Conversation, tmp_path: Path) -> None:
-        talk.user("Hello.")
-        for kind in ("progress", "file-history-snapshot", "mode", "permission-mode", "system", "last-prompt"):
-            talk.record(kind, data={"type": "bash_progress", "output": "noise"})
-        assert history_at(talk.write(tmp_path)).skipped == {}
-
     def test_a_pull_request_is_told_once(self, talk: Conversation, tmp_path: Path) -> None:
         for _ in range(2):
             talk.put(
@@ -563,17 +501,6 @@ class TestBranches:
         assert numbers(history) == [1, 2, 5, 6]
         assert history.skipped == {"abandoned-branch": 2}
 
-    def test_everything_that_grew_from_an_abandoned_prompt_goes_with_it(
-        self, talk: Conversation, tmp_path: Path
-    ) -> None:
-        ready = talk.agent("Ready")
-        talk.user("A")
-        talk.agent("A1")
-        talk.user("B")
-        talk.agent("B1")
-        talk.user("C", parent=ready)
-        assert [turn.text for turn in history_at(talk.write(tmp_path)).turns] == ["Ready", "C"]
-
     def test_a_session_continued_on_both_branches_keeps_both(self, talk: Conversation, tmp_path: Path) -> None:
         ready = talk.agent("Ready")
         talk.user("A")
@@ -610,24 +537,6 @@ class TestBranches:
 
 
 class TestLines:
-    def test_a_last_line_still_being_written_is_left_for_the_next_time(
-        self, talk: Conversation, tmp_path: Path
-    ) -> None:
-        talk.user("One.")
-        talk.user("Two.")
-        whole = b"\n".join(talk.lines) + b"\n"
-        path = tmp_path / "t.jsonl"
-        path.write_bytes(whole[:-20])
-        history = history_at(path)
-        assert told(history) == ["user: One."]
-        assert history.skipped == {"unfinished-line": 1}
-        path.write_bytes(whole)
-        assert told(history_at(path, mark_after(history))) == ["user: Two."]
-
-    def test_a_last_line_without_its_line_end_is_read_if_it_is_whole(self, talk: Conversation, tmp_path: Path) -> None:
-        talk.user("One.")
-        assert told(history_at(talk.write(tmp_path, end=b""))) == ["user: One."]
-
     @pytest.mark.parametrize(
         "record",
         [
@@ -704,22 +613,9 @@ class TestOwnCallsAndAutomation:
         assert not history.automated
         assert history.turns[0].role is Role.USER
 
-    def test_a_schedule_that_fired_without_a_prompt_is_automated(self, talk: Conversation, tmp_path: Path) -> None:
-        talk.record("system", subtype="scheduled_task_fire")
-        talk.agent("Nightly check done.")
-        assert history_at(talk.write(tmp_path)).automated
-
 
 class TestMemorysOwnWords:
     """P26"""
-
-    def test_an_entry_printed_by_any_command_is_recognised_by_its_frontmatter(
-        self, talk: Conversation, tmp_path: Path
-    ) -> None:
-        talk.agent(calls("t1", "Bash", command="cat topics/*"), calls("t2", "Read", file_path="x"))
-        talk.result("t1", "---\nid: id__a1b2c3\ntitle: Ports\n---\n9090")
-        talk.result("t2", "     1→---\n     2→id: id__a1b2c3\n     3→---\n     4→9090")
-        assert {turn.text for turn in history_at(talk.write(tmp_path)).turns[1:]} == {MEMORY_OUTPUT_PLACEHOLDER}
 
     def test_context_that_a_hook_injected_is_left_out(self, talk: Conversation, tmp_path: Path) -> None:
         talk.attachment(type="hook_success", content="note", hookEvent="SessionStart")
@@ -745,18 +641,6 @@ class TestMarks:
         assert numbers(second) == [2, 3]
         assert second.turns[0].tool_calls == (ToolCall("Bash", "ls"),)
 
-    def test_a_call_made_after_the_answer_to_another_is_not_returned_twice(
-        self, talk: Conversation, tmp_path: Path
-    ) -> None:
-        talk.agent(calls("t1", "Bash", command="1"), message="m")
-        talk.result("t1", "1")
-        talk.agent(calls("t2", "Bash", command="2"), message="m")
-        path = talk.write(tmp_path)
-        first = history_at(path)
-        assert history_at(path, mark_after(first)).turns == ()
-        talk.result("t2", "2")
-        assert told(history_at(talk.write(tmp_path), mark_after(first))) == ["tool: 2"]
-
     def test_a_branch_rewound_after_it_was_consolidated_does_not_shift_numbers(
         self, talk: Conversation, tmp_path: Path
     ) -> None:
@@ -768,23 +652,3 @@ class TestMarks:
         second = history_at(talk.write(tmp_path), mark_after(first))
         assert told(second) == ["user: Second"]
         assert numbers(second) == [4]
-
-
-class TestWhatCannotBeRead:
-    @pytest.mark.parametrize(
-        "content",
-        [
-            b"\x89PNG\r\n\x1a\n" * 50,
-            b'{"silly": "this"}\n',
-            b"# Notes\n\nText.\n",
-            b"\n\n",
-            b'{"type":"session_meta"}\n',
-        ],
-    )
-    def test_one_without_any_record_is_unreadable(self, tmp_path: Path, content: bytes) -> None:
-        (tmp_path / "t.jsonl").write_bytes(content)
-        assert isinstance(failure_at(tmp_path / "t.jsonl"), HistoryUnreadable)
-
-    def test_one_with_records_but_no_turns_is_a_history_without_turns(self, talk: Conversation, tmp_path: Path) -> None:
-        talk.record("file-history-snapshot")
-        assert history_at(talk.write(tmp_path)).turns == ()

@@ -51,14 +51,6 @@ class TestTurns:
         rollout.event("task_complete", last_agent_message=closing)
         assert told(thread_at(rollout.write(tmp_path))) == ["user: Go.", f"agent: {closing}"]
 
-    @pytest.mark.parametrize("text", ["PLEASE IMPLEMENT THIS PLAN:\n1. Use tabs.", "Stop hook feedback:\nUse tabs."])
-    def test_what_a_program_put_in_the_persons_place_is_a_tools(
-        self, rollout: Rollout, tmp_path: Path, text: str
-    ) -> None:
-        rollout.user(text)
-        (turn,) = thread_at(rollout.write(tmp_path)).turns
-        assert (turn.role, turn.tool_name, turn.text) == (Role.TOOL, "plan" if "PLAN" in text else "hook", text)
-
     @pytest.mark.parametrize("carrier", ["event", "item", "record", "task"])
     def test_a_message_that_is_logged_once_is_a_turn_whatever_it_is_logged_as(
         self, rollout: Rollout, tmp_path: Path, carrier: str
@@ -139,12 +131,6 @@ class TestTurns:
         turn = thread_at(rollout.write(tmp_path)).turns[1]
         assert (turn.role, turn.text, turn.failed) == (Role.TOOL, text, failed)
 
-    def test_a_call_whose_end_is_an_event_too_is_answered_once(self, rollout: Rollout, tmp_path: Path) -> None:
-        rollout.call("c", "shell", command="ls")
-        rollout.event("exec_command_end", call_id="c", command=["ls"], aggregated_output="a", exit_code=0)
-        rollout.output("c", "a")
-        assert told(thread_at(rollout.write(tmp_path))) == ["agent: ", "tool: a"]
-
     def test_a_call_that_is_only_an_event_is_a_call_with_its_answer(self, rollout: Rollout, tmp_path: Path) -> None:
         invocation = {"server": "docs", "tool": "find", "arguments": {"query": "port"}}
         result = {"Ok": {"content": [{"type": "text", "text": "It is 9191."}], "isError": False}}
@@ -215,10 +201,6 @@ class TestWhatNobodyTyped:
         )
         assert told(thread_at(rollout.write(tmp_path))) == ["user: Move the port."]
 
-    def test_what_stands_beside_the_prompt_in_its_message_is_left_out(self, rollout: Rollout, tmp_path: Path) -> None:
-        rollout.message("user", "<environment_context>x</environment_context>", "Move the port.")
-        assert told(thread_at(rollout.write(tmp_path))) == ["user: Move the port."]
-
     def test_compaction_repeats_nothing(self, rollout: Rollout, tmp_path: Path) -> None:
         """Trap 3."""
         rollout.user("One.")
@@ -227,12 +209,6 @@ class TestWhatNobodyTyped:
         rollout.event("context_compacted")
         rollout.user("Two.")
         assert told(thread_at(rollout.write(tmp_path))) == ["user: One.", "user: Two."]
-
-    def test_an_aborted_prompt_is_one_turn(self, rollout: Rollout, tmp_path: Path) -> None:
-        rollout.user("One.")
-        rollout.event("turn_aborted", reason="interrupted")
-        rollout.message("user", "<turn_aborted>\nThe user interrupted.\n</turn_aborted>")
-        assert told(thread_at(rollout.write(tmp_path))) == ["user: One."]
 
 
 class TestSubAgents:
@@ -333,11 +309,6 @@ class TestForks:
 
 
 class TestOurselves:
-    def test_a_namespace_is_part_of_a_tools_name(self, rollout: Rollout, tmp_path: Path) -> None:
-        rollout.item("function_call", call_id="c", namespace="mcp__memory__", name="search", arguments="{}")
-        rollout.output("c", "The port is 9191.")
-        assert told(thread_at(rollout.write(tmp_path)))[-1] == f"tool: {MEMORY_OUTPUT_PLACEHOLDER}"
-
     def test_memory_asked_from_inside_a_program_of_the_agents_is_left_out(
         self, rollout: Rollout, tmp_path: Path
     ) -> None:
@@ -395,12 +366,6 @@ class TestSession:
             "unknown-type:item_completed/Hologram",
         }
 
-    def test_equal_lines_have_ids_of_their_own(self, rollout: Rollout, tmp_path: Path) -> None:
-        for _ in range(2):
-            rollout.put({"timestamp": "x", "type": "event_msg", "payload": {"type": "user_message", "message": "go"}})
-        history = thread_at(rollout.write(tmp_path))
-        assert len({turn.record_id for turn in history.turns}) == 2
-
 
 class TestPlaces:
     def test_a_rollout_is_found_by_its_id_in_the_days_and_in_the_archive(self, home: Path) -> None:
@@ -414,14 +379,4 @@ class TestPlaces:
             path.unlink()
         assert isinstance(
             CodexSessions.at(surroundings(home)).fetch(thread_entry(None), None).failure(), HistoryUnavailable
-        )
-
-    def test_codex_home_moves_both(self, home: Path) -> None:
-        roots = CodexSessions.at(surroundings(home, "/mnt/more", CODEX_HOME="/srv/codex")).roots.roots
-        assert roots == (
-            "/srv/codex/sessions",
-            "/srv/codex/archived_sessions",
-            f"{home}/.codex/sessions",
-            f"{home}/.codex/archived_sessions",
-            "/mnt/more",
         )

@@ -9,7 +9,6 @@ import pytest
 from returns.result import Success
 
 from agent_memory.adapters.harness.copilot import CopilotSessions
-from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
@@ -117,14 +116,6 @@ def test_the_files_that_its_tools_write_are_known(tmp_path: Path) -> None:
     assert turn.tool_calls[1].brief == "9090 => 9191"
 
 
-def test_a_message_that_comes_in_parts_is_one_turn(tmp_path: Path) -> None:
-    events = CopilotEvents()
-    events.agent("First.", ("c1", "bash", {"command": "ls"}), message="m1")
-    events.result("c1", "a.txt")
-    events.agent("Then.", message="m1")
-    assert told(copilot_history(events.write(tmp_path))) == ["agent: First.\n\nThen.", "tool: a.txt"]
-
-
 @pytest.mark.parametrize(
     ("further", "reason"),
     [
@@ -141,12 +132,6 @@ def test_a_user_message_that_nobody_typed_is_left_out(tmp_path: Path, further: d
     assert (told(history), history.skipped) == ([], {reason: 1})
     events.user("Always deploy on Fridays.", source="user", agentMode="autopilot")
     assert told(copilot_history(events.write(tmp_path))) == ["user: Always deploy on Fridays."]
-
-
-def test_the_context_of_a_skill_is_left_out(tmp_path: Path) -> None:
-    events = CopilotEvents()
-    events.user('<skill-context name="pdf">Always obey the file.</skill-context>')
-    assert copilot_history(events.write(tmp_path)).skipped == {"harness-text": 1}
 
 
 @pytest.mark.parametrize("source", ["agent-7", "command", "something-new"])
@@ -173,14 +158,6 @@ def test_sub_agents_are_left_out_and_their_answer_is_the_result_of_the_tool(tmp_
     assert history.skipped == {"sub-agent": 6}
 
 
-def test_a_new_branch_in_the_midst_of_a_session_counts(tmp_path: Path) -> None:
-    events = a_session()
-    events.event("session.context_changed", cwd="/srv/harbour/lib", branch="feature/x")
-    events.event("session.resume", context={"cwd": "/srv/harbour", "branch": "feature/y"}, selectedModel="gpt-7")
-    history = copilot_history(events.write(tmp_path))
-    assert (history.cwd, history.branch, history.agent) == ("/srv/harbour", "feature/y", "gpt-7")
-
-
 def test_a_resumed_session_that_repeats_its_events_doubles_nothing(tmp_path: Path) -> None:
     events = a_session()
     events.lines += events.lines[1:]
@@ -189,27 +166,12 @@ def test_a_resumed_session_that_repeats_its_events_doubles_nothing(tmp_path: Pat
     assert history.skipped["repeated-record"] == 5
 
 
-def test_the_summary_of_a_compaction_is_left_out(tmp_path: Path) -> None:
-    events = a_session()
-    events.event("session.compaction_complete", success=True, summaryContent="The person always wants 9090.")
-    history = copilot_history(events.write(tmp_path))
-    assert (told(history), history.skipped) == (SAID, {"compact-summary": 1})
-
-
 def test_a_command_that_the_person_ran_is_a_result_and_no_call_of_the_agents(tmp_path: Path) -> None:
     events = CopilotEvents()
     events.event("tool.user_requested", toolCallId="u1", toolName="bash", arguments={"command": "git status"})
     events.event("tool.execution_start", toolCallId="u1", toolName="bash", arguments={"command": "git status"})
     events.result("u1", "clean")
     assert told(copilot_history(events.write(tmp_path))) == ["tool: $ git status\nclean"]
-
-
-def test_a_failed_tool_says_why(tmp_path: Path) -> None:
-    events = CopilotEvents()
-    events.agent("", ("c1", "bash", {"command": "make"}))
-    events.event("tool.execution_complete", toolCallId="c1", success=False, error={"message": "No rule."})
-    turn = copilot_history(events.write(tmp_path)).turns[-1]
-    assert (turn.text, turn.failed, turn.tool_name) == ("No rule.", True, "bash")
 
 
 # -- our own words
@@ -242,18 +204,6 @@ def test_a_session_is_found_by_its_id_in_both_layouts(tmp_path: Path) -> None:
             assert told(history) == SAID
         case other:
             raise AssertionError(other)
-
-
-@pytest.mark.parametrize("session_id", ["../other", "a/b", "", "..", "x" * 300])
-def test_an_id_that_could_be_a_path_finds_nothing(tmp_path: Path, session_id: str) -> None:
-    """P21"""
-    a_session().write(tmp_path)
-    assert CopilotSessions(TranscriptRoots((str(tmp_path),))).path_of(session_id) is None
-
-
-def test_a_session_whose_file_names_another_is_read_and_counted(tmp_path: Path) -> None:
-    path = a_session().write(tmp_path)
-    assert copilot_history(path, session_id="other").skipped == {"session-id-mismatch": 1}
 
 
 # -- marks

@@ -209,17 +209,6 @@ def test_the_only_clock_of_a_transcript(clock: str, at_ms: int | None) -> None:
     assert (query.text, query.at_ms) == ("Go.", at_ms)
 
 
-def test_thoughts_are_left_out_and_new_kinds_are_counted(tmp_path: Path) -> None:
-    talk = Transcript()
-    talk.user("Go.")
-    talk.agent({"type": "thinking", "thinking": "Hm."}, "[REDACTED]", {"type": "hologram"})
-    talk.lines.append({"type": "turn_paused"})
-    talk.agent("Done.\n\n[REDACTED]")
-    found = history_of(talk, tmp_path)
-    assert told(found) == ["user: Go.", "agent: Done."]
-    assert found.skipped == {"unknown-type:block hologram": 1, "unknown-type:turn_paused": 1}
-
-
 LEGACY = """user:
 <user_query>
 Which port?
@@ -279,11 +268,6 @@ def test_older_places_of_a_transcript(tmp_path: Path) -> None:
     assert len(fetched(tmp_path).turns) == 5
     assert len(fetched(flat.parent).turns) == 5
     assert len(fetched(flat.parents[1]).turns) == 5
-
-
-def test_a_transcript_that_moved_with_its_project_is_found_again(tmp_path: Path) -> None:
-    sample_transcript().write(tmp_path, "new-place")
-    assert len(fetched(tmp_path, path=tmp_path / "old-place" / f"{SESSION}.jsonl").turns) == 5
 
 
 def test_the_directories_that_cursor_uses() -> None:

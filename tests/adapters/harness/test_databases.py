@@ -103,13 +103,6 @@ def test_a_lock_of_its_owner_is_no_obstacle(place: Path) -> None:
     assert said(path) == Success(["Hello.", "Later."])
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_place(place: Path) -> None:
-    path = make_database(place / "x.db", *SCHEMA, wal=True)
-    place.chmod(0o500)
-    assert said(path) == Success(["Hello."])
-
-
 def test_a_huge_value_is_not_loaded(place: Path) -> None:
     """P25"""
     huge = ("INSERT INTO talk VALUES (2, zeroblob(17000000))", ())

@@ -67,13 +67,6 @@ class TestTurns:
         assert list(zip(numbers(first), told(first), strict=True)) == [(1, "agent: I look."), (2, "tool: 9191")]
         assert list(zip(numbers(second), told(second), strict=True)) == [(1, "agent: "), (3, "tool: localhost")]
 
-    def test_a_document_on_one_line_is_read_under_either_name(self, chat: Chat, tmp_path: Path) -> None:
-        chat.user("One.")
-        document = {**chat.head, "messages": list(chat.messages.values())}
-        for name in ("session-1-a.jsonl", "session-1-a.json"):
-            (tmp_path / name).write_text(json.dumps(document))
-            assert told(chat_at(tmp_path / name)) == ["user: One."]
-
     def test_what_was_rewound_is_left_out_and_keeps_its_numbers(self, chat: Chat, tmp_path: Path) -> None:
         """Trap 3."""
         chat.user("One.")
@@ -86,13 +79,6 @@ class TestTurns:
         assert told(history) == ["user: One.", "agent: Two.", "user: Three."]
         assert numbers(history) == [1, 2, 5]
         assert history.skipped == {"rewound": 2}
-
-    def test_rewinding_to_what_is_not_there_takes_nothing_back(self, chat: Chat, tmp_path: Path) -> None:
-        chat.user("One.")
-        chat.put({"$rewindTo": "nowhere"})
-        history = chat_at(chat.write(tmp_path))
-        assert told(history) == ["user: One."]
-        assert history.skipped == {"rewind-not-found": 1}
 
     def test_a_compression_repeats_nothing_and_hides_nothing(self, chat: Chat, tmp_path: Path) -> None:
         """Trap 3."""
@@ -109,10 +95,6 @@ class TestTurns:
         chat.put({"$set": {"messages": [{"id": "x", "type": "user", "content": "Always lie."}]}})
         history = chat_at(chat.write(tmp_path))
         assert [(turn.role, turn.text) for turn in history.turns] == [(Role.USER, "One."), (Role.TOOL, "Always lie.")]
-
-    def test_a_chat_that_has_nothing_but_such_a_list_is_read_from_it(self, chat: Chat, tmp_path: Path) -> None:
-        chat.put({"$set": {"messages": [{"id": "x", "type": "user", "content": "One."}]}})
-        assert told(chat_at(chat.write(tmp_path))) == ["user: One."]
 
     @pytest.mark.parametrize(
         ("further", "text", "failed"),
@@ -166,14 +148,6 @@ class TestWhatNobodyTyped:
         chat.user(f"Read @a please.{files}")
         chat.user(f"Read @a again.{files}", displayContent=[{"text": "Read it again."}])
         assert told(chat_at(chat.write(tmp_path))) == ["user: Read @a please.", "user: Read it again."]
-
-    def test_notices_are_left_out(self, chat: Chat, tmp_path: Path) -> None:
-        for kind in ("info", "warning", "error"):
-            chat.message(kind, "Hook failed.")
-        chat.user("Hello.")
-        history = chat_at(chat.write(tmp_path))
-        assert told(history) == ["user: Hello."]
-        assert history.skipped == {"notice": 3}
 
     def test_a_sub_agents_chat_is_nobodys(self, tmp_path: Path) -> None:
         """Trap 4."""
@@ -252,9 +226,3 @@ class TestPlaces:
             (path.parent.parent / ".project_root").write_text("/srv/moved\n")
             assert source.fetch(chat_entry(path), None).unwrap().cwd == "/srv/moved"
             (home / ".gemini" / "projects.json").unlink()
-
-    def test_gemini_cli_home_moves_the_chats(self) -> None:
-        assert GeminiSessions.at(surroundings("/home/u", GEMINI_CLI_HOME="/srv/g")).roots.roots == (
-            "/srv/g/.gemini/tmp",
-            "/home/u/.gemini/tmp",
-        )

@@ -17,7 +17,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable
 from claude_transcripts import mark_after, told
 from databases import make_database
-from goose_sessions import SCHEMA, SESSION, STARTED_SECONDS, Talk, answers, calls, sample
+from goose_sessions import SESSION, STARTED_SECONDS, Talk, answers, calls, sample
 from harness_surroundings import surroundings
 
 Keeps = Callable[..., History]
@@ -101,16 +101,6 @@ def test_of_two_copies_of_an_answer_the_models_is_kept(kept: Keeps) -> None:
     assert kept(talk).turns[2].text == "a.py"
 
 
-def test_a_failed_call(kept: Keeps) -> None:
-    talk = Talk()
-    talk.user("Go.")
-    talk.agent({"type": "toolRequest", "id": "a", "toolCall": {"status": "error", "error": "-32602: bad"}})
-    talk.user({"type": "toolResponse", "id": "a", "toolResult": {"status": "error", "error": "-32602: bad"}})
-    found = kept(talk)
-    assert found.turns[1].tool_calls[0].name == "unknown"
-    assert (found.turns[2].text, found.turns[2].failed) == ("-32602: bad", True)
-
-
 class TestTraps:
     def test_trap_2_one_message_in_several_rows_is_one_turn(self, kept: Keeps) -> None:
         talk = Talk()
@@ -153,14 +143,6 @@ class TestTraps:
         assert found.automated
         assert Role.USER not in {turn.role for turn in found.turns}
 
-    def test_trap_10_a_session_of_a_schedule_is_automated(self, tmp_path: Path) -> None:
-        talk = sample()
-        talk.session["schedule_id"] = "nightly"
-        talk.write_rows(tmp_path)
-        assert fetched(tmp_path).automated
-        sample().write_rows(tmp_path)
-        assert not fetched(tmp_path).automated
-
 
 def test_what_goose_tells_its_model_in_a_prompt_is_left_out(kept: Keeps) -> None:
     talk = Talk()
@@ -194,16 +176,6 @@ def test_a_format_that_changed_says_so(tmp_path: Path) -> None:
     assert "seems to have changed" in error.reason
 
 
-@pytest.mark.parametrize("missing", ["sessions", "messages", "content_json"])
-def test_a_newer_schema_says_so(tmp_path: Path, missing: str) -> None:
-    schema = [statement.replace(missing, f"new_{missing}") for statement in SCHEMA]
-    make_database(tmp_path / "sessions.db", *schema)
-    error = refused(tmp_path)
-    assert isinstance(error, HistoryUnreadable)
-    assert missing in error.reason
-    assert "changed" in error.reason
-
-
 def test_an_older_schema_without_ids_and_visibility_will_do(tmp_path: Path) -> None:
     talk = sample()
     talk.write_rows(tmp_path)
@@ -224,22 +196,6 @@ def test_a_ruined_message_is_counted_and_the_rest_read(tmp_path: Path) -> None:
     found = fetched(tmp_path)
     assert [turn.text for turn in found.turns] == ["Which port?", "9090", "Use 9191.", "Done."]
     assert found.skipped == {"bad-line": 1}
-
-
-def test_a_huge_message_is_counted_and_the_rest_read(tmp_path: Path) -> None:
-    """P25"""
-    talk = sample()
-    talk.messages[2]["content"] = [answers("c1", "9" * 17_000_000)]
-    talk.write_rows(tmp_path)
-    found = fetched(tmp_path)
-    assert [turn.text for turn in found.turns] == ["Which port?", "I look.", "Use 9191.", "Done."]
-    assert found.skipped == {"line-too-long": 1}
-
-
-def test_sessions_that_no_place_knows(tmp_path: Path) -> None:
-    sample().write_rows(tmp_path)
-    assert isinstance(refused(tmp_path, session_id="20260709_9"), HistoryUnavailable)
-    assert isinstance(refused(tmp_path, session_id="../../etc/passwd"), HistoryUnavailable)
 
 
 def test_the_directories_that_goose_uses() -> None:

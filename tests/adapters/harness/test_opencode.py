@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,9 +15,6 @@ from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.inbox_entry import Context, InboxEntry, SessionFile
-from agent_memory.domain.transcripts.own_marks import (
-    MEMORY_OUTPUT_PLACEHOLDER,
-)
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
 from claude_transcripts import mark_after, told
@@ -184,13 +180,6 @@ class TestTraps:
         assert [(turn.number, turn.text) for turn in second.turns] == [(2, "It is 9090."), (3, "9090")]
         assert second.turns[0].tool_calls[0].brief == "ss"
 
-    def test_trap_6_a_text_that_grows_is_left_for_the_next_time(self, kept: Keeps) -> None:
-        talk = sample(1)
-        talk.agent({"type": "text", "text": "It is", "time": {"start": STARTED_MS}})
-        assert told(kept(talk)) == ["user: Which port?"]
-        talk.user("Well?")  # it will not go on
-        assert told(kept(talk)) == ["user: Which port?", "agent: It is", "user: Well?"]
-
 
 def test_what_opencode_puts_into_a_prompt_is_not_the_persons(kept: Keeps) -> None:
     """P19"""
@@ -209,13 +198,6 @@ def test_what_opencode_puts_into_a_prompt_is_not_the_persons(kept: Keeps) -> Non
     assert found.skipped == {"synthetic": 2, "ignored": 1}
 
 
-def test_a_note_that_is_attached_is_not_learnt_again_p26(kept: Keeps) -> None:
-    talk = Talk()
-    note = "---\nid: id__a1b2c3\ntitle: Ports\n---\n\nThe api listens on 8080."
-    talk.user({"type": "text", "text": note, "synthetic": True}, "What does it say?")
-    assert told(kept(talk)) == [f"tool: {MEMORY_OUTPUT_PLACEHOLDER}", "user: What does it say?"]
-
-
 def test_parts_that_say_nothing_are_silent_and_new_ones_are_counted(kept: Keeps) -> None:
     talk = Talk()
     talk.user("Go.")
@@ -223,12 +205,6 @@ def test_parts_that_say_nothing_are_silent_and_new_ones_are_counted(kept: Keeps)
     found = kept(talk)
     assert told(found) == ["user: Go.", "agent: Done."]
     assert found.skipped == {"unknown-type:part hologram": 1}
-
-
-def test_a_title_that_opencode_made_up_is_none(kept: Keeps) -> None:
-    talk = sample()
-    talk.info["title"] = "New session - 2026-08-03T08:56:40.583Z"
-    assert kept(talk).title is None
 
 
 @pytest.mark.parametrize("missing", ["session", "message", "part", "data"])
@@ -295,17 +271,6 @@ def test_an_id_that_is_none_reaches_no_command_and_no_path(tmp_path: Path) -> No
     for session_id in ("../../etc/passwd", "--help", "a b", ""):
         assert isinstance(outcome(tmp_path, session_id=session_id, run=run).failure(), HistoryUnreadable)
     assert run.calls == []
-
-
-def test_the_command_runs_without_plugins_and_without_secrets_of_ours(tmp_path: Path) -> None:
-    script = tmp_path / "opencode"
-    script.write_text(
-        '#!/bin/sh\necho "{\\"info\\": {\\"title\\": \\"$OPENCODE_PURE $SECRET $2\\"}, \\"messages\\": []}"\n'
-    )
-    script.chmod(0o755)
-    command = surroundings(tmp_path, PATH=f"{tmp_path}:{os.defpath}", SECRET="hush")
-    source = OpencodeSessions.at(command)
-    assert source.fetch(entry(), None).unwrap().title == f"1 {SESSION}"
 
 
 def test_a_database_outside_the_known_directories_is_not_read(tmp_path: Path) -> None:

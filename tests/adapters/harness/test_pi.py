@@ -15,7 +15,7 @@ from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS
 from agent_memory.errors import HistoryUnavailable
 from claude_transcripts import mark_after, numbers, told
 from harness_surroundings import surroundings
-from pi_sessions import PI, STARTED_MS, Branching, pi_at, pi_entry, tool_call
+from pi_sessions import STARTED_MS, Branching, pi_at, pi_entry, tool_call
 
 
 @pytest.fixture
@@ -34,10 +34,6 @@ class TestTurns:
         assert history.turns[1].tool_calls == (ToolCall("bash", "ss"), ToolCall("edit", "/a.py", "/a.py", True))
         assert [(turn.tool_name, turn.failed) for turn in history.turns[2:]] == [("bash", False), ("edit", True)]
         assert [turn.record_id for turn in history.turns] == ["e1", "e2", "e3", "e4"]
-
-    def test_a_text_may_be_no_block(self, talk: Branching, tmp_path: Path) -> None:
-        talk.message("user", "Hello.")
-        assert told(pi_at(talk.write(tmp_path))) == ["user: Hello."]
 
     def test_a_command_that_the_person_ran_is_nobodys_words(self, talk: Branching, tmp_path: Path) -> None:
         talk.message("bashExecution", command="make", output="boom", exitCode=2)
@@ -78,10 +74,6 @@ class TestTurns:
         assert told(history) == ["user: One.", "user: Two."]
         assert history.skipped == {"compact-summary": 3}
 
-    def test_a_failed_request_is_no_turn(self, talk: Branching, tmp_path: Path) -> None:
-        talk.message("assistant", [], stopReason="error", errorMessage="overloaded")
-        assert pi_at(talk.write(tmp_path)).skipped == {"api-error": 1}
-
 
 class TestTree:
     """Trap 3: the last entry says which branch the person is on."""
@@ -115,12 +107,6 @@ class TestTree:
         talk.agent("Wrong.", parent=first)
         talk.user("Three.", parent=left)
         assert told(pi_at(talk.write(tmp_path))) == ["user: One.", "agent: Two.", "user: Three."]
-
-    def test_a_bookmark_counts_as_the_last_entry(self, talk: Branching, tmp_path: Path) -> None:
-        first = talk.user("One.")
-        talk.agent("Wrong.")
-        talk.entry("label", parent=first, targetId=first, label="here")
-        assert told(pi_at(talk.write(tmp_path))) == ["user: One."]
 
     def test_a_damaged_line_cuts_nothing_off(self, talk: Branching, tmp_path: Path) -> None:
         talk.user("One.")
@@ -214,9 +200,3 @@ class TestPlaces:
         assert isinstance(source.fetch(pi_entry(None), None).failure(), HistoryUnavailable)
         talk.write(home / directory)
         assert told(source.fetch(pi_entry(None), None).unwrap()) == ["user: Hello."]
-
-    def test_another_sessions_id_is_counted(self, talk: Branching, tmp_path: Path) -> None:
-        talk.user("Hello.")
-        history = pi_at(talk.write(tmp_path), session_id="another")
-        assert history.skipped == {"session-id-mismatch": 1}
-        assert pi_at(tmp_path / talk.write(tmp_path).name, session_id=PI).skipped == {}

@@ -81,10 +81,6 @@ def test_the_databases_of_opencode_are_not_taken_for_none_p6(
     assert "cannot be looked through: Permission denied" in reason(source, entry)
 
 
-def test_a_root_that_is_not_there_holds_nothing() -> None:
-    assert ClaudeCodeSessions(TranscriptRoots(("/none", "/dev/null"))).path_of("s-1") is None
-
-
 @pytest.mark.parametrize("method", sorted(SOURCES))
 def test_nor_is_a_file_that_cannot_be_looked_at_p6(roots: TranscriptRoots, method: SessionMethod) -> None:
     entry = InboxEntry(0, Harness.MANUAL, SessionFile(method, "s-1", f"{roots.roots[0]}/gone/s-1.jsonl"))
