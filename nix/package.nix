@@ -3,10 +3,7 @@
   lib,
   python3Packages,
   git,
-  extras ? [
-    "mcp"
-    "watch"
-  ],
+  extras ? [ "mcp" ],
 }:
 let
   dependencies = import ./dependencies.nix;

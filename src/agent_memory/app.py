@@ -807,8 +807,7 @@ class Memory:
         """Capture sessions as they come to rest, until `stop` is set. UsageInvalid where there are no transcripts yet and
         they are not to be waited for."""
         from agent_memory.adapters.harness import watched_directories
-        from agent_memory.adapters.harness.transcript_changes import transcript_changes
-        from agent_memory.pipelines.watch import WatchIo, watch
+        from agent_memory.pipelines.watch import POLL_SECONDS, WatchIo, watch
 
         io = self._backfill_io(watching=True)
         chosen = {harness: finder for harness, finder in io.finders.items() if not harnesses or harness in harnesses}
@@ -818,7 +817,10 @@ class Memory:
         if chosen and not wait_for_transcripts and are_missing:
             problem = f"There are no transcripts yet in {', '.join(directories) or 'any known directory'}"
             raise UsageInvalid(problem, "--wait-for-transcripts waits for them.")
-        wait = transcript_changes(stop, directories)
+
+        def wait(seconds: float) -> None:
+            stop.wait(min(seconds, POLL_SECONDS))
+
         return unwrap(watch(WatchIo(io, wait, stop.is_set, self._hand_over, tell, warn), harnesses, rest))
 
     @as_result

@@ -33,8 +33,8 @@ from agent_memory.results import as_result, unwrap
 from agent_memory.wording import describe, warning_of
 
 MOST_PROBLEMS = 1_000
+POLL_SECONDS = 2.0
 _LONGEST_WAIT_SECONDS = 10.0
-"""Not all that is looked at is in a directory whose changes are told."""
 _A_PERSONS: tuple[Sight, ...] = ("new", "grown", "waiting", "done")
 _LEFT_OUT = {"own-call": "memory's own call", "automated": "automated, without a person", "forgotten": "forgotten"}
 
@@ -45,7 +45,7 @@ class WatchIo:
 
     backfill: BackfillIo
     wait: Callable[[float], None]
-    """Returns after at most so many seconds, earlier when a transcript may have changed or the watch is to end."""
+    """Returns after at most so many seconds, earlier when it is time to look again or the watch is to end."""
     is_stopped: Callable[[], bool]
     hand_over: Callable[[FoundSession], Result[str | None, Error]]
     """Write the handoff of a session that seems to have ended; the id of its note, None where there is nothing to hand

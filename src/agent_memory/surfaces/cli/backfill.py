@@ -141,8 +141,8 @@ def configure_watch(parser: argparse.ArgumentParser) -> None:
     epilog = (
         "Stays in the foreground, for harnesses without hooks: a session whose transcript changed and then rested is put "
         "into the inbox, and one that rests on is handed over, without asking the agent command. One line for each. "
-        "What was there before is for `memory backfill`. SIGINT or SIGTERM ends it. With the extra agent-memory[watch] "
-        "the operating system tells what changes; without it the directories are looked through every two seconds."
+        "What was there before is for `memory backfill`. SIGINT or SIGTERM ends it. The directories "
+        "are looked through every two seconds."
     )
     set_command(parser, _watch, epilog, "memory watch codex --wait-for-transcripts")
 
