@@ -336,20 +336,6 @@ class TestSession:
         )
         assert history.started_at_ms == STARTED_MS
 
-    def test_lines_without_an_envelope_are_read(self, tmp_path: Path) -> None:
-        lines = [
-            {"id": THREAD, "timestamp": "2025-05-01T10:00:00Z", "instructions": None, "git": {"branch": "main"}},
-            {"record_type": "state"},
-            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello."}]},
-            {"type": "function_call", "name": "shell", "arguments": '{"command": ["ls"]}', "call_id": "c"},
-            {"type": "function_call_output", "call_id": "c", "output": "a.txt"},
-        ]
-        path = tmp_path / f"rollout-1-{THREAD}.jsonl"
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        history = thread_at(path)
-        assert told(history) == ["user: Hello.", "agent: ", "tool: a.txt"]
-        assert (history.branch, history.skipped) == ("main", {})
-
     def test_unknown_kinds_are_counted(self, rollout: Rollout, tmp_path: Path) -> None:
         rollout.user("Hello.")
         rollout.agent("Hello.")

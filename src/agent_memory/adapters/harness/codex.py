@@ -1,7 +1,6 @@
-"""Codex (0.2 to 0.149): `<year>/<month>/<day>/rollout-<time>-<thread id>.jsonl` in `~/.codex/sessions`.
+"""Codex (0.3x to 0.149): `<year>/<month>/<day>/rollout-<time>-<thread id>.jsonl` in `~/.codex/sessions`.
 
-A line is `{timestamp, type, payload}` (0.149 adds `ordinal`); rollouts of 2025's first versions have the payload itself as
-their line. Each message is logged up to three times, as an `event_msg`, an item and a `response_item` for the model. A fork
+A line is `{timestamp, type, payload}` (0.149 adds `ordinal`). Each message is logged up to three times, as an `event_msg`, an item and a `response_item` for the model. A fork
 begins with its parent's lines, under new time stamps. Sub-agents have rollouts of their own, whose `session_id` is the root's.
 The format is internal to Codex and differs between versions; what is not understood is left out and counted.
 """
@@ -101,35 +100,26 @@ def printed(output: object) -> tuple[str, bool]:
     """The text of a tool's output, without the head that Codex puts before it, and whether the tool failed. The output is a
     text, with or without a head or in JSON, an object or a list of blocks."""
     if isinstance(output, str):
-        return _printed_text(output)
+        inner: Json = object_in(output) if output.startswith("{") else {}
+        if isinstance(inner.get("output"), str):
+            return text_at(inner, "output"), _failed(inner)
+        head = _OUTPUT_HEAD.match(output)
+        code = _EXIT_CODE.search(head[0]) if head else None
+        return output[head.end() :] if head else output, code is not None and code[1] != "0"
     if is_list(output):
         return "\n".join(filter(None, map(_block_text, output))), False
     if not is_object(output):
         return "" if output is None else str(output), False
     if "content" in output or "output" in output:
         text, failed = printed(output.get("content") or output.get("output"))
-        return text, failed or output.get("success") is False or _is_failure(
-            mapping_at(output, "metadata"), "exit_code"
-        )
+        return text, failed or _failed(output)
     text = "\n".join(filter(None, (text_at(output, key) for key in ("text", "stdout", "stderr"))))
-    return text or (json.dumps(output, ensure_ascii=False) if output else ""), _is_failure(output, "exitCode")
+    return text or (json.dumps(output, ensure_ascii=False) if output else ""), _failed(output)
 
 
-def _printed_text(output: str) -> tuple[str, bool]:
-    inner: Json = object_in(output) if output.startswith("{") else {}
-    text = inner.get("output")
-    if isinstance(text, str):
-        return text, _is_failure(mapping_at(inner, "metadata"), "exit_code")
-    head = _OUTPUT_HEAD.match(output)
-    if head is None:
-        return output, False
-    code = _EXIT_CODE.search(head[0])
-    return output[head.end() :], code is not None and code[1] != "0"
-
-
-def _is_failure(value: Json, key: str) -> bool:
-    code = value.get(key)
-    return isinstance(code, int) and not isinstance(code, bool) and code != 0
+def _failed(output: Json) -> bool:
+    codes = (mapping_at(output, "metadata").get("exit_code"), output.get("exitCode"))
+    return output.get("success") is False or any(isinstance(code, int) and code != 0 for code in codes)
 
 
 def _block_text(block: object) -> str:
@@ -166,7 +156,7 @@ _SILENT: Mapping[str, frozenset[str]] = {
     )),
 }  # fmt: skip
 _SILENT_LINES = frozenset(
-    ("session_meta", "turn_context", "compacted", "world_state", "inter_agent_communication_metadata", "state")
+    ("session_meta", "turn_context", "compacted", "world_state", "inter_agent_communication_metadata")
 )
 _SILENT_ITEMS = frozenset(
     ("Reasoning", "ContextCompaction", "ImageView", "ImageGeneration", "EnteredReviewMode", "ExitedReviewMode", "Sleep")
@@ -198,15 +188,7 @@ class Line:
 
 def line_of(value: Json) -> Line:
     """The line in an object. Pure; never raises."""
-    kind, payload = text_at(value, "type"), value.get("payload")
-    if not is_object(payload):
-        payload = value
-        if kind in _OF_FIRST_VERSIONS and any(key in value for key in ("role", "name", "call_id", "action")):
-            kind = "response_item"
-        elif not kind and "timestamp" in value and ("instructions" in value or "git" in value) and text_at(value, "id"):
-            kind = "session_meta"
-        else:
-            kind, payload = "state" if text_at(value, "record_type") == "state" else kind, {}
+    kind, payload = text_at(value, "type"), mapping_at(value, "payload")
     if kind in _SILENT:
         kind += "/" + (text_at(payload, "type") or ("message" if text_at(payload, "role") else ""))
     return Line(kind, payload, text_at(value, "timestamp"), time_at(value, "timestamp"))
@@ -250,11 +232,10 @@ class CodexSession(Session):
         if kind == "session_meta":
             self._note_origin(line)
         self.started_at_ms = self.started_at_ms or line.at_ms
-        before = self._fork.pass_on(line) if self._fork is not None and kind != "session_meta" else ()
-        if before is None:
+        lines = self._fork.pass_on(line) if self._fork is not None and kind != "session_meta" else [line]
+        if not lines:
             self.skip_known("forked-history")
-            return
-        for each in (*before, line):
+        for each in lines:
             self._take(each)
 
     def left_out(self, draft: Draft) -> str | None:
@@ -318,26 +299,23 @@ class CodexSession(Session):
             self.skip("harness-text")
 
     def _agent_event(self, payload: Json) -> None:
-        self._tell(text_at(payload, "message"), "event")
+        self._tell([text_at(payload, "message")], "event")
 
     def _task_complete(self, payload: Json) -> None:
-        self._tell(text_at(payload, "last_agent_message"), "task")
+        self._tell([text_at(payload, "last_agent_message")], "task")
 
     def _item(self, payload: Json) -> None:
         item = mapping_at(payload, "item")
-        kind = text_at(item, "type")
-        if kind in self._ITEMS:
+        kind, texts = text_at(item, "type"), [text_at(block, "text") for block in objects_at(item, "content")]
+        if kind == "UserMessage":
+            self._hear(texts, "item")
+        elif kind in ("AgentMessage", "Plan"):
+            self._tell(texts or [text_at(item, "text")], "item")
+        elif kind in self._ITEMS:
             self._ITEMS[kind](self, item)
         else:
             self.known_records -= 1
             self.skip_unknown(f"item_completed/{kind}")
-
-    def _user_item(self, item: Json) -> None:
-        self._hear([text_at(block, "text") for block in objects_at(item, "content")], "item")
-
-    def _agent_item(self, item: Json) -> None:
-        texts = [text_at(block, "text") for block in objects_at(item, "content")] or [text_at(item, "text")]
-        self._tell("\n\n".join(filter(None, texts)), "item")
 
     def _take_message(self, payload: Json) -> None:
         content, role = payload.get("content"), text_at(payload, "role")
@@ -346,7 +324,7 @@ class CodexSession(Session):
         if role == "user":
             self._hear(blocks, "record")
         elif role == "assistant":
-            self._tell("\n\n".join(filter(None, blocks)), "record")
+            self._tell(blocks, "record")
         else:
             self.skip("harness-text")
 
@@ -366,8 +344,9 @@ class CodexSession(Session):
             self._typed_prompts += not self._scripted
             self.say(Role.USER, words, branch=self._prompts)
 
-    def _tell(self, text: str, carrier: str) -> None:
+    def _tell(self, texts: list[str], carrier: str) -> None:
         """Words of the agent's, also of the end of a `task`."""
+        text = "\n\n".join(filter(None, texts))
         if text.strip() and self._said[Role.AGENT].is_new(text, carrier):
             self.end_message()
             self._speak(text, ())
@@ -471,19 +450,16 @@ class CodexSession(Session):
         results = (" ".join(filter(None, (text_at(each, key) for key in keys))) for each in found)
         self._search(payload, "\n".join(filter(None, results)), "event")
 
-    def _search_call(self, payload: Json) -> None:
-        self._search(payload, "", "record")
-
-    def _search(self, payload: Json, results: str, carrier: str) -> None:
+    def _search(self, payload: Json, results: str = "", carrier: str = "record") -> None:
         """A search of the web, which is recorded as a `record` and as an `event`."""
         action = mapping_at(payload, "action")
         queries = "; ".join(query for query in list_at(action, "queries") if isinstance(query, str))
         told = text_at(payload, "query") or text_at(action, "query") or queries or text_at(action, "url", "pattern")
-        if self._searched.is_new(told, carrier):
+        is_new = self._searched.is_new(told, carrier)
+        if is_new:
             self._speak("", (asked("", "web_search", {"query": told}),))
+        if is_new or results:
             self._answer("", results or "[what was found is not recorded]", tool_name="web_search")
-        elif results:
-            self._answer("", results, tool_name="web_search")
 
     def _review_end(self, payload: Json) -> None:
         review = mapping_at(payload, "review_output")
@@ -493,8 +469,6 @@ class CodexSession(Session):
             self._answer("", text, tool_name="review")
 
     _ITEMS: ClassVar = {
-        "UserMessage": _user_item,
-        **dict.fromkeys(("AgentMessage", "Plan"), _agent_item),
         "CommandExecution": _exec_end,
         "McpToolCall": _mcp_end,
         "FileChange": _patch_end,
@@ -515,12 +489,8 @@ class CodexSession(Session):
         "response_item/local_shell_call": _shell_call,
         **dict.fromkeys(_OUTPUTS, _output),
         "response_item/tool_search_output": _found_tools,
-        "response_item/web_search_call": _search_call,
+        "response_item/web_search_call": _search,
     }
-
-
-_OF_FIRST_VERSIONS = {kind.removeprefix(_OF_RECORD) for kind in CodexSession.READERS if kind.startswith(_OF_RECORD)}
-"""Types of payloads that were lines of their own."""
 
 
 def _call_id(payload: Json) -> str:
@@ -587,23 +557,21 @@ class ForkedLines:
     def __init__(self, thread_id: str, forked_from_id: str, started_at_ms: int | None) -> None:
         self._created_ms = _time_in(thread_id) or started_at_ms or 0
         self._is_over = not (forked_from_id and self._created_ms)
-        self._prompts: list[Line] = []
+        self._prompts: deque[Line] = deque(maxlen=_MAX_PRELUDE)
 
-    def pass_on(self, line: Line) -> tuple[Line, ...] | None:
-        """What is to be taken before this line, held back until now; None where this one is not to be taken (yet)."""
+    def pass_on(self, line: Line) -> list[Line]:
+        """What is to be taken: nothing (yet), the line, or the prompts held back until now with it."""
         if self._is_over:
-            return ()
-        if line.kind in _TURN_BEGINS:
-            turn_id = text_at(line.payload, "turn_id")
-            time_ms = _time_in(turn_id)
-            self._is_over = bool(turn_id) and (time_ms is None or time_ms >= self._created_ms)
-            held, self._prompts = tuple(self._prompts), []
-            return held if self._is_over else None
+            return [line]
+        turn_id = text_at(line.payload, "turn_id") if line.kind in _TURN_BEGINS else ""
+        if turn_id and (_time_in(turn_id) or self._created_ms) >= self._created_ms:
+            self._is_over = True
+            return [*self._prompts, line]
         if _is_prompt(line):
-            self._prompts = [*self._prompts, line][-_MAX_PRELUDE:]
-        elif line.kind in CodexSession.READERS:
-            self._prompts = []
-        return None
+            self._prompts.append(line)
+        elif line.kind in _TURN_BEGINS or line.kind in CodexSession.READERS:
+            self._prompts.clear()
+        return []
 
 
 def _is_prompt(line: Line) -> bool:
