@@ -331,7 +331,6 @@ class AiderRuns(Session):
             self._wanted = True
         if self._wanted:
             self.found = True
-            self.started(self._run.started_at_ms)
 
     # -- blocks -------------------------------------------------------------------------------------------------------
 
@@ -354,7 +353,6 @@ class AiderRuns(Session):
         if not self.done:
             self.enter(f"{self._run.session_id}#{self._writes}", self._run.started_at_ms)
             self._TAKES[block.speaker](self, text)
-            self.leave()
 
     def _take_prompt(self, text: str) -> None:
         if self.begins_with_own_prompt(text):

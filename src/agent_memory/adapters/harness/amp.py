@@ -35,7 +35,7 @@ from agent_memory.adapters.harness.harness_command import (
 from agent_memory.adapters.harness.transcripts import Findings, Surroundings, session_after
 from agent_memory.adapters.harness.turn_builder import Session, asked
 from agent_memory.domain.found_session import FoundSession
-from agent_memory.domain.history import History, Role, SessionMark
+from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import AmpThread, InboxEntry
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.transcripts.own_marks import typed_words
@@ -186,7 +186,7 @@ class AmpSession(Session):
         self.title = text_at(thread, "title") or None
         self.cwd = _path_of(text_at(tree, "uri"))
         self.git_branch = text_at(mapping_at(tree, "repository"), "ref").removeprefix("refs/heads/") or None
-        self.started(_whole(thread, "created"))
+        self.started_at_ms = _whole(thread, "created")
         for self._message_index, message in enumerate(list_at(thread, "messages")):
             if is_object(message):
                 self.take(message)
@@ -219,7 +219,6 @@ class AmpSession(Session):
         text = texts_in(
             [each for each in list_at(message, "content") if _is_text(each)] if is_list(content) else content
         )
-        self.started(at_ms)
         self.enter(record_id, at_ms)
         if not of_user:
             calls = [
@@ -229,9 +228,8 @@ class AmpSession(Session):
             ]
             if text.strip() or calls:
                 self.speak(None, text.strip(), calls)
-        elif not self.begins_with_own_prompt(text) and (words := typed_words(text)):
-            self.say(Role.USER, words, raw=text)
-        self.leave()
+        elif text.strip():
+            self.hear(text, typed_words(text))
         for block in blocks:
             if block.get("type") == "tool_result":
                 self._take_result(block, record_id, at_ms)
@@ -243,7 +241,6 @@ class AmpSession(Session):
         text = answer_text(run.get("result") if run else block.get("content")) or answer_text(run.get("error"))
         self.enter(f"{record_id}/{call_id}", at_ms)
         self.answer(call_id, text, failed=failed)
-        self.leave()
 
 
 def _is_text(block: object) -> bool:

@@ -242,7 +242,6 @@ class ClaudeSession(Session):
             self._hear(said, value)
         if not self.past_mark:
             self._branches.forget()
-        self.leave()
 
     def _note(self, kind: str, value: Json) -> None:
         """What the record says about the session as a whole."""

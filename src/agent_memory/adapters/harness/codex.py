@@ -288,7 +288,6 @@ class CodexSession(Session):
         self.enter(self.own_id(_id_of(line)) if read else "", line.at_ms)
         if read:
             read(self, payload)
-        self.leave()
 
     # -- words --------------------------------------------------------------------------------------------------------
 

@@ -60,10 +60,8 @@ class CopilotSession(Session):
         if id and not self.seen_ids.add(id):
             self.skip("repeated-record")
             return
-        self.started(at_ms)
         self.enter(id or f"{kind}@{self.position}", at_ms)
         self._EVENTS[kind](self, data)
-        self.leave()
 
     def _start(self, data: Json) -> None:
         if text_at(data, "sessionId") not in ("", self.session_id):

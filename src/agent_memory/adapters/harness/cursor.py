@@ -124,7 +124,6 @@ class CursorSession(Session):
         self.known_records += 1
         self.enter(self._line_id("turn_ended"), self._clock_ms)
         self._tell_of_unseen_answers()
-        self.leave()
         self._mid_turn = False
 
     def _take_message(self, of_user: bool, blocks: list[Json]) -> None:
@@ -132,7 +131,6 @@ class CursorSession(Session):
         self.known_records += 1
         query = self._query(blocks) if of_user else Query()
         self._clock_ms = query.at_ms or self._clock_ms
-        self.started(self._clock_ms)
         self.enter(self._line_id(f"{of_user}{blocks!r}"), self._clock_ms)
         if not results:
             self._tell_of_unseen_answers()
@@ -145,7 +143,6 @@ class CursorSession(Session):
         for block in blocks:
             if block.get("type") not in ("text", "image", *_CALLS, *_RESULTS, *_SILENT_BLOCKS):
                 self.skip(f"{UNKNOWN_TYPE}block {block.get('type')}")
-        self.leave()
 
     def _query(self, blocks: list[Json]) -> Query:
         texts = [text_at(block, "text") for block in blocks if block.get("type") == "text"]

@@ -39,7 +39,7 @@ from agent_memory.adapters.harness.databases import (
 )
 from agent_memory.adapters.harness.transcripts import history_in, session_after
 from agent_memory.adapters.harness.turn_builder import Asked, NewFrom, Session, asked
-from agent_memory.domain.history import History, Role, SessionMark
+from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnreadable
@@ -190,7 +190,7 @@ class ComposerSession(Session):
         self.git_branch = _latest_branch(repositories)
         self.agent = text_at(mapping_at(value, "modelConfig"), "modelName") or None
         self.automated = is_sub_agent
-        self.started(_made_at(value))
+        self.started_at_ms = _made_at(value)
         self._is_generating = text_at(value, "status") in _UNFINISHED
 
     def take(self, value: Json) -> None:
@@ -217,22 +217,16 @@ class ComposerSession(Session):
             return
         self.known_records += 1
         at_ms = _made_at(bubble)
-        self.started(at_ms)
         self.enter(text_at(bubble, "bubbleId") or f"#{self.position}", at_ms)
         if kind == _PERSON:
             self._take_query(bubble)
         else:
             self._take_answer(bubble)
-        self.leave()
 
     def _take_query(self, bubble: Json) -> None:
         query = typed_query(text_at(bubble, "text")).with_images(len(list_at(bubble, "images")))
-        if self.begins_with_own_prompt(query.raw):
-            return
-        if query.text:
-            self.say(Role.USER, query.text, raw=query.raw)
-        else:
-            self.skip("injected" if text_at(bubble, "text").strip() else "empty")
+        otherwise = "injected" if text_at(bubble, "text").strip() else "empty"
+        self.hear(query.raw, query.text, otherwise=otherwise)
 
     def _take_answer(self, bubble: Json) -> None:
         text, tool = text_at(bubble, "text").strip(), mapping_at(bubble, "toolFormerData")

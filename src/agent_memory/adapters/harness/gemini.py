@@ -165,7 +165,7 @@ class GeminiSession(Session):
 
     def _note(self, facts: Json) -> None:
         """What an object says about the session as a whole."""
-        self.started(time_at(facts, "startTime"))
+        self.started_at_ms = time_at(facts, "startTime") or self.started_at_ms
         self.title = text_at(facts, "summary").strip() or self.title
         self.automated = self.automated or text_at(facts, "kind") == "subagent"
         self.cwd = self.cwd or next((each for each in list_at(facts, "directories") if isinstance(each, str)), None)
@@ -214,22 +214,20 @@ class GeminiSession(Session):
         raw = texts_in(message.get("displayContent"), "\n") or texts_in(message.get("content"), "\n")
         words, reason = typed_text(raw)
         self.enter(id, at_ms)
-        if recorded and self.begins_with_own_prompt(raw):
-            return
-        if not words:
-            self.skip(reason)
-        elif recorded:
-            self.say(Role.USER, words, branch=place)
-        else:
+        if recorded:
+            self.hear(raw, words, otherwise=reason, branch=place)
+        elif words:
             self.say(Role.TOOL, words, branch=place, tool_name="history")
-        self._leave(place)
+        else:
+            self.skip(reason)
+        self._drop_if_taken_back(place)
 
     def _speak(self, message: Json, id: str, place: int, at_ms: int | None) -> None:
         text = texts_in(message.get("content"), "\n")
         if text.strip() and self._pieces.add(id):
             self.enter(id, at_ms)
             self.speak(id, text, branch=place)
-            self._leave(place)
+            self._drop_if_taken_back(place)
         for call in objects_at(message, "toolCalls")[:MAX_CALLS_PER_RECORD]:
             self._call(call, id, place, at_ms)
 
@@ -241,17 +239,16 @@ class GeminiSession(Session):
         if self._pieces.add(call_id):
             self.enter(call_id, at_ms)
             self.speak(message_id, "", [asked(call_id, name, mapping_at(call, "args"))], branch=place)
-            self._leave(place)
+            self._drop_if_taken_back(place)
         if status in _ENDED and self._pieces.add(f"{call_id}="):
             ended_ms = time_at(call, "timestamp")
             self.enter(f"{call_id}=", at_ms if ended_ms is None else ended_ms)
             self.answer(call_id, _answer_in(call), tool_name=name, failed=status in _FAILED, branch=place)
-            self._leave(place)
+            self._drop_if_taken_back(place)
 
-    def _leave(self, place: int) -> None:
+    def _drop_if_taken_back(self, place: int) -> None:
         if self._known_taken_back is not None and self._known_taken_back[place]:
             self.take_back("rewound")
-        self.leave()
 
 
 def _answer_in(call: Json) -> str:

@@ -39,7 +39,7 @@ from agent_memory.adapters.harness.databases import (
 )
 from agent_memory.adapters.harness.transcripts import Surroundings, session_after
 from agent_memory.adapters.harness.turn_builder import Asked, Session, asked
-from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark
+from agent_memory.domain.history import UNKNOWN_TYPE, History, SessionMark
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.transcripts.own_marks import typed_words
@@ -150,7 +150,7 @@ class GooseSession(Session):
         self.title = title if title and not _OWN_TITLES.match(title) else None
         self.cwd = text_at(value, "working_dir") or None
         self.agent = text_at(object_in(text_at(value, "model_config_json")), "model_name", "model") or None
-        self.started(time_at(value, "created_at"))
+        self.started_at_ms = time_at(value, "created_at")
         self.automated = bool(text_at(value, "schedule_id")) or text_at(value, "session_type") in _NOT_OF_PERSONS
 
     def take(self, value: Json) -> None:
@@ -166,7 +166,6 @@ class GooseSession(Session):
     def _take_message(self, value: Json) -> None:
         created = number_at(value, "created") or 0
         at_ms = (created if created >= _MS_FROM else created * 1000) if created > 0 else None
-        self.started(at_ms)
         # Made of what the message says: compaction gives all of a session's messages new numbers, and old ones have no id.
         self.enter(f"{created}-{digest_of(str(value.get('role')), repr(value.get('content')))}", at_ms)
         if mapping_at(value, "metadata").get("userVisible") is False:
@@ -175,12 +174,11 @@ class GooseSession(Session):
             self._take_user(objects_at(value, "content"))
         else:
             self._take_agent(objects_at(value, "content"), text_at(value, "id") or None)
-        self.leave()
 
     def _take_user(self, blocks: list[Json]) -> None:
         typed = "\n\n".join(filter(None, map(_typed, blocks)))
-        if typed and not self.begins_with_own_prompt(typed) and (text := typed_words(typed)):
-            self.say(Role.USER, text, raw=typed)
+        if typed:
+            self.hear(typed, typed_words(typed))
         for block in blocks:
             if block.get("type") == "toolResponse":
                 result = mapping_at(block, "toolResult")

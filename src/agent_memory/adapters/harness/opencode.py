@@ -303,7 +303,7 @@ class OpencodeSession(Session):
         title = text_at(value, "title")
         self.title = title if title and not _OWN_TITLES.match(title) else None
         self.cwd = text_at(value, "directory") or None
-        self.started(number_at(mapping_at(value, "time"), "created"))
+        self.started_at_ms = number_at(mapping_at(value, "time"), "created")
         # A session with a parent is a sub-agent's: its last words are the answer of a tool in the parent.
         self.automated = bool(text_at(value, "parentID"))
         revert = mapping_at(value, "revert")
@@ -324,7 +324,7 @@ class OpencodeSession(Session):
         created = number_at(mapping_at(value, "time"), "created")
         is_summary = value.get("summary") is True or value.get("mode") == "compaction"
         self._message_at_hand = _Message(id, role == "user", created, _is_copied(id, created), is_summary)
-        self.started(created)
+        self.started_at_ms = created if self.started_at_ms is None else self.started_at_ms
         self.cwd = self.cwd or text_at(mapping_at(value, "path"), "cwd") or None
         self.agent = text_at(value, "modelID") or self.agent
 
@@ -374,16 +374,13 @@ class OpencodeSession(Session):
                 self._take_user_text(part)
             elif text_at(part, "text").strip() and part.get("synthetic") is not True:
                 self.speak(message.id, text_at(part, "text").strip())
-            self.leave()
 
     def _take_user_text(self, part: Json) -> None:
         text = text_at(part, "text")
         if part.get("ignored") is True or not text.strip():
             self.skip("ignored" if text.strip() else "empty")
         elif part.get("synthetic") is not True:
-            typed = typed_words(text)
-            if typed and not self.begins_with_own_prompt(text):
-                self.say(Role.USER, typed, raw=text)
+            self.hear(text, typed_words(text))
         elif text.lstrip().startswith(_NOTICES):
             self.skip("synthetic")
         else:

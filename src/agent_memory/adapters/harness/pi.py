@@ -21,7 +21,7 @@ from agent_memory.adapters.harness.transcripts import (
     read_session,
 )
 from agent_memory.adapters.harness.turn_builder import Draft, NewFrom, Places, Session, asked
-from agent_memory.domain.history import History, Role, SessionMark
+from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
     is_memory_command,
@@ -103,7 +103,7 @@ class PiSession(Session):
             self.cwd = self.cwd or text_at(value, "cwd") or None
             if text_at(value, "parentSession", "branchedFrom") and self._forked_at_ms is None:
                 self._forked_at_ms = at_ms
-        self.started(at_ms)
+        self.started_at_ms = at_ms if self.started_at_ms is None else self.started_at_ms
         self.agent = text_at(value, "modelId") or text_at(mapping_at(value, "message"), "model") or self.agent
         if kind == "session_info":
             self.title = text_at(value, "name").strip() or self.title
@@ -124,7 +124,6 @@ class PiSession(Session):
                 self._take_custom(value, place)
         if self._known_path is not None and place >= 0 and not self._known_path[place]:
             self.take_back("abandoned-branch")
-        self.leave()
 
     def _take_message(self, message: Json, place: int) -> None:
         role = text_at(message, "role")
@@ -139,12 +138,7 @@ class PiSession(Session):
 
     def _take_user(self, message: Json, place: int) -> None:
         raw = _text_in(message)
-        if self.begins_with_own_prompt(raw):
-            return
-        if text := _typed(raw):
-            self.say(Role.USER, text, branch=place)
-        else:
-            self.skip("command" if raw.strip() else "empty")
+        self.hear(raw, _typed(raw), otherwise="command" if raw.strip() else "empty", branch=place)
 
     def _take_assistant(self, message: Json, place: int) -> None:
         calls = [

@@ -424,7 +424,7 @@ def session_after(
     the mark did not come."""
     session = begin(new_after(mark))
     fill(session)
-    if mark is not None and not session.past_mark and not session.own_call:
+    if mark is not None and not session.mark_came and not session.own_call:
         session = begin(new_after_lost_record(mark))
         fill(session)
         session.skip("mark-not-found")

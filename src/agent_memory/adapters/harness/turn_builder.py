@@ -115,7 +115,7 @@ class Session:
     """One session, as its records come in file order; `history` is what they said so far.
 
     A harness's reader takes each object in `take`: it enters the record (`enter`), adds what it says (`say`, `speak`,
-    `answer`), or counts why that is left out (`skip`), and leaves it (`leave`). It notes facts in the attributes.
+    `answer`), or counts why that is left out (`skip`). It notes facts in the attributes.
 
     Turns are numbered over the whole session, those before the mark and those left out later included, so that a number
     always means the same turn. Of a message that began before the mark only the rest is returned, under the number of its
@@ -146,7 +146,7 @@ class Session:
         """Enough is kept; what comes from here on is for another fetch."""
         # what was taken so far
         self.past_mark = new_from.after_id is None
-        """The record of the mark was taken; what comes now is new."""
+        """What the record at hand says is new."""
         self.position = 0
         """Of the record at hand among those taken."""
         self.number = 0
@@ -189,6 +189,8 @@ class Session:
 
     def enter(self, record_id: str, at_ms: int | None) -> None:
         """What is added from now on is said by this record."""
+        self.past_mark = self.mark_came
+        self.started_at_ms = at_ms if self.started_at_ms is None else self.started_at_ms
         self.position += 1
         self._record_id = record_id
         self._at_ms = at_ms
@@ -196,10 +198,10 @@ class Session:
         self._before_record = (len(self._drafts), self._kept_bytes)
         self._last_at_ms = at_ms if at_ms is not None else self._last_at_ms
 
-    def leave(self) -> None:
-        """The record has said all it says; what the next one says is new if this is the mark's."""
-        if not self.past_mark:
-            self.past_mark = self._record_id == self._new_from.after_id
+    @property
+    def mark_came(self) -> bool:
+        """The record of the mark was taken: what the next one says is new."""
+        return self.past_mark or self._record_id == self._new_from.after_id
 
     def take_back(self, reason: str) -> None:
         """Keep nothing of the turns that began with the record at hand: only their numbers count."""
@@ -214,10 +216,6 @@ class Session:
             count += 1
             own = f"{record_id}.{count}"
         return own
-
-    def started(self, at_ms: int | None) -> None:
-        """A record has this time; the first one's is the session's."""
-        self.started_at_ms = at_ms if self.started_at_ms is None else self.started_at_ms
 
     def skip(self, reason: str, count: int = 1) -> None:
         """Count what was left out; a negative number was not, after all."""
@@ -266,6 +264,16 @@ class Session:
             self._person_spoke = True
             self._message = None
         self._begin(role, _of_others(text) if role is Role.TOOL else text, branch, tool_name)
+
+    def hear(self, raw: str, words: str, *, otherwise: str = "empty", branch: int = -1) -> None:
+        """A text in the person's name: `words` is what they typed of what was recorded. Where there is none, it is counted as
+        something else."""
+        if self.begins_with_own_prompt(raw):
+            return
+        if words:
+            self.say(Role.USER, words, raw=raw, branch=branch)
+        else:
+            self.skip(otherwise)
 
     def begins_with_own_prompt(self, raw: str) -> bool:
         """Whether this text, before the agent's first word, is a prompt of ours; `own_call` then."""
