@@ -9,9 +9,12 @@ spelled differently, one after a fence that is never closed, and a fence that ho
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from functools import wraps
 from itertools import pairwise
+from typing import ParamSpec, TypeVar
 
-from attrs import frozen
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
@@ -29,6 +32,22 @@ _FENCE = re.compile(rb"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]?)*[ \t]*(`{3,
 _ALONE = re.compile(rb" {0,3}(?:%b|%b|%b[ \t]*%b)[ \t]*" % (_START, _END, _START, _END))
 _CODE_SPAN = re.compile(rb"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
+_HEADS = (
+    (re.compile(r"/\.cursor/rules/.+\.mdc\Z"), "description: Memory of earlier sessions\nalwaysApply: true"),
+    (re.compile(r"/\.windsurf/rules/.+\.md\Z"), "trigger: always_on"),
+    (re.compile(r"/\.kiro/steering/.+\.md\Z"), "inclusion: always"),
+    (re.compile(r"/\.github/instructions/.+\.instructions\.md\Z"), 'applyTo: "**"'),
+)
+"""The head without which a harness ignores a rule file: frontmatter that says that it always counts.
+
+https://cursor.com/docs/context/rules, https://docs.windsurf.com/windsurf/cascade/memories, https://kiro.dev/docs/steering,
+https://docs.github.com/en/copilot/customizing-copilot/adding-repository-custom-instructions-for-github-copilot
+"""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_Span = tuple[int, int]
+"""Where something begins and ends."""
 
 
 @frozen
@@ -44,63 +63,81 @@ class Spliced:
     """What was put between the file's own text and a section that was appended."""
 
 
-@frozen
-class _Span:
-    start: int
-    end: int
+class _Ambiguous(ValueError):
+    """Where the section is, or may go, cannot be told; the text says why."""
 
 
-@frozen
-class _Line:
-    start: int
-    text: bytes
-    """Without its end."""
-    fenced: bool
+def _or_failure(function: Callable[P, T]) -> Callable[P, Result[T, str]]:
+    @wraps(function)
+    def returned(*args: P.args, **kwargs: P.kwargs) -> Result[T, str]:
+        try:
+            return Success(function(*args, **kwargs))
+        except _Ambiguous as ambiguous:
+            return Failure(str(ambiguous))
+
+    return returned
 
 
-def splice_section(data: bytes, section: str | None) -> Result[Spliced, str]:
+@_or_failure
+def splice_section(data: bytes, section: str | None) -> Spliced:
     """The file with exactly this section in it, or without any; a Failure says what is ambiguous about its markers.
 
     `section` has its markers, `\\n` line ends and no final one; it gets the line ends of the file. Where there is none yet,
     it is appended after a blank line, and a line end after it. Doing it twice changes nothing.
     """
-    return _find(data).map(lambda found: _without(data, found) if section is None else _with(data, found, section))
+    return _spliced(data, section)
 
 
-def restore_section(data: bytes, change: SectionChange) -> Result[bytes, str]:
+def _spliced(data: bytes, section: str | None) -> Spliced:
+    found = _find(data)
+    return _without(data, found) if section is None else _with(data, found, section)
+
+
+@_or_failure
+def restore_section(data: bytes, change: SectionChange) -> bytes:
     """The file with the section that a change replaced, byte for byte; unchanged where that is there already.
 
     A Failure where the section is neither what the change left nor what it found. A section that the change had appended
     goes with its separator, unless somebody has written on after it.
     """
-
-    def restored(found: _Span | None) -> Result[bytes, str]:
-        current = None if found is None else _text(data[found.start : found.end])
-        if current == change.before:
-            return Success(data)
-        if current != change.after:
-            return Failure("its managed section was changed since")
-        if found is None:
-            return splice_section(data, change.before).map(lambda spliced: spliced.data)
-        if change.before is None:
-            return Success(_cut(data, found, _bytes(change.separator)))
-        return Success(data[: found.start] + _bytes(change.before) + data[found.end :])
-
-    return _find(data).bind(restored)
+    found = _find(data)
+    current = None if found is None else _text(data[found[0] : found[1]])
+    if current == change.before:
+        return data
+    if current != change.after:
+        raise _Ambiguous("its managed section was changed since")
+    if found is None:
+        return _spliced(data, change.before).data
+    if change.before is None:
+        return _cut(data, found, _bytes(change.separator))
+    return data[: found[0]] + _bytes(change.before) + data[found[1] :]
 
 
-def section_in(data: bytes) -> Result[str | None, str]:
+@_or_failure
+def section_in(data: bytes) -> str | None:
     """The section of a file, with its markers; None where there is none."""
-    return _find(data).map(lambda found: None if found is None else _text(data[found.start : found.end]))
+    found = _find(data)
+    return None if found is None else _text(data[found[0] : found[1]])
+
+
+def with_section(path: str, data: bytes | None, section: str) -> Result[Spliced, str]:
+    """`splice_section`; a file that is new or empty gets its head with the section, which goes with it again."""
+    head = "" if data else rule_head(path)
+    spliced = splice_section(data or b"", section)
+    return spliced.map(lambda new: evolve(new, data=head.encode() + new.data, separator=head)) if head else spliced
+
+
+def rule_head(path: str) -> str:
+    """The head that a file at this absolute path needs; empty for one that needs none."""
+    return next((f"---\n{head}\n---\n\n" for pattern, head in _HEADS if pattern.search(path)), "")
 
 
 def _with(data: bytes, found: _Span | None, section: str) -> Spliced:
-    outside = data if found is None else data[: found.start] + data[found.end :]
-    line_end = _line_end_of(outside)
+    line_end = _line_end_of(data if found is None else data[: found[0]] + data[found[1] :])
     text = section.replace("\r\n", "\n").replace("\n", line_end)
     if found is not None:
-        before = _text(data[found.start : found.end])
-        return Spliced(data[: found.start] + _bytes(text) + data[found.end :], before, text)
+        before = _text(data[found[0] : found[1]])
+        return Spliced(data[: found[0]] + _bytes(text) + data[found[1] :], before, text)
     separator = _separator(data, line_end)
     return Spliced(data + _bytes(separator + text + line_end), None, text, separator)
 
@@ -108,16 +145,16 @@ def _with(data: bytes, found: _Span | None, section: str) -> Spliced:
 def _without(data: bytes, found: _Span | None) -> Spliced:
     if found is None:
         return Spliced(data, None, None)
-    line_end = _bytes(_line_end_of(data[: found.start] + data[found.end :]))
-    above = data[: found.start]
+    above = data[: found[0]]
+    line_end = _bytes(_line_end_of(above + data[found[1] :]))
     separator = line_end if above.endswith(line_end * 2) else b""
-    return Spliced(_cut(data, found, separator), _text(data[found.start : found.end]), None, _text(separator))
+    return Spliced(_cut(data, found, separator), _text(data[found[0] : found[1]]), None, _text(separator))
 
 
 def _cut(data: bytes, found: _Span, separator: bytes) -> bytes:
     """Without the section and the line end after it; without the separator too where nothing follows, or two lines of
     the file would become one."""
-    above, below = data[: found.start], data[found.end :]
+    above, below = data[: found[0]], data[found[1] :]
     below = below.removeprefix(b"\r\n") if below.startswith(b"\r\n") else below.removeprefix(b"\n")
     if not below and separator:
         above = above.removesuffix(separator)
@@ -148,57 +185,50 @@ def _bytes(text: str) -> bytes:
 # -- finding ----------------------------------------------------------------------------------------------------------
 
 
-def _find(data: bytes) -> Result[_Span | None, str]:
+@frozen
+class _Line:
+    start: int
+    text: bytes
+    """Without its end."""
+    fenced: bool
+
+
+def _find(data: bytes) -> _Span | None:
     if data.startswith(_BOMS) or b"\0" in data:
-        return Failure("it is no text in UTF-8")
+        raise _Ambiguous("it is no text in UTF-8")
     lines, ends_in_a_fence = _lines(data)
-    fenced_markers = any(each.fenced and _LIKE_A_MARKER.search(each.text) for each in lines)
+    markers = list(_markers(lines))
+    if ends_in_a_fence and (not markers or any(each.fenced and _LIKE_A_MARKER.search(each.text) for each in lines)):
+        raise _Ambiguous("it ends inside a code block that is never closed")
+    match [each for each, _ in markers]:
+        case []:
+            for line, following in pairwise(lines):  # a stray fence above one of ours has swallowed it
+                if line.fenced and line.text.strip() == _START and following.text.strip().startswith(_HEADING):
+                    raise _Ambiguous("its managed section stands inside a code block")
+            return None
+        case [first, second] if (first, second) == (_START, _END):
+            return markers[0][1][0], markers[1][1][1]
+        case [first, second] if (first, second) == (_END, _START):
+            raise _Ambiguous("its end marker comes before its start marker")
+        case [only]:
+            which = "start" if only == _START else "end"
+            raise _Ambiguous(f"it holds only the {which} marker of the managed section")
+        case several:
+            raise _Ambiguous(f"it holds {len(several)} markers of the managed section")
 
-    def one(markers: list[tuple[bytes, _Span]]) -> Result[_Span | None, str]:
-        if ends_in_a_fence and (fenced_markers or not markers):
-            return Failure("it ends inside a code block that is never closed")
-        return _one_section(markers) if markers else _unless_swallowed(lines)
 
-    return _markers(lines).bind(one)
-
-
-def _markers(lines: list[_Line]) -> Result[list[tuple[bytes, _Span]], str]:
+def _markers(lines: list[_Line]) -> Iterator[tuple[bytes, _Span]]:
     """Every marker that counts, in order."""
-    found: list[tuple[bytes, _Span]] = []
     for line in lines:
-        if line.fenced or not _LIKE_A_MARKER.search(_outside_spans(line.text)):
+        prose = _CODE_SPAN.sub(b"``", line.text) if b"`" in line.text else line.text
+        if line.fenced or not _LIKE_A_MARKER.search(prose):
             continue
         here = list(_LIKE_A_MARKER.finditer(line.text))
         if any(each[0] not in (_START, _END) for each in here):
-            return Failure("it holds a marker that is spelled differently from ours")
+            raise _Ambiguous("it holds a marker that is spelled differently from ours")
         if not _ALONE.fullmatch(line.text.removeprefix(_UTF8_BOM)):
-            return Failure("a marker shares its line with other text")
-        found += [(each[0], _Span(line.start + each.start(), line.start + each.end())) for each in here]
-    return Success(found)
-
-
-def _outside_spans(line: bytes) -> bytes:
-    return _CODE_SPAN.sub(b"``", line) if b"`" in line else line
-
-
-def _one_section(markers: list[tuple[bytes, _Span]]) -> Result[_Span | None, str]:
-    match [each for each, _ in markers]:
-        case [first, second] if (first, second) == (_START, _END):
-            return Success(_Span(markers[0][1].start, markers[1][1].end))
-        case [first, second] if (first, second) == (_END, _START):
-            return Failure("its end marker comes before its start marker")
-        case [only]:
-            return Failure(f"it holds only the {'start' if only == _START else 'end'} marker of the managed section")
-        case several:
-            return Failure(f"it holds {len(several)} markers of the managed section")
-
-
-def _unless_swallowed(lines: list[_Line]) -> Result[_Span | None, str]:
-    """No section, unless a fence holds one of ours: then a stray fence above it has swallowed it."""
-    for line, following in pairwise(lines):
-        if line.fenced and line.text.strip() == _START and following.text.strip().startswith(_HEADING):
-            return Failure("its managed section stands inside a code block")
-    return Success(None)
+            raise _Ambiguous("a marker shares its line with other text")
+        yield from ((each[0], (line.start + each.start(), line.start + each.end())) for each in here)
 
 
 def _lines(data: bytes) -> tuple[list[_Line], bool]:
