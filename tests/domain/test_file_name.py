@@ -16,7 +16,6 @@ from agent_memory.domain.text.file_name import (
     MAX_NAME_BYTES,
     file_name_of,
     id_in_name,
-    is_note_name,
     is_safe_name,
     title_in_name,
 )
@@ -71,23 +70,6 @@ def test_a_name_says_title_and_tags_and_ends_with_the_id_p21(title: str, tags: t
     assert_safe(name)
 
 
-def test_tags_are_kept_in_their_order_as_far_as_they_fit() -> None:
-    tags = tuple(f"topic__number-{number:02}" for number in range(20))
-    name = name_of("t" * 300, *tags)
-    assert name == "t" * 120 + " -- topic__number-00 topic__number-01 topic__number-02 id__a1b2c3.md"
-    assert_safe(name)
-
-
-def test_a_long_title_without_tags_uses_all_the_room() -> None:
-    assert len(name_of("t" * 300).encode()) == MAX_NAME_BYTES
-
-
-def test_a_long_title_is_cut_between_graphemes() -> None:
-    name = name_of("ą́" * 100)
-    assert_safe(name)
-    assert set(title_in_name(name).replace("ą́", "")) == set()
-
-
 @pytest.mark.parametrize("letter", ["べ", "한", "é", "ǖ", "ᾧ"])
 def test_a_long_title_whose_letters_a_mac_decomposes_is_cut_for_that_p15(letter: str) -> None:
     assert_safe(name_of(letter * 150))
@@ -136,23 +118,6 @@ def test_two_entries_never_share_a_name_on_a_case_insensitive_normalising_file_s
 def test_a_name_is_read_back(name: str, id: str | None, title: str) -> None:
     assert id_in_name(name) == id
     assert title_in_name(name) == title
-
-
-@pytest.mark.shared
-@pytest.mark.parametrize(
-    ("name", "is_one"),
-    [
-        ("a.md", True),
-        ("a b.tmp.md", True),
-        ("a\n.md", True),
-        (".md", False),
-        (".a.md", False),
-        ("a.MD", False),
-        ("a", False),
-    ],
-)
-def test_notes_are_told_from_other_files_by_name(name: str, is_one: bool) -> None:
-    assert is_note_name(name) is is_one
 
 
 def test_naughty_titles_and_attacks_give_safe_names_p21(shared: Path) -> None:

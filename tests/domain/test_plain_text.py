@@ -82,15 +82,6 @@ def test_what_is_hidden_is_taken_out_and_named_p18(text: str, cleaned: str, remo
     assert removed in result.removed
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\x85", "\u2028", "\u2029", "\v", "\f"])
-def test_every_line_end_becomes_a_newline(end: str) -> None:
-    assert clean_text(f"a{end}b").text == "a\nb"
-
-
-def test_text_is_composed() -> None:
-    assert clean_text("Cafe\u0301").text == "Café"
-
-
 @given(HOSTILE, st.integers(min_value=0, max_value=30))
 def test_one_line_is_clean_and_fits(text: str, max_chars: int) -> None:
     line = one_line(text, max_chars)
@@ -116,10 +107,6 @@ def test_a_cut_falls_between_graphemes(text: str, limit: int) -> None:
         whole = ["".join(graphemes[:count]) for count in range(len(graphemes) + 1)]
         longest = [part for part in whole if size(part) <= limit][-1]
         assert kept == longest or (longest == "" and size(graphemes[0]) > limit)
-
-
-def test_a_grapheme_longer_than_the_limit_is_cut_inside() -> None:
-    assert cut_chars("e" + "\u0301" * 500, 10) == "e" + "\u0301" * 9
 
 
 @pytest.mark.shared

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.text.ids import ID_PATTERN
-from agent_memory.domain.text.tags import MAX_TAG_CHARS, normal_tag, normal_tags, split_tags
+from agent_memory.domain.text.tags import MAX_TAG_CHARS, normal_tag, split_tags
 
 
 @pytest.mark.parametrize(
@@ -56,14 +56,6 @@ def test_a_normal_tag_is_short_safe_and_stays_as_it_is_p21(text: str) -> None:
         assert normal_tag(tag) == tag
 
 
-def test_a_list_keeps_its_order_and_each_tag_once() -> None:
-    assert normal_tags(["b", "a", "topic__b", "..", "A"]) == ("topic__b", "topic__a")
-
-
 @pytest.mark.parametrize("text", ["a b", "a,b", " a , b ", "a\tb\n", "a,,b,"])
 def test_a_list_is_separated_by_commas_or_white_space(text: str) -> None:
     assert split_tags(text) == ("a", "b")
-
-
-def test_an_empty_list_has_no_tags() -> None:
-    assert split_tags(" ,, ") == ()

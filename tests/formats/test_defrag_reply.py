@@ -12,8 +12,7 @@ from returns.result import Failure, Success
 from agent_memory.domain.actions import Archive, DefragProposal, Edit, Merge, Rename, Retag, Split, SplitPart
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import ReplyRefused
-from agent_memory.formats.reply import MAX_ACTIONS, MAX_TIER_IDS, parse_defrag_reply
-from agent_memory.formats.reply_envelope import MAX_REPLY_CHARS
+from agent_memory.formats.reply import MAX_TIER_IDS, parse_defrag_reply
 
 NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
@@ -83,18 +82,6 @@ def test_an_optional_member_may_be_null() -> None:
         Split(C, (SplitPart("Part", "text"), SplitPart("Part", "text"))),
     )
     assert proposal.dropped == ()
-
-
-def test_a_passage_may_be_replaced_by_nothing() -> None:
-    assert accepted(envelope(actions=[{**EDIT, "replace": ""}])).actions == (Edit(A, "8080", ""),)
-
-
-def test_nothing_to_do_is_an_answer() -> None:
-    assert accepted(envelope(actions=[])) == DefragProposal()
-
-
-def test_tiers_alone_are_an_answer() -> None:
-    assert accepted(envelope(tiers={"hot": [A], "warm": []})) == DefragProposal(tiers=TierList((A,)))
 
 
 @pytest.mark.parametrize("members", [{}, {"actions": None}, {"tiers": {"hot": [], "warm": []}}, {"entries": []}])
@@ -211,58 +198,6 @@ def test_the_same_action_again_is_dropped() -> None:
     assert [(each.subject, each.reasons) for each in proposal.dropped] == [
         (f"rename of {C}", ("it stands in the reply twice",))
     ]
-
-
-def test_an_unknown_member_of_the_envelope_is_reported() -> None:
-    assert reasons_of(accepted(envelope(actions=[RENAME], updates=[]))) == "'updates' is unknown in a reply"
-
-
-def test_over_the_limits_the_whole_reply_is_refused() -> None:
-    archive = [{"action": "archive", "id": f"id__{n:06}".replace("0", "z"), "reason": "x"} for n in range(111, 999)]
-    assert len(accepted(envelope(actions=archive[:MAX_ACTIONS])).actions) == MAX_ACTIONS
-    assert "actions has 101 items, at most 100" in refused(envelope(actions=archive[: MAX_ACTIONS + 1]))
-    assert "longer than" in refused(GOOD + " " * MAX_REPLY_CHARS)
-
-
-def test_a_bad_envelope_lists_every_problem() -> None:
-    assert refused(json.dumps({"version": 3, "nonce": NONCE, "actions": {"0": 1}})) == (
-        "version is 3, expected 1; actions is an object, expected a list"
-    )
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"Here you go:\n```json\n{GOOD}\n```\nLet me know!",
-        f'<think>{{"entries": [{{"title": "draft"}}]}}</think>\n{GOOD}',
-        f"<think>a draft: {envelope(actions=[])}</think>{GOOD}",
-        "\ufeff" + json.dumps(json.loads(GOOD), indent=2).replace("\n", "\r\n"),
-        f'[agent-memory]\nnonce: {NONCE}\n{{"nonce": "<nonce>", "actions": []}} {{{{ "\' `}}\n\n{GOOD}',
-        f"{GOOD}\n\nagain:\n{GOOD}",
-    ],
-)
-def test_whatever_stands_around_the_object_is_ignored(text: str) -> None:
-    assert accepted(text) == accepted(GOOD)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "I'm sorry, but I can't help with that.",
-        'I cannot.\n\n{"actions": []}',
-        GOOD.replace(NONCE, "0" * 32),
-        f"{GOOD}\n{envelope(actions=[])}",
-        GOOD.replace('"title":', '"title": "../../evil", "title":', 1),
-        "[" * 200_000 + "]" * 200_000,
-    ],
-)
-def test_text_without_one_envelope_is_refused(text: str) -> None:
-    assert refused(text)
-
-
-def test_without_a_nonce_every_reply_is_refused() -> None:
-    assert isinstance(parse_defrag_reply('{"version": 1, "nonce": "", "actions": []}', ""), Failure)
 
 
 @given(st.integers(min_value=0, max_value=len(GOOD) - 1))

@@ -7,7 +7,7 @@ from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.undo_run import Footprint, SectionChange
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.formats.footprint_diff import backwards, diff_parts, logged_changes, note_changes, render_diff
+from agent_memory.formats.footprint_diff import diff_parts, logged_changes, note_changes, render_diff
 from agent_memory.formats.note import render_note
 from agent_memory.formats.tiers_json import render_tiers
 
@@ -48,11 +48,6 @@ class TestActs:
         files = (FileChange(PATH, OLD, None), FileChange("topics/Ports of the api -- id__a1b2c3.md", None, renamed))
         assert acts(*files) == [("replace", ("id__a1b2c3",), (), "Ports of the api")]
 
-    def test_a_file_that_is_no_note_goes_by_its_name(self) -> None:
-        broken = FileState(b"---\ntitle: [\n---\n", 1)
-        assert acts(FileChange("topics/Odd id__d4e5f6.md", broken, None)) == [("remove", ("id__d4e5f6",), (), "Odd")]
-        assert acts(FileChange("topics/odd.md", FileState(b"\xff", 1), None))[0][1] == ("topics/odd.md",)
-
     def test_a_secret_notes_title_is_not_told(self) -> None:
         secret = state("The key.", evolve(META, sensitivity=Sensitivity.SECRET))
         assert acts(FileChange(PATH, OLD, secret)) == [("replace", ("id__a1b2c3",), (), "a secret note")]
@@ -65,9 +60,6 @@ class TestDiff:
         assert "-The api has 8080." in text
         assert "+The api has 9090." in text
         assert f"# the earlier version is kept as {VERSION}" in text
-
-    def test_several_changes_of_a_note_are_one_diff(self) -> None:
-        assert shown(FileChange(PATH, None, OLD), FileChange(PATH, OLD, NEW)) == shown(FileChange(PATH, None, NEW))
 
     def test_a_retired_note_says_where_it_is(self) -> None:
         text = shown(FileChange(PATH, OLD, None), FileChange(RETIRED, None, OLD))
@@ -95,10 +87,6 @@ class TestDiff:
         assert "-hot   id__a1b2c3  Ports" in parts[1].lines
         assert "+warm  id__d4e5f6  Linters" in parts[1].lines
 
-    def test_a_damaged_tier_list_is_shown_as_it_is(self) -> None:
-        change = FileChange("state/tiers.json", FileState(b"{"), FileState(render_tiers(TierList())))
-        assert "-{" in shown(change)
-
     def test_sections_are_shown_under_their_targets(self) -> None:
         section = SectionChange(
             "/home/dana/AGENTS.md", None, "<!-- agent-memory:start -->\nHot\n<!-- agent-memory:end -->"
@@ -112,8 +100,3 @@ class TestDiff:
         text = shown(FileChange(PATH, OLD, hostile))
         assert "owned" in text
         assert not set(text) & set("\x1b\x07\x9b")
-
-    def test_backwards_is_what_an_undo_would_change(self) -> None:
-        footprint = Footprint((FileChange(PATH, None, OLD), FileChange(PATH, OLD, NEW)))
-        assert backwards(footprint).files == (FileChange(PATH, NEW, None),)
-        assert backwards(backwards(footprint)).files == (FileChange(PATH, None, NEW),)

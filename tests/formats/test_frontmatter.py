@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -136,7 +134,3 @@ def test_text_written_as_a_value_reads_back_the_same_quickly_and_completely(text
 )
 def test_text_that_some_reader_takes_for_something_else_is_quoted(word: str) -> None:
     assert text_scalar(word) == f'"{word}"'
-
-
-def test_special_floats_read_back() -> None:
-    assert read_completely("a: [.inf, -.inf]") == {"a": [math.inf, -math.inf]}

@@ -32,23 +32,11 @@ def test_a_task_of_which_nothing_is_open_is_not_shown() -> None:
     )
 
 
-def test_of_many_open_boxes_the_first_are_shown_and_the_rest_is_counted() -> None:
-    passage = passage_of(shown("".join(f"- [ ] step {number}\n" for number in range(1, 24))))
-    assert passage is not None
-    assert passage.whole.splitlines()[-2:] == ["- [ ] step 20", f"- and 3 more: `memory read {ID}`"]
-
-
 def test_a_secret_in_a_box_is_not_shown_p20() -> None:
     secret = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
     passage = passage_of(shown(f"- [ ] replace {secret} soon\n"))
     assert passage is not None
     assert (secret in passage.whole, "- [ ] replace" in passage.whole) == (False, True)
-
-
-def test_a_task_without_boxes_is_shown_as_it_stands() -> None:
-    passage = passage_of(shown("Ask Ana first."))
-    assert passage is not None
-    assert "Ask Ana first." in passage.whole
 
 
 def test_of_a_note_that_is_only_its_title_and_of_one_in_brief_one_line_says_all() -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -34,13 +32,6 @@ def test_a_line_says_what_was_recorded(record: LedgerRecord) -> None:
     assert parse_ledger_line(line) == record
     assert line.count(b"\n") == 1
     assert line.endswith(b"\n")
-
-
-@settings(max_examples=60)
-@given(records)
-def test_it_says_the_same_however_its_json_is_spaced(record: LedgerRecord) -> None:
-    spaced = json.dumps(json.loads(render_ledger_line(record)), separators=(" , ", " : ")).encode()
-    assert parse_ledger_line(spaced) == record
 
 
 def test_the_longest_read_is_far_below_what_one_write_keeps_whole_p7() -> None:
@@ -84,10 +75,6 @@ def test_a_cut_line_is_no_record(record: LedgerRecord, data: st.DataObject) -> N
 )
 def test_what_is_not_ours_is_no_record(line: bytes) -> None:
     assert parse_ledger_line(line) is None
-
-
-def test_every_problem_of_a_read_is_named() -> None:
-    assert len(problems_of(Read("../x", -1, "a b"))) == 3
 
 
 @settings(max_examples=60)

@@ -81,12 +81,6 @@ class TestWhatItSays:
         ):
             assert section.text == f"{SECTION_START}\n{SECTION_HEADING}: {said}\n{SECTION_END}"
 
-    def test_notes_of_other_places_are_never_told_to_be_none(self) -> None:
-        """Or an agent takes the memory for empty, of which most belongs to repositories."""
-        hot = note("h")
-        assert "finds those of other places" in rendered([hot], cold=[note("e", scope=LAMP)]).text
-        assert "memory search" not in rendered([hot]).text
-
     @pytest.mark.parametrize("target", [GLOBAL, Target("/src/lamp/AGENTS.md", frozenset({LAMP}), in_repository=True)])
     @pytest.mark.parametrize(
         ("hot", "warm", "cold"),
@@ -116,10 +110,6 @@ class TestWhatItSays:
         assert "It says" not in said
         assert "The lamp" not in said
         assert len(said) <= 300, said
-
-    def test_a_heading_that_repeats_the_title_is_not_shown_twice(self) -> None:
-        assert rendered([note("h", "# Ports\n\nText.")]).text.count("Ports") == 1
-        assert rendered([note("h", "# Other\n\nText.")]).text.count("Other") == 1
 
     def test_whose_word_it_is_is_said(self) -> None:
         assert "(concluded by an agent)" in rendered(warm=[note("h", origin=Origin.AGENT)]).text
@@ -181,10 +171,6 @@ class TestWhoIsShown:
         assert (found.hot, found.warm) == ((), ("id__xxxxxx",))
         assert "run make" not in found.text
 
-    def test_what_cites_no_turn_has_a_line_at_most(self) -> None:
-        found = rendered([note("x", origin=Origin.AGENT)])
-        assert (found.hot, found.warm) == ((), ("id__xxxxxx",))
-
     def test_a_pinned_one_is_hot_whatever_the_tier_list_says_p13(self) -> None:
         pinned = note("p", pinned=True)
         facts = SectionFacts(
@@ -192,28 +178,11 @@ class TestWhoIsShown:
         )
         assert (render_section(facts).hot, render_section(facts).warm) == (("id__pppppp",), ())
 
-    def test_merge_conflicts_are_not_shown_whole(self) -> None:
-        conflicted = note("x", "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs")
-        found = rendered([StoredEntry(evolve(conflicted.listed, conflicted=True), conflicted.body)])
-        assert (found.hot, found.warm) == ((), ("id__xxxxxx",))
-        assert "conflicts" in found.warnings[0]
-
     def test_a_secret_in_a_note_that_was_written_by_hand_is_not_shown_p20(self) -> None:
         key = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
         text = rendered([note("h", f"The token is {key}.")], [note("w", description=f"token {key}")]).text
         assert key not in text
         assert "The token is" in text
-
-    def test_nor_is_one_in_its_title_or_in_the_name_of_its_file_p20(self) -> None:
-        title = "Token ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
-        found = rendered([note("h", title=title)], [note("w", title=title, description="What it is for.")])
-        assert "16C7e42F292c6912" not in found.text
-        assert "### Token [redacted" in found.text
-        assert "- id__wwwwww — What it is for." in found.text
-
-    def test_what_went_away_meanwhile_is_not_shown(self) -> None:
-        facts = SectionFacts(TierList(("id__gone11",), ("id__gone22",)), {}, {}, GLOBAL)
-        assert "none yet" in render_section(facts).text
 
 
 class TestRoom:
@@ -224,21 +193,10 @@ class TestRoom:
         assert "(No room: 1 shortened.)" in found.text
         assert "a" * 300 in found.text
 
-    def test_a_smaller_one_may_fit_where_a_larger_one_does_not(self) -> None:
-        found = rendered([note("a", "a" * 900), note("b", "short")], budget=SectionBudget(300, 0))
-        assert (found.hot, found.warm, found.cold) == (("id__bbbbbb",), (), 1)
-        assert (found.demoted_hot, found.demoted_warm) == (1, 1)
-
     def test_pins_always_fit_with_a_warning_p13(self) -> None:
         found = rendered([note("a", "a" * 90), note("p", "p" * 900, pinned=True)], budget=SectionBudget(300, 60))
         assert (found.hot, found.warm) == (("id__pppppp",), ("id__aaaaaa",))
         assert "300 characters" in found.warnings[0]
-
-    def test_warm_lines_are_limited_and_the_rest_is_counted(self) -> None:
-        found = rendered([], [note(name) for name in "abcd"], budget=SectionBudget(6_000, 3))
-        assert (len(found.warm), found.demoted_warm, found.cold) == (3, 1, 1)
-        assert "finds 1 more;" in found.text
-        assert "(No room: 1 cut.)" in found.text
 
 
 # -- properties -------------------------------------------------------------------------------------------------------

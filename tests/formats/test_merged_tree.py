@@ -98,10 +98,6 @@ class TestANote:
         added = Merged(live(OLD), live(OLD), {**live(OLD), **live(entry(B, "Added."))})
         assert added.bodies() == ["Words of old.", "Added."]
 
-    def test_what_both_left_alone_or_one_removed_is_as_it_is(self) -> None:
-        assert Merged(live(OLD), live(OLD), live(OLD)).files() == live(OLD)
-        assert Merged(live(OLD), {}, live(OLD)).files() == {}
-
     def test_removed_on_one_machine_and_changed_on_the_other_it_stays(self) -> None:
         for ours, theirs in (({}, live(NEW)), (live(NEW), {})):
             merged = Merged(live(OLD), ours, theirs)
@@ -157,26 +153,11 @@ class TestANote:
         assert "from another machine" in beside
         assert repr(beside) in merged.remarks()[0]
 
-    @pytest.mark.parametrize("renamed", ["ours", "theirs"])
-    def test_it_is_called_as_the_side_that_renamed_it_does(self, renamed: str) -> None:
-        moved = entry(A, "Words of old.", title="Renamed", at_ms=NOON_MS + 5)
-        edited = entry(A, "New words.", at_ms=NOON_MS + 9)
-        ours, theirs = (moved, edited) if renamed == "ours" else (edited, moved)
-        merged = Merged(live(OLD), live(ours), live(theirs))
-        assert [path for path in merged.files() if path.startswith("topics/")] == list(live(moved))
-        assert merged.bodies() == ["New words."]
-
     def test_renamed_on_both_machines_it_is_called_by_its_merged_title(self) -> None:
         ours = entry(A, "Words of old.", title="Ours", at_ms=NOON_MS + 5)
         theirs = entry(A, "Words of old.", title="Theirs", at_ms=NOON_MS + 9)
         merged = Merged(live(OLD), live(ours), live(theirs))
         assert [path for path in merged.files() if path.startswith("topics/")] == list(live(theirs))
-
-    def test_two_archived_versions_become_one_archived_note(self) -> None:
-        merged = Merged(retired(OLD), retired(NEW), retired(LATER))
-        (body,) = merged.bodies("archive/")
-        assert "New words." in body
-        assert "Other words." in body
 
 
 class TestNames:
@@ -193,11 +174,6 @@ class TestNames:
         beside = {each for each in merged.files if each not in (path, IGNORE_FILE)}
         assert merged.files[path] == ours[path]
         assert [merged.files[each] for each in beside] == [theirs[path]]
-
-    def test_of_two_names_that_differ_in_case_only_one_gives_way(self) -> None:
-        merged = Merged({}, {"notes/Plan.txt": b"one"}, {"notes/plan.txt": b"other"})
-        assert sorted(merged.files().values()) == [b"one", b"other"]
-        assert len({path.casefold() for path in merged.files()}) == 2
 
     def test_of_two_versions_with_one_time_the_later_found_gets_the_next_millisecond_p12(self) -> None:
         taken = f"archive/{A}/{NEW.meta.updated_at_ms}.md"
@@ -243,24 +219,12 @@ class TestForgotten:
             meta = parse_note(merged.files()[path], path, 0).unwrap().entry.meta
             assert [each.thread_id for each in meta.sources] == ["stays"]
 
-    def test_of_two_tombstones_of_a_note_the_later_counts_p28(self) -> None:
-        earlier = evolve(self.GONE, at_ms=NOON_MS - 1)
-        assert Merged({}, tombstone(earlier), live(OLD)).bodies() == ["Words of old."], "made after it was forgotten"
-        assert Merged({}, tombstone(earlier, self.GONE), live(OLD)).bodies() == []
-
-    def test_what_is_no_tombstone_forgets_nothing(self) -> None:
-        assert Merged({}, {f"{FORGOTTEN}0.json": b"{"}, live(OLD)).bodies() == ["Words of old."]
-
 
 class TestOtherFiles:
     def test_one_that_both_changed_lies_there_twice(self) -> None:
         merged = Merged({"plan.txt": b"old"}, {"plan.txt": b"one"}, {"plan.txt": b"other"})
         assert merged.files()["plan.txt"] == b"one"
         assert merged.files()[f"plan (from another machine {blob(b'other')[:8]}).txt"] == b"other"
-
-    def test_one_that_was_removed_and_changed_stays(self) -> None:
-        for ours, theirs in (({}, {"plan.txt": b"new"}), ({"plan.txt": b"new"}, {})):
-            assert Merged({"plan.txt": b"old"}, ours, theirs).files() == {"plan.txt": b"new"}
 
     def test_one_that_one_machine_alone_changed_or_removed_is_as_that_has_it(self) -> None:
         assert Merged({"plan.txt": b"old"}, {"plan.txt": b"old"}, {"plan.txt": b"new"}).files() == {"plan.txt": b"new"}

@@ -13,7 +13,6 @@ from returns.result import Failure, Success
 from ruamel.yaml import YAML
 
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
-from agent_memory.domain.text.derive import derive_description
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
@@ -118,19 +117,9 @@ class TestReading:
         assert (note.meta.id, note.meta.title, note.provisional_id) == ("id__a1b2c3", "xstate guard patterns", False)
         assert parsed("---\n---\n", "id__a1b2c3.md").meta.title == "untitled"
 
-    def test_the_frontmatter_leads_over_the_file_name(self) -> None:
-        assert parsed("---\ntitle: Other\n---\n", PATH).meta.title == "Other"
-
-    def test_missing_times_are_those_of_the_file_and_of_creation(self) -> None:
-        assert parsed("---\ncreatedAt: 5\n---\n").meta.updated_at_ms == 5
-        assert parsed("---\ntitle: x\n---\n").meta.created_at_ms == MTIME_MS
-
     def test_null_and_empty_count_as_missing(self) -> None:
         note = parsed('---\ntitle: ""\ndescription:\nkind: null\nconfidence: ~\ntags:\n---\nFirst. Second.\n')
         assert note.meta == parsed("First. Second.\n").meta
-
-    def test_bare_tags_get_their_prefix_and_stay_unique(self) -> None:
-        assert parsed("---\ntags: [X, topic__x, 'Area__A b']\n---\n").meta.tags == ("topic__x", "area__a-b")
 
     @pytest.mark.parametrize("mark", ["", "\ufeff"])
     @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -138,20 +127,6 @@ class TestReading:
         text = mark + FULL.replace("\n", end)
         for given_as in (text, text.encode()):
             assert parsed(given_as, PATH) == ParsedNote(FULL_META, "Body with [[id__c3d4e5]].")
-
-    def test_a_body_may_start_with_a_rule(self) -> None:
-        assert parsed("---\ntitle: x\n---\n\n---\nafter\n---\n").body == "---\nafter\n---"
-        assert parsed("\n---\nno frontmatter\n").body == "---\nno frontmatter"
-
-    def test_the_first_line_of_a_body_keeps_its_indentation(self) -> None:
-        assert parsed("---\ntitle: x\n---\n\n\n    code\n\n\n").body == "    code"
-
-    def test_unknown_keys_are_let_through(self) -> None:
-        assert parsed("---\ncssclass: {a: [1, {b: c}]}\ntitle: x\n---\n").meta.title == "x"
-
-    @pytest.mark.parametrize("title", ["no", "1.2.3", "2026-02-13", "0x", "1e", "~x"])
-    def test_what_only_old_yaml_takes_for_something_else_is_text(self, title: str) -> None:
-        assert parsed(f"---\ntitle: {title}\n---\n").meta.title == title
 
     def test_a_merge_conflict_in_the_body_is_told_and_the_note_still_readable(self) -> None:
         note = parsed("---\ntitle: x\n---\na\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> other\n")
@@ -383,11 +358,6 @@ class TestWriting:
             "createdAt: 1\nupdatedAt: 2\n---\n\nBody text. More.\n"
         )
 
-    def test_an_empty_description_is_left_to_be_derived(self) -> None:
-        entry = MemoryEntry(evolve(FULL_META, description=""), "First. Second.")
-        assert parsed(render_note(entry)).meta.description == "First."
-        assert parsed(render_note(entry, FULL)).meta.description == "First."
-
     @settings(max_examples=200)
     @given(ENTRIES)
     def test_what_is_written_reads_back_the_same(self, entry: MemoryEntry) -> None:
@@ -397,10 +367,6 @@ class TestWriting:
         assert not text.endswith("\n\n")
         assert render_note(parsed(text).entry, text) == text
 
-    @given(ENTRIES, ENTRIES)
-    def test_what_is_rewritten_reads_back_the_same(self, before: MemoryEntry, after: MemoryEntry) -> None:
-        assert parsed(render_note(after, render_note(before))).entry == after
-
     @given(st.text(st.characters(), min_size=1, max_size=20), st.text(st.sampled_from("a\r\n\ud800\x85"), max_size=12))
     def test_any_text_can_be_written_and_then_stays_as_it_is(self, title: str, body: str) -> None:
         text = render_note(MemoryEntry(evolve(FULL_META, title=title, description=""), body))
@@ -409,12 +375,6 @@ class TestWriting:
         assert render_note(once, text) == text
         assert "\ud800" not in once.body
         assert "\r" not in once.body
-
-    def test_a_derived_description_follows_the_body(self) -> None:
-        text = render_note(MemoryEntry(Meta("id__a1b2c3", "T", 1, 2, description="Old."), "Old. Body."))
-        body = "New. Body."
-        meta = evolve(parsed(text).meta, description=derive_description(body))
-        assert "description" not in render_note(MemoryEntry(meta, body), text)
 
     @pytest.mark.shared
     def test_naughty_strings_survive_in_every_text(self, shared: Path) -> None:
@@ -545,28 +505,6 @@ New body.
         assert f"\n{changed}\n" in written
         assert parsed(written).meta.tags == after
         assert "\nother: 1\n" in written
-
-    @pytest.mark.parametrize(
-        ("block", "kept"),
-        [
-            ("{title: Old, custom: [1, 2]} # all", "# all\ntitle: New\ncustom: [1, 2]"),
-            ("? title\n: Old # why", "# why"),
-            ("? |\n  a key\n: - 1\ntitle: Old", "? |\n  a key\n: - 1\n"),
-            ("  title: Old\n  custom: x # why", "  custom: x # why"),
-            ("    title: Old\n    custom: x # why", "    custom: x # why"),
-            ("# only a comment", "# only a comment"),
-            ("", ""),
-            ("# a\nsources: [] # why\nz: 1", "\nsources: # why\n  - {harness: pi, threadId: x}\nz: 1\n"),
-            ("sources: # why\n  -\n    harness: amp\n    mine: 1", "# why"),
-        ],
-    )
-    def test_other_ways_to_write_a_block_are_rewritten_too(self, block: str, kept: str) -> None:
-        text = f"---\n{block}\n---\nBody.\n".replace("---\n\n---", "---\n---")
-        note = parsed(text)
-        meta = evolve(note.meta, title="New", pinned=True, sources=(*note.meta.sources, Source(Harness.PI, "x")))
-        written = render_note(MemoryEntry(meta, note.body), text)
-        assert parsed(written).entry == MemoryEntry(meta, note.body)
-        assert kept in written
 
     def test_an_unknown_key_inside_a_source_survives_while_the_source_does(self) -> None:
         text = "---\nsources:\n  - {harness: amp, mine: 1}\n---\n"

@@ -15,7 +15,6 @@ from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.inbox_entry import Context, InboxEntry, SessionFile
 from agent_memory.domain.planning.drafts import ECHOED
 from agent_memory.domain.planning.shown import choose_shown
-from agent_memory.domain.transcripts.own_marks import PROMPT_MARKER, is_own_prompt
 from agent_memory.domain.transcripts.windows import cut_windows
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin
 from agent_memory.errors import ConfigInvalid
@@ -76,14 +75,6 @@ def section(prompt: str, name: str) -> str:
     found = re.search(rf"^<<<{FENCE} {name}\n(.*?)\n{FENCE}>>>$", prompt, re.DOTALL | re.MULTILINE)
     assert found, name
     return found[1]
-
-
-def test_the_first_line_is_the_marker_and_the_second_the_nonce_and_its_only_occurrence() -> None:
-    """P23"""
-    prompt = rendered(user(1, "Hello"))
-    assert prompt.split("\n")[:2] == [PROMPT_MARKER, f"nonce: {NONCE}"]
-    assert prompt.count(NONCE) == 1
-    assert is_own_prompt(prompt)
 
 
 def test_turns_are_numbered_and_say_who_speaks_and_when() -> None:
@@ -159,16 +150,6 @@ def test_hidden_characters_and_secrets_do_not_reach_the_agent() -> None:
     assert not re.search("[\u202e\U000e0000-\U000e007f]", prompt)
 
 
-def test_a_secret_that_runs_over_a_turn_hides_no_other_turn() -> None:
-    prompt = rendered(user(1, "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA"), user(2, "Use pnpm."))
-    assert "[2] user: Use pnpm." in prompt
-
-
-def test_placeholders_in_text_from_outside_are_not_filled() -> None:
-    prompt = rendered(user(1, "{{catalog}} {{fence}} {{transcript}}"))
-    assert "[1] user: {{catalog}} {{fence}} {{transcript}}" in prompt
-
-
 def test_the_catalog_lists_what_fits_and_counts_the_rest() -> None:
     catalog = tuple(listed(f"id__{n:06}".replace("0", "z"), f"Title {n}") for n in range(1, 200))
     text = section(rendered(user(1, "x"), catalog=catalog), "catalog")
@@ -230,18 +211,6 @@ def budget_of(max_prompt_chars: int, catalog: tuple[Listed, ...] = ()) -> Prompt
     assert isinstance(result, Success)
     budget: PromptBudget = result.unwrap()
     return budget
-
-
-def test_without_entries_the_transcript_gets_all_the_room() -> None:
-    budget = budget_of(120_000)
-    assert budget.catalog_chars == 0
-    assert budget.window_chars(0) > 98_000
-
-
-def test_notes_get_at_most_a_third() -> None:
-    budget = budget_of(120_000, tuple(listed(f"id__{n:06}", "t" * 100) for n in range(1_000)))
-    assert 30_000 < budget.shown_chars <= 40_000
-    assert budget.catalog_chars <= 15_000
 
 
 def test_too_little_room_is_refused_with_the_least_that_is_needed() -> None:

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from agent_memory.adapters.disk.root_files import Codec
-from agent_memory.domain.change import Applied, Create, Retire
+from agent_memory.domain.change import Create, Retire
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote
 from agent_memory.domain.queue import Pending
 from agent_memory.domain.run import KeptReply, Run, Work
-from agent_memory.domain.run_log import LoggedAction, LoggedRun, LoggedSession, logged_actions
+from agent_memory.domain.run_log import LoggedAction, LoggedRun, LoggedSession
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import AgentMissing, StateCorrupt
+from agent_memory.errors import StateCorrupt
 from agent_memory.formats.run_json import (
     CHANGES,
     CHECKPOINT,
@@ -28,7 +28,6 @@ from agent_memory.formats.run_json import (
     parse_report,
     render_report_document,
 )
-from agent_memory.wording import describe
 
 NOON_MS = 1_772_409_600_000
 PENDING = Pending(InboxEntry(NOON_MS, Harness.MANUAL, InlineNote("Tea", "Green.")), "one.json", ("one.json",))
@@ -145,20 +144,6 @@ text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 actions = st.builds(LoggedAction, text, st.tuples(text), st.tuples(text, text), text, text)
 
 
-@settings(max_examples=60)
-@given(st.lists(actions, max_size=4), text, st.lists(text, max_size=3))
-def test_any_words_survive(done: list[LoggedAction], summary: str, dropped: list[str]) -> None:
-    run = evolve(RUN, actions=tuple(done), summary=summary, dropped=tuple(dropped))
-    assert parsed(render_report_document(run)) == run
-
-
-def test_an_error_is_told_by_its_code_and_in_words() -> None:
-    error = AgentMissing("llm")
-    document = render_report_document(evolve(RUN, result="paused"), error)
-    assert json.loads(document)["error"] == {"code": "agent-missing", "message": describe(error)}
-    assert parsed(document).error == describe(error)
-
-
 def test_sessions_are_read_with_their_outcome() -> None:
     document = render_report_document(RUN, more={"sessions": [SESSION], "waiting": 0})
     assert parsed(document).sessions == (LoggedSession("amp", "T-1", "written", "", ("id__a1b2c3",), ("b: too long",)),)
@@ -188,18 +173,3 @@ def test_a_damaged_report_is_an_error_that_says_where_p6(damage: dict[str, objec
     with pytest.raises(StateCorrupt) as refused:
         parsed(json.dumps(document))
     assert any(problem in each for each in refused.value.problems), refused.value.problems
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "[" * 100_000, '{"version": 1'])
-def test_what_is_no_report_is_an_error_p6(text: str) -> None:
-    with pytest.raises(StateCorrupt):
-        parsed(text)
-
-
-def test_a_created_entry_is_new_and_every_other_was_there() -> None:
-    made = [
-        Applied("id__a1b2c3", act, "topics/x.md", (), None, None, "Ports") for act in ("create", "replace", "retire")
-    ]
-    create, replace, retire = logged_actions(made)
-    assert (create.ids, create.new_ids, create.words) == ((), ("id__a1b2c3",), "Ports")
-    assert {(each.ids, each.new_ids) for each in (replace, retire)} == {(("id__a1b2c3",), ())}

@@ -104,11 +104,6 @@ def test_a_unit_quotes_what_systemd_would_read_otherwise() -> None:
     assert "Persistent=true\n" in render_timer(SOURCE, job())
 
 
-def test_a_short_tick_has_a_short_delay() -> None:
-    assert render_timer(SOURCE, job(1 / 60)).count("RandomizedDelaySec=") == 2
-    assert "RandomizedDelaySec=6s\n" in render_timer(SOURCE, job(1 / 60))
-
-
 def test_a_line_of_a_crontab_reaches_the_shell_as_it_was_meant(tmp_path: Path) -> None:
     program = tmp_path / "ü 'x' 100% $HOME" / "memory"
     program.parent.mkdir()

@@ -51,12 +51,6 @@ def test_untouched_it_is_what_it_was(current: bytes | None) -> None:
     assert (gone.after, gone.placed) == (current, ())
 
 
-def test_twice_is_once() -> None:
-    once = installed(b'{"a": 1}', hook(), server())
-    twice = with_placed(once.after, "jsonc", record_of(once), once.baseline, (hook(), server()))
-    assert twice == once
-
-
 def test_a_new_place_of_the_program_replaces_the_old_one() -> None:
     once = installed(b'{"a": 1}', hook("/old/memory"), server("/old/memory"))
     moved = with_placed(once.after, "jsonc", record_of(once), once.baseline, (hook(), server()))
@@ -88,11 +82,6 @@ def test_a_crash_before_the_file_was_written_leaves_nothing_to_take_out() -> Non
     assert gone.after == b'{"a": 1}'
 
 
-def test_a_file_that_somebody_removed_stays_removed() -> None:
-    revision = installed(b'{"a": 1}', hook())
-    assert without_placed(None, record_of(revision), revision.baseline, EVERYBODY).after is None
-
-
 def test_the_version_that_came_with_ours_stays_for_hooks_of_somebody_elses() -> None:
     version = Member(("version",), 1, optional=True, stays=True, part=Part.HOOKS, harnesses=("cursor",))
     revision = installed(None, version, hook())
@@ -106,12 +95,6 @@ def test_the_version_that_came_with_ours_stays_for_hooks_of_somebody_elses() -> 
 
 class TestWhole:
     OURS = Whole("// ours\n", Part.HOOKS, ("amp",))
-
-    def test_made_and_removed(self) -> None:
-        made = with_placed(None, "whole", None, None, (self.OURS,))
-        assert (made.after, made.baseline) == (b"// ours\n", None)
-        gone = without_placed(made.after, record_of(made, "whole"), None, frozenset(("amp",)))
-        assert (gone.after, gone.set_aside) == (None, False)
 
     def test_brought_up_to_date(self) -> None:
         made = with_placed(None, "whole", None, None, (self.OURS,))
@@ -127,10 +110,6 @@ class TestWhole:
     def test_somebody_elses_file_is_refused(self) -> None:
         with pytest.raises(EditRefused):
             with_placed(b"// theirs\n", "whole", None, None, (self.OURS,))
-
-    def test_our_very_text_from_somebody_else_stays_theirs(self) -> None:
-        same = with_placed(b"// ours\n", "whole", None, None, (self.OURS,))
-        assert same.placed == ()
 
 
 @pytest.mark.parametrize("data", [b"\xff", b"{\0}"])

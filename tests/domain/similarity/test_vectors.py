@@ -22,19 +22,8 @@ def test_the_cosine_of_packed_vectors_is_nearly_that_of_the_vectors(one: list[fl
         assert cosine(packed(one), packed(other)) == pytest.approx(exact_cosine(one, other), abs=0.03)
 
 
-@settings(max_examples=60)
-@given(components)
-def test_a_vector_is_nearest_to_itself_whatever_its_length(one: list[float]) -> None:
-    expected = 1.0 if any(one) else 0.0
-    assert cosine(packed(one), packed([component / 2 for component in one])) == pytest.approx(expected, abs=1e-2)
-
-
 def test_zeros_and_numbers_that_are_none_are_near_to_nothing() -> None:
     for empty in ([], [0.0, 0.0], [math.inf, 1.0], [math.nan, 1.0]):
         assert packed(empty) == bytes(len(empty))
     assert cosine(packed([0.0, 0.0]), packed([1.0, 0.0])) == 0.0
     assert cosine(packed([1.0, 0.0]), packed([1.0, 0.0])) == 1.0
-
-
-def test_vectors_of_other_dimensions_are_near_to_nothing() -> None:
-    assert cosine(packed([1.0, 1.0]), packed([1.0, 1.0, 1.0])) == 0.0

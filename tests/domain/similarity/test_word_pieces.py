@@ -13,17 +13,8 @@ def pieces(text: str) -> list[str]:
     return [NAMES[number] for number in WordPieces(VOCABULARY).numbers(text)]
 
 
-def test_a_word_that_is_a_piece_is_one() -> None:
-    # All unions on the way to it must be pieces as well: "▁ab" and "▁abc" are.
-    assert pieces("abc") == ["▁abc"]
-
-
 def test_the_pieces_with_the_lowest_numbers_are_merged_first() -> None:
     assert pieces("cdab") == ["▁", "cd", "ab"]
-
-
-def test_case_punctuation_and_white_space_make_no_difference() -> None:
-    assert pieces("  ABC,\n`cd`!") == pieces("abc cd") == ["▁abc", "▁", "cd"]
 
 
 def test_a_character_that_the_vocabulary_lacks_is_its_bytes() -> None:
@@ -34,16 +25,6 @@ def test_a_character_that_the_vocabulary_lacks_is_its_bytes() -> None:
 def test_what_the_vocabulary_lacks_altogether_is_left_out() -> None:
     without_bytes = {piece: number for piece, number in VOCABULARY.items() if not piece.startswith("<")}
     assert WordPieces(without_bytes).numbers("é a") == [VOCABULARY["▁"], VOCABULARY["▁a"]]
-
-
-def test_an_endless_word_is_cut() -> None:
-    assert pieces("ab" * 10_000).count("▁ab") == 417
-
-
-@settings(max_examples=60)
-@given(st.text())
-def test_any_text_has_pieces(text: str) -> None:
-    assert all(number in NAMES for number in WordPieces(VOCABULARY).numbers(text))
 
 
 @settings(max_examples=60)
