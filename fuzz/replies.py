@@ -16,10 +16,9 @@ from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.plan import PlanFacts, max_changes
 from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.text.derive import body_hash, derive_description
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of
 from agent_memory.domain.text.ids import is_id
-from agent_memory.domain.text.links import find_links
+from agent_memory.domain.text.markdown import body_hash, derive_description, find_links
 from agent_memory.domain.text.tags import normal_tag
 from agent_memory.domain.vocabulary import Harness, Status
 from agent_memory.errors import ReplyRefused

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from agent_memory.domain.redaction import redact, secret_spans
-from agent_memory.domain.text.derive import derive_description, derive_title
-from agent_memory.domain.text.links import find_links
+from agent_memory.domain.text.markdown import derive_description, derive_title, find_links
 from agent_memory.domain.text.plain_text import clean_text, cut_bytes, cut_chars, one_line
 from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.text.tags import normal_tag, split_tags

@@ -24,7 +24,7 @@ from agent_memory.adapters.surroundings.config_files import Effective, load_conf
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.adapters.surroundings.system_clock import SystemClock
 from agent_memory.config import Config
-from agent_memory.domain.command.presets import BUILTIN
+from agent_memory.domain.command import BUILTIN
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Sensitivity, Status
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.statistics import Statistics
     from agent_memory.domain.tagging import TagVocabulary
     from agent_memory.domain.undo_run import SectionChange, Undone
-    from agent_memory.formats.footprint_diff import DiffPart
+    from agent_memory.formats.diffs import DiffPart
     from agent_memory.keeping import StateKeeping, TagKeeping
     from agent_memory.known_notes import KnownNotes
     from agent_memory.pipelines.asking import ConsolidateIo
@@ -908,7 +908,7 @@ class Memory:
     @as_result
     def run_diff(self, name: str | None = None, *, backwards: bool = False) -> tuple[LoggedRun, tuple[DiffPart, ...]]:
         """What a run changed, or, backwards, what undoing it would change. An agent is not shown what is secret."""
-        from agent_memory.formats import footprint_diff
+        from agent_memory.formats import diffs
         from agent_memory.pipelines.undo import chosen_run, footprint_of, newest_kept
 
         run = newest_kept(self.log) if name is None else chosen_run(self.log, name)
@@ -918,8 +918,8 @@ class Memory:
             for each in unwrap(self.store.list()).entries
             if each.meta.sensitivity is not Sensitivity.SECRET
         }
-        directed = footprint_diff.backwards(footprint) if backwards else footprint
-        return run, footprint_diff.diff_parts(directed, titles)
+        directed = diffs.backwards(footprint) if backwards else footprint
+        return run, diffs.diff_parts(directed, titles)
 
     @as_result
     def health(self) -> Health:

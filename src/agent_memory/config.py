@@ -13,7 +13,7 @@ from typing import Any, Literal
 from attrs import field, frozen
 from returns.result import Failure
 
-from agent_memory.domain.command.presets import BUILTIN, PRESETS
+from agent_memory.domain.command import BUILTIN, PRESETS
 from agent_memory.domain.injecting.assembling import SECTIONS, section_problem
 
 Check = Callable[[Any], "str | None"]

@@ -195,7 +195,7 @@ def find_relevant(memory: Memory, prompt: str) -> tuple[Passage, ...]:
 
 def recover(memory: Memory, harness: str, session_id: str) -> tuple[Passage, ...]:
     """The last words of a session that was cut off; nothing where it was not, or cannot be read."""
-    from agent_memory.formats.last_words import recovery_passage  # what hands over sessions takes long to load
+    from agent_memory.formats.shown_note import recovery_passage  # what hands over sessions takes long to load
 
     taken = memory.take_over(session_id, Harness(harness))
     return taken.map(lambda found: _present(recovery_passage(found.handover))).value_or(())

@@ -137,7 +137,7 @@ class Reading:
     def _open_ones(self, entries: Iterable[ShownEntry], tell: Callable[[UnreadableFile], None]) -> Iterator[ShownEntry]:
         """Those that have something to be done, with what it is. What is secret is shown by `read --secret` alone, and so
         left out; what cannot be read just now is told."""
-        from agent_memory.domain.text.code_spans import check_boxes
+        from agent_memory.domain.text.markdown import check_boxes
 
         for each in (each for each in entries if each.listed.meta.sensitivity is not Sensitivity.SECRET):
             stored = self._read_now(each.listed, tell)

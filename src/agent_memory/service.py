@@ -22,9 +22,16 @@ from agent_memory.domain.planning.drafts import stored_agent, stored_body, store
 from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.similarity import Subject
 from agent_memory.domain.tagging import TagVocabulary
-from agent_memory.domain.text.derive import body_hash, derive_description, derive_title
 from agent_memory.domain.text.ids import is_id, mint_id
-from agent_memory.domain.text.links import append_see_also, find_links, without_see_also, without_see_also_of
+from agent_memory.domain.text.markdown import (
+    append_see_also,
+    body_hash,
+    derive_description,
+    derive_title,
+    find_links,
+    without_see_also,
+    without_see_also_of,
+)
 from agent_memory.domain.text.tags import tags_in
 from agent_memory.domain.tiering.standing import with_hot, without
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, Status, strictest

@@ -16,7 +16,7 @@ from agent_memory.adapters.agent.agent_command import ARGUMENT_MAX_CHARS, Comman
 from agent_memory.adapters.agent.chosen_command import AgentCommand, choose_command, uses_builtin
 from agent_memory.config import LlmConfig, PresetConfig
 from agent_memory.domain.agent_request import AgentReply, DaySpend, SessionRequest
-from agent_memory.domain.command.presets import PRESETS
+from agent_memory.domain.command import PRESETS
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import Context, InboxEntry, InlineNote
 from agent_memory.domain.vocabulary import Harness, Status

@@ -17,7 +17,6 @@ LATE = (
     "agent_memory.machines",
     "agent_memory.pipelines",
     "agent_memory.domain.extraction",
-    "agent_memory.domain.command.refusal_text",
 )
 """Packages that only few commands need."""
 

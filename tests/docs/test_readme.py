@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.domain.command.presets import PRESETS
+from agent_memory.domain.command import PRESETS
 from agent_memory.surfaces.cli.main import COMMANDS, overview
 
 PROJECT = Path(__file__).parents[2]

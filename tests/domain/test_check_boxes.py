@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.text.code_spans import CheckBoxes, check_boxes
+from agent_memory.domain.text.markdown import CheckBoxes, check_boxes
 
 
 def test_what_is_open_in_its_order_and_how_many_are_done() -> None:

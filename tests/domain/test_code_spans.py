@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from markdown_it import MarkdownIt
 
-from agent_memory.domain.text.code_spans import find_code
+from agent_memory.domain.text.markdown import find_code
 
 
 def code_of(text: str) -> list[str]:

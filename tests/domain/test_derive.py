@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.text.derive import derive_description, derive_title
+from agent_memory.domain.text.markdown import derive_description, derive_title
 from agent_memory.domain.text.plain_text import clean_text
 
 

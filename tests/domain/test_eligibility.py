@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
-from agent_memory.domain.text.derive import derive_description
+from agent_memory.domain.text.markdown import derive_description
 from agent_memory.domain.tiering.eligibility import told_of, why_not_nearer
 from agent_memory.domain.tiering.standing import best_tier
 from agent_memory.domain.tiers import Tier

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.text.id_set import IdSet
+from agent_memory.domain.text.ids import IdSet
 
 
 @settings(max_examples=40)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.text.links import Link, append_see_also, find_links, without_see_also, without_see_also_of
+from agent_memory.domain.text.markdown import Link, append_see_also, find_links, without_see_also, without_see_also_of
 
 A, B, C = "id__a1b2c3", "id__c3d4e5", "id__oxd123"
 

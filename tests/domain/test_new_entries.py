@@ -14,7 +14,7 @@ from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import ChangeSet, Plan, PlanFacts, ProposedEntry
 from agent_memory.domain.planning.plan_window import plan_window
-from agent_memory.domain.text.derive import body_hash
+from agent_memory.domain.text.markdown import body_hash
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Status
 from plan_facts import facts_of
 

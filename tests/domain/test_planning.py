@@ -13,8 +13,8 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, ProposedUpdate, stored_when_applied
 from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.tagging import TagVocabulary
-from agent_memory.domain.text.derive import body_hash
 from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.markdown import body_hash
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from plan_facts import facts_of
 

@@ -24,9 +24,8 @@ from agent_memory.domain.plan import (
     stored_when_applied,
 )
 from agent_memory.domain.planning.plan_window import plan_window
-from agent_memory.domain.text.derive import body_hash
 from agent_memory.domain.text.file_name import file_name_of
-from agent_memory.domain.text.links import find_links
+from agent_memory.domain.text.markdown import body_hash, find_links
 from agent_memory.domain.vocabulary import Harness, Kind, Status
 
 SALIENT = re.compile(r"`[^`\n]{2,80}`|(?:[\w.-]+/)+[\w.-]+|\b\d[\d.,:]*\d\b|\b[A-Z]{2,}[A-Z0-9_]*\b")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agent_memory.domain.command.presets import PRESETS, Preset
+from agent_memory.domain.command import PRESETS, Preset
 
 NO_TOOLS = {
     "claude": ("--tools", "--strict-mcp-config", "--no-session-persistence", "--settings"),

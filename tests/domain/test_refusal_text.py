@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.command.refusal_text import MESSAGE_MAX_CHARS, failure_cause, message_cause
+from agent_memory.domain.command import MESSAGE_MAX_CHARS, failure_cause, message_cause
 
 MESSAGES = [
     ("login", "Invalid API key · Please run /login"),

@@ -7,7 +7,7 @@ from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.undo_run import Footprint, SectionChange
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.formats.footprint_diff import diff_parts, logged_changes, note_changes, render_diff
+from agent_memory.formats.diffs import diff_parts, logged_changes, note_changes, render_diff
 from agent_memory.formats.note import render_note
 from agent_memory.formats.tiers_json import render_tiers
 

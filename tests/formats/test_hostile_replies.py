@@ -20,8 +20,8 @@ from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.plan import Plan, PlanFacts
 from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.text.derive import body_hash
 from agent_memory.domain.text.file_name import file_name_of
+from agent_memory.domain.text.markdown import body_hash
 from agent_memory.domain.vocabulary import Harness, Origin, Status
 from agent_memory.formats.prompt import PromptFacts, plan_prompt_budget, render_consolidate_prompt
 from agent_memory.formats.prompt_frame import Frame

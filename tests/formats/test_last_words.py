@@ -7,7 +7,7 @@ from agent_memory.domain.handover import Exchange, Handover
 from agent_memory.domain.history import Role
 from agent_memory.domain.transcripts.own_marks import CONTEXT_END
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.formats.last_words import recovery_passage
+from agent_memory.formats.shown_note import recovery_passage
 
 
 def handover(*exchanges: tuple[Role, str]) -> Handover:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.text.derive import derive_description
+from agent_memory.domain.text.markdown import derive_description
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.formats.merged_note import MergedNote, merged_note
 from agent_memory.formats.merged_tree import DrivenMerge, driven_merge

@@ -12,8 +12,7 @@ from returns.result import Failure, Success
 from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.vocabulary import Importance, Kind
 from agent_memory.errors import ReplyRefused
-from agent_memory.formats.reply import MAX_ENTRIES, MAX_UPDATES, decode_reply, parse_reply
-from agent_memory.formats.reply_envelope import MAX_REPLY_CHARS
+from agent_memory.formats.reply import MAX_ENTRIES, MAX_REPLY_CHARS, MAX_UPDATES, decode_reply, parse_reply
 
 NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 ENTRY = {

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from agent_memory.domain.installing.plan import FileRecord, sha256_of
-from agent_memory.domain.installing.wanted import Element, Entry, Member, Part, Syntax, Whole
-from agent_memory.formats.entry_values import EditRefused
+from agent_memory.domain.installing.wanted import EditRefused, Element, Entry, Member, Part, Syntax, Whole
 from agent_memory.formats.settings_revision import Revision, with_placed, without_placed
 
 PATH = "/home/ada/.claude/settings.json"

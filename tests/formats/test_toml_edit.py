@@ -6,8 +6,7 @@ import tomllib
 
 import pytest
 
-from agent_memory.domain.installing.wanted import Member
-from agent_memory.formats.entry_values import EditRefused
+from agent_memory.domain.installing.wanted import EditRefused, Member
 from agent_memory.formats.table_edit import cut_toml, put_toml
 
 SERVER = Member(("mcp_servers", "agent-memory"), {"command": "/usr/bin/memory", "args": ["mcp"]}, "/usr/bin/memory")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Create
-from agent_memory.domain.command.presets import BUILTIN
+from agent_memory.domain.command import BUILTIN
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.inbox_entry import UPGRADE_EVENT, Context, InboxEntry

@@ -7,7 +7,7 @@ from attrs import evolve
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.note_draft import Caller, MetaPatch
 from agent_memory.domain.planning.drafts import stored_description, stored_tags, stored_title
-from agent_memory.domain.text.derive import MAX_TITLE_CHARS, derive_description
+from agent_memory.domain.text.markdown import MAX_TITLE_CHARS, derive_description
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiering.standing import BY_A_PERSON
 from agent_memory.domain.vocabulary import Origin, Sensitivity, Status, furthest, least_trusted

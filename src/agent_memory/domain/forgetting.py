@@ -21,7 +21,7 @@ from agent_memory.domain.instants import Instant
 from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.recording.commit_message import one_word
 from agent_memory.domain.text.ids import EntryId
-from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
+from agent_memory.domain.text.markdown import append_see_also, find_links, without_see_also
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import Harness

@@ -8,7 +8,7 @@ from enum import StrEnum
 from attrs import frozen
 
 from agent_memory.domain.entry import Listed, Listing, StoredEntry, UnreadableFile
-from agent_memory.domain.text.links import find_links
+from agent_memory.domain.text.markdown import find_links
 
 
 class Whereabouts(StrEnum):

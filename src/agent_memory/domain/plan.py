@@ -12,8 +12,8 @@ from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.tagging import TagVocabulary
-from agent_memory.domain.text.derive import body_hash
 from agent_memory.domain.text.file_name import file_name_of
+from agent_memory.domain.text.markdown import body_hash
 from agent_memory.domain.vocabulary import Importance, Kind, Status
 
 

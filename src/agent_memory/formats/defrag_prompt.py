@@ -15,7 +15,7 @@ from agent_memory.domain.findings import Finding
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.text.derive import derive_description
+from agent_memory.domain.text.markdown import derive_description
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Sensitivity
 from agent_memory.errors import ConfigInvalid

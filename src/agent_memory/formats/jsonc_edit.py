@@ -15,8 +15,17 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from agent_memory.domain.installing.wanted import Element, Member
-from agent_memory.formats.entry_values import BY_HAND, EditRefused, Spot, line_end_of, named, says, value_with
+from agent_memory.domain.installing.wanted import (
+    BY_HAND,
+    EditRefused,
+    Element,
+    Member,
+    Spot,
+    line_end_of,
+    named,
+    says,
+    value_with,
+)
 from agent_memory.formats.strict_json import MAX_DEPTH, NotJson, load_json
 
 BOM = "\ufeff"

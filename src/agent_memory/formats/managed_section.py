@@ -15,7 +15,7 @@ from agent_memory.domain.analysis.analyze import contradicted_in
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.section import RenderedSection, SectionFacts, Target
-from agent_memory.domain.text.derive import MAX_DESCRIPTION_CHARS
+from agent_memory.domain.text.markdown import MAX_DESCRIPTION_CHARS
 from agent_memory.domain.tiering.eligibility import told_of, why_not_nearer
 from agent_memory.domain.tiering.standing import best_tier
 from agent_memory.domain.tiers import Tier

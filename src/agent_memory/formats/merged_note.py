@@ -7,7 +7,7 @@ from attrs import evolve, frozen
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.merging import MergedText, Versions, merged_meta, merged_text, versions_of
-from agent_memory.domain.text.derive import derive_description
+from agent_memory.domain.text.markdown import derive_description
 from agent_memory.formats.frontmatter import (
     NotReadable,
     Plain,

@@ -13,9 +13,9 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.instants import iso_of, ms_of
-from agent_memory.domain.text.derive import derive_description, derive_title
 from agent_memory.domain.text.file_name import UNTITLED, id_in_name, title_in_name
 from agent_memory.domain.text.ids import is_id, mint_id
+from agent_memory.domain.text.markdown import derive_description, derive_title
 from agent_memory.domain.text.tags import normal_tag, normal_tags
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.errors import EntryUnreadable

@@ -12,8 +12,18 @@ from typing import Any
 from attrs import evolve, frozen
 
 from agent_memory.domain.installing.plan import FileRecord, sha256_of
-from agent_memory.domain.installing.wanted import Element, Entry, Member, Syntax, Whole
-from agent_memory.formats.entry_values import EditRefused, Spot, has, holds, is_occupied
+from agent_memory.domain.installing.wanted import (
+    EditRefused,
+    Element,
+    Entry,
+    Member,
+    Spot,
+    Syntax,
+    Whole,
+    has,
+    holds,
+    is_occupied,
+)
 from agent_memory.formats.jsonc_edit import cut_json, is_bare_json, parse_jsonc, put_json
 from agent_memory.formats.table_edit import cut_toml, cut_yaml, parse_toml, parse_yaml, put_toml, put_yaml
 

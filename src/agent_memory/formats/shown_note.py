@@ -1,16 +1,21 @@
-"""A note as it is shown to an agent that did not ask for it, and what of it is injected: redacted, neutral, with its origin
-(P18-P20)."""
+"""A note as it is shown to an agent that did not ask for it, and what is injected of it and of a session that was cut off: redacted,
+neutral, with its origin (P18-P20)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent_memory.domain.entry import Meta, StoredEntry
+from agent_memory.domain.handover import Exchange, Handover
+from agent_memory.domain.history import Role
 from agent_memory.domain.injecting.assembling import Passage
+from agent_memory.domain.injecting.deliveries import unread_session
 from agent_memory.domain.instants import iso_of
+from agent_memory.domain.planning.directives import is_directive
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.text.code_spans import CheckBoxes, check_boxes
-from agent_memory.domain.text.derive import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
+from agent_memory.domain.resuming import NAMES
+from agent_memory.domain.text.markdown import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS, CheckBoxes, check_boxes
 from agent_memory.domain.vocabulary import Kind, Origin
 from agent_memory.formats.neutral_markdown import neutral_body, neutral_line
 
@@ -103,3 +108,32 @@ def _open_boxes(shown: Shown, boxes: tuple[str, ...]) -> str:
     return "\n".join(
         (f"{'#' * TITLE_LEVEL} {shown_title(meta)}", "", facts_line(meta, shown.contradicted_by), "", *lines)
     )
+
+
+# -- the last words of a session that was cut off ----------------------------------------------------------------------
+
+
+_SPEAKERS = {Role.USER: "The person", Role.AGENT: "The agent"}
+
+
+def recovery_passage(handover: Handover) -> Passage | None:
+    """The last words of a session that was cut off; None where there are none. What an agent said counts as its conclusion:
+    it is left out where it tells an agent what to do, or repeats what only a foreign source said."""
+    lines = list(_quoted(handover.exchanges))
+    if not lines:
+        return None
+    name = NAMES[handover.harness]
+    told = f"The {name} session {handover.session_id} was cut off, or is still at work"
+    unread = unread_session(handover.harness.value, handover.session_id, told)
+    whole = "\n".join((f"{told}. The last words in it were:", *lines))
+    return Passage(unread.id, unread.section, whole, unread.brief)
+
+
+def _quoted(exchanges: Iterable[Exchange]) -> Iterable[str]:
+    for each in exchanges:
+        if each.role is Role.AGENT and (each.repeats_a_page or is_directive(each.text)):
+            continue
+        yield ""
+        yield f"{_SPEAKERS[each.role]}:"
+        body = neutral_body(redact(each.text).text, TITLE_LEVEL + 1)
+        yield from (f"> {line}".rstrip() for line in body.split("\n"))

@@ -20,12 +20,11 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 from ruamel.yaml.tokens import AliasToken, AnchorToken
 from tomlkit.exceptions import TOMLKitError
 
-from agent_memory.domain.installing.wanted import Member
-from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.formats.entry_values import (
+from agent_memory.domain.installing.wanted import (
     BY_HAND,
     NOTHING,
     EditRefused,
+    Member,
     at_keys,
     is_ours,
     line_end_of,
@@ -33,6 +32,7 @@ from agent_memory.formats.entry_values import (
     value_at,
     value_with,
 )
+from agent_memory.domain.json_shape import is_list, is_object
 
 BOM = "\ufeff"
 

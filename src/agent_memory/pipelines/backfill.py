@@ -16,7 +16,7 @@ from agent_memory.domain.history import COPY, History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import BACKFILL_EVENT, Context, InboxEntry
 from agent_memory.domain.queue import KnownSessions
 from agent_memory.domain.queueing.fold import queue_key, session_key
-from agent_memory.domain.text.id_set import IdSet
+from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.transcripts.windows import turn_chars
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import ERRORS, Error, HistoryUnavailable, InboxEntryInvalid, UsageInvalid

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from attrs import evolve, frozen
 
 from agent_memory.domain.agent_request import SessionRequest
-from agent_memory.domain.command.presets import BUILTIN
+from agent_memory.domain.command import BUILTIN
 from agent_memory.domain.forgetting import forgotten_note, without_forgotten
 from agent_memory.domain.history import History, Role, SessionMark, TranscriptEnd, Turn
 from agent_memory.domain.inbox_entry import UPGRADE_EVENT, FileSnapshot, InboxEntry, InlineNote, session_id_of

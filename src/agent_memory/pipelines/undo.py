@@ -28,7 +28,7 @@ from agent_memory.domain.undo_run import (
     toucher,
 )
 from agent_memory.errors import Error, RunNotFound, UndoRefused, UsageInvalid
-from agent_memory.formats.footprint_diff import NoteChange, logged_changes, note_changes
+from agent_memory.formats.diffs import NoteChange, logged_changes, note_changes
 from agent_memory.formats.section_splice import restore_section
 from agent_memory.ports import Clock, DefragRecords, Recorder, RunLog, Store, Targets
 from agent_memory.results import as_result, unwrap

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from attrs import evolve, frozen
 from returns.result import Failure
 
-from agent_memory.domain.command.presets import BUILTIN
+from agent_memory.domain.command import BUILTIN
 from agent_memory.domain.entry import Listing, Source
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.inbox_entry import (

@@ -7,7 +7,7 @@ import shlex
 
 from agent_memory.adapters.agent.agent_environment import ALLOWED_PREFIXES, ALLOWED_VARIABLES, HARNESS_VARIABLES
 from agent_memory.config import Config
-from agent_memory.domain.command.presets import PRESETS, Preset
+from agent_memory.domain.command import PRESETS, Preset
 from agent_memory.formats.config_values import key_rows, schema_document
 
 _OPENING = """\

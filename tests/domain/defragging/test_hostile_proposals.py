@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from agent_memory.domain.actions import Archive, DefragProposal, Edit, Merge, Rename, Retag, Split, SplitPart
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.defragging.plan_defrag import plan_defrag
-from agent_memory.domain.text.links import find_links
+from agent_memory.domain.text.markdown import find_links
 from agent_memory.domain.vocabulary import Origin, Sensitivity
 from defrag_entries import facts_of, note, retired, written
 

@@ -20,8 +20,7 @@ from agent_memory.adapters.surroundings.own_calls import CHILD_MARK, DEPTH_VARIA
 from agent_memory.adapters.surroundings.root import home_of, local_state_directory
 from agent_memory.config import LlmConfig
 from agent_memory.domain.agent_request import AgentReply, AgentRequest
-from agent_memory.domain.command.presets import PRIVATE_DIRECTORY
-from agent_memory.domain.command.refusal_text import failure_cause, message_cause
+from agent_memory.domain.command import PRIVATE_DIRECTORY, failure_cause, message_cause
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Status

@@ -13,7 +13,7 @@ from typing import Literal
 from attrs import field, frozen
 
 from agent_memory.config import LlmConfig, PresetConfig, preset_problem
-from agent_memory.domain.command.presets import BUILTIN, PRESETS, Preset
+from agent_memory.domain.command import BUILTIN, PRESETS, Preset
 from agent_memory.domain.redaction import redact
 from agent_memory.errors import ConfigInvalid, PresetRefused
 from agent_memory.results import as_result

@@ -11,7 +11,7 @@ from agent_memory.adapters.store.entry_files import TOPICS, entry_or_none, read_
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.searching.search import Relation
 from agent_memory.domain.searching.terms import FieldTerms, note_terms
-from agent_memory.domain.text.links import find_links
+from agent_memory.domain.text.markdown import find_links
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import PathRefused, StoreIo
 from agent_memory.formats.listed_json import render_listed

@@ -38,7 +38,7 @@ from agent_memory.adapters.harness.transcripts import (
 from agent_memory.adapters.harness.turn_builder import Asked, Draft, NewFrom, Session, asked
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.text.id_set import IdSet
+from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.transcripts.tool_calls import changed_lines
 from agent_memory.domain.vocabulary import Harness

@@ -14,7 +14,7 @@ from agent_memory.adapters.harness.transcripts import SessionFiles, Surroundings
 from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Asked, NewFrom, Session, asked
 from agent_memory.domain.history import Role
 from agent_memory.domain.json_shape import is_object
-from agent_memory.domain.text.id_set import IdSet
+from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, is_memory_command, typed_words
 from agent_memory.domain.vocabulary import Harness
 

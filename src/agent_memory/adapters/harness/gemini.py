@@ -41,7 +41,7 @@ from agent_memory.adapters.harness.transcripts import (
 from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Draft, NewFrom, Places, Session, asked
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.text.id_set import IdSet
+from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import PathRefused, StoreIo

@@ -11,7 +11,7 @@ from attrs import define, evolve, field, frozen
 
 from agent_memory.adapters.harness.any_json import Json, text_at
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark, ToolCall, Turn
-from agent_memory.domain.text.id_set import IdSet
+from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,

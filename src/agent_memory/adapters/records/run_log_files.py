@@ -36,7 +36,7 @@ from agent_memory.domain.run_log import (
 from agent_memory.domain.undo_run import Footprint, SectionChange, fold_files
 from agent_memory.errors import Error, PathRefused, RunNotFound, StateCorrupt, StoreIo, UndoRefused
 from agent_memory.formats.bookkeeping_json import UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT, Undone
-from agent_memory.formats.footprint_diff import logged_changes, note_changes
+from agent_memory.formats.diffs import logged_changes, note_changes
 from agent_memory.formats.footprint_json import FOOTPRINT
 from agent_memory.formats.run_json import parse_report, render_report_document
 from agent_memory.ports import Clock

@@ -26,7 +26,7 @@ from agent_memory.domain.run import KeptReply, Run, leaves_something_half_done
 from agent_memory.domain.run_log import LoggedAction
 from agent_memory.domain.undo_run import fold_files
 from agent_memory.errors import Error, StateCorrupt
-from agent_memory.formats.footprint_diff import logged_changes, note_changes
+from agent_memory.formats.diffs import logged_changes, note_changes
 from agent_memory.formats.run_json import (
     CHANGES,
     CHECKPOINT,

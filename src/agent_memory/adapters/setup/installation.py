@@ -36,10 +36,19 @@ from agent_memory.domain.installing.plan import (
     repository_name,
     sha256_of,
 )
-from agent_memory.domain.installing.wanted import Element, Entry, HarnessSetup, Member, Part, Switch, Syntax
+from agent_memory.domain.installing.wanted import (
+    EditRefused,
+    Element,
+    Entry,
+    HarnessSetup,
+    Member,
+    Part,
+    Switch,
+    Syntax,
+    value_at,
+)
 from agent_memory.domain.undo_run import SectionChange
 from agent_memory.errors import Error, MarkersAmbiguous, SettingsRefused
-from agent_memory.formats.entry_values import EditRefused, value_at
 from agent_memory.formats.section_splice import restore_section, section_in, with_section
 from agent_memory.formats.settings_revision import parse_settings, text_of, with_placed, without_placed
 from agent_memory.results import T

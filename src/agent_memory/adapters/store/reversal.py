@@ -17,7 +17,7 @@ from agent_memory.domain.entry import Listed
 from agent_memory.domain.recording.file_change import FileChange, FileState, hash_of
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.ids import ID_PATTERN
-from agent_memory.domain.text.links import find_links
+from agent_memory.domain.text.markdown import find_links
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.undo_run import Footprint, fold_files, reverse_tiers
 from agent_memory.errors import PathRefused, UndoRefused

@@ -23,7 +23,7 @@ from agent_memory.domain.planning.salience import (
     lost_salience,
     statements,
 )
-from agent_memory.domain.text.links import SEE_ALSO
+from agent_memory.domain.text.markdown import SEE_ALSO
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.tiering.standing import is_vouched_for
 from agent_memory.domain.vocabulary import Origin, Sensitivity, least_trusted

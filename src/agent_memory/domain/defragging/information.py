@@ -10,9 +10,7 @@ from attrs import frozen
 from agent_memory.domain.defragging.changed_claims import invented_words, swapped_words, turned_claims
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.planning.salience import lost_salience
-from agent_memory.domain.text.code_spans import find_code
-from agent_memory.domain.text.derive import derive_description
-from agent_memory.domain.text.links import find_links, without_see_also
+from agent_memory.domain.text.markdown import derive_description, find_code, find_links, without_see_also
 from agent_memory.domain.text.terms import content_terms, coverage
 
 # -- texts as they are compared -------------------------------------------------------------------------------------

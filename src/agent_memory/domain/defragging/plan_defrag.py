@@ -64,10 +64,9 @@ from agent_memory.domain.planning.drafts import (
 )
 from agent_memory.domain.planning.origin import with_source
 from agent_memory.domain.planning.salience import salient_tokens, statements
-from agent_memory.domain.text.derive import derive_description
 from agent_memory.domain.text.file_name import file_name_of, folded_name
 from agent_memory.domain.text.ids import mint_id
-from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
+from agent_memory.domain.text.markdown import append_see_also, derive_description, find_links, without_see_also
 from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier

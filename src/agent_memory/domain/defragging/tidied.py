@@ -16,7 +16,7 @@ from agent_memory.domain.findings import Analysis, Finding, FindingKind, Profile
 from agent_memory.domain.instants import has_passed, iso_of
 from agent_memory.domain.plan import max_changes
 from agent_memory.domain.planning.drafts import MAX_BODY_CHARS, has_secret, why_untouchable
-from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
+from agent_memory.domain.text.markdown import append_see_also, find_links, without_see_also
 from agent_memory.domain.tiering.resolve import Place, SectionRoom
 from agent_memory.domain.tiering.score import TierFacts, score, tier_facts
 from agent_memory.domain.tiering.standing import BY_A_PERSON, best_tier

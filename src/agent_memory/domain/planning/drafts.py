@@ -11,9 +11,14 @@ from attrs import evolve, frozen
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.text.derive import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
 from agent_memory.domain.text.ids import ID_PATTERN
-from agent_memory.domain.text.links import append_see_also, find_links, without_links
+from agent_memory.domain.text.markdown import (
+    MAX_DESCRIPTION_CHARS,
+    MAX_TITLE_CHARS,
+    append_see_also,
+    find_links,
+    without_links,
+)
 from agent_memory.domain.text.plain_text import clean_text, one_line
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.transcripts.own_marks import PROMPT_MARKER

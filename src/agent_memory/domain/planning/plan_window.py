@@ -61,9 +61,14 @@ from agent_memory.domain.planning.origin import (
 )
 from agent_memory.domain.planning.salience import actionable_tokens, lost_salience, statements
 from agent_memory.domain.similarity import Subject, says_nothing_new
-from agent_memory.domain.text.derive import MAX_TITLE_CHARS, body_hash, derive_description, derive_title
 from agent_memory.domain.text.ids import mint_id
-from agent_memory.domain.text.links import without_see_also
+from agent_memory.domain.text.markdown import (
+    MAX_TITLE_CHARS,
+    body_hash,
+    derive_description,
+    derive_title,
+    without_see_also,
+)
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import (

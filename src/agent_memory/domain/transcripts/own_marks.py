@@ -8,8 +8,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from agent_memory.domain.text.code_spans import find_code
 from agent_memory.domain.text.ids import ID_PATTERN
+from agent_memory.domain.text.markdown import find_code
 
 PROMPT_MARKER = "[agent-memory:agent-call:v1]"
 """First line of every prompt to an agent command: a transcript that begins with it is one of our own calls."""

@@ -16,7 +16,7 @@ from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.inbox_entry import FileSnapshot
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.run import Run, Settled, exit_code_of, sentence_of, summary_of
-from agent_memory.formats.plan_diff import render_plan_diff, replaced_ids
+from agent_memory.formats.diffs import render_plan_diff, replaced_ids
 from agent_memory.formats.run_json import outcome_document, plan_document
 from agent_memory.results import unwrap
 from agent_memory.surfaces.cli.arguments import add_flag, add_number, check_range, set_command

@@ -16,7 +16,7 @@ from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.scheduling.scheduling import SchedulePlan, Scheduling
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.app import Memory
-from agent_memory.domain.command.presets import PRESETS
+from agent_memory.domain.command import PRESETS
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.scheduling import (

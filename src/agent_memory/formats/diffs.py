@@ -1,4 +1,4 @@
-"""What a run changed: which entries came, changed, moved and went, told from their bytes, and as a diff for people."""
+"""Changes as people read them: what a run changed, told from the bytes of its files, and a plan, for `--dry-run`."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import define, evolve, field, frozen
 
+from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
+from agent_memory.domain.entry import MemoryEntry
+from agent_memory.domain.plan import Plan
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.run_log import LoggedAction
-from agent_memory.domain.text.file_name import id_in_name, title_in_name
+from agent_memory.domain.text.file_name import file_name_of, id_in_name, title_in_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.domain.undo_run import Footprint, SectionChange, fold_files
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import EntryUnreadable
-from agent_memory.formats.note import read_note
+from agent_memory.formats.note import read_note, render_note
 from agent_memory.formats.tiers_json import parse_tiers
 
 _LIVE, _RETIRED = "topics", "archive"
@@ -175,16 +178,9 @@ def _note(change: NoteChange) -> DiffPart:
     words = f"{_WORDS[change.act]} {change.id}  {one_line(change.title, _TITLE_CHARS)}".rstrip()
     if change.secret:
         return DiffPart(change.id, change.act, f"{words} (its text is not shown)")
-    return DiffPart(change.id, change.act, words, (*_between_notes(change.before, change.after), *_places(change)))
-
-
-def _between_notes(before: NoteFile | None, after: NoteFile | None) -> tuple[str, ...]:
-    return _between(
-        "" if before is None else before.text,
-        "" if after is None else after.text,
-        NOWHERE if before is None else before.path,
-        NOWHERE if after is None else after.path,
-    )
+    before, after = (each or NoteFile(NOWHERE, "") for each in (change.before, change.after))
+    lines = _between(before.text, after.text, before.path, after.path)
+    return DiffPart(change.id, change.act, words, (*lines, *_places(change)))
 
 
 def _places(change: NoteChange) -> tuple[str, ...]:
@@ -238,3 +234,39 @@ def _between(before: str, after: str, old_name: str, new_name: str) -> tuple[str
 def _visible(line: str) -> str:
     """The line with control characters spelled out, lest a note steers the terminal that shows it."""
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", line)
+
+
+# -- a plan ------------------------------------------------------------------------------------------------------------
+
+
+def replaced_ids(plan: Plan) -> tuple[str, ...]:
+    """The live entries whose present text the diff needs."""
+    return tuple(_id_of(change) for change in plan.changes if not isinstance(change, Create))
+
+
+def render_plan_diff(plan: Plan, before: Mapping[str, MemoryEntry]) -> str:
+    """One unified diff over all files of the plan; what was dropped follows as comment lines."""
+    parts = [_planned(change, before.get(_id_of(change))) for change in plan.changes]
+    parts += [f"# not applied: {each.subject}: {'; '.join(each.reasons)}" for each in plan.dropped]
+    if plan.skipped:
+        parts.append(f"# nothing kept: {plan.skipped}")
+    return "\n".join(part for part in parts if part)
+
+
+def _planned(change: Change, old: MemoryEntry | None) -> str:
+    match change:
+        case Create(entry) | Replace(entry, _):
+            present = "" if old is None else render_note(old)
+            return "\n".join(_between(present, render_note(entry), _place(old), _place(entry)))
+        case Retire(id, _, _):
+            return f"rename {_place(old) if old else id}\n    to {_place(old, 'archive') if old else 'archive'}"
+        case Restore(id):
+            return f"restore {id}"
+
+
+def _place(entry: MemoryEntry | None, directory: str = _LIVE) -> str:
+    return NOWHERE if entry is None else f"{directory}/{file_name_of(entry.meta)}"
+
+
+def _id_of(change: Change) -> str:
+    return change.entry.meta.id if isinstance(change, Create | Replace) else change.id

@@ -1,1 +1,0 @@
-"""What is known of agent commands: presets, refusals, trust in configs."""
