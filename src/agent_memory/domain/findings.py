@@ -149,8 +149,8 @@ def left_to_judge(analysis: Analysis, done: Iterable[Action]) -> tuple[Finding, 
     """
     touched = {id for action in done for id in ids_of(action)}
     findings = (finding for kind in _KINDS for finding in analysis.of_kind(kind))
-    return tuple(each for each in findings if len(set(each.ids) - touched) > 1 and not _is_under_way(each, touched))
-
-
-def _is_under_way(finding: Finding, touched: set[str]) -> bool:
-    return finding.kind is FindingKind.DUPLICATE and not touched.isdisjoint(finding.ids)
+    return tuple(
+        each
+        for each in findings
+        if len(set(each.ids) - touched) > 1 and (each.kind is not FindingKind.DUPLICATE or touched.isdisjoint(each.ids))
+    )

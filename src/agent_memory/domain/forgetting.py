@@ -272,13 +272,10 @@ def forgetful_message(message: str, words: TraceWords, *, touched: bool) -> str:
     if not any(is_trace):
         return message
     kept = [line for line, goes in zip(lines[1:], is_trace[1:], strict=True) if not goes]
-    text = "\n".join((_subject(lines[0]) if is_trace[0] else lines[0], *kept))
+    verb = _VERB.match(lines[0])
+    forgotten = f"{verb[0]}: {FORGOTTEN}" if verb else FORGOTTEN
+    text = "\n".join((forgotten if is_trace[0] else lines[0], *kept))
     return re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n"
-
-
-def _subject(line: str) -> str:
-    verb = _VERB.match(line)
-    return f"{verb[0]}: {FORGOTTEN}" if verb else FORGOTTEN
 
 
 _MOST_LISTED = 20

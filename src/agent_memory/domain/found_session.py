@@ -186,10 +186,14 @@ class Due:
 
 def observed(watch: Watch, found: Iterable[FoundSession], now_ms: int) -> Watch:
     """The watch after a look: what looks otherwise than before has changed just now. What is gone is watched no more."""
+
+    def looks(one: FoundSession) -> tuple[int, int | None, str | None]:
+        return one.changed_at_ms, one.size_bytes, one.path
+
     sessions: dict[Key, Watched] = {}
     for each in found:
         known = watch.get(key_of(each))
-        if known is None or _looks_other(known.found, each):
+        if known is None or looks(known.found) != looks(each):
             sessions[key_of(each)] = Watched(each, now_ms)
         else:
             # With a clock set back (P24) the rest begins anew.
@@ -227,7 +231,3 @@ def settled(watch: Watch, done: Due, left_out: AbstractSet[Key] = frozenset()) -
 def key_of(found: FoundSession) -> Key:
     """What a session is known by."""
     return found.harness.value, found.session_id
-
-
-def _looks_other(before: FoundSession, now: FoundSession) -> bool:
-    return (before.changed_at_ms, before.size_bytes, before.path) != (now.changed_at_ms, now.size_bytes, now.path)

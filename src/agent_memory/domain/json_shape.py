@@ -24,8 +24,3 @@ def is_list(value: object) -> "TypeIs[list[Any]]":
 def is_row(value: object) -> "TypeIs[list[Any] | tuple[Any, ...]]":
     """Whether it is what becomes a list when it is written."""
     return isinstance(value, (list, tuple))
-
-
-def is_texts(value: object) -> "TypeIs[list[str]]":
-    """Whether it is a list of nothing but texts."""
-    return is_list(value) and all(isinstance(each, str) for each in value)

@@ -200,11 +200,11 @@ def redact_path(path: str) -> str:
 
 def redact_with_paths(text: str) -> str:
     """A text such as a command, with the secrets in it and in the paths that it names replaced."""
-    return _WORD.sub(_redacted_word, redact(text).text)
 
+    def redacted(word: re.Match[str]) -> str:
+        return _without_secrets_in_parts(word[0]) if _TELLS.search(word[0]) else word[0]
 
-def _redacted_word(word: re.Match[str]) -> str:
-    return _without_secrets_in_parts(word.group()) if _TELLS.search(word.group()) else word.group()
+    return _WORD.sub(redacted, redact(text).text)
 
 
 def _without_secrets_in_parts(path: str) -> str:

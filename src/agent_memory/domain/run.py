@@ -189,9 +189,5 @@ def exit_code_of(run: Run) -> int:
         return PAUSED_EXIT_CODE
     attempted = [each for each in run.settled if each.outcome.verdict != "paused"]
     failed = [each for each in attempted if each.outcome.verdict in FAILED_VERDICTS]
-    error = _last_error(failed)
+    error = next((each.error for each in reversed(failed) if each.error is not None), None)
     return error.exit_code if error is not None and len(failed) == len(attempted) else 0
-
-
-def _last_error(failed: list[Settled]) -> Error | None:
-    return next((each.error for each in reversed(failed) if each.error is not None), None)

@@ -83,7 +83,8 @@ def similar_among(subject: Subject, candidates: Sequence[Candidate]) -> tuple[St
     if subject.kind is Kind.HANDOFF:
         return ()
     wanted = _words(subject.title, subject.description, subject.body)
-    known = [(each, _words_of(each.stored)) for each in candidates if each.stored.meta.kind is not Kind.HANDOFF]
+    notes = [(each, each.stored.meta) for each in candidates if each.stored.meta.kind is not Kind.HANDOFF]
+    known = [(each, _words(meta.title, meta.description, each.stored.body)) for each, meta in notes]
     spread = Counter(word for _, words in known for word in words.all)
     scored = ((_likeness(wanted, words, each.cosine, spread, len(known)), each.stored) for each, words in known)
     alike = sorted(
@@ -100,10 +101,6 @@ def says_nothing_new(subject: Subject, stored: StoredEntry) -> bool:
     words, lost = content_terms(said), lost_salience(known, said)
     denies = any(each.phrase in lost and each.about <= words for each in negations(known))
     return coverage(words, content_terms(known)) >= _SAID_AGAIN and not denies and not lost_salience(said, known)
-
-
-def _words_of(stored: StoredEntry) -> _Words:
-    return _words(stored.meta.title, stored.meta.description, stored.body)
 
 
 def _words(title: str, description: str, body: str) -> _Words:

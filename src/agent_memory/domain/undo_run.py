@@ -91,7 +91,10 @@ def commit_words(undone: Undone) -> tuple[str, str]:
 def toucher(id: str, later: Iterable[LoggedRun], run: LoggedRun) -> LoggedRun | None:
     """The newest of the later runs that changed this entry and still stands. An undo of a later run changed nothing by
     that: the two cancel out."""
-    return next((each for each in later if id in each.changed_ids and _still_counts(each, run)), None)
+    standing = (
+        each for each in later if each.undone_by is None and not (each.undid is not None and each.undid > run.run_id)
+    )
+    return next((each for each in standing if id in each.changed_ids), None)
 
 
 def changed_since(title: str, id: str, by: LoggedRun | None) -> str:
@@ -106,10 +109,6 @@ def cut_reasons(reasons: Sequence[str]) -> tuple[str, ...]:
     """The first few reasons, and how many more there are."""
     more = len(reasons) - MOST_REASONS
     return tuple(reasons) if more <= 0 else (*reasons[:MOST_REASONS], f"and {more} more such")
-
-
-def _still_counts(later: LoggedRun, run: LoggedRun) -> bool:
-    return later.undone_by is None and not (later.undid is not None and later.undid > run.run_id)
 
 
 @frozen

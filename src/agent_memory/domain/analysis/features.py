@@ -143,7 +143,8 @@ def features_of(stored: StoredEntry) -> Features:
     return Features(
         meta,
         digest=_digest(said),
-        terms=_some(said_terms(f"{meta.title}\n{said}")),
+        # Of a very long text some words will do; which ones must not depend on anything but the text.
+        terms=frozenset(sorted(said_terms(f"{meta.title}\n{said}"))[:_MOST_TERMS]),
         title=title,
         about=title | words_without_values(meta.description) | content_terms(tags),
         claims=claims_of(sentences),
@@ -153,11 +154,6 @@ def features_of(stored: StoredEntry) -> Features:
         code_lines=sum(_lines(body[start:end]) for start, end in fences),
         code_chars=sum(end - start for start, end in fences),
     )
-
-
-def _some(terms: frozenset[str]) -> frozenset[str]:
-    """Of a very long text some words will do; which ones must not depend on anything but the text."""
-    return frozenset(sorted(terms)[:_MOST_TERMS]) if len(terms) > _MOST_TERMS else terms
 
 
 def _digest(said: str) -> bytes:

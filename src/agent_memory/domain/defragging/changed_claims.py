@@ -229,16 +229,13 @@ def _is_turned(clause: Clause, old: _Claims, new: _Claims) -> bool:
         if each.denied != clause.denied
         and each.is_claim
         and not (clause.denied and denying_words(each.text) - denying_words(clause.text))
+        # Nor do the sources make it themselves, beside the one that it looks like.
+        and (each.terms == clause.terms or (each.terms, each.denied) not in old)
     )
-    turned = max((clause.likeness(each) for each in opposite if not _was_said(each, clause, old)), default=0.0)
+    turned = max(map(clause.likeness, opposite), default=0.0)
     if turned < (_SAME_CLAIM if clause.denied else _VERY_SAME_CLAIM):
         return False
     return turned > max((clause.likeness(each) for each in new.values() if each.denied == clause.denied), default=0.0)
-
-
-def _was_said(claim: Clause, clause: Clause, old: _Claims) -> bool:
-    """Whether the sources make this claim themselves, beside the one that it looks like."""
-    return claim.terms != clause.terms and (claim.terms, claim.denied) in old
 
 
 _SAID = 0.6
@@ -300,17 +297,13 @@ def _origin_of(sentence: str, sources: _Sources, untrusted: tuple[Untrusted, ...
     if any(_is_from(each, new_terms, new_tokens) for each in untrusted):
         return Origin.EXTERNAL
     is_new = (
-        bool(new_tokens) or not _is_restated(sentence, sources.clauses) or bool(swapped_words(sources.text, sentence))
+        bool(new_tokens)
+        or not all(_is_said(clause, sources.clauses) for clause in clauses_of(sentence))
+        or bool(swapped_words(sources.text, sentence))
     )
     if is_new and is_directive(sentence):
         return Origin.EXTERNAL
     return Origin.AGENT if is_new else Origin.USER
-
-
-def _is_restated(sentence: str, said: tuple[Clause, ...]) -> bool:
-    """Whether each clause was said in other words: most of its content words in a few clauses together, of which the
-    likest affirms or denies as it does."""
-    return all(_is_said(clause, said) for clause in clauses_of(sentence))
 
 
 def _is_said(clause: Clause, said: tuple[Clause, ...]) -> bool:

@@ -182,9 +182,20 @@ def twins_among(entries: Iterable[StoredEntry]) -> tuple[tuple[StoredEntry, ...]
     A merge takes the least trusted origin of what goes in and is refused across scopes. So an entry that every agent may
     be shown is not merged with one that none may be shown.
     """
-    texts = _grouped(sorted(filter(_may_merge, entries), key=_worth), _what_it_says)
+    texts = _grouped(
+        sorted(filter(_may_merge, entries), key=_worth),
+        lambda each: (same_text(each.body), each.meta.scope, each.meta.sensitivity),
+    )
     sound = (tuple(each for each in group if not has_secret(each.body)) for group in texts)
-    return tuple(twins for group in sound for twins in _grouped(group, _standing) if _keeps_its_standing(twins))
+    alike = (
+        twins
+        for group in sound
+        for twins in _grouped(group, lambda each: (each.meta.promoted_by is not None, best_tier(each.meta)))
+    )
+    # The merge may be where its parts may be.
+    return tuple(
+        twins for twins in alike if best_tier(united_meta([each.meta for each in twins])) is best_tier(twins[0].meta)
+    )
 
 
 def _grouped(
@@ -214,19 +225,6 @@ def _may_merge(stored: StoredEntry) -> bool:
 def same_text(body: str) -> str:
     """What two bodies have in common that say the same: no white space to speak of, no line of links at the end."""
     return " ".join(without_see_also(body).split())
-
-
-def _what_it_says(stored: StoredEntry) -> Hashable:
-    return (same_text(stored.body), stored.meta.scope, stored.meta.sensitivity)
-
-
-def _standing(stored: StoredEntry) -> tuple[bool, Tier]:
-    return (stored.meta.promoted_by is not None, best_tier(stored.meta))
-
-
-def _keeps_its_standing(twins: tuple[StoredEntry, ...]) -> bool:
-    """Whether the merge may be where its parts may be."""
-    return best_tier(united_meta([each.meta for each in twins])) is best_tier(twins[0].meta)
 
 
 def merge_of(twins: tuple[StoredEntry, ...]) -> Merge:
@@ -310,12 +308,12 @@ def _staying(request: DefragRequest, actions: Iterable[Action]) -> list[Meta]:
         elif isinstance(action, Merge):
             united = united_meta([staying.pop(id) for id in action.ids])
             staying[united.id] = evolve(united, updated_at_ms=max(request.now_ms, united.updated_at_ms))
-    return [each for each in staying.values() if _holds(each, request.now_ms)]
-
-
-def _holds(meta: Meta, now_ms: int) -> bool:
-    """Whether it is pinned, or has neither expired nor ceased to be true."""
-    return meta.pinned or not (has_passed(meta.expires_at_ms, now_ms) or has_passed(meta.valid_until_ms, now_ms))
+    now_ms = request.now_ms
+    return [
+        each
+        for each in staying.values()
+        if each.pinned or not (has_passed(each.expires_at_ms, now_ms) or has_passed(each.valid_until_ms, now_ms))
+    ]
 
 
 def _beaten(request: DefragRequest, candidates: Iterable[TierFacts]) -> frozenset[str]:

@@ -216,26 +216,21 @@ def _is_order(sentence: str) -> bool:
     sentence = _CODE.sub("`code`", sentence)
     if _begins_with_imperative(sentence) or ("`" in sentence and _COMMAND_IN_CODE.search(sentence)):
         return True
-    if _CONDITION.match(sentence) and (_has_later_imperative(sentence) or _CONDITIONED_RUN.search(sentence)):
+    if _CONDITION.match(sentence) and (
+        any(map(_is_imperative, _LATER_VERB.findall(sentence))) or _CONDITIONED_RUN.search(sentence)
+    ):
         return True
-    if _is_always(sentence) or any(pattern.search(sentence) for pattern in _ANYWHERE):
+    is_always = _ALWAYS.search(sentence) is not None and not _DESCRIBED.search(sentence)
+    if is_always or any(pattern.search(sentence) for pattern in _ANYWHERE):
         return True
     if (sentence.endswith(("?", "？", "؟")) and asks_for_something(sentence)) or (
         _MODAL.search(sentence) and not _REPORT.search(sentence)
     ):
         return True
-    return _is_order_elsewhere(sentence)
-
-
-def _is_order_elsewhere(sentence: str) -> bool:
-    """Whether it gives an order in another language than English and Portuguese."""
+    # In another language than English and Portuguese.
     if not _ORDERING_WORDS.isdisjoint(_TOKEN.findall(sentence.lower())):
         return True
     return not sentence.isascii() and bool(_ORDERING_PARTS.search(sentence) or _ORDERING_LEAD.match(sentence))
-
-
-def _is_always(sentence: str) -> bool:
-    return _ALWAYS.search(sentence) is not None and not _DESCRIBED.search(sentence)
 
 
 def _begins_with_imperative(sentence: str) -> bool:
@@ -249,10 +244,6 @@ def _begins_with_imperative(sentence: str) -> bool:
         if lead is None:
             return False
         at = lead.end()
-
-
-def _has_later_imperative(sentence: str) -> bool:
-    return any(_is_imperative(word) for word in _LATER_VERB.findall(sentence))
 
 
 def _is_imperative(word: str) -> bool:

@@ -73,7 +73,8 @@ def text_problems(text: str, before: str = "") -> tuple[str, ...]:
 
     `before` is the text that it replaces: an elision that was already there is no new one. Length is not checked here.
     """
-    problems = [f"leaves text out: {phrase!r}" for phrase in _elisions(text) if phrase.lower() not in before.lower()]
+    elisions = dict.fromkeys(found[0].strip()[:80] for pattern in _ELISIONS for found in pattern.finditer(text))
+    problems = [f"leaves text out: {phrase!r}" for phrase in elisions if phrase.lower() not in before.lower()]
     problems += [f"repeats the prompt: {phrase!r}" for phrase in ECHOED if phrase in text and phrase not in before]
     if is_looping(text):
         problems.append("repeats itself over and over")
@@ -94,10 +95,6 @@ def _has_one_line(text: str) -> bool:
     lines = Counter(line.strip() for line in text.split("\n") if len(line.strip()) > 3)
     total = sum(lines.values())
     return total >= 2 * _MOST_REPEATS and max(lines.values()) > _LOOPING_SHARE * total
-
-
-def _elisions(text: str) -> list[str]:
-    return list(dict.fromkeys(found[0].strip()[:80] for pattern in _ELISIONS for found in pattern.finditer(text)))
 
 
 MAX_TAGS = 20

@@ -116,8 +116,14 @@ def is_said_by(claim: Claim, said: Iterable[str], person: Iterable[str] | None =
     person gave every order in it. `person`: all that the person said, where that is more."""
     said = tuple(said)
     everything = said if person is None else tuple(person)
-    sentences, quotes = statements(claim.whole), _quotes(claim.whole)
-    is_said = any(_is_quoted(text, quotes) or any(_says(text, each) for each in sentences) for text in said)
+    sentences = statements(claim.whole)
+    quotes = [
+        quote for found in _QUOTE.finditer(claim.whole) if len(quote := _plain(found[1] or found[2])) >= _QUOTED_CHARS
+    ]
+    is_said = any(
+        any(map(_plain(_without_quotes(text)).__contains__, quotes)) or any(_says(text, each) for each in sentences)
+        for text in said
+    )
     return is_said and _gave_all_orders(claim, everything)
 
 
@@ -154,11 +160,6 @@ def holds_quotation(text: str) -> bool:
 
 
 # -- the person -------------------------------------------------------------------------------------------------------
-
-
-def _is_quoted(text: str, quotes: tuple[str, ...]) -> bool:
-    plain = _plain(_without_quotes(text))
-    return any(len(quote) >= _QUOTED_CHARS and quote in plain for quote in quotes)
 
 
 def _says(text: str, sentence: str) -> bool:
@@ -245,7 +246,9 @@ def _is_question(statement: str) -> bool:
 
 def _is_of_pages(piece: str, pages: tuple[str, ...], person: tuple[str, ...], place: str) -> bool:
     """Whether a foreign source says this sentence or clause, and the person does not."""
-    if not any(_is_held(piece, page, place) or _tells_to_type(piece, page) for page in pages):
+    # A command or an address that the page gives stays the same in every language.
+    typed = tuple(map(_plain, typed_tokens(piece)))
+    if not any(_is_held(piece, page, place) or any(map(_plain(page).__contains__, typed)) for page in pages):
         return False
     return not any(_supports(words_of_person(text), piece, place) for text in person)
 
@@ -256,11 +259,6 @@ def _is_held(piece: str, page: str, place: str) -> bool:
         plain = _plain(piece)
         return bool(terms) and len(plain) >= _VERBATIM_CHARS and plain in _plain(page)
     return _holds(page, terms, _HELD)
-
-
-def _tells_to_type(piece: str, page: str) -> bool:
-    """Whether the piece holds a command or an address that the page gives: these stay the same in every language."""
-    return any(_plain(token) in _plain(page) for token in typed_tokens(piece))
 
 
 def _is_unheard_of(claim: Claim, turns: tuple[str, ...]) -> bool:
@@ -308,15 +306,11 @@ def _terms(text: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def _sequence(text: str) -> tuple[str, ...]:
     """The content words in order; where a script puts no spaces, each pair of neighbouring characters is one."""
-    return content_sequence(_UNSPACED.sub(_in_pairs, _DATE.sub("", in_plain_letters(text))))
 
+    def in_pairs(run: re.Match[str]) -> str:
+        return f" {' '.join(map(''.join, zip(run[0], run[0][1:], strict=False)))} "
 
-def _in_pairs(run: re.Match[str]) -> str:
-    return f" {' '.join(map(''.join, zip(run[0], run[0][1:], strict=False)))} "
-
-
-def _quotes(sentence: str) -> tuple[str, ...]:
-    return tuple(_plain(found[1] or found[2]) for found in _QUOTE.finditer(sentence))
+    return content_sequence(_UNSPACED.sub(in_pairs, _DATE.sub("", in_plain_letters(text))))
 
 
 @lru_cache(maxsize=4096)

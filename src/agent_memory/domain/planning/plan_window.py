@@ -230,7 +230,10 @@ class _Window:
                 self.dropped.append(Dropped(stored_subject(proposed.title), problems))
                 continue
             if proposed.kind is Kind.HANDOFF and handoff_id is not None:
-                renewals.append(_renewal(proposed, handoff_id))
+                said = proposed.description or ""
+                renewals.append(
+                    ProposedUpdate(handoff_id, proposed.title, said, proposed.tags, proposed.body, turns=proposed.turns)
+                )
                 id = handoff_id
             else:
                 meta = _new_meta(proposed, title, body, self.facts, self.taken_ids)
@@ -381,12 +384,6 @@ class _Window:
     def _is_own_handoff(self, entry: MemoryEntry) -> bool:
         is_own = entry.meta.id == self.facts.handoff_id or entry.meta.id in self.planned
         return is_own and entry.meta.kind is Kind.HANDOFF
-
-
-def _renewal(proposed: ProposedEntry, id: str) -> ProposedUpdate:
-    return ProposedUpdate(
-        id, proposed.title, proposed.description or "", proposed.tags, proposed.body, turns=proposed.turns
-    )
 
 
 def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, taken: Container[str]) -> Meta:

@@ -12,7 +12,7 @@ from attrs import frozen
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, newest_first, without_secret
 from agent_memory.domain.findings import Analysis
 from agent_memory.domain.history import History, Role
-from agent_memory.domain.redaction import redact
+from agent_memory.domain.planning.drafts import has_secret
 from agent_memory.domain.similarity import postings_among
 from agent_memory.domain.tagging import Standing, TagVocabulary, tag_counts
 from agent_memory.domain.text.terms import content_sequence
@@ -91,7 +91,8 @@ def choose_shown(stored: Iterable[StoredEntry], max_chars: int) -> tuple[StoredE
     chosen: list[StoredEntry] = []
     room = max_chars
     for each in stored:
-        if note_chars(each) <= room and _may_be_shown(each):
+        may_be_shown = each.meta.sensitivity is not Sensitivity.SECRET and not each.listed.conflicted
+        if note_chars(each) <= room and may_be_shown and not has_secret(each.body):
             chosen.append(each)
             room -= note_chars(each)
     return tuple(chosen)
@@ -115,11 +116,6 @@ def tag_vocabulary(live: Sequence[Listed], vocabulary: TagVocabulary | None = No
     counts = tag_counts((known.current(each.meta.tags) for each in live), known)
     best_first = sorted(counts, key=lambda tag: (known.standing(tag) is not Standing.ACCEPTED, -counts[tag], tag))
     return tuple(best_first[:most])
-
-
-def _may_be_shown(stored: StoredEntry) -> bool:
-    is_whole = redact(stored.body).text == stored.body
-    return is_whole and stored.meta.sensitivity is not Sensitivity.SECRET and not stored.listed.conflicted
 
 
 def _words_of(window: History) -> Counter[str]:

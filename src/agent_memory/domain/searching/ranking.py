@@ -15,6 +15,7 @@ from agent_memory.domain.searching.terms import QueryWord
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance
 
 _TOLD_WORDS = 8
+_STEPS = list(Importance)
 
 
 @frozen
@@ -111,7 +112,11 @@ def weigh(
             ("kind", weights.asked_for if meta.kind in hints.kinds else 0.0, meta.kind.value),
             ("newest", _newness(meta, newest_ms, weights) if hints.newest else 0.0, ""),
             ("period", weights.asked_for if _in_period(meta, hints) else 0.0, ""),
-            ("importance", weights.importance * _importance_steps(meta), meta.importance.value),
+            (
+                "importance",
+                weights.importance * (_STEPS.index(meta.importance) - _STEPS.index(Importance.MEDIUM)),
+                meta.importance.value,
+            ),
         )
         told = [*given, *(ScorePart(name, value, detail) for name, value, detail in added if value)]
         total = sum(part.value for part in told)
@@ -127,11 +132,6 @@ def _here(meta: Meta, here: str, weights: RankingWeights) -> float:
     if here == GLOBAL_SCOPE or meta.scope == GLOBAL_SCOPE:
         return 0.0
     return weights.here if meta.scope == here else -weights.here
-
-
-def _importance_steps(meta: Meta) -> int:
-    steps = list(Importance)
-    return steps.index(meta.importance) - steps.index(Importance.MEDIUM)
 
 
 def _true_since(meta: Meta) -> int:

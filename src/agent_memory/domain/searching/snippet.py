@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from attrs import frozen
 
 from agent_memory.domain.searching.search import Snippet
-from agent_memory.domain.searching.terms import ChunkTerms, term_spans
+from agent_memory.domain.searching.terms import term_spans
 from agent_memory.domain.text.plain_text import clean_text, cut_chars
 
 SNIPPET_CHARS = 160
@@ -110,7 +110,9 @@ def _best_passage(text: str, worth: Mapping[str, float], max_chars: int) -> tupl
 
 def _hits(line: str, worth: Mapping[str, float]) -> Iterator[_Hit]:
     for span in term_spans(line, worth):
-        said = {term: worth[term] for term in _terms(span.terms) if term in worth}
+        said = {
+            term: worth[term] for term in (*span.terms.parts, *span.terms.common, *span.terms.wholes) if term in worth
+        }
         if said:
             chunk = line[span.start : span.end]
             if chunk.isascii() and len(chunk) <= _LONG_CHUNK_CHARS:
@@ -134,10 +136,6 @@ def _inside(chunk: str, start: int, said: Mapping[str, float]) -> list[_Hit]:
     if not places:
         return [_Hit(start, start + len(chunk), said)]
     return [_Hit(start + first, start + end, each) for (first, end), each in sorted(places.items())]
-
-
-def _terms(terms: ChunkTerms) -> tuple[str, ...]:
-    return (*terms.parts, *terms.common, *terms.wholes)
 
 
 def _densest(hits: Sequence[_Hit], max_chars: int) -> tuple[int, int, float]:

@@ -66,7 +66,11 @@ def told_of(stored: StoredEntry) -> StoredEntry | None:
     if not title and description[:1].islower():
         description = ""
     body = _without_empty_lists(lines)
-    if not any(_is_item(line) for line in body) and (left_out or not title) and not description:
+    if (
+        not any(line.strip() and not line.rstrip().endswith(":") for line in body)
+        and (left_out or not title)
+        and not description
+    ):
         return None
     if left_out:
         note = f"({left_out} line{'' if left_out == 1 else 's'} with what may be orders left out: `memory read {meta.id}`.)"
@@ -91,10 +95,6 @@ def _told_of_line(line: str, is_compared: bool) -> str:
 
 def _is_untold(text: str, is_compared: bool) -> bool:
     return is_directive(text) or (not is_compared and bool(typed_tokens(text)))
-
-
-def _is_item(line: str) -> bool:
-    return bool(line.strip()) and not line.rstrip().endswith(":")
 
 
 def _without_empty_lists(lines: list[str]) -> list[str]:
