@@ -925,11 +925,11 @@ class Memory:
     def health(self) -> Health:
         """For `memory status`."""
 
-        from agent_memory.adapters.injecting.delivery_files import DeliveryLog
+        from agent_memory.adapters.injecting import DeliveryLog
         from agent_memory.adapters.records.health_files import read_health
         from agent_memory.adapters.scheduling.schedule_state import job_healths
         from agent_memory.adapters.targets import expanded, has_directory
-        from agent_memory.domain.injecting.delivery_report import deliveries_by_harness
+        from agent_memory.domain.health import deliveries_by_harness
 
         configured = self.agent()
         now_ms = self.clock.now_ms()
@@ -967,7 +967,7 @@ class Memory:
     def statistics(self, days: int) -> Statistics:
         """What the store and its use come to, over so many days up to now. Counts no read."""
         from agent_memory.adapters.inbox.inbox_reading import all_captures
-        from agent_memory.adapters.injecting.delivery_files import DeliveryLog
+        from agent_memory.adapters.injecting import DeliveryLog
         from agent_memory.domain.statistics import CountedNote, Period, StoreFacts, statistics_of
 
         live = unwrap(self.reading.list(ListFilter()))

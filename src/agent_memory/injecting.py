@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.paths import exists
-from agent_memory.adapters.injecting.delivery_files import DeliveryLog
-from agent_memory.adapters.injecting.shelf_files import Shelf
+from agent_memory.adapters.injecting import DeliveryLog, Shelf
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree
 from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.domain.injecting.assembling import (

@@ -63,30 +63,27 @@ class ListFilter:
     origin: Origin | None = None
     tier: Tier | None = None
 
-    def among(self, entries: Sequence[Listed], tier_of: Callable[[str], Tier]) -> Sequence[Listed]:
-        """Those of these that it accepts by all that is known without their bodies. `tier_of` gives the tier of an id."""
-        wanted = list(self._questions(tier_of))
-        return tuple(each for each in entries if all(accepts(each.meta) for accepts in wanted))
-
-    def _questions(self, tier_of: Callable[[str], Tier]) -> Iterator[Callable[[Meta], bool]]:
-        """What it asks of an entry."""
-        tags = frozenset(normal_tags([self.tag or ""]))
-        questions: tuple[tuple[object, Callable[[Meta], bool]], ...] = (
-            (self.kind, lambda meta: meta.kind is self.kind),
-            (self.scope, lambda meta: meta.scope == self.scope),
-            (self.origin, lambda meta: meta.origin is self.origin),
-            (self.tag, lambda meta: not tags.isdisjoint(meta.tags)),
-            (self.expired_by_ms, lambda meta: (meta.expires_at_ms or math.inf) <= (self.expired_by_ms or 0)),
-            (self.session, lambda meta: self.session in meta.thread_ids),
-            (self.tier, lambda meta: tier_of(meta.id) is self.tier),
-            (self.status, lambda meta: status_shown(meta.status, tier_of(meta.id)) is self.status),
-            (self.query, self._is_said),
+    def accepts(self, meta: Meta, tier: Tier) -> bool:
+        """Whether a note of this tier is wanted, by all that is known without its body."""
+        asked = (
+            (self.kind, meta.kind),
+            (self.scope, meta.scope),
+            (self.origin, meta.origin),
+            (self.tier, tier),
+            (self.status, status_shown(meta.status, tier)),
         )
-        return (accepts for wanted, accepts in questions if wanted is not None)
+        return (
+            all(wanted is None or wanted == found for wanted, found in asked)
+            and (self.tag is None or not set(normal_tags([self.tag])).isdisjoint(meta.tags))
+            and (self.session is None or self.session in meta.thread_ids)
+            and (self.expired_by_ms is None or (meta.expires_at_ms or math.inf) <= self.expired_by_ms)
+            and (self.query is None or _is_said(self.query, meta))
+        )
 
-    def _is_said(self, meta: Meta) -> bool:
-        text = f"{meta.id} {meta.title} {meta.description} {' '.join(meta.tags)}".casefold()
-        return all(word in text for word in (self.query or "").casefold().split())
+
+def _is_said(query: str, meta: Meta) -> bool:
+    text = f"{meta.id} {meta.title} {meta.description} {' '.join(meta.tags)}".casefold()
+    return all(word in text for word in query.casefold().split())
 
 
 @frozen
@@ -126,7 +123,8 @@ class Reading:
         tiers, untiered = (TierList(), None) if archived else self._tiers()
         tier_of = _tier_finder(tiers, listing.by_id, () if archived else lifted(listing.entries))
         totals = unwrap(self.ledger.totals())
-        accepted = wanted.among(self._seen(listing).entries, tier_of)
+        seen = self._seen(listing).entries
+        accepted = [each for each in seen if wanted.accepts(each.meta, tier_of(each.meta.id))]
         found = (accepted[place] for place in newest_first(accepted))
         entries = tuple(ShownEntry(each, reads_of(each.meta, totals), tier_of(each.meta.id)) for each in found)
         unread: list[UnreadableFile] = []
@@ -149,11 +147,9 @@ class Reading:
 
     def tier_of(self, listed: Listed) -> Tier:
         """The tier of one entry; without a tier list that can be read, hot is what a person vouches for."""
-        return (
-            Tier.COLD
-            if listed.archived
-            else _tier_finder(self._tiers()[0], {listed.meta.id: listed}, [listed])(listed.meta.id)
-        )
+        if listed.archived:
+            return Tier.COLD
+        return _tier_finder(self._tiers()[0], {listed.meta.id: listed}, [listed])(listed.meta.id)
 
     def _tiers(self) -> tuple[TierList, Error | None]:
         tiers = self.store.tiers()

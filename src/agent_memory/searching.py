@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
-from returns.result import Failure, Success
 
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.searching.query_hints import QueryHints, hints_of
@@ -45,14 +44,12 @@ from agent_memory.domain.searching.terms import QueryWord, query_words, weighed_
 from agent_memory.domain.tiering.standing import standing_tiers
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.errors import EntryNotFound, UsageInvalid
-from agent_memory.results import as_result, sealed, unwrap
+from agent_memory.errors import EntryNotFound, Error, UsageInvalid
+from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
     from agent_memory.domain.note_draft import Caller
     from agent_memory.ports import Clock, Index, Meanings, Store
-
-Value = TypeVar("Value")
 
 PATIENCE_SECONDS = 1.0
 """How long a search waits for the index to take in what has changed."""
@@ -120,8 +117,10 @@ class Searching:
         `MAX_HITS`, and for a least score that is not from 0 to 1.
         """
         found = self._found(request)
-        hits, notices = self._read_each(found, self._hit)
-        hits = [*self._secret_hits(found), *hits]
+        unread: list[str] = []
+        hits = self._secret_hits(found)
+        hits += (self._hit(found, ranked, entry) for ranked, entry in self._read_each(found, unread))
+        notices = (*found.notices, *dict.fromkeys(unread))
         mode = Mode.BM25 if self.meanings is None else request.mode
         return SearchAnswer(tuple(hits[: request.limit]), mode, notices, max(found.count, len(hits)))
 
@@ -129,8 +128,9 @@ class Searching:
     def find(self, request: SearchRequest) -> FoundEntries:
         """The best entries as `search` finds them, as they are now, for whoever shows them in a way of their own: without
         passages, and without what is secret."""
-        entries, notices = self._read_each(self._found(request), lambda _found, _ranked, entry: entry)
-        return FoundEntries(tuple(entries), notices)
+        found, unread = self._found(request), list[str]()
+        entries = tuple(entry for _, entry in self._read_each(found, unread))
+        return FoundEntries(entries, (*found.notices, *dict.fromkeys(unread)))
 
     # -- from the query to a page -------------------------------------------------------------------------------------
 
@@ -207,7 +207,11 @@ class Searching:
         best = sorted(totals, key=lambda each: (-totals[each], each))[: max(_WEIGHED, 2 * query.request.limit)]
         return {
             number: [
-                ScorePart(name, values[number], _deviations(nearness, number) if name == "meaning" else "")
+                ScorePart(
+                    name,
+                    values[number],
+                    f"{nearness.deviations[number]:+.1f} standard deviations" if name == "meaning" else "",
+                )
                 for name, values in reasons
                 if number in values
             ]
@@ -257,41 +261,36 @@ class Searching:
         return (*first[:limit], *others_shown), len(first) + len(others)
 
     def _tiers(self, live: Sequence[Listed]) -> tuple[Mapping[str, Tier], tuple[str, ...]]:
-        known, notices = TierList(), tuple[str, ...]()
-        match sealed(self.store.tiers()):
-            case Success(tiers):
-                known = tiers
-            case Failure(error):
-                notices = (str(error),)
+        notices: tuple[str, ...] = ()
+        try:
+            known = unwrap(self.store.tiers())
+        except Error as error:
+            known, notices = TierList(), (str(error),)
         standing = standing_tiers(known, [each.meta for each in live])
         return {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}, notices
 
     # -- from a page to an answer -------------------------------------------------------------------------------------
 
-    def _read_each(
-        self, found: _Found, show: Callable[[_Found, Ranked, FoundEntry], Value]
-    ) -> tuple[list[Value], tuple[str, ...]]:
-        """What `show` makes of each entry of the page, as it is now: one at a time, since entries may be large. And all notices,
-        with those of what could not be read."""
-        shown, unread = list[Value](), list[str]()
+    def _read_each(self, found: _Found, unread: list[str]) -> Iterator[tuple[Ranked, FoundEntry]]:
+        """Each entry of the page, as it is now: one at a time, since entries may be large. What could not be read is added to
+        `unread`, in words."""
+        query = found.query
         for ranked in found.page:
-            score = 1.0 if ranked.number in found.named else self._score(found, ranked.number)
-            if score < (found.query.request.min_score or 0.0):
+            cosine = found.nearness.cosines.get(ranked.number, 0.0)
+            said = found.matches.parts(ranked.number)
+            is_named = ranked.number in found.named
+            score = 1.0 if is_named else strength_of(query.words, found.matches.words, said, cosine)
+            if score < (query.request.min_score or 0.0):
                 continue
-            match sealed(self.store.read_again(ranked.listed)):
-                case Success(stored):
-                    if found.query.among.lets_through(stored.listed):  # it may have become another meanwhile
-                        entry = FoundEntry(stored, _superseded_by(found, ranked), score)
-                        shown.append(show(found, ranked, entry))
-                case Failure(EntryNotFound()):
-                    continue
-                case Failure(error):
-                    unread.append(str(error))
-        return shown, (*found.notices, *dict.fromkeys(unread))
-
-    def _score(self, found: _Found, number: int) -> float:
-        cosine = found.nearness.cosines.get(number, 0.0)
-        return strength_of(found.query.words, found.matches.words, found.matches.parts(number), cosine)
+            try:
+                stored = unwrap(self.store.read_again(ranked.listed))
+            except EntryNotFound:
+                continue
+            except Error as error:
+                unread.append(str(error))
+                continue
+            if query.among.lets_through(stored.listed):  # it may have become another meanwhile
+                yield ranked, FoundEntry(stored, _superseded_by(found, ranked), score)
 
     def _hit(self, found: _Found, ranked: Ranked, entry: FoundEntry) -> SearchHit:
         from agent_memory.domain.searching.snippet import snippet_of  # who only finds does without
@@ -318,10 +317,6 @@ class Searching:
             if stored is not None and open_to_secret.lets_through(stored.listed):
                 hits.append(SearchHit(stored.listed, 1.0, Snippet(""), Tier.COLD, (ScorePart("id", 1.0),)))
         return hits
-
-
-def _deviations(nearness: Nearness, number: int) -> str:
-    return f"{nearness.deviations[number]:+.1f} standard deviations"
 
 
 def _superseded_by(found: _Found, ranked: Ranked) -> str | None:

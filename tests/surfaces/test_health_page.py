@@ -7,8 +7,7 @@ from attrs import evolve
 from wcwidth import wcswidth
 
 from agent_memory.domain.agent_request import DaySpend
-from agent_memory.domain.health import FailedEntry, Health, LastRun
-from agent_memory.domain.injecting.delivery_report import HarnessDeliveries
+from agent_memory.domain.health import FailedEntry, HarnessDeliveries, Health, LastRun
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.queue import Trouble
 from agent_memory.surfaces.cli.status import MOST_SHOWN, health_lines

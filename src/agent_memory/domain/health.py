@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from attrs import frozen
 
 from agent_memory.domain.agent_request import DaySpend
-from agent_memory.domain.injecting.delivery_report import HarnessDeliveries
+from agent_memory.domain.injecting.deliveries import Delivery
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.queue import Trouble
 from agent_memory.domain.run_log import counted
 from agent_memory.domain.scheduling import JobHealth
 
 _SEVERAL = 3
+WEEK_MS = 7 * DAY_MS
+
+
+@frozen
+class HarnessDeliveries:
+    """What one harness was given. `manual` is a person who called `memory inject`."""
+
+    harness: str
+    this_week: int
+    """Deliveries of the last seven days."""
+    tokens_this_week: int
+    last_at_ms: int
+    """Of the newest delivery, epoch ms."""
+
+
+def deliveries_by_harness(deliveries: Iterable[Delivery], now_ms: int) -> tuple[HarnessDeliveries, ...]:
+    """Each harness that was ever given a note, as far back as the log goes, by name."""
+    told = [each for each in deliveries if each.ids]
+    found: list[HarnessDeliveries] = []
+    for harness in sorted({each.harness for each in told}):
+        own = [each for each in told if each.harness == harness]
+        recent = [each.tokens for each in own if now_ms - each.at_ms < WEEK_MS]
+        found.append(HarnessDeliveries(harness, len(recent), sum(recent), max(each.at_ms for each in own)))
+    return tuple(found)
 
 
 @frozen

@@ -2,7 +2,7 @@
 
 Runs before an agent answers, so nothing may go wrong with it: it exits 0 whatever happens, prints one JSON document or nothing,
 and ends itself after some seconds. What went wrong is in the hook log, which `memory status` shows. Where the notes are as they
-were the last time (`adapters.injecting.shelf_files`), it loads C modules and our own light ones only.
+were the last time (`adapters.injecting`), it loads C modules and our own light ones only.
 
 Silent for sub-agents, for agent commands of our own (P23), and where there is nothing to say.
 """
@@ -13,8 +13,7 @@ import time
 
 from agent_memory import __version__
 from agent_memory.adapters.disk.json_lite import json_object
-from agent_memory.adapters.injecting.delivery_files import DeliveryLog
-from agent_memory.adapters.injecting.shelf_files import Looks, keep_shelf, looks_of, read_shelf
+from agent_memory.adapters.injecting import DeliveryLog, Looks, keep_shelf, looks_of, read_shelf
 from agent_memory.adapters.scheduling.notices import SESSION, take_notice
 from agent_memory.adapters.surroundings.configured_root import root_and_doubt
 from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call

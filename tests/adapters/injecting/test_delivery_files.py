@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.injecting.delivery_files import MAX_BYTES, DeliveryLog
+from agent_memory.adapters.injecting import MAX_BYTES, DeliveryLog
 from agent_memory.domain.injecting.deliveries import Delivery
 
 
@@ -79,7 +79,7 @@ def test_what_is_no_file_of_ours_is_neither_read_nor_written(tmp_path: Path, mak
 def test_who_holds_the_log_is_waited_for_and_its_end_lets_it_go(tmp_path: Path) -> None:
     """P7"""
     script = (
-        "import sys, time; from agent_memory.adapters.injecting.delivery_files import DeliveryLog\n"
+        "import sys, time; from agent_memory.adapters.injecting import DeliveryLog\n"
         "with DeliveryLog(sys.argv[1]):\n print('held', flush=True); sys.stdin.read()"
     )
     holder = subprocess.Popen(

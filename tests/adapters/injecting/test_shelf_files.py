@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.injecting.shelf_files import Shelf, keep_shelf, looks_of, read_shelf
+from agent_memory.adapters.injecting import Shelf, keep_shelf, looks_of, read_shelf
 from agent_memory.domain.injecting.assembling import Passage
 
 SHELF = Shelf(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.injecting.shelf_files import looks_of
+from agent_memory.adapters.injecting import looks_of
 
 LATER_NS = 2_000_000_000_000_000_000
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from agent_memory.domain.health import WEEK_MS, HarnessDeliveries, deliveries_by_harness
 from agent_memory.domain.injecting.deliveries import (
     RECOVERY_MS,
     SAME_MOMENT_MS,
@@ -12,7 +13,6 @@ from agent_memory.domain.injecting.deliveries import (
     known_ids,
     last_other_session,
 )
-from agent_memory.domain.injecting.delivery_report import WEEK_MS, HarnessDeliveries, deliveries_by_harness
 
 NOW = 2_000_000_000_000
 MINUTE = 60_000

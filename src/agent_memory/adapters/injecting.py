@@ -1,28 +1,116 @@
-"""What is ready to be injected into sessions of one place: `.cache/inject/<place>`. Derived, may be removed at any time.
+"""The files around injection: what was delivered, and what is ready to be. Imports nothing but C modules, since a hook uses them before
+every answer of every agent.
+
+The log of deliveries: `runs/deliveries/log.jsonl`, and its predecessor once it is full. Of this machine: git ignores it.
+
+Whoever looks at it in order to deliver holds the directory's lock from there until its own line is written, so that two hooks
+that are told of one event do not both deliver. A damaged line is passed over; a lost log costs no more than a repetition.
+
+What is ready to be injected into sessions of one place: `.cache/inject/<place>`. Derived, may be removed at any time.
 
 To list ten thousand notes, to read the best of them and to judge and redact them takes longer than a hook may: so what came of
 it is kept, and taken as long as everything that it was made from looks the same: every file of `topics/` by times, size and
 inode, the tier list, the configs, the version, the place. It holds nothing that may not be injected.
 
 Layout: digest of the rest (16 bytes) · marshal of `(key, good until, budget, profiles, more, passages)`. The digest is checked first, since
-marshal must not be fed damaged bytes. Imports nothing but C modules, since a hook uses it.
+marshal must not be fed damaged bytes.
 """
 
+import fcntl
 import marshal
 import os
+import time
 from _blake2 import blake2b
 
-from agent_memory.adapters.disk.durable import close_quietly, make_directories, read_loosely, replace_loosely
+from agent_memory.adapters.disk.durable import (
+    FILE_MODE,
+    append_line,
+    close_quietly,
+    make_directories,
+    make_room,
+    read_loosely,
+    replace_loosely,
+)
+from agent_memory.adapters.disk.json_lite import json_object, scan_json
 from agent_memory.domain.injecting.assembling import Passage
+from agent_memory.domain.injecting.deliveries import Delivery, delivery_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-DIRECTORY = ".cache/inject"
+DELIVERIES = "runs/deliveries"
+_LOG = "log.jsonl"
+_PREVIOUS = "log.previous.jsonl"
+MAX_BYTES = 512 * 1024
+"""Of each of the two files; the older one is dropped when the newer one is full."""
+
+LOCK_SECONDS = 1.0
+_POLL_SECONDS = 0.01
+
+
+class DeliveryLog:
+    """The log of a real root. Every method may raise OSError."""
+
+    def __init__(self, root: str) -> None:
+        self._directory = f"{root}/{DELIVERIES}"
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> "DeliveryLog":
+        """Hold the lock; after a second without it go on all the same. It is let go with the process at the latest."""
+        make_directories(self._directory)
+        self._descriptor = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        deadline = time.monotonic() + LOCK_SECONDS
+        while not _locked(self._descriptor) and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._descriptor is not None:
+            close_quietly(self._descriptor)
+            self._descriptor = None
+
+    def deliveries(self, mentioning: str = "") -> "Iterator[Delivery]":
+        """All that is known, oldest first, of lines that hold this text. What is not there, or damaged, is left out."""
+        for name in (_PREVIOUS, _LOG):
+            data = read_loosely(f"{self._directory}/{name}", 2 * MAX_BYTES)
+            for line in data.decode("utf-8", "replace").split("\n"):
+                delivery = _parsed(line) if mentioning in line else None
+                if delivery is not None:
+                    yield delivery
+
+    def append(self, delivery: Delivery) -> None:
+        """Add one line, in one write. OSError where the disk takes only a part of it, which is passed over later."""
+        make_directories(self._directory)
+        line = f"{json_object(delivery.members)}\n".encode("utf-8", "backslashreplace")
+        path = f"{self._directory}/{_LOG}"
+        make_room(path, f"{self._directory}/{_PREVIOUS}", len(line), MAX_BYTES)
+        append_line(path, line, FILE_MODE)
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def _parsed(line: str) -> Delivery | None:
+    try:
+        return delivery_of(scan_json(line)) if line else None
+    except (ValueError, RecursionError):
+        return None
+
+
+# -- what is ready --------------------------------------------------------------------------------------------------------
+
+SHELVES = ".cache/inject"
 _LAYOUT = 3
 _DIGEST_BYTES = 16
-_MAX_BYTES = 8 << 20
+_MAX_SHELF_BYTES = 8 << 20
 _MOST_PLACES = 64
 _GRAIN_NS = 2_000_000_000
 """The coarsest times of a file system that we know (FAT)."""
@@ -117,7 +205,7 @@ def _state_of(directory: str) -> tuple[int, int]:
 
 def read_shelf(root: str, looks: Looks, now_ms: int) -> Shelf | None:
     """What was kept, if it was made from just this and nothing in it has run out; None where it is to be made anew."""
-    data = read_loosely(_path(root, looks), _MAX_BYTES)
+    data = read_loosely(_path(root, looks), _MAX_SHELF_BYTES)
     if blake2b(data[_DIGEST_BYTES:], digest_size=_DIGEST_BYTES).digest() != data[:_DIGEST_BYTES]:
         return None
     key, good_until_ms, budget, profiles, more, passages = marshal.loads(data[_DIGEST_BYTES:])
@@ -136,7 +224,7 @@ def keep_shelf(root: str, looks: Looks, shelf: Shelf, looked_at_ns: int) -> None
     content = marshal.dumps((looks.key, shelf.good_until_ms, shelf.budget, profiles, shelf.more, passages), 2)
     data = blake2b(content, digest_size=_DIGEST_BYTES).digest() + content
     try:
-        directory = f"{root}/{DIRECTORY}"
+        directory = f"{root}/{SHELVES}"
         make_directories(directory)
         _drop_some(directory)
         replace_loosely(_path(root, looks), (data,))
@@ -146,7 +234,7 @@ def keep_shelf(root: str, looks: Looks, shelf: Shelf, looked_at_ns: int) -> None
 
 def _path(root: str, looks: Looks) -> str:
     # A name for any scope (P21); that it is the right one is told by the key.
-    return f"{root}/{DIRECTORY}/{blake2b(looks.place.encode('utf-8', 'surrogateescape'), digest_size=8).hexdigest()}"
+    return f"{root}/{SHELVES}/{blake2b(looks.place.encode('utf-8', 'surrogateescape'), digest_size=8).hexdigest()}"
 
 
 def _drop_some(directory: str) -> None:

@@ -1,1 +1,0 @@
-"""The files around injection: what was delivered, and what is ready to be."""
