@@ -55,13 +55,6 @@ def test_a_note_has_a_title_and_a_body_whatever_it_lacks(
     assert (entry.meta.title, entry.body) == (stored_title, stored_body)
 
 
-def test_it_is_a_fact_unless_it_says_so_and_captured() -> None:
-    assert (whole(facts("A", "B c.")).meta.kind, whole(facts("A", "B c.")).meta.status) == (Kind.FACT, Status.CAPTURED)
-    lesson = InlineNote("A", "B c.", ("Ops",), Kind.LESSON)
-    assert whole(facts("A", "B c.", note=lesson)).meta.kind is Kind.LESSON
-    assert whole(facts("A", "B c.", note=lesson)).meta.tags == ("topic__ops",)
-
-
 def test_what_a_person_writes_is_theirs_and_what_an_agent_writes_the_agents() -> None:
     assert whole(facts("Be", "It is so.")).meta.origin is Origin.USER
     assert whole(facts("Be", "It is so.", Harness.AMP)).meta.origin is Origin.AGENT

@@ -15,7 +15,7 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import ChangeSet, Plan, PlanFacts, ProposedEntry
 from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.text.markdown import body_hash
-from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Status
+from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
 from plan_facts import facts_of
 
 NOON = 1_770_984_000_000
@@ -72,12 +72,6 @@ def test_a_renewed_handoff_is_the_one_that_a_ref_means_and_there_is_no_second() 
     assert plan.dropped == (Dropped("And again", ("a session has one handoff",)),)
 
 
-@pytest.mark.parametrize("shown", [(), (stored("id__bbbbbb", "Other", "Other."),)])
-def test_a_handoff_that_was_not_shown_is_not_renewed(shown: tuple[StoredEntry, ...]) -> None:
-    plan = plan_window(ChangeSet((HANDOFF,)), facts(*shown, handoff_id=HANDOFF_ID))
-    assert created(plan) == [("Where it stands", "Open: deploy.")]
-
-
 def test_a_later_window_renews_the_handoff_of_an_earlier_one() -> None:
     first = plan_window(ChangeSet((note("Port", "Port 8080."), HANDOFF)), facts())
     later = note("Where it stands now", "Open: nothing.", Kind.HANDOFF)
@@ -95,19 +89,6 @@ def test_a_later_window_renews_the_handoff_of_an_earlier_one() -> None:
 def test_a_handoff_is_of_no_use_once_it_has_expired(days: int, is_of_use: bool) -> None:
     plan = plan_window(ChangeSet((HANDOFF,)), facts(now_ms=NOON + days * DAY_MS))
     assert bool(plan.changes) is is_of_use
-
-
-def test_two_entries_of_a_reply_that_say_the_same_become_one() -> None:
-    entries = (
-        note("One", "Port 8080.", ref="a"),
-        note("Two", "Port 8080.", ref="b"),
-        note("Three", "See [[ref:b]]."),
-    )
-    plan = plan_window(ChangeSet(entries), facts())
-    (one, _), (three, body) = created(plan)
-    id = next(each.entry.meta.id for each in plan.changes if isinstance(each, Create))
-    assert (one, three, body) == ("One", "Three", f"See [[{id}]].")
-    assert plan.dropped == (Dropped("Two", (f"it is already stored as {id}",)),)
 
 
 def test_what_was_shown_and_says_something_else_by_now_is_no_reason_to_store_nothing() -> None:
@@ -128,13 +109,6 @@ def test_nothing_links_to_what_was_shown_and_forgotten_since() -> None:
     assert created(plan_window(said, facts(shown))) == [("Deploys", "See [[id__bbbbbb|the port]].")]
     forgotten = plan_window(said, facts(shown, live=(), taken_ids=frozenset[str]()))
     assert created(forgotten) == [("Deploys", "See the port.")]
-
-
-def test_what_an_entry_leaves_out_has_its_default() -> None:
-    plan = plan_window(ChangeSet((note("One", description=" "), note("Two", description="About\ntwo"))), facts())
-    one, two = (each.entry.meta for each in plan.changes if isinstance(each, Create))
-    assert (one.description, two.description) == ("One is what it says.", "About two")
-    assert (one.importance, one.confidence, one.expires_at_ms) == (Importance.MEDIUM, None, None)
 
 
 def test_the_origin_of_an_entry_is_that_of_its_whole_text() -> None:

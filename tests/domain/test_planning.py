@@ -5,14 +5,13 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from agent_memory.domain.change import Create, Dropped, Replace, Retire
+from agent_memory.domain.change import Create, Replace, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.inbox_entry import Context, InboxEntry, InlineNote, SessionFile
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, ProposedUpdate, stored_when_applied
 from agent_memory.domain.planning.plan_window import plan_window
-from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.markdown import body_hash
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
@@ -88,27 +87,9 @@ def test_an_entry_gets_all_that_a_model_may_not_set() -> None:
     assert plan.dropped == ()
 
 
-def test_tags_get_the_names_that_a_person_gave_them() -> None:
-    known = TagVocabulary(frozenset(("topic__staging-host",)), {"topic__staging": "topic__staging-host"})
-    written = note(tags=("Staging", "port", "staging-host"))
-    (entry,) = created(plan_window(ChangeSet((written,)), facts(vocabulary=known)))
-    assert entry.meta.tags == ("topic__staging-host", "topic__port")  # what nobody has accepted is kept all the same
-    old = stored("id__aaaaaa", "Staging listens on 9090", "The staging server listens on port 9090.")
-    update = ProposedUpdate("id__aaaaaa", tags=("staging",))
-    (changed,) = replaced(plan_window(ChangeSet((), (update,)), facts(old, vocabulary=known)))
-    assert changed.meta.tags == ("topic__staging-host",)
-
-
 def test_without_a_cited_turn_the_time_is_the_inbox_entrys_and_no_turn_is_in_the_source() -> None:
     (entry,) = created(plan_window(ChangeSet((note(turns=(99,)),)), facts()))
     assert (entry.meta.created_at_ms, entry.meta.sources[0].turns, entry.meta.origin) == (NOON, (), Origin.AGENT)
-
-
-def test_the_scope_is_the_repository_unless_global_is_asked_for() -> None:
-    plan = plan_window(ChangeSet((note("One fact", "One."), note("Two facts", "Two.", scope="global"))), facts())
-    assert [entry.meta.scope for entry in created(plan)] == [REPO, "global"]
-    plan = plan_window(ChangeSet((note(scope="repo"),)), facts(scope="global"))
-    assert created(plan)[0].meta.scope == "global"
 
 
 def test_origins_are_computed_for_each_entry() -> None:
@@ -127,16 +108,6 @@ def test_origins_are_computed_for_each_entry() -> None:
         Origin.EXTERNAL,
         Origin.EXTERNAL,
     ]
-
-
-def test_ids_clash_with_nothing() -> None:
-    """P15"""
-    first = mint_id("Same", NOON, frozenset())
-    plan = plan_window(
-        ChangeSet((note("Same", "One."), note("Same", "Two."))), facts(taken_ids=frozenset({first.casefold()}))
-    )
-    ids = [entry.meta.id for entry in created(plan)]
-    assert len({first, *ids}) == 3
 
 
 def test_refs_and_ids_become_links_and_missing_ones_are_appended() -> None:
@@ -198,15 +169,6 @@ def test_an_entry_with_a_fault_is_dropped_with_its_reason_and_the_rest_is_kept(
     plan = plan_window(ChangeSet((proposed, note("Kept", "Kept."))), facts())
     assert [entry.meta.title for entry in created(plan)] == ["Kept"]
     assert reason in reasons(plan)
-
-
-def test_what_the_parser_dropped_is_in_the_plan() -> None:
-    plan = plan_window(ChangeSet(dropped=(Dropped("x\n\u202e", ("bad",)),)), facts())
-    assert plan.dropped == (Dropped("x", ("bad",)),)
-
-
-def test_nothing_worth_keeping_is_a_plan() -> None:
-    assert plan_window(ChangeSet(skipped="Small talk."), facts()) == Plan(skipped="Small talk.")
 
 
 def test_a_body_that_is_stored_already_is_not_stored_twice_and_refs_mean_the_stored_one() -> None:
@@ -341,25 +303,6 @@ def test_what_changed_since_it_was_shown_is_left_alone() -> None:
     assert "changed since it was shown" in reasons(plan_window(update, evolve(facts(old), live=(edited,))))
 
 
-def test_what_is_no_longer_live_is_left_alone() -> None:
-    update = ChangeSet(updates=(ProposedUpdate("id__aaaaaa", tags=("x",)),))
-    known = evolve(facts(stored("id__aaaaaa")), live=())
-    assert "no longer live" in reasons(plan_window(update, known))
-
-
-def test_an_update_with_an_elision_is_dropped_unless_the_entry_held_it_before() -> None:
-    update = ChangeSet(updates=(ProposedUpdate("id__aaaaaa", body="Port 8080.\n[rest of the note unchanged]"),))
-    assert "leaves text out" in reasons(plan_window(update, facts(stored("id__aaaaaa", body="Port 8080."))))
-    old = stored("id__aaaaaa", body="8080\n[rest of the note unchanged]")
-    assert len(plan_window(update, facts(old)).changes) == 1
-
-
-def test_an_update_that_changes_nothing_is_dropped() -> None:
-    old = stored("id__aaaaaa", description="Where it listens", status=Status.CONSOLIDATED)
-    update = ProposedUpdate("id__aaaaaa", title="Staging", body="It listens on port 8080.")
-    assert "changes nothing" in reasons(plan_window(ChangeSet(updates=(update,)), facts(old)))
-
-
 def test_an_entry_is_changed_once() -> None:
     one, two = ProposedUpdate("id__aaaaaa", tags=("x",)), ProposedUpdate("id__aaaaaa", tags=("y",))
     plan = plan_window(ChangeSet(updates=(one, two)), facts(stored("id__aaaaaa")))
@@ -373,14 +316,6 @@ def test_an_entry_is_changed_once() -> None:
 
 
 # -- superseded -------------------------------------------------------------------------------------------------------
-
-
-def test_an_old_session_does_not_supersede_what_was_learnt_later() -> None:
-    newer = evolve(stored("id__aaaaaa").listed.meta, created_at_ms=NOON + DAY_MS)
-    old = StoredEntry(evolve(stored("id__aaaaaa").listed, meta=newer), "Newer.")
-    plan = plan_window(ChangeSet((note(supersedes=("id__aaaaaa",)),)), facts(old))
-    assert [type(change) for change in plan.changes] == [Create]
-    assert "newer than this session" in reasons(plan)
 
 
 def test_nor_does_it_put_what_it_knew_in_place_of_that() -> None:
@@ -405,14 +340,6 @@ def test_changes_over_the_runs_limit_wait_for_the_next_run() -> None:
     assert [change.entry.meta.id for change in plan.deferred if isinstance(change, Replace)] == [
         each.meta.id for each in shown[2:]
     ]
-
-
-def test_a_quarter_of_a_larger_store_may_change_in_a_run() -> None:
-    """P14"""
-    shown = tuple(stored(f"id__aaaaa{n}", body=f"Body {n}.") for n in range(1, 9))
-    updates = tuple(ProposedUpdate(each.meta.id, tags=("x",)) for each in shown)
-    plan = plan_window(ChangeSet(updates=updates), facts(*shown, live_at_start=24))
-    assert (len(plan.changes), len(plan.deferred)) == (6, 2)
 
 
 def test_earlier_windows_count_towards_the_limit() -> None:
@@ -452,14 +379,6 @@ def test_a_later_window_may_update_what_an_earlier_one_updated_if_it_was_shown_t
     assert (change.expected_hash, change.entry.body) == ("hash-id__aaaaaa", "Port 8080, 8081 and 8082.")
 
 
-def test_a_later_window_cannot_supersede_what_the_session_just_wrote() -> None:
-    first = plan_window(ChangeSet((note(turns=(3,)),)), facts())
-    planned = stored_when_applied(first, ())
-    plan = plan_window(ChangeSet((note("New", "New.", supersedes=tuple(planned)),)), facts(shown=planned), first)
-    assert len(created(plan)) == 2
-    assert "update it instead" in reasons(plan)
-
-
 # -- inline notes -----------------------------------------------------------------------------------------------------
 
 NOTE = InlineNote("Deploys", "Never deploy on Fridays: `make deploy` pages Ana.", ("ops",), Kind.CONVENTION, "T-9")
@@ -497,14 +416,6 @@ def test_a_persons_note_that_the_agent_kept_is_not_stored_twice() -> None:
         Origin.USER,
         (1,),
     )
-
-
-def test_what_an_agent_adds_to_a_persons_note_is_the_agents() -> None:
-    added = note("Use the blue cluster", "Deploys always go to the blue cluster.")
-    kept, other = plan_window(ChangeSet((added,)), inline()).changes
-    assert isinstance(kept, Create)
-    assert isinstance(other, Create)
-    assert (kept.entry.meta.origin, other.entry.meta.origin) == (Origin.AGENT, Origin.USER)
 
 
 def test_an_agents_note_is_the_agents_and_may_be_left_out() -> None:

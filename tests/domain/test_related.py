@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from attrs import evolve
 
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
@@ -68,22 +67,6 @@ def test_the_files_that_were_touched_and_the_title_of_the_session_count() -> Non
     assert ids_to_show(rank_related(titled, (OTHER, TESTS), REPO)) == (TESTS.meta.id,)
 
 
-def scores(session: History, *live: Listed) -> list[float]:
-    known = {each.id: each.score for each in rank_related(session, live, REPO)}
-    return [known.get(each.meta.id, 0.0) for each in live]
-
-
-@pytest.mark.parametrize(
-    ("holding", "total", "is_telling"), [(5, 10, True), (6, 10, False), (9, 9, True), (1, 10, True), (10, 10, False)]
-)
-def test_a_word_that_most_entries_hold_tells_nothing_about_any_of_them_where_there_are_ten(
-    holding: int, total: int, is_telling: bool
-) -> None:
-    entries = [listed(f"id__{n:06}", "Staging" if n < holding else "Release") for n in range(total)]
-    found = scores(window("staging"), *entries)
-    assert [score > 0 for score in found] == [is_telling and n < holding for n in range(total)]
-
-
 def test_other_repositories_and_secret_entries_are_left_out() -> None:
     elsewhere = listed("id__else11", "Staging port", scope="github.com/other/x")
     secret = listed("id__secre1", "Staging port", sensitivity=Sensitivity.SECRET)
@@ -94,12 +77,6 @@ def test_other_repositories_and_secret_entries_are_left_out() -> None:
 def test_entries_of_the_same_session_come_first_of_all() -> None:
     own = evolve(OTHER, meta=evolve(OTHER.meta, sources=(Source(Harness.AMP, "s-1"),)))
     assert ids(rank_related(window("staging server port"), (PORTS, own), REPO, "s-1")) == [own.meta.id, PORTS.meta.id]
-
-
-def test_who_shares_only_what_most_share_comes_no_sooner_than_who_shares_nothing() -> None:
-    common = [evolve(listed(f"id__comm{n:02}", f"Harbour note{n}"), content_hash=f"{n}") for n in range(11)]
-    newest = evolve(OTHER, meta=evolve(OTHER.meta, updated_at_ms=9))
-    assert catalog(window("the harbour"), *common, newest)[0] == newest.meta.id
 
 
 def test_without_anything_in_common_the_newest_comes_first() -> None:
@@ -131,19 +108,6 @@ def test_what_is_far_behind_the_most_related_is_not_worth_reading() -> None:
     best, near, far = of_score(4.0, "id__best11"), of_score(1.4, "id__near11"), of_score(1.39, "id__far111")
     assert ids_to_show((best, near, far)) == ("id__best11", "id__near11")
     assert ids_to_show((of_score(0.5, "id__small1"),)) == ("id__small1",)
-
-
-def test_what_the_session_wrote_takes_of_the_room_and_is_never_the_measure_of_the_others() -> None:
-    own = tuple(of_score(1_000.0 + n, f"id__own{n:03}") for n in range(MOST_SHOWN + 1))
-    others = tuple(of_score(1.0, f"id__oth{n:03}") for n in range(MOST_SHOWN + 1))
-    assert ids_to_show((own[0], *others)) == ("id__own000", *(f"id__oth{n:03}" for n in range(MOST_SHOWN - 1)))
-    assert ids_to_show((*own, *others)) == tuple(each.id for each in own)
-    assert ids_to_show(own[:1]) == ("id__own000",)
-
-
-def test_a_session_without_an_id_has_written_nothing() -> None:
-    nobodys = evolve(OTHER, meta=evolve(OTHER.meta, sources=(Source(Harness.AMP, None),)))
-    assert scores(window("nothing of the kind"), nobodys) == [0.0]
 
 
 def test_entries_are_shown_whole_or_not_at_all() -> None:

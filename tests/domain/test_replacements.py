@@ -71,11 +71,6 @@ def test_a_title_is_cleaned_and_the_rest_stays() -> None:
     assert new.body == old.body
 
 
-def test_what_an_old_text_got_wrong_does_not_stand_against_a_change_of_something_else() -> None:
-    old = stored(A, "x" * 201, "word " * 1_700 + "8080")
-    assert updated(ProposedUpdate(A, tags=("new",)), old).meta.tags == ("topic__new",)
-
-
 @pytest.mark.parametrize(
     ("description", "kept"),
     [
@@ -90,19 +85,6 @@ def test_a_description_is_the_one_that_is_given_or_derived_or_stays(description:
     assert updated(update, old).meta.description == kept
 
 
-def test_a_description_that_was_derived_is_derived_anew() -> None:
-    old = stored(A, description="It listens on port 8080.")
-    assert updated(ProposedUpdate(A, body="Port 8080 is its port."), old).meta.description == "Port 8080 is its port."
-    assert updated(ProposedUpdate(A, tags=("x",)), old).meta.description == "It listens on port 8080."
-
-
-def test_what_the_title_and_description_said_must_not_get_lost_either() -> None:
-    old = stored(A, "Staging on rack R2D2", description="Ask TEAM_OPS")
-    assert "team_ops" in refusal(planned(ProposedUpdate(A, description="Ask them"), old)).reasons[0]
-    assert "r2d2" in refusal(planned(ProposedUpdate(A, title="Staging"), old)).reasons[0]
-    assert updated(ProposedUpdate(A, title="Staging", body=f"{old.body} Rack R2D2."), old).meta.title == "Staging"
-
-
 def test_only_the_sessions_own_handoff_may_lose_what_it_says() -> None:
     handoff = stored(A, kind=Kind.HANDOFF)
     update = ProposedUpdate(A, body="Done.")
@@ -112,24 +94,6 @@ def test_only_the_sessions_own_handoff_may_lose_what_it_says() -> None:
 
 
 # -- what a model may not set -----------------------------------------------------------------------------------------
-
-
-def test_time_never_goes_back() -> None:
-    update = ProposedUpdate(A, tags=("x",))
-    assert updated(update, stored(A)).meta.updated_at_ms == NOON
-    late = stored(A)
-    late = StoredEntry(
-        Listed(Meta(A, "Staging", 1, NOON + 5, scope=REPO), "topics/a.md", "h", body_hash=body_hash(late.body)),
-        late.body,
-    )
-    assert updated(update, late).meta.updated_at_ms == NOON + 5
-
-
-def test_an_end_stays_but_for_a_handoff_whose_session_went_on() -> None:
-    update = ProposedUpdate(A, tags=("x",))
-    assert updated(update, stored(A, expires_at_ms=NOON + 9)).meta.expires_at_ms == NOON + 9
-    handoff = stored(A, kind=Kind.HANDOFF, expires_at_ms=NOON)
-    assert updated(update, handoff).meta.expires_at_ms == NOON - 1_000 + 7 * DAY_MS
 
 
 def test_only_new_sentences_say_where_an_entry_comes_from() -> None:
@@ -218,19 +182,6 @@ def test_one_entry_may_take_the_place_of_several() -> None:
     assert created.entry.meta.valid_from_ms == NOON
     assert retired == [Retire(A, f"hash-{A}", NOON), Retire(B, f"hash-{B}", NOON)]
     assert plan.dropped == ()
-
-
-@pytest.mark.parametrize(
-    ("valid_from_ms", "created_at_ms", "until_ms"),
-    [(None, NOON - DAY_MS, NOON - 1_000), (NOON + 7, NOON - DAY_MS, NOON + 7), (None, NOON - 1_000, NOON - 1_000)],
-)
-def test_what_is_superseded_was_true_until_its_successor_was_learnt(
-    valid_from_ms: int | None, created_at_ms: int, until_ms: int
-) -> None:
-    meta = Meta(A, "Staging", created_at_ms, created_at_ms, scope=REPO, valid_from_ms=valid_from_ms)
-    old = StoredEntry(Listed(meta, "topics/a.md", "hash", body_hash="x"), "Old.")
-    plan = plan_window(ChangeSet((note("New", A, turns=(3,)),)), facts(old))
-    assert plan.changes[1:] == (Retire(A, "hash", until_ms),)
 
 
 @pytest.mark.parametrize(

@@ -50,11 +50,6 @@ def resolved(
 
 
 class TestWhoMayBeShown:
-    def test_what_is_proposed_is_taken_in_its_order(self) -> None:
-        proposed = TierList(("b", "a"), ("d", "c"))
-        found = resolved(proposed, TierList(), [fact(name) for name in "abcd"])
-        assert found == Resolved(proposed)
-
     def test_unknown_and_ineligible_ids_are_dropped_with_the_reason_p19(self) -> None:
         facts = [fact("a"), fact("w", best=Tier.WARM), fact("c", best=Tier.COLD), fact("s", best=Tier.COLD)]
         facts[2] = evolve(facts[2], meta=evolve(facts[2].meta, origin=Origin.EXTERNAL))
@@ -73,10 +68,6 @@ class TestWhoMayBeShown:
         assert found.tiers == TierList(("a",), ())
         assert [each.subject for each in found.dropped] == ["c"]
 
-    def test_an_id_in_both_lists_or_twice_is_hot_once(self) -> None:
-        found = resolved(TierList(("a", "a"), ("a", "b", "b")), TierList(), [fact("a"), fact("b")])
-        assert found.tiers == TierList(("a",), ("b",))
-
 
 class TestPins:
     def test_they_are_hot_whatever_is_proposed_p13(self) -> None:
@@ -89,11 +80,6 @@ class TestPins:
         found = resolved(TierList(("a",)), TierList(("a", "p")), facts)
         assert found.tiers == TierList(("p", "q"), ("a",))
         assert "300 characters" in found.warnings[0]
-
-    def test_new_ones_come_first_among_newcomers(self) -> None:
-        facts = [fact("a", size=75), fact("b", size=75), fact("p", size=75, pinned=True)]
-        found = resolved(TierList(("b", "p", "a")), TierList(("a",)), facts)
-        assert found.tiers.hot == ("a", "p", "b")
 
     def test_pins_of_one_repository_do_not_push_what_is_global_out_of_the_others(self) -> None:
         facts = [fact("p", size=400, pinned=True, scope=LAMP), fact("g"), fact("l", scope=LAMP)]
@@ -119,12 +105,6 @@ class TestDamping:
         warm = resolved(TierList(("b",), ("a",)), once.tiers, facts, omitted=once.omitted)
         assert warm.tiers == TierList(("b",), ("a",))
 
-    def test_being_proposed_again_starts_the_count_anew(self) -> None:
-        facts = [fact("a"), fact("b")]
-        once = resolved(TierList(("b",)), TierList(("a", "b")), facts)
-        again = resolved(TierList(("a", "b")), once.tiers, facts, omitted=once.omitted)
-        assert again.omitted == {}
-
     def test_only_a_clearly_better_newcomer_takes_its_room(self) -> None:
         full = [fact("a"), fact("b", score=2), fact("c", score=3)]
         current = TierList(("a", "b", "c"))
@@ -137,16 +117,6 @@ class TestDamping:
         facts = [fact("a", score=1), fact("b", score=2, size=60), fact("c", score=3), fact("n", score=9, size=140)]
         found = resolved(TierList(("n",)), TierList(("a", "b", "c")), facts)
         assert found.tiers == TierList(("b", "c", "n"), ("a",))
-
-    def test_what_the_proposal_keeps_is_not_displaced(self) -> None:
-        facts = [fact(name) for name in "abc"] + [fact("n", score=9)]
-        found = resolved(TierList(("a", "b", "c", "n")), TierList(("a", "b", "c")), facts)
-        assert found.tiers == TierList(("a", "b", "c"), ("n",))
-
-    def test_a_newcomer_without_room_is_at_the_head_of_what_is_warm(self) -> None:
-        facts = [fact("a", size=300), fact("n"), fact("w"), fact("v")]
-        found = resolved(TierList(("a", "n"), ("v", "w")), TierList(("a",), ("w",)), facts)
-        assert found.tiers == TierList(("a",), ("n", "w", "v"))
 
 
 class TestPromoted:
@@ -162,26 +132,6 @@ class TestPromoted:
         assert once.tiers.hot == ("a", "p")
         assert twice.tiers == TierList(("a",), ("p",))
         assert resolved(TierList(("a",)), twice.tiers, facts).tiers == twice.tiers
-
-
-class TestRoom:
-    def test_what_does_not_fit_hot_is_warm_and_what_does_not_fit_warm_is_cold(self) -> None:
-        facts = [fact(name, score=score) for score, name in enumerate("gfedcba", 1)]
-        found = resolved(TierList(tuple("abcdefg")), TierList(), facts)
-        assert found.tiers == TierList(tuple("abc"), tuple("def"))
-
-    def test_a_section_shows_what_is_global_and_one_repository(self) -> None:
-        facts = [
-            fact("g"),
-            *(fact(f"l{n}", scope=LAMP) for n in range(3)),
-            *(fact(f"k{n}", scope=KITE) for n in range(3)),
-        ]
-        found = resolved(TierList(("g", "l0", "l1", "l2", "k0", "k1", "k2")), TierList(), facts)
-        assert found.tiers == TierList(("g", "l0", "l1", "k0", "k1"), ("l2", "k2"))
-
-    def test_where_entries_have_grown_the_weakest_gives_way_and_the_rest_stays(self) -> None:
-        facts = [fact("a", score=3), fact("b", score=1, size=150), fact("c", score=2)]
-        assert resolved(None, TierList(("a", "b", "c")), facts).tiers == TierList(("a", "c"), ("b",))
 
 
 # -- properties -------------------------------------------------------------------------------------------------------

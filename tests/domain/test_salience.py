@@ -8,7 +8,6 @@ from hypothesis import given, settings, strategies as st
 from agent_memory.domain.planning.salience import (
     actionable_tokens,
     lost_salience,
-    negations,
     salient_tokens,
 )
 
@@ -53,14 +52,6 @@ def test_what_is_salient(text: str, token: str) -> None:
 
 def test_prose_and_the_numbers_of_a_list_are_not_salient() -> None:
     assert salient_tokens("The cache is stale after a restart\n1. first\n2. second") == frozenset()
-
-
-def test_links_are_not_salient_but_their_labels_are() -> None:
-    assert salient_tokens("See [[id__aBcd12]] and [[id__aBcd12|port 8080]]") == {"8080"}
-
-
-def test_lines_of_fenced_code_are_salient() -> None:
-    assert salient_tokens("Build:\n```sh\nmake all\nmake docs\n```\n") >= {"make all", "make docs"}
 
 
 def test_actionable_is_what_could_be_typed_or_opened() -> None:
@@ -110,16 +101,6 @@ def test_a_negation_of_one_thing_does_not_stand_for_another() -> None:
 
 def test_a_negation_that_is_named_in_drops_may_go() -> None:
     assert lost_salience("Never push to main.", "Push to main.", ["never push"]) == ()
-
-
-def test_a_negation_is_about_the_next_words_or_those_before_it() -> None:
-    def said(text: str) -> list[tuple[str, frozenset[str]]]:
-        return [(each.phrase, each.about) for each in negations(text)]
-
-    assert said("Never push tags to the main branch.") == [("Never push tags to", frozenset({"push", "tag", "main"}))]
-    assert said("Push to main, never.") == [("never", frozenset({"push", "main"}))]
-    assert said("Push to main, never " + "it " * 200) == [("never it it it", frozenset({"push", "main"}))]
-    assert said("Never use UNIX.") == [("Never use UNIX", frozenset({"unix"}))]
 
 
 @settings(deadline=None)

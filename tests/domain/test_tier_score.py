@@ -27,11 +27,6 @@ def test_importance_use_recency_origin_and_a_pin_count() -> None:
     assert score(evolve(META, pinned=True), UNREAD, NOW) > 1_000
 
 
-def test_a_read_makes_an_old_entry_recent_again() -> None:
-    old = evolve(META, updated_at_ms=NOW - 400 * DAY_MS)
-    assert score(old, Usage(1, NOW - DAY_MS), NOW) > score(old, Usage(1, NOW - 300 * DAY_MS), NOW)
-
-
 def test_what_a_person_prefers_does_not_age() -> None:
     years = 900 * DAY_MS
     for kind in (Kind.PREFERENCE, Kind.CONVENTION):

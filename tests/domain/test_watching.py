@@ -30,45 +30,6 @@ def test_a_transcript_is_captured_once_it_rested_and_handed_over_once_it_rests_o
     assert due(settled(watch, ended), REST, NOW + 999_000).idle == ()
 
 
-def test_whatever_changes_rests_anew() -> None:
-    watch = observed({}, [session()], NOW)
-    grown = session(size_bytes=11)
-    watch = observed(watch, [grown], NOW + 29_000)
-    assert due(watch, REST, NOW + 58_999).captures == ()
-    rested = due(watch, REST, NOW + 59_000)
-    assert rested.captures == (grown,)
-    watch = observed(settled(watch, rested), [session(size_bytes=12)], NOW + 300_000)
-    assert due(watch, REST, NOW + 330_000).captures == (session(size_bytes=12),)
-
-
-def test_without_an_idle_timeout_nothing_is_handed_over() -> None:
-    watch = observed({}, [session()], NOW)
-    rested = due(watch, Rest(0, None), NOW)
-    assert (rested.captures, rested.idle, rested.next_at_ms) == ((session(),), (), None)
-
-
-def test_what_is_left_out_is_not_handed_over_until_it_changes() -> None:
-    watch = observed({}, [session()], NOW)
-    rested = due(watch, REST, NOW + 30_000)
-    watch = settled(watch, rested, {("claude-code", "s1")})
-    assert due(watch, REST, NOW + 180_000).idle == ()
-    watch = observed(watch, [session(size_bytes=99)], NOW + 200_000)
-    assert due(watch, REST, NOW + 380_000).idle == (session(size_bytes=99),)
-
-
-def test_a_session_is_captured_no_later_than_it_is_handed_over() -> None:
-    watch = observed({}, [session()], NOW)
-    early = due(watch, Rest(30_000, 1_000), NOW + 29_999)
-    assert (early.captures, early.idle) == ((), ())
-    both = due(watch, Rest(30_000, 1_000), NOW + 30_000)
-    assert both.captures == both.idle == (session(),)
-
-
-def test_what_is_gone_is_watched_no_more() -> None:
-    watch = observed(observed({}, [session("s1"), session("s2")], NOW), [session("s2")], NOW + 1)
-    assert [each.session_id for each in due(watch, REST, NOW + 30_000).captures] == ["s2"]
-
-
 def test_a_clock_set_back_keeps_nothing_waiting_for_ever() -> None:
     """P24"""
     watch = observed({}, [session()], NOW + 10**9)

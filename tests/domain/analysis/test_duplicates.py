@@ -31,10 +31,6 @@ def test_equal_bodies_are_duplicates_whatever_their_links_and_white_space() -> N
     assert FindingKind.NEAR_DUPLICATE not in kinds(analysis)
 
 
-def test_two_entries_that_hold_links_only_are_no_duplicates() -> None:
-    assert FindingKind.DUPLICATE not in kinds(found(note("A", "[[id__aaaaaa]]"), note("B", "[[id__bbbbbb]]")))
-
-
 def test_of_two_scopes_only_the_global_copy_is_named_and_no_merge_proposed() -> None:
     here, everywhere = note("Export", TEXT), note("Export", TEXT, scope="global")
     [finding] = found(here, everywhere).of_kind(FindingKind.DUPLICATE)
@@ -73,11 +69,6 @@ def test_a_handoff_holds_what_the_notes_of_its_session_say_and_is_no_overlap() -
     assert kinds(found(part, note("Nightly export and its bucket", f"{MORE}\n\n{TEXT}"))) == [FindingKind.OVERLAP]
     handoff = note("Nightly export and its bucket", f"{MORE}\n\n{TEXT}", kind=Kind.HANDOFF)
     assert kinds(found(part, handoff)) == []
-
-
-def test_common_words_do_not_make_an_overlap_of_another_subject() -> None:
-    part, whole = note("Nightly export", TEXT), note("Bucket", f"{MORE}\n\n{TEXT}")
-    assert FindingKind.OVERLAP not in kinds(found(part, whole))
 
 
 def test_many_copies_are_shown_in_groups_that_can_be_judged() -> None:

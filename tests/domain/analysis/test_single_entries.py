@@ -22,10 +22,6 @@ class TestSizes:
         assert finding.kind is FindingKind.OVERSIZED
         assert "41 lines" in finding.reason
 
-    def test_an_entry_of_many_characters_is_oversized(self) -> None:
-        [finding] = found(note("Long", "lorem " * 700)).findings
-        assert "4,200 characters" in finding.reason
-
     def test_blank_lines_count_nothing_and_code_counts_half(self) -> None:
         spaced = "\n\n".join(f"- word{n} here" for n in range(40))
         code = "Run this:\n\n```sh\n" + "\n".join(f"step {n}" for n in range(60)) + "\n```"
@@ -33,10 +29,6 @@ class TestSizes:
         longer = code.replace("```sh\n", "```sh\n" + "more\n" * 20)
         [finding] = found(note("Code", longer)).findings
         assert "are code, which counts half" in finding.reason
-
-    def test_the_longest_comes_first(self) -> None:
-        long, longer = note("Long", "- x\n" * 50), note("Longer", "- y\n" * 90)
-        assert [each.ids for each in found(long, longer).of_kind(FindingKind.OVERSIZED)] == [ids(longer), ids(long)]
 
     def test_three_short_notes_on_one_subject_are_fragments(self) -> None:
         notes = [
@@ -56,10 +48,6 @@ class TestSizes:
             for word, meta in zip(words, metas, strict=True)
         ]
         assert found(*notes).of_kind(FindingKind.FRAGMENTED) == ()
-
-    def test_short_notes_on_different_subjects_are_no_fragments(self) -> None:
-        titles = ("Label printer", "Customs forms", "Night shift")
-        assert found(*(note(title, f"{title} in short.", tags=("topic__post",)) for title in titles)).findings == ()
 
 
 class TestAges:
@@ -81,19 +69,6 @@ class TestAges:
     def test_what_is_pinned_or_changed_is_not_stale(self, fresh: dict[str, Any]) -> None:
         assert FindingKind.STALE not in kinds(found(note("Old", "There.", **{**LONG_AGO, **fresh})))
 
-    def test_the_ledger_says_what_was_read_and_the_frontmatter_where_it_knows_nothing(self) -> None:
-        old = note("Old", "Still there.", used=4, last_used_at_ms=NOON_MS - DAY_MS, **LONG_AGO)
-        assert found(old).findings == ()
-        read_long_ago = evolve(FACTS, usage={old.meta.id: Usage(9, NOON_MS - 150 * DAY_MS)})
-        [finding] = found(old, facts=read_long_ago).findings
-        assert finding.kind is FindingKind.STALE
-        assert "last read" in finding.reason
-
-    def test_the_days_are_configured(self) -> None:
-        old = note("Old", "Still there.", tags=("topic__x",), **LONG_AGO)
-        assert FindingKind.STALE in kinds(found(old))
-        assert FindingKind.STALE not in kinds(found(old, facts=evolve(FACTS, stale_days=201)))
-
     def test_a_clock_that_was_set_back_makes_nothing_old(self) -> None:
         """P24"""
         assert (
@@ -107,9 +82,6 @@ class TestLinks:
         assert finding.kind is FindingKind.DANGLING_LINK
         assert "2 links lead to no entry: id__gone11, id__gone22" in finding.reason
 
-    def test_links_in_code_are_no_links(self) -> None:
-        assert found(note("Syntax", "Write `[[id__gone11]]`.\n\n```\n[[id__gone22]]\n```")).findings == ()
-
     def test_live_ids_aliases_and_archived_ids_are_somewhere(self) -> None:
         target = note("Label", "Here.", id="id__targe1", aliases=("id__alias1",))
         source = note("Post", "See [[id__targe1]], [[id__ALias1]] and [[id__archi1]].")
@@ -120,10 +92,6 @@ class TestLinks:
         target = note("Parcel label barcode", "The barcode is printed twice on the label.")
         source = note("Parcel label weight", f"The weight stands above the barcode, see [[{target.meta.id}]].")
         assert found(source, target).findings == ()
-
-    def test_a_reference_to_another_subject_needs_no_answer(self) -> None:
-        target = note("Customs forms", "The form CN22 is for small parcels.")
-        assert found(note("Parcel label weight", f"Printed, see [[{target.meta.id}]]."), target).findings == ()
 
     def test_what_nothing_leads_to_is_an_orphan(self) -> None:
         alone = note("Alone", "Nobody knows.", tags=("topic__rare",), created_at_ms=NOON_MS - 40 * DAY_MS)
@@ -154,11 +122,3 @@ class TestLeftAlone:
         assert {each.kind for each in left.findings if long.meta.id in each.ids} == {FindingKind.DANGLING_LINK}
         assert FindingKind.CONTRADICTION in kinds(left)
         assert [each.ids for each in left.of_kind(FindingKind.OVERSIZED)] == [ids(twin)]
-
-
-class TestProfiles:
-    def test_each_entry_has_a_profile(self) -> None:
-        told = note("Label", "Always print the label twice.\n\nIt falls off.")
-        profiles = found(told).profiles
-        assert profiles[told.meta.id].body_chars == len(told.body)
-        assert profiles[told.meta.id].body_lines == 2

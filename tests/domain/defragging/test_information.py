@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from agent_memory.domain.defragging.information import information_problems, loss_problems, lost_content
+from agent_memory.domain.defragging.information import information_problems, lost_content
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.planning.salience import salient_tokens
 from agent_memory.domain.text.markdown import derive_description
@@ -127,28 +127,6 @@ def test_a_correction_may_turn_a_claim_that_it_names() -> None:
     assert lost_content((before,), after, ("Never use npm",)) == ()
 
 
-def test_each_source_is_read_alone() -> None:
-    """A code block that one leaves open does not make code of the next."""
-    sources = ("Build:\n```sh\nmake all", "Plain words here.\n```\nmake docs\n```")
-    assert lost_content(sources, "Build:\n```sh\nmake all\nmake docs\n```\nHere are plain words.") == ()
-    assert lost_content(sources, "Build:\n```sh\nmake all\n```\nHere are plain words.") == ("make docs",)
-
-
-def test_at_most_a_tenth_of_the_lines_may_go() -> None:
-    lines = tuple(f"The {word} subject matters because of {word}ness itself." for word in WORDS[:10])
-    source = entry("Ten", "\n".join(lines))
-    assert information_problems((source,), (entry("Ten", "\n".join(lines[:9])),)) == ()
-    problems = information_problems((source,), (entry("Ten", "\n".join(lines[:8])),))
-    assert problems == (f"it would lose 2 of 10 lines, for example {lines[8][:80]!r}, and its drops do not name them",)
-    long = entry("Ten", "\n".join(f"{line} {' '.join(WORDS)}" for line in lines))
-    assert (
-        f"for example '{lines[0]} alpha bravo charlie delta', and"
-        in information_problems((long,), (entry("Ten", "Ten."),))[0]
-    )
-    named = entry("Ten", "\n".join(lines[:5]))
-    assert information_problems((source,), (named,), lines[5:]) == ()
-
-
 def test_the_result_is_neither_blown_up_nor_a_stub() -> None:
     lines = [f"The {word} subject matters because of {word}ness itself." for word in WORDS[:10]]
     source, body = entry("Ten", "\n".join(lines)), "\n".join(lines)
@@ -209,45 +187,12 @@ def test_other_spellings_lose_nothing(before: str, after: str) -> None:
     assert lost_content((before,), after) == ()
 
 
-def test_many_near_duplicates_merge_into_one() -> None:
-    wordings = (
-        "The staging server listens on port 8080.",
-        "Port 8080 is where the staging server listens.",
-        "The server of staging: it listens on port 8080.",
-        "staging server listens on 8080 (port)",
-        "On port 8080 listens the staging server",
-        "Listening port of the staging server: 8080.",
-    )
-    sources = tuple(entry("Staging port", body) for body in wordings)
-    assert information_problems(sources, (entry("Staging port", wordings[0]),)) == ()
-
-
 def test_contradictory_notes_merge_when_the_reply_says_which_value_goes() -> None:
     old = entry("Staging port", "Port: 8080")
     new = entry("Staging port moved", "Since 2026-02-13 the port is 9090.")
     result = entry("Staging port", "Since 2026-02-13 the port is 9090.")
     assert information_problems((old, new), (result,), ("8080",)) == ()
     assert "8080" in information_problems((old, new), (result,))[0]
-
-
-def test_former_titles_may_become_headings() -> None:
-    sources = (entry("Staging port", "It is 8080."), entry("Staging deploys", "`make deploy` does it."))
-    result = entry("Staging", "## Staging port\n\nIt is 8080.\n\n## Staging deploys\n\n`make deploy` does it.")
-    assert information_problems(sources, (result,)) == ()
-
-
-def test_a_split_keeps_all_of_its_source_between_its_parts() -> None:
-    half = len(STAGING.body) // 2
-    at = STAGING.body.index("\n", half)
-    parts = (entry("Server one", STAGING.body[:at]), entry("Server two", STAGING.body[at:]))
-    assert information_problems((STAGING,), parts) == ()
-    assert information_problems((STAGING,), parts[:1])
-
-
-def test_the_reason_names_what_is_lost() -> None:
-    assert loss_problems(("Use `make x`.",), "Nothing.") == ("it would lose 'make x', and its drops do not name that",)
-    (twelve,) = loss_problems((" ".join(f"`t{n}x`" for n in range(12)),), "Nothing.")
-    assert " more" not in twelve
 
 
 # -- properties -------------------------------------------------------------------------------------------------------

@@ -86,14 +86,6 @@ def test_a_merge_takes_the_strictest_and_least_trusted_of_its_sources() -> None:
     assert (meta.sensitivity, meta.origin) == (Sensitivity.PRIVATE, Origin.AGENT)
 
 
-def test_a_merge_takes_the_newest_times_and_an_end_only_where_all_have_one() -> None:
-    one = evolve(PORT.meta, created_at_ms=5, valid_from_ms=7, expires_at_ms=100, updated_at_ms=NOW + 9)
-    other = evolve(DEPLOY.meta, created_at_ms=6, expires_at_ms=90, valid_until_ms=80)
-    meta = merged_meta(one, other)
-    assert (meta.created_at_ms, meta.valid_from_ms, meta.updated_at_ms) == (6, 7, NOW + 9)
-    assert (meta.expires_at_ms, meta.valid_until_ms) == (100, None)
-
-
 def test_a_merge_mints_its_id_from_the_newest_source_around_every_taken_id() -> None:
     """P15: a replay mints the same."""
     first = mint_id(BOTH.title, LONG_AGO, frozenset())
@@ -136,15 +128,6 @@ def test_a_promotion_is_kept_where_all_of_the_merge_may_be_hot(
     """P19"""
     meta = merged_meta(evolve(PORT.meta, promoted_by="person", **promoted), evolve(DEPLOY.meta, **other))
     assert meta.promoted_by == ("person" if kept else None)
-
-
-def test_a_twin_that_says_nothing_more_costs_no_promotion() -> None:
-    preference: dict[str, Any] = {"kind": Kind.PREFERENCE, "origin": Origin.AGENT}
-    body = "Always use pnpm."
-    one = note("a", "Package manager", body, promoted_by="person", **preference)
-    twin = note("b", "Package manager", body, **preference)
-    (entry,) = written(planned(facts_of(one, twin), Merge((one.meta.id, twin.meta.id), "Package manager", body)))
-    assert entry.meta.promoted_by == "person"
 
 
 def test_a_merge_across_scopes_is_refused() -> None:
@@ -263,16 +246,6 @@ def test_an_order_that_no_source_gives_makes_the_merge_external() -> None:
     assert (entry.meta.origin, entry.meta.promoted_by) == (Origin.EXTERNAL, None)
 
 
-def test_an_order_in_other_words_stays_whose_it_was() -> None:
-    one = note("a", "Package manager", "Use pnpm, not npm, in this repository.", origin=Origin.USER)
-    other = note("b", "Installing", "Never install packages with npm; use pnpm.", origin=Origin.USER)
-    merge = Merge((one.meta.id, other.meta.id), "Use pnpm", "Use pnpm, never npm, to install packages.")
-    (entry,) = written(planned(facts_of(one, other), merge))
-    assert entry.meta.origin is Origin.USER
-    (turned,) = written(planned(facts_of(one, other), evolve(merge, body=f"{merge.body} Use npm.")))
-    assert turned.meta.origin is Origin.EXTERNAL
-
-
 def test_what_an_external_entry_of_the_prompt_says_does_not_become_the_users_word() -> None:
     """P19"""
     one = note("a", "Staging port", PORT.body, origin=Origin.USER)
@@ -297,13 +270,3 @@ def test_hidden_text_sentinels_and_secrets_are_taken_out_of_what_is_written() ->
     assert "\u200b" not in text
     assert "agent-memory:end" not in text
     assert entry.meta.title == "Staging ports and more"
-
-
-def test_no_part_of_a_split_gets_an_id_that_is_taken() -> None:
-    """P15: whichever part it would be."""
-    at_ms = OVERSIZED.meta.created_at_ms
-    first, second = (mint_id(part.title, at_ms, frozenset()) for part in PARTS)
-    facts = facts_of(OVERSIZED)
-    for taken in ({first.casefold()}, {second.casefold()}, {first.casefold(), second.casefold()}):
-        (action,) = planned(evolve(facts, taken_ids=facts.taken_ids | taken), SPLIT).actions
-        assert action.new_ids == tuple(mint_id(part.title, at_ms, taken) for part in PARTS)

@@ -10,7 +10,6 @@ from agent_memory.domain.actions import (
     Archive,
     Deferred,
     DefragProposal,
-    Due,
     Edit,
     Merge,
     Rename,
@@ -19,8 +18,8 @@ from agent_memory.domain.actions import (
     SplitPart,
     fingerprint_of,
 )
-from agent_memory.domain.change import Dropped, Replace, Retire
-from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag
+from agent_memory.domain.change import Replace, Retire
+from agent_memory.domain.defragging.plan_defrag import ids_to_read
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.plan import max_changes
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status
@@ -91,14 +90,6 @@ def test_an_entry_that_changed_since_it_was_shown_stays_as_it_is(action: Action)
     assert "it was changed since it was shown" in reasons(plan)
 
 
-def test_what_the_catalog_says_of_an_entry_must_be_what_was_shown_of_it() -> None:
-    """P8"""
-    facts = facts_of(PORT, OTHER)
-    assert planned(evolve(facts, hashes={}), EDIT).dropped == ()
-    plan = planned(evolve(facts, hashes={**facts.hashes, A: "older"}), EDIT)
-    assert reasons(plan) == f"edit of {A}: it was changed since it was shown"
-
-
 @pytest.mark.parametrize("action", ALL)
 def test_an_entry_that_is_gone_or_never_was_is_refused(action: Action) -> None:
     facts = facts_of(OTHER, TWIN, taken_ids=frozenset({A.casefold()}))
@@ -150,14 +141,6 @@ def test_ids_of_the_reply_reach_the_report_as_clean_text() -> None:
     assert "\u202e" not in repr(plan)
 
 
-def test_items_that_were_out_of_shape_are_reported_first() -> None:
-    proposal = DefragProposal((Archive("id__zzzzzz", "x"),), dropped=(Dropped("action 3", ("unknown key id",)),))
-    assert [each.subject for each in plan_defrag(proposal, facts_of(PORT)).dropped] == [
-        "action 3",
-        "archive of id__zzzzzz",
-    ]
-
-
 # -- one entry, one action --------------------------------------------------------------------------------------------
 
 
@@ -167,12 +150,6 @@ def test_after_a_destructive_action_nothing_else_happens_to_the_entry(first: Act
     plan = planned(facts_of(PORT, OTHER, TWIN), first, second)
     assert [each.action for each in plan.actions] == [first]
     assert "another action of this run changes it already" in reasons(plan)
-
-
-@pytest.mark.parametrize("second", [ARCHIVE, MERGE, SPLIT, evolve(EDIT, replace="listens on port 7070")])
-def test_an_edited_entry_is_not_changed_destructively_again(second: Action) -> None:
-    plan = planned(facts_of(PORT, OTHER, TWIN), EDIT, second)
-    assert [each.action for each in plan.actions] == [EDIT]
 
 
 def test_an_edit_a_title_and_tags_become_one_write() -> None:
@@ -185,11 +162,6 @@ def test_an_edit_a_title_and_tags_become_one_write() -> None:
     assert entry.body == "The staging server listens on port 9090."
     assert change[0].expected_hash == PORT.listed.content_hash
     assert reasons(plan) == f"rename of {A}: another action of this run changes it already"
-
-
-def test_a_refused_action_leaves_the_others_on_its_entry_standing() -> None:
-    plan = planned(facts_of(PORT, OTHER), RETAG, evolve(EDIT, find="nowhere"), RENAME)
-    assert [each.action for each in plan.actions] == [RETAG, RENAME]
 
 
 # -- edits, titles, tags ----------------------------------------------------------------------------------------------
@@ -224,12 +196,6 @@ def test_an_edit_that_is_none(edit: Edit, reason: str) -> None:
     plan = planned(facts_of(PORT), edit)
     assert plan.actions == ()
     assert reason in reasons(plan)
-
-
-def test_a_description_that_names_what_was_corrected_is_derived_anew() -> None:
-    stale = note("a", "Staging port", PORT.body, description="Staging: 8080 is the port.")
-    (entry,) = written(planned(facts_of(stale), EDIT))
-    assert entry.meta.description == "The staging server listens on port 9090."
 
 
 def test_an_edit_that_gives_a_new_order_makes_the_entry_external() -> None:
@@ -269,22 +235,11 @@ def test_a_title_or_tags_that_are_none(action: Action, reason: str) -> None:
     assert reason in reasons(plan)
 
 
-def test_a_new_title_may_not_drop_what_only_the_old_one_says() -> None:
-    numbered = note("a", "Incident 4711 on staging", "It was the disk.")
-    assert "it would lose '4711'" in reasons(planned(facts_of(numbered), Rename(A, "The disk of staging")))
-    assert written(planned(facts_of(numbered), Rename(A, "The disk of staging: incident 4711")))
-
-
 def test_two_entries_do_not_get_the_same_title_in_one_run() -> None:
     """P15"""
     plan = planned(facts_of(PORT, OTHER), Rename(A, "Same title"), Rename(B, "same TITLE"))
     assert [each.action.title for each in plan.actions if isinstance(each.action, Rename)] == ["Same title"]
     assert f"rename of {B}: {A} has that title" in reasons(plan)
-
-
-def test_a_title_of_an_entry_that_goes_is_free() -> None:
-    plan = planned(facts_of(PORT, OTHER), Archive(B, "old"), Rename(A, "Deploys"))
-    assert len(plan.actions) == 2
 
 
 def test_renaming_and_retagging_touch_nothing_else() -> None:
@@ -354,16 +309,6 @@ def test_the_last_entry_is_not_archived_but_may_be_split() -> None:
     assert planned(facts_of(PORT), SPLIT).actions
 
 
-def test_more_of_the_same_entry_costs_nothing_and_waits_with_it() -> None:
-    notes = [note(letter, f"Note {letter}", f"Body of {letter}.") for letter in "bcdefgh"]
-    facts = facts_of(PORT, *notes, live_at_start=8)
-    spent = [Archive(each.meta.id, "old") for each in notes[:2]]
-    assert len(planned(facts, *spent, RENAME, RETAG).actions) == 4
-    plan = planned(facts, *spent, Archive(notes[2].meta.id, "old"), RENAME, RETAG, ARCHIVE)
-    assert [each.action for each in plan.deferred] == [RENAME, RETAG]
-    assert reasons(plan) == f"archive of {A}: another change of it waits for the next run"
-
-
 # -- what an earlier run deferred -------------------------------------------------------------------------------------
 
 WAITING = Deferred(MERGE, {A: PORT.listed.content_hash, C: TWIN.listed.content_hash})
@@ -386,23 +331,6 @@ def test_what_was_deferred_is_dropped_when_an_input_has_changed() -> None:
     assert "put off by an earlier run, and not possible any more" in reasons(plan)
 
 
-def test_a_passage_that_overlaps_itself_occurs_more_than_once() -> None:
-    dashes = note("d", "Rulers", "A line of ---- is drawn.")
-    assert "occurs more than once" in reasons(planned(facts_of(dashes), Edit(dashes.meta.id, "---", "===")))
-    assert planned(facts_of(dashes), Edit(dashes.meta.id, "----", "====")).dropped == ()
-
-
-def test_a_title_is_refused_for_all_that_stands_against_it() -> None:
-    """P15: also where a person has given two files ids that differ by case alone."""
-    one, other = note("a", "Port 8080", "One port."), note("A", "Ports", "Other ports.")
-    plan = planned(facts_of(one, other), Rename(one.meta.id, "Ports"))
-    assert plan.dropped[0].reasons == (
-        "it would lose '8080', and its drops do not name that",
-        f"{other.meta.id} has that title",
-        "another file has the name that it would get",
-    )
-
-
 @pytest.mark.parametrize("origin", [Origin.EXTERNAL, Origin.AGENT])
 def test_an_edit_that_takes_up_what_only_a_page_said_is_external(origin: Origin) -> None:
     """P19"""
@@ -410,19 +338,3 @@ def test_an_edit_that_takes_up_what_only_a_page_said_is_external(origin: Origin)
     page = note("e", "Partners", f"Here {said}.", origin=origin)
     plan = planned(facts_of(PORT, page), Edit(A, "port 8080", f"port 8080; {said}"))
     assert (written(plan)[0].meta.origin is Origin.EXTERNAL) is (origin is Origin.EXTERNAL)
-
-
-def test_what_is_due_but_no_longer_live_is_passed_over() -> None:
-    due = Due((Archive("id__zzzzzz", "it expired"), Archive(A, "it expired")))
-    plan = plan_defrag(DefragProposal(), facts_of(PORT, OTHER), (), due)
-    assert (retired(plan), plan.dropped) == ([A], ())
-
-
-def test_what_has_expired_goes_before_what_an_earlier_run_put_off() -> None:
-    waiting = Deferred(RETAG, {A: f"hash of {A}"})
-    due = Due((Archive(A, "it expired"),))
-    plan = plan_defrag(DefragProposal(), facts_of(PORT, OTHER), (waiting,), due)
-    assert retired(plan) == [A]
-    assert reasons(plan) == (
-        f"retag of {A}: put off by an earlier run, and not possible any more: another action of this run changes it already"
-    )

@@ -13,7 +13,6 @@ from agent_memory.domain.forgetting import (
     TraceWords,
     forgetful_message,
     forgotten_note,
-    share_held,
     share_of,
     statement_hashes,
     statements_of,
@@ -52,10 +51,6 @@ def test_how_much_of_a_note_comes_from_a_session(
     assert without_session(meta, SessionKey("T-1")).sources == tuple(
         each for each in sources if each.thread_id != "T-1"
     )
-
-
-def test_a_session_of_another_harness_with_the_same_id_is_another_one() -> None:
-    assert share_of(evolve(NOTE, sources=(MINE,)), SessionKey("T-1", Harness.CODEX)) == "none"
 
 
 @pytest.mark.parametrize(
@@ -109,15 +104,6 @@ def test_a_proposal_that_brings_it_back_is_dropped_without_its_words() -> None:
     assert "Fuses" not in str(left.dropped)
     alone = without_forgotten(ChangeSet((again,)), [tombstone], window, 50, {})
     assert (alone.entries, alone.skipped) == ((), "what it says was forgotten")
-
-
-def test_how_much_another_note_states_of_it() -> None:
-    statements = statements_of("Fuses", BODY)
-    assert len(statements) == 2
-    assert share_held(statements, f"Electrics\n{BODY}\nThe cable is long.") == 1.0
-    assert share_held(statements, "The lamp has a green fuse of 3 A.") == 0.5
-    assert share_held(statements, "The pier is 120 m long.") == 0.0
-    assert share_held((), "anything") == 0.0
 
 
 WORDS = TraceWords(

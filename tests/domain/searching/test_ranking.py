@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.searching.query_hints import Period, QueryHints
+from agent_memory.domain.searching.query_hints import QueryHints
 from agent_memory.domain.searching.ranking import (
     WEIGHTS,
     Asker,
@@ -23,7 +23,7 @@ from agent_memory.domain.searching.ranking import (
     with_successors,
 )
 from agent_memory.domain.searching.search import NearNote, NoteLink, Relation, ScorePart
-from agent_memory.domain.vocabulary import Importance, Kind
+from agent_memory.domain.vocabulary import Importance
 
 NOW_MS = 1_770_000_000_000
 
@@ -56,12 +56,6 @@ def test_neighbouring_turns_get_a_share_that_decays() -> None:
     assert from_near({1: 0.5}, near, WEIGHTS) == {2: WEIGHTS.near[0] / 2, 3: WEIGHTS.near[1] / 2}
 
 
-def test_what_stands_around_a_long_text_hardly_counts() -> None:
-    near = [NearNote(1, 2, 1, WEIGHTS.near_terms), NearNote(1, 3, 1, 4 * WEIGHTS.near_terms)]
-    given = from_near({1: 1.0}, near, WEIGHTS)
-    assert given[3] == pytest.approx(given[2] / 16)
-
-
 def test_links_give_a_share_both_ways() -> None:
     links = [NoteLink(1, 2, Relation.LINKS), NoteLink(3, 1, Relation.LINKS), NoteLink(4, 1, Relation.SUPERSEDES)]
     assert from_links({1: 1.0}, links, WEIGHTS) == {2: WEIGHTS.links, 3: WEIGHTS.links}
@@ -86,23 +80,6 @@ def test_what_the_frontmatter_says_decides_between_equals(better: dict[str, Any]
     assert first({1: listed(1, **worse), 2: listed(2, **better)}) == 2
 
 
-def test_a_kind_counts_only_where_it_is_asked_for() -> None:
-    entries = {1: listed(1), 2: listed(2, kind=Kind.DECISION)}
-    assert first(entries, QueryHints(kinds=frozenset({Kind.DECISION}))) == 2
-    assert {each.total for each in weighed(entries)} == {1.0}
-
-
-def test_age_counts_only_where_the_newest_is_asked_for() -> None:
-    entries = {1: listed(1, valid_from_ms=NOW_MS - 90 * DAY_MS), 2: listed(2, valid_from_ms=NOW_MS - DAY_MS)}
-    assert first(entries, QueryHints(newest=True)) == 2
-    assert {each.total for each in weighed(entries)} == {1.0}
-
-
-def test_entries_of_a_time_that_is_named_come_first() -> None:
-    entries = {1: listed(1), 2: listed(2, valid_from_ms=1_000)}
-    assert first(entries, QueryHints(periods=(Period(0, 2_000),))) == 2
-
-
 def test_equals_are_in_the_order_of_their_last_change_then_of_their_ids() -> None:
     entries = {3: listed(3), 2: listed(2), 1: listed(1, updated_at_ms=NOW_MS)}
     assert [each.number for each in weighed(entries)] == [1, 2, 3]
@@ -117,12 +94,6 @@ def test_what_is_superseded_is_below_its_successor_and_names_it() -> None:
     entries = {1: listed(1), 2: listed(2)}
     order = superseded([NoteLink(2, 1, Relation.SUPERSEDES)], entries, {1: 1.0, 2: 0.1})
     assert [(each.number, each.successor) for each in order] == [(2, None), (1, 2)]
-
-
-def test_a_successor_that_was_not_found_is_brought_in() -> None:
-    entries = {1: listed(1), 2: listed(2), 3: listed(3)}
-    links = [NoteLink(2, 1, Relation.SUPERSEDES), NoteLink(3, 2, Relation.SUPERSEDES)]
-    assert [each.number for each in superseded(links, entries, {1: 1.0})] == [3, 1]
 
 
 def test_entries_that_supersede_each_other_stay_as_they_are() -> None:

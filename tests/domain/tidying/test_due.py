@@ -46,13 +46,6 @@ def test_what_has_expired_is_due_the_longest_first() -> None:
     assert ids_to_read(DefragProposal(), (), {}, due) == due.ids
 
 
-def test_it_goes_though_no_agent_said_so_and_none_was_shown_it() -> None:
-    plan = planned(due_of(OTHER.meta.id))
-    assert retired(plan) == [OLDER.meta.id, OLD.meta.id]  # these two make the surplus of one good
-    assert (plan.dropped, plan.deferred) == ((), ())
-    assert retired(planned(Due())) == []
-
-
 def test_as_many_go_as_are_too_many() -> None:
     due = Due(surplus=due_of(OTHER.meta.id, ANOTHER.meta.id, LASTING.meta.id).surplus)
     assert retired(planned(due)) == [OTHER.meta.id, ANOTHER.meta.id, LASTING.meta.id]

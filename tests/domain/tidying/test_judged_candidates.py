@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.entry import Meta
 from agent_memory.domain.findings import Analysis, Finding, FindingKind, Profile, candidates_of, finding_fingerprint
-from agent_memory.domain.vocabulary import Sensitivity
 
 IDS = tuple(f"id__{letter * 6}" for letter in "abcdefgh")
 HASHES = {id: f"{place:064x}"[::-1] for place, id in enumerate(IDS)}
@@ -64,15 +62,3 @@ def test_a_finding_is_another_one_once_its_entry_is() -> None:
     judged = frozenset({finding_fingerprint(finding, HASHES)})
     assert not candidates_of((finding,), HASHES).any_new(judged)
     assert candidates_of((finding,), {**HASHES, IDS[0]: "f" * 64}).any_new(judged)
-
-
-metas = st.builds(
-    Meta,
-    st.just(""),
-    st.text("ab", max_size=20),
-    st.just(0),
-    st.just(0),
-    pinned=st.booleans(),
-    tags=st.lists(st.sampled_from(["topic__a", "topic__bcd"]), max_size=2, unique=True).map(tuple),
-    sensitivity=st.sampled_from([Sensitivity.NORMAL, Sensitivity.NORMAL, Sensitivity.SECRET]),
-)

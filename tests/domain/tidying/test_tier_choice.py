@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from agent_memory.domain.actions import Archive, Merge
@@ -34,11 +32,6 @@ def test_a_fact_is_in_front_once_it_is_read_again_and_again() -> None:
     assert tier_of(fact, usage={fact.meta.id: Usage(3, NOW_MS)}) is Tier.HOT
 
 
-def test_a_fact_that_matters_is_in_front() -> None:
-    assert tier_of(stored("The staging host is lamp-3", importance=Importance.HIGH)) is Tier.HOT
-    assert tier_of(stored("We use tabs", kind=Kind.DECISION, importance=Importance.LOW)) is Tier.WARM
-
-
 @pytest.mark.parametrize("kind", [Kind.TASK, Kind.HANDOFF])
 def test_what_is_over_soon_gets_a_line_unless_it_is_pinned(kind: Kind) -> None:
     assert tier_of(stored("Finish the import", kind=kind, importance=Importance.HIGH)) is Tier.WARM
@@ -55,10 +48,6 @@ def test_what_nobody_may_be_shown_unasked_is_in_no_tier() -> None:
     assert tier_of(stored("A key", sensitivity=Sensitivity.SECRET, pinned=True)) is Tier.COLD
 
 
-def test_an_agents_conclusion_that_names_no_turn_gets_a_line() -> None:
-    assert tier_of(stored("The cache was cold", kind=Kind.LESSON, origin=Origin.AGENT, sources=())) is Tier.WARM
-
-
 def test_what_an_agent_concluded_gets_a_line_until_a_person_vouches_for_it() -> None:
     """P19"""
     lesson = stored("The cache was cold", kind=Kind.LESSON, origin=Origin.AGENT)
@@ -66,13 +55,6 @@ def test_what_an_agent_concluded_gets_a_line_until_a_person_vouches_for_it() -> 
     assert tier_of(lesson, usage={lesson.meta.id: Usage(3, NOW_MS)}) is Tier.WARM
     assert tier_of(stored("It", kind=Kind.LESSON, origin=Origin.AGENT, importance=Importance.HIGH)) is Tier.WARM
     assert tier_of(stored("It", kind=Kind.LESSON, origin=Origin.AGENT, promoted_by="person")) is Tier.HOT
-
-
-@pytest.mark.parametrize("field", ["expires_at_ms", "valid_until_ms"])
-def test_what_is_over_is_in_no_tier_unless_it_is_pinned(field: str) -> None:
-    over: dict[str, Any] = {field: NOW_MS - 1}
-    assert tier_of(stored("We use tabs", kind=Kind.DECISION, **over)) is Tier.COLD
-    assert tier_of(stored("We use tabs", kind=Kind.DECISION, pinned=True, promoted_by="person", **over)) is Tier.HOT
 
 
 def test_what_nobody_had_to_open_for_long_stays_in_front_while_there_is_room() -> None:
@@ -88,26 +70,12 @@ def test_what_nobody_had_to_open_for_long_stays_in_front_while_there_is_room() -
     assert crowded.warm == (old.meta.id,)
 
 
-def test_what_a_person_prefers_does_not_fall_behind_with_time() -> None:
-    old = stored("We use tabs", kind=Kind.PREFERENCE, at_ms=NOW_MS - 400 * DAY_MS)
-    new = stored("The cache was cold", kind=Kind.LESSON, at_ms=NOW_MS - 40 * DAY_MS)
-    assert chosen_tiers(request_of((old, new)), ()).hot == (old.meta.id, new.meta.id)
-
-
 @pytest.mark.parametrize("kind", [FindingKind.CONTRADICTION, FindingKind.NEAR_DUPLICATE, FindingKind.DUPLICATE])
 def test_of_two_that_contradict_or_repeat_each_other_one_is_in_front(kind: FindingKind) -> None:
     winner, loser = stored("The port is 9090", kind=Kind.DECISION), stored("The port is 8080", kind=Kind.DECISION)
     finding = Finding(kind, (winner.meta.id, loser.meta.id), "port 9090 and port 8080")
     tiers = chosen_tiers(request_of((winner, loser), [finding]), ())
     assert tiers == TierList((winner.meta.id,), (loser.meta.id,))
-
-
-def test_what_may_not_be_shown_beats_nothing() -> None:
-    """P19: a page that contradicts the person does not push the person's word back."""
-    page = stored("The port is 9090", kind=Kind.DECISION, origin=Origin.EXTERNAL)
-    said = stored("The port is 8080", kind=Kind.DECISION)
-    finding = Finding(FindingKind.CONTRADICTION, (page.meta.id, said.meta.id), "port 9090 and port 8080")
-    assert chosen_tiers(request_of((page, said), [finding]), ()) == TierList((said.meta.id,))
 
 
 def test_what_is_pinned_comes_first_then_what_matters_then_the_newest() -> None:
@@ -119,35 +87,7 @@ def test_what_is_pinned_comes_first_then_what_matters_then_the_newest() -> None:
     assert tiers.hot == (pinned.meta.id, matters.meta.id, new.meta.id, old.meta.id)
 
 
-def test_the_room_is_that_of_one_section_which_shows_one_repository_and_what_is_global() -> None:
-    body = "A lesson of about two hundred characters, so that a few of them fill the room. " * 3
-    by_scope = {
-        scope: [stored(f"{scope} {number}", body, kind=Kind.LESSON, scope=scope) for number in range(6)]
-        for scope in (SHOP, LAMP, "global")
-    }
-    everything = [each for entries in by_scope.values() for each in entries]
-    tiers = chosen_tiers(request_of(everything, budget=SectionBudget(1_600, 3)), ())
-    for scope in (SHOP, LAMP):
-        shown = {each.meta.id for each in (*by_scope[scope], *by_scope["global"])}
-        assert 0 < sum(len(body) for id in tiers.hot if id in shown) <= 1_600
-        assert sum(id in shown for id in tiers.warm) <= 3
-    assert len(tiers.hot) > 4
-
-
-def test_what_would_take_most_of_the_room_gets_a_line_unless_it_is_pinned() -> None:
-    body = "A long lesson. " * 200
-    assert tier_of(stored("Long", body, kind=Kind.LESSON)) is Tier.WARM
-    assert tier_of(stored("Long", body, kind=Kind.LESSON, pinned=True, promoted_by="person")) is Tier.HOT
-
-
 def test_tiers_are_those_of_the_store_once_the_actions_are_done() -> None:
     first, twin, gone = (stored(f"Lesson {number}", kind=Kind.LESSON) for number in range(3))
     actions = (Merge((first.meta.id, twin.meta.id), "Lesson", first.body), Archive(gone.meta.id, "it expired"))
     assert chosen_tiers(request_of((first, twin, gone)), actions) == TierList((first.meta.id,))
-
-
-def test_reads_of_twins_count_together() -> None:
-    first, twin = stored("The host is lamp-3"), stored("Host")
-    usage = {first.meta.id: Usage(2, NOW_MS), twin.meta.id: Usage(1, None)}
-    merge = Merge((first.meta.id, twin.meta.id), "The host is lamp-3", first.body)
-    assert chosen_tiers(request_of((first, twin), usage=usage), (merge,)).hot == (first.meta.id,)
