@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from attrs import define, evolve, field
-from returns.result import Failure, Result, Success
+from returns.result import Result, Success
 
 from agent_memory.adapters.explaining import NoteStories, SessionTraces
 from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
@@ -19,8 +19,8 @@ from agent_memory.domain.note_story import NoteStory, Revision
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, LoggedSession, Machine
 from agent_memory.domain.session_trace import SessionTrace
 from agent_memory.domain.tiers import Tier, TierList
-from agent_memory.domain.vocabulary import Harness, Kind, Sensitivity
-from agent_memory.errors import EntryNotFound, EntryProtected, Error, RecorderFailed, UsageInvalid
+from agent_memory.domain.vocabulary import Harness, Kind
+from agent_memory.errors import Error, RecorderFailed
 from defrag_requests import NOW_MS, stored
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_run_log import DictRunLog
@@ -75,14 +75,6 @@ def merged(told: Told) -> MemoryEntry:
     return one
 
 
-def test_reads_and_commits_are_told(told: Told) -> None:
-    told.ledger.append(FIRST.meta.id, NOW_MS, "manual").unwrap()
-    story = told.story(FIRST.meta.id)
-    assert (story.standing.usage.count, story.standing.usage.last_at_ms) == (1, NOW_MS)
-    assert story.revisions == (REVISION,)
-    assert told.ledger.totals().unwrap()[FIRST.meta.id].count == 1
-
-
 def test_a_merge_tells_what_went_in_and_every_earlier_id_leads_to_it(told: Told) -> None:
     one = merged(told)
     told.ran(1, LoggedAction("create", (), (FIRST.meta.id,), "Money"), LoggedAction("create", (), (SECOND.meta.id,)))
@@ -94,26 +86,6 @@ def test_a_merge_tells_what_went_in_and_every_earlier_id_leads_to_it(told: Told)
         assert (story.asked, story.stored.meta.id) == (id, one.meta.id)
         assert [each.action.kind for each in story.chapters] == ["create", "create", "merge"]
         assert {each.meta.id for each in story.merged} == set(ids)
-
-
-def test_an_archived_entry_is_told_with_the_run_that_archived_it(told: Told) -> None:
-    told.store.delete(FIRST.meta.id).unwrap()
-    undone = told.ran(1, LoggedAction("archive", (FIRST.meta.id,), (), "it expired"), machine="defrag")
-    told.log.mark_undone(undone, "2026-02-19T00-00-00.000Z_ffffff", frozenset()).unwrap()
-    story = told.story(FIRST.meta.id)
-    assert (story.stored.listed.archived, story.standing.archived) == (True, True)
-    assert [(each.action.words, each.run.undone_by) for each in story.chapters] == [
-        ("it expired", "2026-02-19T00-00-00.000Z_ffffff")
-    ]
-
-
-def test_what_supersedes_it_and_what_it_supersedes(told: Told) -> None:
-    old = told.store.read(FIRST.meta.id).unwrap()
-    newer = evolve(SECOND.entry, meta=evolve(SECOND.meta, supersedes=(FIRST.meta.id,), updated_at_ms=NOW_MS))
-    hash = told.store.read(SECOND.meta.id).unwrap().listed.content_hash
-    told.store.apply([Replace(newer, hash), Retire(FIRST.meta.id, old.listed.content_hash, NOW_MS)]).unwrap()
-    assert [each.meta.id for each in told.story(FIRST.meta.id).superseded_by] == [SECOND.meta.id]
-    assert [each.meta.id for each in told.story(SECOND.meta.id).supersedes] == [FIRST.meta.id]
 
 
 def test_its_tier_is_that_of_the_list_and_its_rivals_are_those_of_its_sections(told: Told) -> None:
@@ -136,25 +108,6 @@ def test_whether_a_defrag_has_seen_it(told: Told) -> None:
     assert told.story(FIRST.meta.id).standing.decided_since is True
     told.ran(2, LoggedAction("create", (), (SECOND.meta.id,)))
     assert told.story(SECOND.meta.id).standing.decided_since is False
-
-
-def test_a_repository_that_cannot_be_asked_takes_only_its_part_away(told: Told) -> None:
-    told.revisions = Failure(NO_GIT)
-    story = told.story(FIRST.meta.id)
-    assert story.revisions == ()
-    assert "git log" in story.unread[0]
-
-
-def test_an_agent_is_told_nothing_of_a_secret(told: Told) -> None:
-    secret = stored("Vault", sensitivity=Sensitivity.SECRET)
-    told.store.apply([Create(secret.entry)]).unwrap()
-    assert told.story(secret.meta.id).standing.best is Tier.COLD
-    told.caller = Caller(Harness.CODEX, "CODEX_THREAD")
-    assert isinstance(told.result(secret.meta.id).failure(), EntryProtected)
-
-
-def test_no_such_entry(told: Told) -> None:
-    assert told.result("id__zzzzzz") == Failure(EntryNotFound("id__zzzzzz"))
 
 
 # -- sessions ---------------------------------------------------------------------------------------------------------
@@ -187,10 +140,3 @@ def test_what_waits_for_the_next_run_is_named(told: Told, tmp_path: Path) -> Non
     stale = told.store.read(FIRST.meta.id).unwrap().listed.content_hash
     (trace,) = traces(told, tmp_path, "s-1", (Replace(FIRST.entry, stale), Retire(SECOND.meta.id, stale)))
     assert trace.deferred == (FIRST.meta.id,)
-
-
-def test_a_beginning_of_two_sessions_is_refused(told: Told, tmp_path: Path) -> None:
-    told.ran(1, sessions=(LoggedSession("amp", "s-2", "skipped", "", (), ()),))
-    marks = SessionMarksFiles(tmp_path)
-    found = SessionTraces(tmp_path, told.store, told.log, marks, lambda: Success(()), told.caller).find("s-")
-    assert found.failure() == UsageInvalid("s- begins the ids of 2 sessions: s-1, s-2", "Give more of it.")

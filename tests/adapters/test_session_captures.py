@@ -10,7 +10,7 @@ from attrs import evolve
 from agent_memory.adapters import explaining
 from agent_memory.adapters.explaining import captures_beginning_with
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.domain.queue import Outcome, Trouble
+from agent_memory.domain.queue import Outcome
 from agent_memory.errors import PathRefused, StateCorrupt
 from inbox_entries import AT_MS, note, session
 
@@ -24,10 +24,6 @@ def inbox(tmp_path: Path) -> InboxFiles:
 
 def places(root: Path, session_id: str) -> list[tuple[str, str]]:
     return [(each.session_id, each.place) for each in captures_beginning_with(str(root), session_id).captures]
-
-
-def test_without_an_inbox_there_are_none(tmp_path: Path) -> None:
-    assert places(tmp_path, "s") == []
 
 
 def test_those_that_wait_those_that_were_read_and_those_given_up_newest_first(
@@ -53,15 +49,6 @@ def test_the_beginning_of_an_id_is_enough_and_a_part_from_its_middle_is_not(tmp_
     for id in ("5f2c-11", "5f2c-12", "x-5f2c"):
         inbox.put(session(id)).unwrap()
     assert sorted(places(tmp_path, "5f2c")) == [("5f2c-11", "waiting"), ("5f2c-12", "waiting")]
-
-
-def test_a_waiting_one_tells_its_trouble(tmp_path: Path, inbox: InboxFiles) -> None:
-    inbox.put(session("s-1")).unwrap()
-    (pending,) = inbox.load(None, AT_MS).unwrap().pending
-    trouble = Trouble(attempts=2, code="reply-refused", message="It was refused.")
-    inbox.note(pending, trouble).unwrap()
-    (capture,) = captures_beginning_with(str(tmp_path), "s-1").captures
-    assert capture.trouble == trouble
 
 
 def test_only_the_newest_files_are_opened_and_the_rest_is_counted(

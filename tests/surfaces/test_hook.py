@@ -330,16 +330,6 @@ def test_a_root_that_cannot_be_written_is_told(home: Path) -> None:
     assert "could not write to /dev/null/r/inbox" in problem["message"]
 
 
-def test_an_inbox_that_is_a_link_is_not_followed(root: Path, home: Path, tmp_path: Path) -> None:
-    """P21"""
-    root.mkdir()
-    (tmp_path / "elsewhere").mkdir()
-    (root / "inbox").symlink_to(tmp_path / "elsewhere")
-    call()
-    assert list((tmp_path / "elsewhere").iterdir()) == []
-    assert "symbolic link" in problems_of(home)[0]["message"]
-
-
 def test_closed_streams_do_no_harm(root: Path, home: Path) -> None:
     quoted = " ".join(f"'{word}'" for word in HOOK)
     assert subprocess.run(["sh", "-c", f"{quoted} <&- >&- 2>&-"], check=False).returncode == 0

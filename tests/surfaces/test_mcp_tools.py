@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -15,8 +15,6 @@ pytest.importorskip("mcp")
 
 import mcp.types as wire
 
-from agent_memory.adapters.database import following
-from agent_memory.adapters.store.entry_files import look_at_directory
 from agent_memory.app import Memory
 from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Sensitivity, Status
@@ -242,25 +240,6 @@ class TestReading:
         assert tools("search_context", query="JWT", tags=["auth"], agent="pm-agent").text.count("### [") == 1
         for nothing in ({"tags": ["deploy"]}, {"agent": "nobody"}):
             assert tools("search_context", query="JWT", **nothing).text.startswith("No matching chunks found.")
-
-    def test_search_reads_the_notes_that_it_found_and_looks_at_no_directory_for_each(
-        self, memory: Memory, tools: Tools, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        for number in range(5):
-            tools.written(f"Zebra {number}", f"The zebra lock number {number} is taken first.")
-        looked_at = list[str]()
-
-        def looking(root: str, directory: str) -> object:
-            looked_at.append(directory)
-            return look_at_directory(root, directory)
-
-        def sought(id: str, **_: object) -> NoReturn:
-            raise AssertionError(f"{id} is looked for among all names")
-
-        monkeypatch.setattr(following, "look_at_directory", looking)
-        monkeypatch.setattr(memory.store, "read", sought)
-        assert tools("search_context", query="zebra lock").text.count("### [") == 5
-        assert looked_at == ["topics", "archive"]
 
     def test_a_long_note_is_found_by_its_passage(self, tools: Tools) -> None:
         id = tools.written(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
-from attrs import evolve
 from hypothesis import given, settings, strategies as st
 from wcwidth import wcswidth
 
@@ -64,22 +61,6 @@ def test_the_page_shows_numbers() -> None:
     assert [line.split() for line in shown if line.startswith("  codex")] == [["codex", "123,456"]]
     assert any(line.startswith("  characters sent") and "123,456,789" in line for line in shown)
     assert any(line.startswith("  consolidate failed") for line in shown)
-
-
-def test_more_than_eight_of_a_sort_are_told_together() -> None:
-    notes = [
-        CountedNote(Meta(f"id__a1b2{at:02}", "T", NOW_MS, NOW_MS, scope=f"path:/{at}"), Status.CAPTURED, Tier.COLD)
-        for at in range(20)
-    ]
-    shown = page(statistics_of(evolve(EMPTY, notes=notes), Period(TODAY, 9)))
-    assert shown.count("path:/") == 7
-    assert re.search(r"^  13 others +13$", shown, re.MULTILINE)
-
-
-def test_colour_is_only_around_words() -> None:
-    found = full()
-    assert re.sub("\x1b\\[[0-9;]*m", "", page(found, colour=True)) == page(found)
-    assert "\x1b" in page(found, colour=True)
 
 
 @settings(max_examples=40)
