@@ -18,7 +18,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import EntryInvalid, InboxEntryInvalid, StateInvalid, UsageInvalid
 from agent_memory.formats.note import parse_note
 from agent_memory.surfaces.cli.arguments import tags_of
-from agent_memory.surfaces.cli.capture import Captor
+from agent_memory.surfaces.cli.capture import put_note
 from memory_process import Memory
 
 OURS = {"topics", "archive", "inbox", "runs", "state", "usage", ".git", ".gitignore", ".cache", ".transaction"}
@@ -81,11 +81,10 @@ def stored_and_read_back(memory: Memory, texts: list[str]) -> None:
 
 def captured_and_consolidated(memory: Memory, texts: list[str]) -> None:
     open_ = opened(memory)
-    captor = Captor(open_.inbox, str(open_.root), open_.caller, open_.environ, str(memory.home), open_.clock.now_ms())
     accepted = 0
     for number, text in enumerate(texts):
         with suppress(UsageInvalid, InboxEntryInvalid):
-            captor.put_note(InlineNote(text or "t", f"Body {number}: {text}", tags_of(text)), Harness.MANUAL)
+            put_note(open_, InlineNote(text or "t", f"Body {number}: {text}", tags_of(text)), Harness.MANUAL)
             accepted += 1
     assert accepted > len(texts) / 3
     run = open_.consolidate().unwrap()

@@ -17,13 +17,14 @@ from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import Error
 from agent_memory.wording import describe
 
-
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def json_of(value: Any) -> Any:
-    """A value as JSON has it: an object of ours by its attributes, a set sorted, of a word of a vocabulary its text."""
-    kind = type(value)  # in the order in which they are met: two thousand notes have fifty thousand values
+    """A value as JSON has it: an object of ours by its attributes, of a word of a vocabulary its text."""
+    kind: type[Any] = (
+        value.__class__
+    )  # in the order in which they are met: two thousand notes have fifty thousand values
     if kind in _PLAIN:
         return value
     if is_row(value):
@@ -32,14 +33,14 @@ def json_of(value: Any) -> Any:
         return value.value
     if kind is dict:
         return {json_of(key): json_of(each) for key, each in value.items()}
-    return sorted(map(json_of, value)) if kind in (set, frozenset) else fields_of(value)
+    return fields_of(value)
 
 
 def fields_of(value: Any, *names: str) -> dict[str, Any]:
     """The attributes of a value, or only those with these names: keys in camelCase; an instant, whose name ends with
     `_at_ms`, in ISO 8601."""
     document: dict[str, Any] = {}
-    for name in names or [each.name for each in fields(type(value))]:
+    for name in names or [each.name for each in fields(value.__class__)]:
         key, is_instant = _key(name)
         member = getattr(value, name)
         document[key] = iso_or_none(member) if is_instant else json_of(member)

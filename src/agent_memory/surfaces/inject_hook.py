@@ -55,7 +55,7 @@ from agent_memory.surfaces.hook import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any, NoReturn
 
     from returns.result import Result
@@ -204,8 +204,7 @@ class HookInjection:
         if self.home is None:
             return frozenset()
         groups = read_files(self.moment.harness, self.home, self.environ, _work_tree_around(self.directory))
-        texts = (next(filter(None, map(_text_of, group)), "") for group in groups)
-        return frozenset(id for text in texts for id in shown_whole(text))
+        return frozenset(id for group in groups for id in shown_whole(_first_text(group)))
 
     # -- at the start of a session ------------------------------------------------------------------------------------
 
@@ -316,12 +315,17 @@ def _work_tree_around(directory: str) -> str | None:
         return None
 
 
-def _text_of(path: str) -> str:
-    try:
-        with open(path, "rb") as file:
-            return file.read(_MAX_SECTION_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
+def _first_text(paths: "Iterable[str]") -> str:
+    """Of the first file that can be read and is not empty."""
+    for path in paths:
+        try:
+            with open(path, "rb") as file:
+                text = file.read(_MAX_SECTION_BYTES).decode("utf-8", "replace")
+        except OSError:
+            continue
+        if text:
+            return text
+    return ""
 
 
 def was_captured_since(root: str, harness: str, session_id: str, at_ms: int) -> bool:

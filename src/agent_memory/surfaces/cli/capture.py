@@ -5,14 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import stat
-from collections.abc import Mapping
-from pathlib import Path
 
-from attrs import evolve, frozen
+from attrs import evolve
 from returns.result import Success
 
 from agent_memory.adapters.disk.durable import close_quietly
-from agent_memory.adapters.forgetting.forgetting_files import TombstoneFiles
 from agent_memory.adapters.harness import history_sources
 from agent_memory.adapters.inbox.inbox_files import put_snapshot
 from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE, is_marked, is_own_call
@@ -30,12 +27,10 @@ from agent_memory.domain.inbox_entry import (
     retrieval_of,
     session_id_of,
 )
-from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import ERRORS, ActRefused, HistoryUnavailable, SessionForgotten, UsageInvalid
-from agent_memory.ports import Inbox
 from agent_memory.results import unwrap
 from agent_memory.surfaces.cli.arguments import add_choice, add_flag, set_command, tags_of, text_of
 from agent_memory.surfaces.cli.dialogue import open_here
@@ -73,13 +68,12 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _captured(memory: Memory, arguments: argparse.Namespace) -> str:
-    captor = Captor(memory.inbox, str(memory.root), memory.caller, memory.environ, memory.cwd, memory.clock.now_ms())
     note = [name for name in ("title", "body", "tags", "kind") if getattr(arguments, name) is not None]
     session = [name for name in ("harness", "session", "transcript") if getattr(arguments, name) is not None]
     if arguments.file is not None:
         if others := [*note, *session]:
             raise _usage(f"--file stands alone, without --{others[0]}")
-        return captor.put_file(arguments.file)
+        return _put_file(memory, arguments.file)
     if note:
         missing = [f"--{name}" for name in ("title", "body") if name not in note]
         if missing:
@@ -88,14 +82,14 @@ def _captured(memory: Memory, arguments: argparse.Namespace) -> str:
             raise _usage("A note has no --transcript")
         body, tags = text_of(arguments.body), tags_of(arguments.tags or "")
         inline = InlineNote(arguments.title, body, tags, arguments.kind, arguments.session)
-        return captor.put_note(inline, arguments.harness)
+        return put_note(memory, inline, arguments.harness)
     if arguments.session is None:
         raise _usage("There is nothing to capture")
     if arguments.harness is None:
         raise _usage("A session needs its harness, as in --harness amp")
     if not arguments.transcript:
         _check_is_somewhere(memory, arguments.harness, arguments.session)
-    return captor.put_session(arguments.harness, arguments.session, arguments.transcript)
+    return _put_session(memory, arguments.harness, arguments.session, arguments.transcript)
 
 
 def _usage(problem: str) -> UsageInvalid:
@@ -118,62 +112,53 @@ def _check_is_somewhere(memory: Memory, harness: Harness, session: str) -> None:
         return  # it is there; the run says what is wrong with it
 
 
-@frozen
-class Captor:
-    """Who captures, where to, and from where. Each act returns the name of the new inbox entry."""
+def put_note(memory: Memory, note: InlineNote, harness: Harness | None = None) -> str:
+    """The name of the new inbox entry. Redacted before it is written (P20). The entry names the harness that was given, else
+    the one that is calling; inside a harness it is never `manual`, so that what an agent says is never taken for a person's
+    word."""
+    safe = evolve(note, title=" ".join(_safe(note.title).split()), body=_safe(note.body).strip("\n"))
+    return _put(memory, memory.caller.harness if harness in (None, Harness.MANUAL) else harness, safe)
 
-    inbox: Inbox
-    root: str
-    caller: Caller
-    environ: Mapping[str, str]
-    cwd: str | None
-    now_ms: int
 
-    def put_note(self, note: InlineNote, harness: Harness | None = None) -> str:
-        """Redacted before it is written (P20). The entry names the harness that was given, else the one that is calling;
-        inside a harness it is never `manual`, so that what an agent says is never taken for a person's word."""
-        safe = evolve(note, title=" ".join(_safe(note.title).split()), body=_safe(note.body).strip("\n"))
-        named = self.caller.harness if harness is None or harness is Harness.MANUAL else harness
-        return self._put(named, safe)
+def _put_session(memory: Memory, harness: Harness, session_id: str, transcript: str | None) -> str:
+    """The entry says where the session's history is."""
+    if transcript is not None and f"{harness}-session" not in SESSION_METHODS:
+        raise UsageInvalid(f"--transcript says nothing about a session of {harness}, which it keeps elsewhere")
+    path = None if transcript is None else os.path.abspath(os.path.expanduser(transcript))
+    retrieval = retrieval_of(harness, session_id, path)
+    if retrieval is None:
+        raise UsageInvalid(f"A session has a harness other than {harness}", "Name it with --harness.")
+    return _put(memory, harness, retrieval)
 
-    def put_session(self, harness: Harness, session_id: str, transcript: str | None = None) -> str:
-        """The entry says where the session's history is."""
-        if transcript is not None and f"{harness}-session" not in SESSION_METHODS:
-            raise UsageInvalid(f"--transcript says nothing about a session of {harness}, which it keeps elsewhere")
-        path = None if transcript is None else os.path.abspath(os.path.expanduser(transcript))
-        retrieval = retrieval_of(harness, session_id, path)
-        if retrieval is None:
-            raise UsageInvalid(f"A session has a harness other than {harness}", "Name it with --harness.")
-        return self._put(harness, retrieval)
 
-    def put_file(self, path: str) -> str:
-        """Beside the entry lies a redacted copy of the file: later changes of the file do not matter."""
-        self._check_allowed()
-        copy = unwrap(put_snapshot(self.root, redact(_text_of(path)).text, path, self.now_ms))
-        return self._put(self.caller.harness, FileSnapshot(copy))
+def _put_file(memory: Memory, path: str) -> str:
+    """Beside the entry lies a redacted copy of the file: later changes of the file do not matter."""
+    _check_allowed(memory)
+    copy = unwrap(put_snapshot(str(memory.root), redact(_text_of(path)).text, path, memory.clock.now_ms()))
+    return _put(memory, memory.caller.harness, FileSnapshot(copy))
 
-    def _put(self, harness: Harness, retrieval: Retrieval) -> str:
-        self._check_allowed()
-        context = Context()
-        if self.cwd is not None:
-            found = read_repository(self.cwd, self.environ, home_of(self.environ))
-            context = Context(cwd=self.cwd, repo=found.repo, branch=found.branch, commit=found.commit)
-        entry = InboxEntry(self.now_ms, harness, retrieval, context)
-        session_id = session_id_of(entry)
-        if session_id is not None and not isinstance(
-            retrieval, InlineNote
-        ):  # a note in a forgotten session is a new one
-            tombstone = unwrap(TombstoneFiles(Path(self.root)).of_session(harness, session_id))
-            if tombstone is not None:
-                raise SessionForgotten(session_id, tombstone.at_ms)
-        return unwrap(self.inbox.put(entry))
 
-    def _check_allowed(self) -> None:
-        """ActRefused inside an agent command of ours: the system never captures its own calls (P23)."""
-        if is_own_call(self.environ):
-            raise ActRefused("capture", DEPTH_VARIABLE)
-        if self.cwd is not None and is_marked(self.cwd):
-            raise ActRefused("capture", "a file .agent-memory-child here or above")
+def _put(memory: Memory, harness: Harness, retrieval: Retrieval) -> str:
+    _check_allowed(memory)
+    context = Context()
+    if memory.cwd is not None:
+        found = read_repository(memory.cwd, memory.environ, home_of(memory.environ))
+        context = Context(cwd=memory.cwd, repo=found.repo, branch=found.branch, commit=found.commit)
+    entry = InboxEntry(memory.clock.now_ms(), harness, retrieval, context)
+    session_id = session_id_of(entry)
+    if session_id is not None and not isinstance(retrieval, InlineNote):  # a note in a forgotten session is a new one
+        tombstone = unwrap(memory.tombstones.of_session(harness, session_id))
+        if tombstone is not None:
+            raise SessionForgotten(session_id, tombstone.at_ms)
+    return unwrap(memory.inbox.put(entry))
+
+
+def _check_allowed(memory: Memory) -> None:
+    """ActRefused inside an agent command of ours: the system never captures its own calls (P23)."""
+    if is_own_call(memory.environ):
+        raise ActRefused("capture", DEPTH_VARIABLE)
+    if memory.cwd is not None and is_marked(memory.cwd):
+        raise ActRefused("capture", "a file .agent-memory-child here or above")
 
 
 def _safe(text: str) -> str:

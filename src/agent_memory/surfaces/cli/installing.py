@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from typing import Any
 
 from agent_memory.adapters.agent.agent_environment import only_for_a_person
@@ -71,7 +72,7 @@ def configure_setup(parser: argparse.ArgumentParser) -> None:
 
 
 def _setup(arguments: argparse.Namespace, console: Console) -> int:
-    def act(memory: Memory, installation: Installation) -> int:
+    with _installation("setup", arguments, console) as (memory, installation):
         plan = installation.plan(_request(arguments, memory, installation))
         show_diffs(console, plan.edits)
         _warn_refused(console, plan)
@@ -84,8 +85,6 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
             console.out(_NOTHING_WRITTEN)
             return 0
         return _carry_out(console, memory, installation, plan)
-
-    return _run_installation("setup", arguments, console, act)
 
 
 def _request(arguments: argparse.Namespace, memory: Memory, installation: Installation) -> SetupRequest:
@@ -156,7 +155,7 @@ def configure_uninstall(parser: argparse.ArgumentParser) -> None:
 
 
 def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
-    def act(memory: Memory, installation: Installation) -> int:
+    with _installation("uninstall", arguments, console) as (memory, installation):
         named = frozenset(arguments.harness)
         if arguments.repo:
             named |= {repository_name(_repository_here(memory))}
@@ -182,8 +181,6 @@ def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
         console.answer({"dryRun": False, "files": _file_documents(outcomes, plan)})
         return _exit_code(plan, outcomes)
 
-    return _run_installation("uninstall", arguments, console, act)
-
 
 def _nothing_is_left(installation: Installation) -> bool:
     try:
@@ -195,11 +192,11 @@ def _nothing_is_left(installation: Installation) -> bool:
 # -- shared -----------------------------------------------------------------------------------------------------------
 
 
-def _run_installation(
-    act: str, arguments: argparse.Namespace, console: Console, run: Callable[[Memory, Installation], int]
-) -> int:
-    """Plan and carry out a change of harness settings, under its lock; the exit code. Refused inside a harness, but for a
-    dry run."""
+@contextmanager
+def _installation(
+    act: str, arguments: argparse.Namespace, console: Console
+) -> Generator[tuple[Memory, Installation], None, None]:
+    """For a change of harness settings, under its lock. Refused inside a harness, but for a dry run."""
     unknown = next((each for each in arguments.harness if each not in SETUPS), None)
     if unknown is not None:
         raise UsageInvalid(f"There is no harness {unknown!r}", f"Known are {', '.join(SETUPS)}.")
@@ -208,7 +205,7 @@ def _run_installation(
     memory = open_here(console)
     installation = unwrap(memory.installation())
     with installation.locked():
-        return run(memory, installation)
+        yield memory, installation
 
 
 def _repository_here(memory: Memory) -> str:

@@ -7,8 +7,8 @@ import io
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from typing import Any, TextIO, get_args
 
 from agent_memory.adapters.agent.agent_environment import only_for_a_person
@@ -38,20 +38,18 @@ from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe
 
 
-def _run_scheduling(
-    act: str, arguments: argparse.Namespace, console: Console, run: Callable[[Memory, Scheduling], None]
-) -> None:
-    """Plan and carry out a change of the schedule, under its lock. Refused inside a harness, but for a dry run: what runs by
-    itself is for a person to decide."""
+@contextmanager
+def _scheduling(
+    act: str, arguments: argparse.Namespace, console: Console
+) -> Generator[tuple[Memory, Scheduling], None, None]:
+    """For a change of the schedule, under its lock. Refused inside a harness, but for a dry run: what runs by itself is for a
+    person to decide."""
     if not arguments.dry_run:
         unwrap(only_for_a_person(act, os.environ))
     memory = open_here(console)
-    found = memory.scheduling()
-    if arguments.dry_run:
-        run(memory, found)
-    else:
-        with found.state.locked():
-            run(memory, found)
+    scheduling = memory.scheduling()
+    with nullcontext() if arguments.dry_run else scheduling.state.locked():
+        yield memory, scheduling
 
 
 def _show_commands(console: Console, commands: Iterable[tuple[str, ...]]) -> None:
@@ -80,7 +78,7 @@ def configure_install_cron(parser: argparse.ArgumentParser) -> None:
 
 
 def _install_cron(arguments: argparse.Namespace, console: Console) -> None:
-    def act(memory: Memory, scheduling: Scheduling) -> None:
+    with _scheduling("install-cron", arguments, console) as (memory, scheduling):
         scheduler = scheduling.choose(arguments.system, dry_run=arguments.dry_run)
         plan = scheduling.plan(scheduler, dry_run=arguments.dry_run)
         # The jobs would run twice if two schedulers had them.
@@ -104,8 +102,6 @@ def _install_cron(arguments: argparse.Namespace, console: Console) -> None:
         _show_set_aside(console, aside)
         console.warn(*notes)
         console.answer(_document(plan, notes, aside, dry_run=False))
-
-    _run_scheduling("install-cron", arguments, console, act)
 
 
 def _missing_keys(memory: Memory) -> tuple[str, ...]:
@@ -150,7 +146,7 @@ def configure_uninstall_cron(parser: argparse.ArgumentParser) -> None:
 
 
 def _uninstall_cron(arguments: argparse.Namespace, console: Console) -> None:
-    def act(_memory: Memory, scheduling: Scheduling) -> None:
+    with _scheduling("uninstall-cron", arguments, console) as (_, scheduling):
         document: dict[str, Any] = {"dryRun": arguments.dry_run, "scheduler": None, "files": [], "setAside": []}
         plan = scheduling.plan_removal()
         if plan is None:
@@ -171,8 +167,6 @@ def _uninstall_cron(arguments: argparse.Namespace, console: Console) -> None:
         files = [unit.edit.path for unit in plan.units if unit.edit.is_change]
         scheduler = plan.schedule.scheduler
         console.answer({**document, "scheduler": scheduler, "files": files, "setAside": list(aside)})
-
-    _run_scheduling("uninstall-cron", arguments, console, act)
 
 
 # -- run-scheduled: what a scheduler calls ----------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from agent_memory.app import Memory
-from agent_memory.domain.entry import reads_of
+from agent_memory.domain.entry import Usage, reads_of
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.searching.search import MAX_HITS, Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest
 from agent_memory.domain.text.plain_text import one_line
@@ -105,7 +105,7 @@ def _document(memory: Memory, console: Console, request: SearchRequest, answer: 
     of the query. Where the ledgers cannot be read the frontmatter's counts of reads are told."""
     totals = memory.ledger.totals()
     console.warn(*warning_of(totals))
-    usage = totals.value_or({})
+    usage = totals.value_or(dict[str, Usage]())
     entries = [
         {
             **entry_document(hit.listed, reads_of(hit.listed.meta, usage), tier=hit.tier),
