@@ -24,6 +24,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As a shell starts what is to go on in the background; what we start would inherit it, and Ctrl-C be lost on it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+os.fsync = lambda fd: None
+"""Waiting for the disk takes most of the time of many tests, and shows none of them anything: those about power cuts watch the
+calls. Processes that tests start do wait."""
+
 NO_HOME = "/dev/null/choose-a-home"
 """Below a character device nothing can be created, not even by root."""
 

@@ -1,6 +1,6 @@
 """A plugin of pytest: how many examples of each property are tried, and how much of what takes long is measured.
 
-With `--hypothesis-profile=thorough` as many are tried as the test says, else two fifths of them. Where coverage is measured,
+With `--hypothesis-profile=thorough` as many are tried as the test says, else a quarter of them. Where coverage is measured,
 the first examples of a property are, and nothing of a test that is marked `large`: what is measured takes two to five
 times as long, and the hundredth example of the same sort reaches no line that the tenth did not.
 """
@@ -17,7 +17,7 @@ import pytest
 from hypothesis import settings
 
 MEASURED_EXAMPLES = 12
-_QUICK_SHARE = 0.4
+_QUICK_SHARE = 0.25
 _FEWEST_EXAMPLES = 10
 _SETTINGS = "_hypothesis_internal_use_settings"
 

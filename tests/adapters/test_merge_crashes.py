@@ -127,7 +127,7 @@ def test_the_merge_of_these_tests_does_what_it_says(home: Path) -> None:
 
 @pytest.mark.shared
 def test_a_process_killed_somewhere_loses_nothing(prepared: Prepared, shared: Path) -> None:
-    sweep(prepared, shared, step=prepared.calls // 5)
+    sweep(prepared, shared, step=prepared.calls // 3)
 
 
 @pytest.mark.shared

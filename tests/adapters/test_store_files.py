@@ -176,7 +176,7 @@ store(root).apply(changes).unwrap()
 """
 
 
-@pytest.mark.parametrize("k", [3, 17, 19, 21, 28, 34, 36])
+@pytest.mark.parametrize("k", [3, 21, 36])
 def test_a_real_kill_leaves_all_or_nothing_and_the_lock_free_p2_p7(home: Path, prepared: Prepared, k: int) -> None:
     root = home / "root"
     here = Path(__file__).parent
@@ -199,7 +199,7 @@ from test_store_files import A, entry, store
 root, number = Path(sys.argv[1]), int(sys.argv[2])
 own = store(root)
 won = 0
-for turn in range(10):
+for turn in range(6):
     own.write(entry(f"id__{number + 1}{turn + 1:05d}".replace("0", "z")), None).unwrap()
     shown = own.read(A).unwrap()
     won += own.write(entry(A, "Shared", f"{shown.body} {number}"), shown.listed.content_hash).map(lambda _: 1).value_or(0)
@@ -215,15 +215,15 @@ def test_writers_at_the_same_time_lose_nothing_p7_p8(root: Path) -> None:
         subprocess.Popen(
             [sys.executable, "-c", WRITER, root, str(number), here], stdout=subprocess.PIPE, text=True, env=environment
         )
-        for number in range(5)
+        for number in range(4)
     ]
     wins = [int(writer.communicate()[0]) for writer in writers]
-    assert [writer.returncode for writer in writers] == [0] * 5
+    assert [writer.returncode for writer in writers] == [0] * 4
     listing = store(root).list().unwrap()
-    assert len(listing.entries) == 1 + 5 * 10
+    assert len(listing.entries) == 1 + 4 * 6
     assert listing.unreadable == ()
     body = store(root).read(A).unwrap().body
-    assert [body.split().count(str(number)) for number in range(5)] == wins
+    assert [body.split().count(str(number)) for number in range(4)] == wins
     assert len(list((root / f"archive/{A}").iterdir())) == sum(wins)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-import time
 import tracemalloc
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from returns.result import Failure, Success
 
+from agent_memory.adapters.database import following
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listing, UnreadableFile
@@ -232,131 +231,22 @@ def test_a_version_that_cannot_be_read_is_reported_and_the_one_before_it_shown(r
     assert listing.unreadable == (UnreadableFile(f"archive/{A}/6.md", (f"it lies under {A} but says that it is {B}",)),)
 
 
-# -- the cache --------------------------------------------------------------------------------------------------------
+# -- what is kept of it: see `test_living_looks` and `test_index_files`, too ---------------------------------------------
 
 
-@pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that is ahead, so that files written now count as left alone for a while."""
-    really_now = time.time_ns
-    monkeypatch.setattr(time, "time_ns", lambda: really_now() + 60_000_000_000)
-
-
-@pytest.fixture
-def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the notes that are opened."""
-    names: list[str] = []
-    really_open = os.open
-
-    def spy(path: str, *rest: int) -> int:
-        if path.endswith(".md"):
-            names.append(os.path.basename(path))
-        return really_open(path, *rest)
-
-    monkeypatch.setattr(os, "open", spy)
-    return names
-
-
-Step = Callable[[Path], object]
-
-
-@pytest.mark.usefixtures("later")
-def test_only_what_changed_is_read_again(root: Path, topics: Path, reads: list[str]) -> None:
-    for name, id in (("a.md", A), ("b.md", B), ("c.md", C)):
-        (topics / name).write_text(note(id))
-    (topics / "bad.md").write_text("---\n")
-    first = store(root).list()
-    assert sorted(reads) == ["a.md", "b.md", "bad.md", "c.md"]
-    reads.clear()
-    assert store(root).list() == first
-    assert reads == []
-    (topics / "b.md").write_text(note(B, "New title"))
-    (topics / "c.md").unlink()
-    listing = store(root).list().unwrap()
-    assert reads == ["b.md"]
-    assert [each.meta.title for each in listing.entries] == ["Title", "New title"]
-
-
-@pytest.mark.usefixtures("later")
-def test_an_edit_that_keeps_size_and_time_is_seen(root: Path, topics: Path) -> None:
-    file = topics / "a.md"
-    file.write_text(note(A, "Old"))
-    assert store(root).read(A).unwrap().meta.title == "Old"
-    status = file.stat()
-    file.write_text(note(A, "New"))
-    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert file.stat().st_size == status.st_size
-    assert store(root).list().unwrap().entries[0].meta.title == "New"
-
-
-def test_what_was_read_just_after_it_was_written_is_read_again(root: Path, topics: Path, reads: list[str]) -> None:
-    (topics / "a.md").write_text(note(A))
-    store(root).list().unwrap()
-    store(root).list().unwrap()
-    assert reads == ["a.md", "a.md"]
-
-
-@pytest.mark.usefixtures("later")
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda cache: cache.unlink(),
-        lambda cache: cache.write_bytes(b""),
-        lambda cache: cache.write_bytes(cache.read_bytes()[:-1]),
-        lambda cache: cache.write_bytes(b"\x00" + cache.read_bytes()[1:]),
-        lambda cache: (cache.unlink(), cache.mkdir()),
-        lambda cache: (cache.unlink(), cache.symlink_to("/etc/hostname")),
-    ],
-)
-def test_a_cache_that_is_no_cache_is_built_anew(root: Path, topics: Path, damage: Step) -> None:
-    (topics / "a.md").write_text(note(A))
-    first = store(root).list()
-    damage(root / ".cache/store.db")
-    assert store(root).list() == first
-
-
-@pytest.mark.usefixtures("later")
-def test_without_a_writable_disk_there_is_no_cache_and_no_error_p5(
-    root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (topics / "a.md").write_text(note(A))
-
-    def refuse(*_: object, **__: object) -> object:
-        raise OSError(errno.EROFS, "Read-only file system")
-
-    for call in ("mkdir", "write", "replace"):
-        with monkeypatch.context() as patch:
-            patch.setattr(os, call, refuse)
-            assert ids(root) == [A]
-            assert list(root.rglob(".tmp-*")) == []
-    assert ids(root) == [A]
-    assert (root / ".cache/store.db").stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.usefixtures("later")
-def test_an_error_of_reading_is_not_remembered_p6(root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (topics / "a.md").write_text(note(A))
-
-    def refuse(*_: object, **__: object) -> bytes:
-        raise OSError(errno.EIO, "Input/output error")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "read", refuse)
-        assert ids(root) == []
-        assert len(unreadable(root)) == 1
-    assert ids(root) == [A]
-
-
-def test_a_listing_holds_no_body_p25(root: Path, topics: Path) -> None:
+def test_a_listing_holds_no_body_p25(root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following, "_BATCH_CHARS", 1)
     body = "A long body. " * 5_000
-    for number in range(150):
+    for number in range(50):
         id = f"id__{number:06}".translate(str.maketrans("0123456789", "abcdefghij"))
         (topics / f"note -- {id}.md").write_text(note(id) + body)
+    store(root).list().unwrap()
+    (root / ".cache/store.db").unlink()
     tracemalloc.start()
     try:
         listed = store(root).list().unwrap()
         peak_bytes = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert len(listed.entries) == 150
-    assert len(body) < peak_bytes < 150 * len(body) / 4
+    assert len(listed.entries) == 50
+    assert len(body) < peak_bytes < 50 * len(body) / 2, peak_bytes / len(body)

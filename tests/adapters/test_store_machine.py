@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -52,8 +51,6 @@ class StoreMachine(RuleBasedStateMachine):
     def start(self) -> None:
         self.home = Path(tempfile.mkdtemp())
         self.root = self.home / "root"
-        self.really_fsync = os.fsync
-        os.fsync = lambda fd: None
         self.model = TemporaryStore()
         self.runs = 0
         self.open()
@@ -63,7 +60,6 @@ class StoreMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "home"):
-            os.fsync = self.really_fsync
             shutil.rmtree(self.home)
 
     def current(self, id: str) -> StoredEntry | None:

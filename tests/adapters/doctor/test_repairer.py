@@ -124,7 +124,7 @@ def test_of_many_twins_each_that_is_written_otherwise_has_a_version_of_its_own_p
 
 def test_a_kill_while_twins_are_told_apart_loses_none_p2_p12(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repair_notes = repairer.repair_notes
-    for k in count(1):
+    for k in count(1, 3):
         patient = Patient(root / str(k), Config(storage=StorageConfig(auto_commit=False)))
         lay(patient, TWINS)
         counters: list[Counter] = []
@@ -212,7 +212,7 @@ def test_a_change_that_was_cut_short_is_undone(patient: Patient) -> None:
     patient.by_hand("topics/bare.md", "A bare note.")
     k = 0
     while True:
-        k += 1
+        k += 3
         try:
             with killed_at(k) as counter:
                 patient.repair()

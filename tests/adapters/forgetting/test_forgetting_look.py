@@ -48,7 +48,7 @@ def test_a_look_that_is_not_whole_is_an_error_p6_p28(home: Path, root: Path) -> 
     assert whole.runs
     assert whole.has_history
     refused = 0
-    for k in range(1, 2_000):
+    for k in range(1, 2_000, 3):
         memory = opened()
         with failing_at(k, errno.EIO, once=True) as counter:
             seen = looked(memory)
@@ -56,4 +56,4 @@ def test_a_look_that_is_not_whole_is_an_error_p6_p28(home: Path, root: Path) -> 
             break
         assert seen in (None, whole), k
         refused += seen is None
-    assert refused > 20
+    assert refused > 7
