@@ -1,12 +1,10 @@
-"""The contract of `Recorder`, held by git and by the recorder in memory (P4)."""
+"""What the history says of each write: whose commit, of which paths, in which words (P4)."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 from attrs import frozen
@@ -15,9 +13,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.git.git_recorder import GitRecorder
 from agent_memory.config import StorageConfig
 from agent_memory.errors import Error, PathRefused
-from agent_memory.ports import Recorder
 from fixtures.secret_samples import base62
-from stand_ins.dict_recorder import PERSON, DictRecorder
 
 
 @frozen
@@ -29,33 +25,17 @@ class Commit:
     thread_id: str | None
 
 
-class Bench(Protocol):
+class Bench:
     """A store with a recorder, and what has been recorded in it, oldest first."""
 
-    recorder: Recorder
-
-    def write(self, path: str, text: str) -> None: ...
-    def remove(self, path: str) -> None: ...
-    def commits(self) -> list[Commit]: ...
-    def warnings(self) -> tuple[str, ...]: ...
-
-
-class GitBench:
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.git_recorder = GitRecorder(root, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(root.parent)})
-        self.recorder: Recorder = self.git_recorder
+        self.recorder = GitRecorder(root, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(root.parent)})
 
     def write(self, path: str, text: str) -> None:
         whole = self.root / path
         whole.parent.mkdir(parents=True, exist_ok=True)
         whole.write_text(text)
-
-    def remove(self, path: str) -> None:
-        (self.root / path).unlink()
-
-    def warnings(self) -> tuple[str, ...]:
-        return self.git_recorder.warnings()
 
     def commits(self) -> list[Commit]:
         if not list((self.root / ".git/refs/heads").glob("*")):
@@ -72,41 +52,14 @@ class GitBench:
         return Commit(author != "agent-memory", paths, subject, text, thread_id or None)
 
 
-class DictBench:
-    def __init__(self) -> None:
-        self.files: dict[str, bytes] = {}
-        self.dict_recorder = DictRecorder(self.files)
-        self.recorder: Recorder = self.dict_recorder
-
-    def write(self, path: str, text: str) -> None:
-        self.files[path] = text.encode()
-
-    def remove(self, path: str) -> None:
-        del self.files[path]
-
-    def warnings(self) -> tuple[str, ...]:
-        return self.dict_recorder.warnings()
-
-    def commits(self) -> list[Commit]:
-        def of(message: str) -> tuple[str, str]:
-            subject, _, body = message.partition("\n")
-            return subject, body.strip()
-
-        return [
-            Commit(each.author == PERSON, each.paths, *of(each.message), each.thread_id)
-            for each in self.dict_recorder.commits
-        ]
-
-
 def _git(root: Path, *arguments: str) -> str:
     asked = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=True)
     return asked.stdout.decode()
 
 
-@pytest.fixture(params=["git", "dict"])
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
-    makers: dict[str, Callable[[], Bench]] = {"git": lambda: GitBench(tmp_path / "store"), "dict": DictBench}
-    return makers[request.param]()
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path / "store")
 
 
 def _ok(result: Result[object, Error]) -> None:
@@ -118,12 +71,6 @@ def test_a_record_is_one_commit_of_ours_with_its_thread(bench: Bench) -> None:
     bench.write("topics/b.md", "b")
     _ok(bench.recorder.record(["topics/a.md"], "consolidate: 1 note", "create a", "T-1"))
     assert bench.commits() == [Commit(False, ("topics/a.md",), "consolidate: 1 note", "create a", "T-1")]
-
-
-def test_a_record_without_a_thread_says_none(bench: Bench) -> None:
-    bench.write("topics/a.md", "a")
-    _ok(bench.recorder.record(["topics/a.md"], "remember: a"))
-    assert bench.commits() == [Commit(False, ("topics/a.md",), "remember: a", "", None)]
 
 
 def test_the_same_twice_is_recorded_once(bench: Bench) -> None:
@@ -142,7 +89,7 @@ def test_nothing_and_what_never_was_make_no_commit(bench: Bench) -> None:
 def test_a_file_that_is_gone_is_recorded_as_removed(bench: Bench) -> None:
     bench.write("topics/a.md", "a")
     _ok(bench.recorder.record(["topics/a.md"], "x"))
-    bench.remove("topics/a.md")
+    (bench.root / "topics/a.md").unlink()
     bench.write("archive/a/1.md", "a")
     _ok(bench.recorder.record(["topics/a.md", "archive/a/1.md", "topics/never.md"], "archive: a"))
     assert bench.commits()[-1].paths == ("archive/a/1.md", "topics/a.md")
@@ -209,7 +156,7 @@ def test_p20_a_file_that_holds_a_secret_stays_out_and_is_named(bench: Bench) -> 
     assert bench.recorder.adopt_hand_edits() == Success(1)
     _ok(bench.recorder.record(["topics/secret.md"], "x"))
     assert [commit.paths for commit in bench.commits()] == [("topics/fine.md",)]
-    assert [warning for warning in bench.warnings() if "topics/secret.md" in warning and "secret" in warning]
+    assert [warning for warning in bench.recorder.warnings() if "topics/secret.md" in warning and "secret" in warning]
 
 
 def test_of_hand_edits_only_the_named_paths_are_adopted(bench: Bench) -> None:
