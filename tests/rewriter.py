@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from agent_memory.adapters.forgetting.purging import PurgeRules, rewrite
+from agent_memory.adapters.forgetting.purging import PurgeRules, Verdict, rewrite
 
 GONE = "topics/gone.md"
-RULES = PurgeRules(
-    lambda path: path == GONE,
-    lambda path: path.startswith("topics/"),
-    lambda path, data: None if data.startswith(b"DROP") else data.replace(b"secret", b"plain"),
-    lambda text, touched: "forgotten\n" if touched else text,
-)
+
+
+def version(path: str, read: Callable[[], bytes]) -> Verdict:
+    if path == GONE or read().startswith(b"DROP"):
+        return "goes"
+    return read().replace(b"secret", b"plain") if b"secret" in read() and path.startswith("topics/") else "stays"
+
+
+RULES = PurgeRules(version, lambda text, touched: "forgotten\n" if touched else text)
 
 if __name__ == "__main__":
     rewrite(RULES, Path(sys.argv[1]))

@@ -154,7 +154,7 @@ def test_what_cannot_be_looked_at_is_not_taken_for_missing_by_any_python_p6_p28(
 
 
 def test_a_damaged_history_is_left_as_it_is(repository: Repository) -> None:
-    blob = repository("rev-parse", "side:topics/gone.md").strip()
+    blob = repository("rev-parse", "side:topics/odd.md").strip()
     path = repository.root / ".git" / "objects" / blob[:2] / blob[2:]
     path.unlink()
     head = repository("rev-parse", "HEAD")

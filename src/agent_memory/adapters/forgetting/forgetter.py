@@ -19,8 +19,7 @@ from agent_memory.adapters.forgetting.forgetting_files import FORGOTTEN, Tombsto
 from agent_memory.adapters.forgetting.note_traces import (
     NoteFile,
     NoteTraces,
-    inbox_of_entries,
-    inbox_of_session,
+    inbox_traces,
     note_files,
     traces_of_entry,
     traces_of_session,
@@ -99,17 +98,16 @@ class Forgetter:
         if session is None:
             id = target.id or ""
             traces, gone = traces_of_entry(real, id), frozenset((id,))
-            inbox = inbox_of_entries(real, gone)
+            inbox = inbox_traces(real, None, gone)
             if not (traces.removed or traces.linked or self._may_be_left(target, id)):
                 raise EntryNotFound(id)
             metas = [file.stored.meta for file in traces.removed if file.stored is not None]
             sources = [source for meta in metas for source in meta.sources] if target.purge else []
             sessions = [(each.harness, each.thread_id) for each in sources if each.thread_id]
         else:
-            inbox = inbox_of_session(real, session)
-            traces = traces_of_session(real, session, inbox.entry_ids)
+            traces = self._traces_of(session)
             gone = _ids_of(traces.removed) - traces.kept_ids
-            inbox = inbox.with_those_of(inbox_of_entries(real, gone))
+            inbox = inbox_traces(real, session, gone)
             harnesses = tuple(Harness) if session.harness is None else (session.harness,)
             sessions = [(harness, session.session_id) for harness in harnesses]
             slug = slug_of(session.session_id)
@@ -146,6 +144,10 @@ class Forgetter:
             histories=told.histories,
         )
         return Found(told, traces, work, inbox.keys)
+
+    def _traces_of(self, session: SessionKey) -> NoteTraces:
+        recorded = inbox_traces(self._real, session, frozenset()).entry_ids
+        return traces_of_session(self._real, session, recorded)
 
     def _may_be_left(self, target: ForgetTarget, id: str) -> bool:
         """Whether the note went before, and the history still holds it, or what knew of it."""
@@ -247,7 +249,7 @@ class Forgetter:
             if session is None:
                 traces = traces_of_entry(self._real, found.told.target.id or "")
             else:
-                traces = traces_of_session(self._real, session, inbox_of_session(self._real, session).entry_ids)
+                traces = self._traces_of(session)
             if not {file.path for file in traces.removed} <= set(found.told.paths):
                 break
             if transactions.commit((*traces.changes, *self._tier_change(found.work.ids))):

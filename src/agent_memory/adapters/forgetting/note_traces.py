@@ -6,12 +6,12 @@ import os
 import re
 from collections.abc import Callable, Iterator
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from agent_memory.adapters.disk.paths import FileImage, as_store_io, directory_in, those_there
 from agent_memory.adapters.disk.root_files import names_below, read_bytes
 from agent_memory.adapters.inbox.inbox_put import INBOX
-from agent_memory.adapters.inbox.inbox_reading import FAILED, MAX_RETIRED_BYTES, PROCESSED, REASON_ENDING
+from agent_memory.adapters.inbox.inbox_reading import FAILED, MAX_RETIRED_BYTES, PROCESSED, REASON_ENDING, is_entry_name
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none, read_image
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
 from agent_memory.domain.forgetting import SessionKey, share_of, unlinked, without_session
@@ -150,85 +150,57 @@ def _traces(root: str, share: Callable[[NoteFile], str], session: SessionKey | N
 class InboxTraces:
     """Files relative to the root, the keys under which their trouble is kept, and what the inbox tells of the session."""
 
-    paths: tuple[str, ...] = ()
-    keys: frozenset[str] = field(default=frozenset())
-    entry_ids: frozenset[str] = field(default=frozenset())
-    """Entries that were recorded as made of the session."""
-
-    def with_those_of(self, other: InboxTraces) -> InboxTraces:
-        """The same with the files of the other, too."""
-        return evolve(self, paths=tuple(dict.fromkeys((*self.paths, *other.paths))), keys=self.keys | other.keys)
+    paths: tuple[str, ...]
+    keys: frozenset[str]
+    entry_ids: frozenset[str]
+    """Entries that were recorded as made of what is in these files."""
 
 
-@frozen
-class _InboxFile:
-    path: str
-    data: bytes
-    entry: InboxEntry | None
-    outcome: Outcome | None
-
-
-def inbox_of_session(root: str, session: SessionKey) -> InboxTraces:
-    """Every file that names the session, malformed ones too."""
-    needle = session.session_id.encode("utf-8", "surrogatepass")
-
-    def is_meant(file: _InboxFile) -> bool:
-        if file.entry is None:
-            return needle in file.data
-        return session_id_of(file.entry) == session.session_id and session.harness in (None, file.entry.harness)
-
-    return _inbox_traces(root, is_meant)
-
-
-def inbox_of_entries(root: str, ids: frozenset[str]) -> InboxTraces:
-    """Notes and copies of files that entries were made of: they hold the text."""
-
-    def is_meant(file: _InboxFile) -> bool:
-        if file.entry is None or file.outcome is None:
-            return False
-        holds_text = isinstance(file.entry.retrieval, InlineNote | FileSnapshot)
-        return holds_text and not ids.isdisjoint(file.outcome.entry_ids)
-
-    return _inbox_traces(root, is_meant) if ids else InboxTraces()
-
-
-def _inbox_traces(root: str, is_meant: Callable[[_InboxFile], bool]) -> InboxTraces:
+def inbox_traces(root: str, session: SessionKey | None, ids: frozenset[str]) -> InboxTraces:
+    """Every file that names the session, malformed ones too; and notes and copies of files that these entries were made of:
+    they hold the text."""
     paths: dict[str, None] = {}
     keys: set[str] = set()
     made: set[str] = set()
-    for file in filter(is_meant, _inbox_files(root)):
-        paths |= dict.fromkeys((file.path, *those_there(root, _beside(file))))
-        if file.entry is not None:
-            keys.add(queue_key(file.entry, file.path.rpartition("/")[2]))
-        made.update(() if file.outcome is None else file.outcome.entry_ids)
+    for path, data in _inbox_files(root):
+        text = data.decode("utf-8", "replace")
+        if path.startswith((f"{PROCESSED}/", f"{FAILED}/")):
+            entry, outcome = parse_retired_entry(text).value_or((None, None))
+        else:
+            entry, outcome = parse_inbox_entry(text).value_or(None), None
+        if not (_is_of_session(entry, data, session) or _holds_text_of(entry, outcome, ids)):
+            continue
+        beside = [f"{path}{REASON_ENDING}"]
+        if entry is not None:
+            keys.add(queue_key(entry, path.rpartition("/")[2]))
+            if isinstance(entry.retrieval, FileSnapshot):  # the copy that it names, wherever it was moved
+                name = os.path.basename(entry.retrieval.path)
+                beside += [f"{place}/{name}" for place in (SNAPSHOTS, PROCESSED, FAILED)]
+        paths |= dict.fromkeys((path, *those_there(root, beside)))
+        made.update(() if outcome is None else outcome.entry_ids)
     return InboxTraces(tuple(paths), frozenset(keys), frozenset(made))
 
 
-def _inbox_files(root: str) -> Iterator[_InboxFile]:
+def _inbox_files(root: str) -> Iterator[tuple[str, bytes]]:
     for place in (INBOX, PROCESSED, FAILED):
-        for name in names_below(root, place, _may_be_entry):
+        for name in names_below(root, place, is_entry_name):
             try:
                 data = read_bytes(root, f"{place}/{name}", MAX_RETIRED_BYTES)
             except PathRefused:
                 continue  # a link, a directory, something huge: no entry of ours, and nothing of it was ever read
             if data is not None:
-                text = data.decode("utf-8", "replace")
-                entry: InboxEntry | None = None
-                outcome: Outcome | None = None
-                if place == INBOX:
-                    entry = parse_inbox_entry(text).value_or(None)
-                else:
-                    entry, outcome = parse_retired_entry(text).value_or((None, None))
-                yield _InboxFile(f"{place}/{name}", data, entry, outcome)
+                yield f"{place}/{name}", data
 
 
-def _may_be_entry(name: str) -> bool:
-    return name.endswith(".json") and not name.startswith(".") and not name.endswith(REASON_ENDING)
+def _is_of_session(entry: InboxEntry | None, data: bytes, session: SessionKey | None) -> bool:
+    if session is None:
+        return False
+    if entry is None:
+        return session.session_id.encode("utf-8", "surrogatepass") in data
+    return session_id_of(entry) == session.session_id and session.harness in (None, entry.harness)
 
 
-def _beside(file: _InboxFile) -> Iterator[str]:
-    """Where the reason of a malformed file may be, and the copy that an entry names, wherever it was moved."""
-    yield f"{file.path}{REASON_ENDING}"
-    if file.entry is not None and isinstance(file.entry.retrieval, FileSnapshot):
-        name = os.path.basename(file.entry.retrieval.path)
-        yield from (f"{place}/{name}" for place in (SNAPSHOTS, PROCESSED, FAILED))
+def _holds_text_of(entry: InboxEntry | None, outcome: Outcome | None, ids: frozenset[str]) -> bool:
+    if entry is None or outcome is None or not isinstance(entry.retrieval, InlineNote | FileSnapshot):
+        return False
+    return not ids.isdisjoint(outcome.entry_ids)

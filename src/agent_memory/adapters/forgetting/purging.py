@@ -10,7 +10,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import git_filter_repo as filter_repo
 from attrs import define, evolve, field, frozen
@@ -34,54 +36,49 @@ _WORDS = (
 _SUBMODULE = b"160000"
 
 
+Verdict = Literal["stays", "goes"] | bytes
+"""Bytes: what it holds from now on."""
+
+
 @frozen
 class PurgeRules:
     """What goes, decided from the path alone or from what a file held."""
 
-    drops_path: Callable[[str], bool]
-    looks_at: Callable[[str], bool]
-    """Paths whose versions are to be read."""
-    version: Callable[[str, bytes], bytes | None]
-    """What a version that was read holds from now on; None: it goes. The very bytes: it stays."""
+    version: Callable[[str, Callable[[], bytes]], Verdict]
+    """What becomes of a version of a file, by its path and what reads it."""
     message: Callable[[str, bool], str]
     """A message from now on; with whether its commit touched anything that goes."""
 
 
 def purge_rules(work: ForgettingAtWork, gone: frozenset[str]) -> PurgeRules:
     """The rules for a forgetting whose notes are gone by now: the files at these paths are."""
-    words, titles = work.words, set(work.titles)
+    words, titles, session = work.words, set(work.titles), work.session
     """What was forgotten is called, and was called in the history: that is known only from there."""
 
-    def drops_path(path: str) -> bool:
-        return path in gone or (_is_note(path) and id_at(path) in work.ids)
-
-    def looks_at(path: str) -> bool:
-        return _is_note(path) and (work.session is not None or drops_path(path))
-
-    def version(path: str, data: bytes) -> bytes | None:
-        stored = entry_or_none(path, data, 0)
-        session = work.session
-        if not drops_path(path):
-            if session is None or session.session_id.encode("utf-8", "surrogatepass") not in data:
-                return data
+    def version(path: str, read: Callable[[], bytes]) -> Verdict:
+        is_note = path.startswith((f"{TOPICS}/", f"{ARCHIVE}/"))
+        goes = path in gone or (is_note and id_at(path) in work.ids)
+        if not goes and (session is None or not is_note):
+            return "stays"
+        data = read()
+        stored = entry_or_none(path, data, 0) if is_note else None
+        if not goes and session is not None:
+            if session.session_id.encode("utf-8", "surrogatepass") not in data:
+                return "stays"
             share = "all" if stored is None else share_of(stored.meta, session)  # nobody can tell what else is in it
             if share == "none":
-                return data
+                return "stays"
             if stored is not None and share == "some":
                 entry = MemoryEntry(without_session(stored.meta, session), stored.body)
                 return render_note(entry, data.decode("utf-8")).encode("utf-8")
         if stored is not None:
             titles.add(stored.meta.title)
-        return None
+        return "goes"
 
     def message(text: str, touched: bool) -> str:
         return forgetful_message(text, evolve(words, titles=frozenset(titles)), touched=touched)
 
-    return PurgeRules(drops_path, looks_at, version, message)
-
-
-def _is_note(path: str) -> bool:
-    return path.startswith((f"{TOPICS}/", f"{ARCHIVE}/"))
+    return PurgeRules(version, message)
 
 
 # -- rewriting, by git-filter-repo: each version of each file is looked at where a commit brings it -----------------------
@@ -137,33 +134,27 @@ class _Rewriting:
 
     def _change(self, change: filter_repo.FileChange, filtering: filter_repo.RepoFilter) -> bool:
         """Whether it goes, or is another one now."""
-        path = os.fsdecode(change.filename)
-        id = change.blob_id
+        path, id = os.fsdecode(change.filename), change.blob_id
         if not isinstance(id, bytes) or change.mode == _SUBMODULE:
-            return self.rules.drops_path(path)
+            return self.rules.version(path, bytes) == "goes"
         if (path, id) not in self.decided:
-            self.decided[path, id] = self._decided(path, id, filtering)
-        instead = self.decided[path, id]
-        if instead == id:
+            verdict = self.rules.version(path, partial(self._contents, id))
+            if isinstance(verdict, bytes):
+                blob = filter_repo.Blob(verdict)
+                filtering.insert(blob)
+                self.decided[path, id] = blob.id
+            else:
+                self.decided[path, id] = id if verdict == "stays" else None
+        instead_id = self.decided[path, id]
+        if instead_id == id:
             self.kept.add(id)
             return False
         self.dropped.add(id)
-        if instead is None:
+        if instead_id is None:
             change.type, change.blob_id, change.mode = b"D", None, None
         else:
-            change.blob_id = instead
+            change.blob_id = instead_id
         return True
-
-    def _decided(self, path: str, id: bytes, filtering: filter_repo.RepoFilter) -> bytes | int | None:
-        held = self._contents(id) if self.rules.looks_at(path) else b""
-        instead = self.rules.version(path, held) if self.rules.looks_at(path) else held
-        if instead is None or self.rules.drops_path(path):
-            return None
-        if instead == held:
-            return id
-        blob = filter_repo.Blob(instead)
-        filtering.insert(blob)
-        return blob.id
 
     def _contents(self, id: bytes) -> bytes:
         assert self.reader.stdin is not None
