@@ -143,8 +143,6 @@ class ClaudeSession(Session):
         super().__init__(session_id, new_from)
         self._any_session = any_session
         self._branches = Branches()
-        self._branch = -1
-        """Of the record at hand."""
         self._queued = QueuedPrompts()
         self._abandoned: frozenset[int] = frozenset()
         self._retracted: set[str] = set()
@@ -233,7 +231,7 @@ class ClaudeSession(Session):
         self.enter(record_id, at_ms)
         said = _prompt_in(value) if kind == "user" else None
         begins = said is not None and said.source is None and bool(said.text) and not _results_in(value)
-        self._branch = self._branches.note(record_id, _parent_of(kind, value), self.position, begins)
+        self.branch = self._branches.note(record_id, _parent_of(kind, value), self.position, begins)
         if kind in self._TAKES:
             self._TAKES[kind](self, value)
         elif kind not in _KNOWN_TYPES:
@@ -287,15 +285,15 @@ class ClaudeSession(Session):
             value.get("toolUseResult") == "User rejected tool use" or value.get("toolDenialKind") == "user-rejected"
         )
         if name == _QUESTION_TOOL and chosen:
-            self.say(Role.USER, chosen, branch=self._branch)
+            self.say(Role.USER, chosen)
         elif failed and text.startswith(_REJECTED) and (by_person or name in _TRUSTED_REFUSALS):
             because, _ = typed_text([text.partition(_REJECTED_BECAUSE)[2]])
             if because:
-                self.say(Role.USER, because, branch=self._branch)
+                self.say(Role.USER, because)
 
     def _answer(self, block: Json, text: str, *, failed: bool = False) -> str | None:
         call_id = text_at(block, "tool_use_id") or None
-        return self.answer(call_id, _without_reminders(text), failed=failed, branch=self._branch)
+        return self.answer(call_id, _without_reminders(text), failed=failed)
 
     def _take_assistant(self, value: Json) -> None:
         message, blocks = mapping_at(value, "message"), _blocks_of(value)
@@ -307,7 +305,7 @@ class ClaudeSession(Session):
         uses = islice((block for block in objects if block.get("type") in _CALL_BLOCKS), MAX_CALLS_PER_RECORD)
         calls = [asked(text_at(use, "id"), text_at(use, "name"), mapping_at(use, "input")) for use in uses]
         if texts or calls:
-            self.speak(text_at(message, "id") or None, "\n\n".join(texts), calls, branch=self._branch)
+            self.speak(text_at(message, "id") or None, "\n\n".join(texts), calls)
         for block in objects:
             if str(block.get("type")).endswith("_tool_result"):
                 self._answer(block, _answer_text(block.get("content")))
@@ -336,7 +334,7 @@ class ClaudeSession(Session):
         if text not in self._pull_requests:
             if len(self._pull_requests) < _MOST_REMEMBERED:
                 self._pull_requests.add(text)
-            self.answer(None, text, tool_name="pr-link", branch=self._branch)
+            self.answer(None, text, tool_name="pr-link")
 
     def _step_queue(self, value: Json) -> None:
         """A change to the prompts waiting while the agent works."""
@@ -357,10 +355,10 @@ class ClaudeSession(Session):
         if not said.text:
             self.skip(said.reason)
         elif said.source is not None:
-            self.say(Role.TOOL, said.text, branch=self._branch, tool_name=said.source)
+            self.say(Role.TOOL, said.text, tool_name=said.source)
         elif self._queued.is_new(said.text, is_record=not said.is_queued):
             self._note_prompt(value)
-            self.say(Role.USER, said.text, branch=self._branch)
+            self.say(Role.USER, said.text)
         else:
             self.skip("repeated-prompt")
 

@@ -339,9 +339,10 @@ class CodexSession(Session):
                 self.skip("harness-text" if any(block.strip() for block in blocks) else "empty")
         elif self._said[Role.USER].is_new(words, carrier) and not self.begins_with_own_prompt("\n\n".join(blocks)):
             self._prompts += 1
+            self.branch = self._prompts
             self._scripted_prompts += self._scripted
             self._typed_prompts += not self._scripted
-            self.say(Role.USER, words, branch=self._prompts)
+            self.say(Role.USER, words)
 
     def _tell(self, texts: list[str], carrier: str) -> None:
         """Words of the agent's, also of the end of a `task`."""
@@ -353,7 +354,7 @@ class CodexSession(Session):
     def _speak(self, text: str, calls: tuple[Asked, ...]) -> None:
         if self.message_id is None:
             self._messages += 1
-        self.speak(f"{self._messages}", text, calls, branch=self._prompts)
+        self.speak(f"{self._messages}", text, calls)
 
     # -- tools --------------------------------------------------------------------------------------------------------
 
@@ -394,7 +395,7 @@ class CodexSession(Session):
         self._answer(text_at(payload, "call_id"), ", ".join(filter(None, names)))
 
     def _answer(self, call_id: str, text: str, *, tool_name: str | None = None, failed: bool = False) -> None:
-        self.answer(call_id, text, tool_name=tool_name, failed=failed, branch=self._prompts)
+        self.answer(call_id, text, tool_name=tool_name, failed=failed)
         self.end_message()
 
     def _exec_end(self, payload: Json) -> None:

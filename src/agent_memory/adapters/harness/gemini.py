@@ -142,6 +142,10 @@ class GeminiSession(Session):
         """What was taken back."""
         return "rewound" if self.taken_back[draft.branch] else None
 
+    def known_left_out(self) -> str | None:
+        """What is known to be taken back later."""
+        return "rewound" if self._known_taken_back is not None and self._known_taken_back[self.branch] else None
+
     def take(self, value: Json) -> None:
         """The next object of the file."""
         if "$set" in value:
@@ -201,54 +205,47 @@ class GeminiSession(Session):
             place = self._places.find(id)
         if self.full or place is None:
             return
+        self.branch = place
         self.agent = text_at(message, "model") or self.agent
         at_ms = time_at(message, "timestamp")
         if kind == "user":
-            self._hear(message, id, place, at_ms, recorded=recorded)
+            self._hear(message, id, at_ms, recorded=recorded)
         else:
-            self._speak(message, id, place, at_ms)
+            self._speak(message, id, at_ms)
 
-    def _hear(self, message: Json, id: str, place: int, at_ms: int | None, *, recorded: bool) -> None:
+    def _hear(self, message: Json, id: str, at_ms: int | None, *, recorded: bool) -> None:
         if not self._pieces.add(id):
             return
         raw = texts_in(message.get("displayContent"), "\n") or texts_in(message.get("content"), "\n")
         words, reason = typed_text(raw)
         self.enter(id, at_ms)
         if recorded:
-            self.hear(raw, words, otherwise=reason, branch=place)
+            self.hear(raw, words, otherwise=reason)
         elif words:
-            self.say(Role.TOOL, words, branch=place, tool_name="history")
+            self.say(Role.TOOL, words, tool_name="history")
         else:
             self.skip(reason)
-        self._drop_if_taken_back(place)
 
-    def _speak(self, message: Json, id: str, place: int, at_ms: int | None) -> None:
+    def _speak(self, message: Json, id: str, at_ms: int | None) -> None:
         text = texts_in(message.get("content"), "\n")
         if text.strip() and self._pieces.add(id):
             self.enter(id, at_ms)
-            self.speak(id, text, branch=place)
-            self._drop_if_taken_back(place)
+            self.speak(id, text)
         for call in objects_at(message, "toolCalls")[:MAX_CALLS_PER_RECORD]:
-            self._call(call, id, place, at_ms)
+            self._call(call, id, at_ms)
 
-    def _call(self, call: Json, message_id: str, place: int, at_ms: int | None) -> None:
+    def _call(self, call: Json, message_id: str, at_ms: int | None) -> None:
         """One call and, once there is one, its answer: each is a piece of its own, since a message may be consolidated
         between them."""
         name, status = text_at(call, "name"), text_at(call, "status")
         call_id = f"{message_id}/{text_at(call, 'id') or name}"
         if self._pieces.add(call_id):
             self.enter(call_id, at_ms)
-            self.speak(message_id, "", [asked(call_id, name, mapping_at(call, "args"))], branch=place)
-            self._drop_if_taken_back(place)
+            self.speak(message_id, "", [asked(call_id, name, mapping_at(call, "args"))])
         if status in _ENDED and self._pieces.add(f"{call_id}="):
             ended_ms = time_at(call, "timestamp")
             self.enter(f"{call_id}=", at_ms if ended_ms is None else ended_ms)
-            self.answer(call_id, _answer_in(call), tool_name=name, failed=status in _FAILED, branch=place)
-            self._drop_if_taken_back(place)
-
-    def _drop_if_taken_back(self, place: int) -> None:
-        if self._known_taken_back is not None and self._known_taken_back[place]:
-            self.take_back("rewound")
+            self.answer(call_id, _answer_in(call), tool_name=name, failed=status in _FAILED)
 
 
 def _answer_in(call: Json) -> str:

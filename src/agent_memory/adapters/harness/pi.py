@@ -69,6 +69,11 @@ class PiSession(Session):
         """What is on a branch that was left."""
         return None if draft.branch < 0 or self._path[draft.branch] else "abandoned-branch"
 
+    def known_left_out(self) -> str | None:
+        """What is known to be on such a branch."""
+        is_left = self._known_path is not None and self.branch >= 0 and not self._known_path[self.branch]
+        return "abandoned-branch" if is_left else None
+
     def history(self) -> History:
         """The new turns."""
         self._path = self.path
@@ -90,11 +95,11 @@ class PiSession(Session):
             return
         id, parent_id = text_at(value, "id"), text_at(value, "parentId") or None
         # An entry of version 1 is in no tree.
-        place = self._tree.add(id, parent_id, says=kind in _MESSAGES) if id else -1
+        self.branch = self._tree.add(id, parent_id, says=kind in _MESSAGES) if id else -1
         if not is_known:
             self.skip_unknown(kind)
         elif not self.full:
-            self._take(kind, value, place)
+            self._take(kind, value)
 
     def _note(self, kind: str, value: Json) -> None:
         """What an entry says about the session as a whole."""
@@ -108,7 +113,7 @@ class PiSession(Session):
         if kind == "session_info":
             self.title = text_at(value, "name").strip() or self.title
 
-    def _take(self, kind: str, value: Json, place: int) -> None:
+    def _take(self, kind: str, value: Json) -> None:
         at_ms = time_at(value, "timestamp")
         if self._forked_at_ms is not None and at_ms is not None and at_ms < self._forked_at_ms:
             self.skip_known("forked-history")
@@ -117,30 +122,28 @@ class PiSession(Session):
         if kind in _SUMMARIES:
             self.skip_known("compact-summary")
         elif kind == "message":
-            self._take_message(mapping_at(value, "message"), place)
+            self._take_message(mapping_at(value, "message"))
         else:
             self.known_records += 1
             if kind == "custom_message":
-                self._take_custom(value, place)
-        if self._known_path is not None and place >= 0 and not self._known_path[place]:
-            self.take_back("abandoned-branch")
+                self._take_custom(value)
 
-    def _take_message(self, message: Json, place: int) -> None:
+    def _take_message(self, message: Json) -> None:
         role = text_at(message, "role")
         take = self._ROLES.get(role)
         if take is None:
             self.skip_unknown(f"message/{role}")
         else:
             self.known_records += 1
-            take(self, message, place)
+            take(self, message)
 
     # -- messages -----------------------------------------------------------------------------------------------------
 
-    def _take_user(self, message: Json, place: int) -> None:
+    def _take_user(self, message: Json) -> None:
         raw = _text_in(message)
-        self.hear(raw, _typed(raw), otherwise="command" if raw.strip() else "empty", branch=place)
+        self.hear(raw, _typed(raw), otherwise="command" if raw.strip() else "empty")
 
-    def _take_assistant(self, message: Json, place: int) -> None:
+    def _take_assistant(self, message: Json) -> None:
         calls = [
             asked(text_at(block, "id"), text_at(block, "name"), mapping_at(block, "arguments"))
             for block in objects_at(message, "content")
@@ -148,34 +151,33 @@ class PiSession(Session):
         ]
         text = _text_in(message)
         if text.strip() or calls:
-            self.speak(None, text, calls, branch=place)
+            self.speak(None, text, calls)
         else:
             self.skip("api-error" if message.get("errorMessage") else "empty")
 
-    def _take_result(self, message: Json, place: int) -> None:
+    def _take_result(self, message: Json) -> None:
         self.answer(
             text_at(message, "toolCallId") or None,
             _text_in(message),
             tool_name=text_at(message, "toolName") or None,
             failed=message.get("isError") is True,
-            branch=place,
         )
 
-    def _take_command(self, message: Json, place: int) -> None:
+    def _take_command(self, message: Json) -> None:
         command = text_at(message, "command")
         output = MEMORY_OUTPUT_PLACEHOLDER if is_memory_command(command) else text_at(message, "output")
         failed = message.get("exitCode") not in (0, None)
-        self.answer(None, f"$ {command}\n{output}", tool_name="bash", failed=failed, branch=place)
+        self.answer(None, f"$ {command}\n{output}", tool_name="bash", failed=failed)
 
-    def _take_custom(self, message: Json, place: int) -> None:
+    def _take_custom(self, message: Json) -> None:
         """What an extension put into the session: nobody here said it."""
         text = without_own_output(_text_in(message))
         if text.replace(MEMORY_OUTPUT_PLACEHOLDER, "").strip():
-            self.answer(None, text, tool_name=text_at(message, "customType") or "extension", branch=place)
+            self.answer(None, text, tool_name=text_at(message, "customType") or "extension")
         else:
             self.skip("harness-text")
 
-    def _take_summary(self, message: Json, place: int) -> None:
+    def _take_summary(self, message: Json) -> None:
         self.skip("compact-summary")
 
     _ROLES: ClassVar = {

@@ -119,7 +119,8 @@ class Session:
 
     Turns are numbered over the whole session, those before the mark and those left out later included, so that a number
     always means the same turn. Of a message that began before the mark only the rest is returned, under the number of its
-    turn. `branch` is any number by which a reader will know again what was rewound away (`left_out`).
+    turn. `branch` is any number by which a reader will know again what was rewound away (`left_out`, and where it was read before
+    `known_left_out`).
 
     Once about 16 MiB are kept, the next record that begins a turn, and does not go on with an earlier one, makes it `full`.
     """
@@ -145,6 +146,8 @@ class Session:
         self.full = False
         """Enough is kept; what comes from here on is for another fetch."""
         # what was taken so far
+        self.branch = -1
+        """Of the record at hand."""
         self.past_mark = new_from.after_id is None
         """What the record at hand says is new."""
         self.position = 0
@@ -162,8 +165,6 @@ class Session:
         self._kept_bytes = 0
         self._is_closed = False
         """Enough is kept: a turn that begins in the record at hand is for another fetch."""
-        self._before_record = (0, 0)
-        """How many drafts there were before the record at hand, and what was kept."""
         self._drafts: list[Draft] = []
         self._message: _Message | None = None
         self._open_calls: dict[str, Asked] = {}
@@ -185,6 +186,10 @@ class Session:
         """Why a turn is not kept after all; None where it is."""
         return None
 
+    def known_left_out(self) -> str | None:
+        """Why nothing of the branch at hand is kept, where that is known already: of its turns only the numbers count."""
+        return None
+
     # -- records ------------------------------------------------------------------------------------------------------
 
     def enter(self, record_id: str, at_ms: int | None) -> None:
@@ -195,19 +200,12 @@ class Session:
         self._record_id = record_id
         self._at_ms = at_ms
         self._is_closed = self.has_enough
-        self._before_record = (len(self._drafts), self._kept_bytes)
         self._last_at_ms = at_ms if at_ms is not None else self._last_at_ms
 
     @property
     def mark_came(self) -> bool:
         """The record of the mark was taken: what the next one says is new."""
         return self.past_mark or self._record_id == self._new_from.after_id
-
-    def take_back(self, reason: str) -> None:
-        """Keep nothing of the turns that began with the record at hand: only their numbers count."""
-        drafts, self._kept_bytes = self._before_record
-        self.skip(reason, len(self._drafts) - drafts)
-        del self._drafts[drafts:]
 
     def own_id(self, record_id: str) -> str:
         """The id, with a number where another record has the same."""
@@ -251,7 +249,7 @@ class Session:
 
     # -- turns --------------------------------------------------------------------------------------------------------
 
-    def say(self, role: Role, text: str, *, raw: str = "", branch: int = -1, tool_name: str | None = None) -> None:
+    def say(self, role: Role, text: str, *, raw: str = "", tool_name: str | None = None) -> None:
         """A turn of its own. `raw` is a person's text as recorded: before the agent's first word it may be our prompt. What a
         program put in the person's place is a tool's."""
         if self.full:
@@ -263,15 +261,15 @@ class Session:
                 role, tool_name = Role.TOOL, program
             self._person_spoke = True
             self._message = None
-        self._begin(role, _of_others(text) if role is Role.TOOL else text, branch, tool_name)
+        self._begin(role, _of_others(text) if role is Role.TOOL else text, tool_name)
 
-    def hear(self, raw: str, words: str, *, otherwise: str = "empty", branch: int = -1) -> None:
+    def hear(self, raw: str, words: str, *, otherwise: str = "empty") -> None:
         """A text in the person's name: `words` is what they typed of what was recorded. Where there is none, it is counted as
         something else."""
         if self.begins_with_own_prompt(raw):
             return
         if words:
-            self.say(Role.USER, words, raw=raw, branch=branch)
+            self.say(Role.USER, words, raw=raw)
         else:
             self.skip(otherwise)
 
@@ -281,7 +279,7 @@ class Session:
             self.own_call = True
         return self.own_call
 
-    def speak(self, message_id: str | None, text: str, calls: Sequence[Asked] = (), *, branch: int = -1) -> None:
+    def speak(self, message_id: str | None, text: str, calls: Sequence[Asked] = ()) -> None:
         """A part of the agent's message; a message is one turn, however many records it comes in."""
         if self.full:
             return
@@ -291,18 +289,18 @@ class Session:
             del self._open_calls[next(iter(self._open_calls))]
         message = self._message
         if message is None or message_id is None or message.id != message_id:
-            draft = self._begin(Role.AGENT, text, branch)
+            draft = self._begin(Role.AGENT, text)
             self._message = message = _Message(message_id, self.number, draft)
-        elif self._is_new(message.number):
+        elif not self._is_covered(message.number) and not self.known_left_out():
             self._is_closed = False
             if message.draft is None:
-                message.draft = self._draft(message.number, Role.AGENT, branch)
+                message.draft = self._draft(message.number, Role.AGENT)
             self._grow(message.draft, text)
         if message.draft is not None:
             self._add_calls(message.draft, [call for each in calls for call in each.calls])
 
     def answer(
-        self, call_id: str | None, text: str, *, tool_name: str | None = None, failed: bool = False, branch: int = -1
+        self, call_id: str | None, text: str, *, tool_name: str | None = None, failed: bool = False
     ) -> str | None:
         """What a tool answered, a turn of its own; the tool's name, where its call or the answer tells it. What memory
         itself printed is left out of the text."""
@@ -313,8 +311,7 @@ class Session:
         name = call.calls[0].name if call else tool_name
         if call is not None and call.of_memory:
             text = MEMORY_OUTPUT_PLACEHOLDER
-        is_new = self._is_new(self.number + 1)
-        draft = self._begin(Role.TOOL, _of_others(text) if is_new else "", branch, name)
+        draft = self._begin(Role.TOOL, "" if self._is_covered(self.number + 1) else _of_others(text), name)
         if draft is not None:
             draft.failed = failed
         return name
@@ -341,15 +338,13 @@ class Session:
         """The next words of the agent's are a turn of their own."""
         self._message = None
 
-    def _is_new(self, number: int) -> bool:
-        """Whether the turn of this number, said by the record at hand, is one that the mark does not cover."""
-        if not self.past_mark:
-            return False
+    def _is_covered(self, number: int) -> bool:
+        """Whether the mark covers the turn of this number, said by the record at hand."""
         if self._new_from.after_ms is not None:
-            return (self._last_at_ms or 0) > self._new_from.after_ms
-        return self._new_from.after_number is None or number > self._new_from.after_number
+            return (self._last_at_ms or 0) <= self._new_from.after_ms
+        return not self.past_mark or number <= (self._new_from.after_number or 0)
 
-    def _begin(self, role: Role, text: str, branch: int, tool_name: str | None = None) -> Draft | None:
+    def _begin(self, role: Role, text: str, tool_name: str | None = None) -> Draft | None:
         """A new turn; None where the mark covers it, and only its number counts, or where enough is kept."""
         if self._is_closed:
             self.full = True
@@ -357,15 +352,18 @@ class Session:
         self.number += 1
         if role is Role.TOOL and self._first_tool_number is None:
             self._first_tool_number = self.number
-        if not self._is_new(self.number):
+        if self._is_covered(self.number):
             return None
-        draft = self._draft(self.number, role, branch)
+        if reason := self.known_left_out():
+            self.skip(reason)
+            return None
+        draft = self._draft(self.number, role)
         draft.tool_name = tool_name
         self._grow(draft, text)
         return draft
 
-    def _draft(self, number: int, role: Role, branch: int) -> Draft:
-        draft = Draft(number, role, branch, Excerpt(text_limit(role)), self._at_ms)
+    def _draft(self, number: int, role: Role) -> Draft:
+        draft = Draft(number, role, self.branch, Excerpt(text_limit(role)), self._at_ms)
         self._drafts.append(draft)
         self._kept_bytes += TURN_BYTES
         return draft
