@@ -14,7 +14,6 @@ from agent_memory.domain.transcripts.turns import (
     cut_text,
     excerpt,
     readable,
-    tools_answered_before,
     turns_after,
 )
 from agent_memory.domain.vocabulary import Harness
@@ -73,13 +72,6 @@ def test_where_the_record_is_gone_the_time_decides_and_without_one_the_number() 
     turns = [turn(1, at_ms=10), turn(2, at_ms=20), turn(3, at_ms=30)]
     assert turns_after(turns, mark("gone", at_ms=20, seen=3)) == (turns[2],)
     assert turns_after(turns, mark("gone", seen=1)) == (turns[1], turns[2])
-
-
-def test_whether_tools_answered_before_the_first_new_turn() -> None:
-    turns = [turn(1), turn(2, Role.TOOL), turn(3)]
-    assert tools_answered_before(turns, turns[2:])
-    assert not tools_answered_before(turns, turns[1:])
-    assert tools_answered_before(turns, ())
 
 
 def test_at_least_one_turn_fits() -> None:

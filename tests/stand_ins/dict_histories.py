@@ -8,9 +8,9 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.harness.captured_notes import note_history
-from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry, InlineNote, session_id_of
-from agent_memory.domain.transcripts.turns import last_time, tools_answered_before, turns_after
+from agent_memory.domain.transcripts.turns import last_time, turns_after
 from agent_memory.errors import Error, HistoryUnavailable
 
 
@@ -40,5 +40,6 @@ def _after(history: History, mark: SessionMark | None) -> History:
     if mark is None:
         return history
     turns = turns_after(history.turns, mark)
-    answered = history.tools_answered_before or tools_answered_before(history.turns, turns)
+    covered = history.turns[: len(history.turns) - len(turns)]
+    answered = history.tools_answered_before or any(turn.role is Role.TOOL for turn in covered)
     return evolve(history, turns=turns, ended_at_ms=last_time(turns), tools_answered_before=answered)

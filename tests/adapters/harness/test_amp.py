@@ -140,6 +140,8 @@ def test_an_empty_export_is_asked_for_again_after_a_while() -> None:
             "status 1: Not logged in. Run amp login",
         ),
         (finished(status=-9, late=True), "did not answer"),
+        (finished(b"# not JSON"), "no JSON"),
+        (finished(b"{", capped=True), "larger than 16 MiB"),
         (
             finished(status=1, stderr=b"AMP_API_KEY=sgamp_user_01ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdef rejected"),
             "[redacted:",
@@ -152,29 +154,6 @@ def test_without_a_working_amp_the_history_is_not_available_and_says_why(
     error = refused(ScriptedAmp(outcome))
     assert isinstance(error, HistoryUnavailable)
     assert words in error.reason
-
-
-@pytest.mark.parametrize(
-    "export",
-    [
-        finished(status=1, stderr=b"error: unknown command 'export'"),
-        finished(b"# not JSON"),
-        finished(b"{", capped=True),
-    ],
-)
-def test_where_amp_cannot_export_its_markdown_is_taken_as_a_tools_words(export: Finished) -> None:
-    """P19: in markdown, a page can look like the person."""
-    amp = ScriptedAmp(export, finished(b"## User\n\nUse port 9090.\n\n## Assistant\n\nDone.\n"))
-    history = fetched(amp)
-    assert amp.calls[-1][0] == ("amp", "threads", "markdown", THREAD)
-    assert {turn.role for turn in history.turns} == {Role.TOOL}
-    assert "Use port 9090." in history.turns[0].text
-    assert (
-        fetched(
-            ScriptedAmp(export, finished(b"## User\n\nUse port 9090.\n\n## Assistant\n\nDone.\n")), mark_of(history)
-        ).turns
-        == ()
-    )
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from agent_memory.adapters.harness.any_json import (
     time_at,
 )
 from agent_memory.adapters.harness.harness_command import (
+    MAX_PRINTED_BYTES,
     HarnessCommand,
     RunsHarness,
     is_absent,
@@ -39,7 +40,6 @@ from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import AmpThread, InboxEntry
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.transcripts.own_marks import typed_words
-from agent_memory.domain.transcripts.turns import as_many_as_fit, document_turns, tools_answered_before, turns_after
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo
 from agent_memory.results import as_result
@@ -53,7 +53,6 @@ _ANYWHERE = "/"
 """In the root directory there is no project whose settings amp would follow."""
 _THREAD_ID = re.compile(r"T-[A-Za-z0-9]+(?:-[A-Za-z0-9]+){0,8}", re.ASCII)
 _MAX_ID_CHARS = 100
-_UNKNOWN_COMMAND = re.compile(r"unknown (?:sub)?command|unrecognized|invalid command|no such command", re.IGNORECASE)
 _FAILED_RUNS = ("error", "cancelled", "rejected-by-user")
 _UNFINISHED_STATES = ("streaming", "in-progress", "pending")
 _CHANGED_KEYS = ("updatedAt", "updated", "lastUpdated", "updated_at", "modified")
@@ -65,8 +64,7 @@ _LEAST_MS, _MOST_MS = 10**11, 10**14
 
 @frozen
 class AmpThreads:
-    """Asks `amp threads export`, again after a while where that is empty; where this `amp` cannot export, `amp threads
-    markdown`, whose text cannot tell the person's words from a page's, so that all of it counts as a tool's.
+    """Asks `amp threads export`, again after a while where that is empty.
 
     HistoryUnavailable: no `amp`, not logged in, no network, nothing there yet. HistoryUnreadable: an id that is none.
     """
@@ -88,14 +86,13 @@ class AmpThreads:
         if not is_thread_id(thread_id):
             raise HistoryUnreadable(thread_id, "it is not the id of an Amp thread")
         try:
-            thread = self._exported_in_a_while(thread_id)
-            return self._markdown(thread_id, mark) if thread is None else thread_history(thread, thread_id, mark)
+            return thread_history(self._exported_in_a_while(thread_id), thread_id, mark)
         except StoreIo as error:
             missing = "the command amp cannot be found or run; install it and log in"
             reason = missing if is_absent(error) else f"amp could not be started: {error.reason}"
             raise HistoryUnavailable(thread_id, reason) from None
 
-    def _exported_in_a_while(self, thread_id: str) -> Json | None:
+    def _exported_in_a_while(self, thread_id: str) -> Json:
         for seconds in RETRY_SECONDS:
             try:
                 return self._exported(thread_id)
@@ -105,38 +102,21 @@ class AmpThreads:
             self.sleep(seconds)
         return self._exported(thread_id)
 
-    def _exported(self, thread_id: str) -> Json | None:
-        """The thread; None where this `amp` has no export of it to give. HistoryUnavailable otherwise, `is_missing` where
-        there may be one in a while."""
+    def _exported(self, thread_id: str) -> Json:
+        """The thread. HistoryUnavailable, `is_missing` where there may be one in a while."""
         finished = self.run(("amp", "threads", "export", thread_id), _ANYWHERE)
         if finished.stdout_capped:
-            return None
+            raise HistoryUnavailable(thread_id, f"its export is larger than {MAX_PRINTED_BYTES // 2**20} MiB")
         if finished.timed_out or finished.exit_status != 0:
-            said = what_it_said("amp", finished)
-            if _UNKNOWN_COMMAND.search(said) and not finished.timed_out:
-                return None
-            raise HistoryUnavailable(thread_id, said)
+            raise HistoryUnavailable(thread_id, what_it_said("amp", finished))
         printed = finished.stdout.decode("utf-8-sig", "replace").strip()
         thread = json_in(printed)
         if is_object(thread) and thread.get("id") in (thread_id, None) and list_at(thread, "messages"):
             return thread
         if printed and printed[:1] not in ("{", "["):
-            return None
+            raise HistoryUnavailable(thread_id, "amp printed no JSON for it")
         empty = "its export holds no messages of it yet" if printed else "its export is still empty"
         raise HistoryUnavailable(thread_id, empty, is_missing=True)
-
-    def _markdown(self, thread_id: str, mark: SessionMark | None) -> History:
-        finished = self.run(("amp", "threads", "markdown", thread_id), _ANYWHERE)
-        if finished.exit_status != 0 and not finished.stdout_capped:
-            raise HistoryUnavailable(thread_id, what_it_said("amp", finished))
-        turns = document_turns(finished.stdout.decode("utf-8", "replace"), "amp threads markdown")
-        if not turns:
-            raise HistoryUnavailable(thread_id, "amp prints nothing for it yet", is_missing=True)
-        new = turns_after(turns, mark)
-        kept = as_many_as_fit(new)
-        answered = tools_answered_before(turns, new)
-        remaining = len(kept) < len(new)
-        return History(Harness.AMP, thread_id, kept, tools_answered_before=answered, remaining=remaining)
 
     def find(self, since_ms: int | None) -> Findings:
         """See `ports.SessionFinder`; there are no threads where the command is not installed. HistoryUnavailable: `amp` is

@@ -55,7 +55,7 @@ _BRIEF_KEYS = (
 _FOREIGN_TOOL = re.compile(
     r"mcp(?:_|-|$)|.*(?:web_?(?:fetch|search|page|brows|read|crawl|extract)|fetch_?(?:url|page|webpage|html|markdown)|read_web|search_(?:web|internet)"
     r"|brows(?:e|er)|crawl|scrape|google_|tavily|context7|playwright|puppeteer|github-mcp)"
-    r"|(?:fetch|url|https?|curl|file|amp threads markdown)$",
+    r"|(?:fetch|url|https?|curl|file)$",
     re.IGNORECASE,
 )
 """Names of tools that answer with what a stranger may have written; `file` is a document that somebody captured."""

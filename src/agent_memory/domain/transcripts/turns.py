@@ -128,12 +128,6 @@ def turns_after(turns: Sequence[Turn], mark: SessionMark | None) -> tuple[Turn, 
     return tuple(turn for turn in turns if turn.at_ms is not None and turn.at_ms > last_at_ms)
 
 
-def tools_answered_before(turns: Sequence[Turn], new: Sequence[Turn]) -> bool:
-    """Whether there is tool output among the turns before the first new one (among all of them where none is new)."""
-    first = new[0].number if new else float("inf")
-    return any(turn.role is Role.TOOL and turn.number < first for turn in turns)
-
-
 def last_time(turns: Sequence[Turn]) -> int | None:
     """The time of the last turn that has one."""
     return next((turn.at_ms for turn in reversed(turns) if turn.at_ms is not None), None)
