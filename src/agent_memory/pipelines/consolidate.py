@@ -20,7 +20,7 @@ from agent_memory.domain.plan import Plan, admit, planned_entries
 from agent_memory.domain.queue import Pending
 from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.run import Run, Settled, Work, sentence_of
-from agent_memory.domain.transcripts.redacted_history import redact_history
+from agent_memory.domain.transcripts.turns import redact_history
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
 from agent_memory.errors import Defect, Error, HistoryUnavailable, StoreIo
 from agent_memory.machines.consolidate import Consolidate

@@ -13,7 +13,7 @@ from agent_memory.domain.forgetting import forgotten_note, without_forgotten
 from agent_memory.domain.history import History, Role, SessionMark, TranscriptEnd, Turn
 from agent_memory.domain.inbox_entry import UPGRADE_EVENT, FileSnapshot, InboxEntry, InlineNote, session_id_of
 from agent_memory.domain.plan import ChangeSet
-from agent_memory.domain.transcripts.redacted_history import redact_history
+from agent_memory.domain.transcripts.turns import redact_history
 from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import ERRORS, HistoryUnavailable, StoreIo
 from agent_memory.results import unwrap

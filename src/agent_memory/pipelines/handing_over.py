@@ -18,7 +18,7 @@ from agent_memory.domain.planning.drafts import stored_body, stored_description,
 from agent_memory.domain.planning.origin import Claim, origin_of, with_source
 from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.text.ids import mint_id
-from agent_memory.domain.transcripts.redacted_history import redact_history
+from agent_memory.domain.transcripts.turns import redact_history
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status
 from agent_memory.errors import Error, HistoryUnavailable, SessionForgotten, UsageInvalid
 from agent_memory.ports import Clock, HistorySource, KeptHistories, Places, Store, Tombstones

@@ -11,6 +11,7 @@ from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.copilot import CopilotSessions
 from agent_memory.adapters.harness.cursor import CursorSessions, CursorTranscripts
+from agent_memory.adapters.harness.databases import SessionDatabases
 from agent_memory.adapters.harness.gemini import GeminiSessions
 from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.opencode import OpencodeSessions
@@ -19,33 +20,29 @@ from agent_memory.adapters.harness.transcripts import SessionFiles, Surroundings
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.ports import HistorySource, SessionFinder
 
+SESSIONS: tuple[type[SessionFiles | SessionDatabases | AiderChats | AmpThreads], ...] = (
+    ClaudeCodeSessions,
+    CodexSessions,
+    CursorSessions,
+    AmpThreads,
+    GeminiSessions,
+    CopilotSessions,
+    AiderChats,
+    GooseSessions,
+    OpencodeSessions,
+    PiSessions,
+)
+"""Those of each harness: a new harness is one module, and a line here."""
+
 SOURCES: Mapping[str, Callable[[Surroundings], HistorySource]] = {
-    "claude-code-session": ClaudeCodeSessions.at,
-    "codex-session": CodexSessions.at,
-    "gemini-session": GeminiSessions.at,
-    "pi-session": PiSessions.at,
-    "copilot-session": CopilotSessions.at,
-    "aider-session": AiderChats.at,
-    "amp-thread": AmpThreads.at,
-    "cursor-session": CursorSessions.at,
-    "goose-session": GooseSessions.at,
-    "opencode-session": OpencodeSessions.at,
+    **{sessions.method: sessions.at for sessions in SESSIONS},
     "file": lambda given: FileSnapshots(given.root),
     "inline": lambda _: InlineNotes(),
 }
-"""How to get histories, by retrieval method: a new harness is one module, and a line here and below."""
+"""How to get histories, by retrieval method."""
 
 FINDERS: Mapping[Harness, Callable[[Surroundings], SessionFinder]] = {
-    Harness.CLAUDE_CODE: ClaudeCodeSessions.at,
-    Harness.CODEX: CodexSessions.at,
-    Harness.CURSOR: CursorSessions.at,
-    Harness.AMP: AmpThreads.at,
-    Harness.GEMINI: GeminiSessions.at,
-    Harness.COPILOT: CopilotSessions.at,
-    Harness.AIDER: AiderChats.at,
-    Harness.GOOSE: GooseSessions.at,
-    Harness.OPENCODE: OpencodeSessions.at,
-    Harness.PI: PiSessions.at,
+    sessions.harness: sessions.at for sessions in SESSIONS
 }
 """How to find past sessions."""
 

@@ -429,6 +429,9 @@ class AiderChats:
     `transcript`, and one that git tracks.
     """
 
+    harness: ClassVar = Harness.AIDER
+    method: ClassVar = "aider-session"
+
     home: str | None
     further: tuple[str, ...] = ()
     named_file: str | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Self
+from typing import ClassVar, Self
 from urllib.parse import unquote, urlsplit
 
 from attrs import frozen
@@ -68,6 +68,9 @@ class AmpThreads:
 
     HistoryUnavailable: no `amp`, not logged in, no network, nothing there yet. HistoryUnreadable: an id that is none.
     """
+
+    harness: ClassVar = Harness.AMP
+    method: ClassVar = "amp-thread"
 
     run: RunsHarness
     sleep: Callable[[float], object]

@@ -37,6 +37,7 @@ from agent_memory.adapters.harness.cursor_store import (
     CursorStore,
     Query,
     cursor_call,
+    editor_directories,
     typed_query,
 )
 from agent_memory.adapters.harness.databases import merged
@@ -276,9 +277,8 @@ class CursorTranscripts(SessionFiles):
 
     @staticmethod
     def directories(given: Surroundings) -> list[str]:
-        """The transcripts' directory, and that of the editor's store on Linux and macOS."""
-        editors = [*given.homes("XDG_CONFIG_HOME", "~/.config"), "~/Library/Application Support"]
-        return ["~/.cursor/projects", *(f"{each}/Cursor/User/globalStorage" for each in editors)]
+        """The transcripts' directory, and those of the editor's store."""
+        return ["~/.cursor/projects", *editor_directories(given)]
 
     def id_in(self, names: tuple[str, ...], path: str) -> str | None:
         """A conversation has a directory of its own, or only a file; a root may be the directory around them."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
+from typing import Self
 
 from attrs import frozen
 
@@ -37,7 +38,7 @@ from agent_memory.adapters.harness.databases import (
     one_object,
     text_of,
 )
-from agent_memory.adapters.harness.transcripts import history_in, session_after
+from agent_memory.adapters.harness.transcripts import Surroundings, history_in, session_after
 from agent_memory.adapters.harness.turn_builder import Asked, NewFrom, Session, asked
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.transcripts.own_marks import typed_words
@@ -57,12 +58,23 @@ _UNFINISHED = frozenset(("loading", "pending", "running", "streaming", "generati
 _FAILED = frozenset(("error", "cancelled", "rejected", "aborted"))
 
 
+def editor_directories(given: Surroundings) -> list[str]:
+    """Where the editor's store is on Linux and macOS."""
+    homes = [*given.homes("XDG_CONFIG_HOME", "~/.config"), "~/Library/Application Support"]
+    return [f"{each}/Cursor/User/globalStorage" for each in homes]
+
+
 class CursorStore(SessionDatabases):
     """The conversations in the editor's store. A draft is none, nor is one in which nothing was said yet."""
 
     harness = Harness.CURSOR
     harness_name = "Cursor"
     method = "cursor-session"
+
+    @classmethod
+    def at(cls, given: Surroundings) -> Self:
+        """Those of the person whose surroundings these are."""
+        return cls(given.roots(*editor_directories(given)))
 
     def databases(self, root: str) -> list[str]:
         """The store."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 from urllib.parse import quote
 
 from attrs import evolve, field, frozen
@@ -27,6 +27,7 @@ from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import (
     Findings,
     OpenTranscript,
+    Surroundings,
     TranscriptRoots,
     history_in,
     is_session_id,
@@ -265,6 +266,11 @@ class SessionDatabases(ABC):
 
     def __init__(self, roots: TranscriptRoots) -> None:
         self.roots = roots
+
+    @classmethod
+    @abstractmethod
+    def at(cls, given: Surroundings) -> Self:
+        """Those of the person whose surroundings these are."""
 
     @abstractmethod
     def databases(self, root: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""How much of a session is kept, which of its turns are new, and a document as turns."""
+"""How much of a session is kept, which of its turns are new, the same without secrets, and a document as turns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from hashlib import blake2b
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.history import Role, SessionMark, Turn
+from agent_memory.domain.history import History, Role, SessionMark, ToolCall, Turn
+from agent_memory.domain.redaction import redact, redact_path, redact_with_paths
 from agent_memory.domain.text.plain_text import clean_text, one_line
 from agent_memory.domain.transcripts.own_marks import without_own_output
 
@@ -143,6 +144,43 @@ def as_many_as_fit(turns: Sequence[Turn], max_bytes: int = MAX_KEPT_BYTES) -> tu
             break
         kept.append(turn)
     return tuple(kept)
+
+
+# -- without secrets: the first thing that happens to a history (P20) ---------------------------------------------------
+
+
+def redact_history(history: History) -> History:
+    """The same history with every secret in its texts and paths replaced by a placeholder."""
+    return evolve(
+        history,
+        turns=tuple(_redact_turn(turn) for turn in history.turns),
+        title=_redact(history.title),
+        cwd=_redact_path(history.cwd),
+        also_in=tuple(map(redact_path, history.also_in)),
+        branch=_redact_path(history.branch),
+        agent=_redact(history.agent),
+    )
+
+
+def _redact(text: str | None) -> str | None:
+    return None if text is None else redact_with_paths(text)
+
+
+def _redact_path(path: str | None) -> str | None:
+    return None if path is None else redact_path(path)
+
+
+def _redact_turn(turn: Turn) -> Turn:
+    return evolve(
+        turn,
+        text=redact_with_paths(turn.text),
+        tool_calls=tuple(_redact_call(call) for call in turn.tool_calls),
+        tool_name=_redact(turn.tool_name),
+    )
+
+
+def _redact_call(call: ToolCall) -> ToolCall:
+    return evolve(call, name=redact(call.name).text, brief=redact_with_paths(call.brief), path=_redact_path(call.path))
 
 
 # -- documents --------------------------------------------------------------------------------------------------------
