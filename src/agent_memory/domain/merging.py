@@ -130,7 +130,7 @@ def merged_meta(versions: Versions) -> Meta:
 
     def field(get: Callable[[Meta], T], both: Callable[[T, T], T] | None = None) -> T:
         before = None if base is None else get(base)
-        return chosen(before, get(newer), get(older), both or _the_newer, has_base=base is not None)
+        return chosen(before, get(newer), get(older), both or (lambda newest, _: newest), has_base=base is not None)
 
     def listed(get: Callable[[Meta], tuple[str, ...]]) -> tuple[str, ...]:
         return united(() if base is None else get(base), get(newer), get(older))
@@ -204,18 +204,12 @@ def _session_of(source: Source) -> Source:
     return evolve(source, turns=())
 
 
-def _the_newer(newer: T, older: T) -> T:
-    return newer
-
-
 def _lower(one: float | None, other: float | None) -> float | None:
-    known = [each for each in (one, other) if each is not None]
-    return min(known, default=None)
+    return min((each for each in (one, other) if each is not None), default=None)
 
 
 def _later(one: int | None, other: int | None) -> int | None:
-    known = [each for each in (one, other) if each is not None]
-    return max(known, default=None)
+    return max((each for each in (one, other) if each is not None), default=None)
 
 
 def _latest_if_both(one: int | None, other: int | None) -> int | None:
@@ -431,13 +425,8 @@ def _place_problem(path: str) -> str | None:
         case "usage":
             return None if _USAGE.fullmatch(path) else "it is no ledger of ours"
         case _:
-            return _elsewhere_problem(folded)
-
-
-def _elsewhere_problem(folded: str) -> str | None:
-    if folded.split("/")[0] in ("topics", "archive", "state", "usage"):
-        return "its name differs from ours in case only"
-    name = folded.rpartition("/")[2]
-    if name in _INSTRUCTIONS or not name.endswith(_INERT):
-        return "an agent or a tool might obey it"
-    return None
+            if folded.split("/")[0] in ("topics", "archive", "state", "usage"):
+                return "its name differs from ours in case only"
+            name = folded.rpartition("/")[2]
+            is_inert = name.endswith(_INERT) and name not in _INSTRUCTIONS
+            return None if is_inert else "an agent or a tool might obey it"

@@ -69,29 +69,20 @@ _LEAST_CHARS_OF_A_SLIP = 6
 def alike(tags: Iterable[str]) -> Mapping[str, frozenset[str]]:
     """For each of these tags that has any, the others that differ from it by prefix, number, ending, punctuation or one slip
     of the pen. Those with different digits in them are different: `python2` and `python3`."""
-    near: dict[str, set[str]] = defaultdict(set)
-    for one, other in _all_pairs({tag: _form(tag) for tag in tags}):
-        near[one].add(other)
-    return {tag: frozenset(others) for tag, others in near.items()}
-
-
-def _form(tag: str) -> tuple[str, str]:
-    """The letters of a tag and their stems, without prefix and punctuation."""
-    words = [word for word in _SEPARATORS.split(tag.partition("__")[2]) if word]
-    return "".join(words), "".join(map(english_stem, words))
-
-
-def _all_pairs(forms: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """All tags that are alike, in both orders."""
     by_letters: dict[str, list[str]] = defaultdict(list)
     by_stem: dict[str, list[str]] = defaultdict(list)
-    for tag, (letters, stem) in forms.items():
-        by_letters[letters].append(tag)
-        by_stem[stem].append(tag)
+    for tag in tags:
+        words = [word for word in _SEPARATORS.split(tag.partition("__")[2]) if word]
+        by_letters["".join(words)].append(tag)
+        by_stem["".join(map(english_stem, words))].append(tag)
+    near: dict[str, set[str]] = defaultdict(set)
     for same in (*by_stem.values(), *by_letters.values()):
-        yield from permutations(same, 2)
+        for one, other in permutations(same, 2):
+            near[one].add(other)
     for one_word, other_word in _slips(by_letters):
-        yield from ((one, other) for one in by_letters[one_word] for other in by_letters[other_word])
+        for one in by_letters[one_word]:
+            near[one].update(by_letters[other_word])
+    return {tag: frozenset(others) for tag, others in near.items()}
 
 
 def _slips(words: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -25,13 +25,12 @@ def statements(text: str) -> tuple[str, ...]:
 
     Cut after `. ! ? …`, and after `;` and `:` before a word, and at dashes, so that a command after a colon stands alone.
     """
-    parts = (part.strip() for line in text.split("\n") for part in _END.split(_unmarked(line)))
+    parts = (
+        part.strip()
+        for line in text.split("\n")
+        for part in _END.split(_LINE_MARK.sub("", line, count=1) if _LINE_MARK.match(line) else line)
+    )
     return tuple(part for part in parts if not _ONLY_MARKS.fullmatch(part))
-
-
-def _unmarked(line: str) -> str:
-    mark = _LINE_MARK.match(line)
-    return line if mark is None else line[mark.end() :]
 
 
 _SPAN = r"`[^`\n]{2,80}`"

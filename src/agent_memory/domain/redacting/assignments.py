@@ -138,14 +138,6 @@ _DRAWN = re.compile(r"[\w+/=.~%:-]{20,600}")
 _Accepts = Callable[[str], bool]
 
 
-def _is_secret_value(value: str) -> bool:
-    return is_key(value) or is_unquoted_strong_password(value)
-
-
-def _is_quoted_secret(value: str) -> bool:
-    return is_key(value) or is_strong_password(value)
-
-
 def _never(_value: str) -> bool:
     return False
 
@@ -154,8 +146,8 @@ def _never(_value: str) -> bool:
 class _Forms:
     """What is a secret in each form that a value may have."""
 
-    bare: _Accepts = _is_secret_value
-    quoted: _Accepts = _is_quoted_secret
+    bare: _Accepts = lambda value: is_key(value) or is_unquoted_strong_password(value)
+    quoted: _Accepts = lambda value: is_key(value) or is_strong_password(value)
     further: _Accepts = is_key
     """Between quotes, and not right behind the name."""
     plain: _Accepts = _never

@@ -179,14 +179,12 @@ def is_placeholder(value: str) -> bool:
     start = value[:_CHECKED_CHARS].lower()
     if start in _DEFAULTS or start.rstrip("0123456789") in _NUMBERED or not start.strip("-_.="):
         return True
-    if any(map(start.__contains__, _STAND_INS)) or _counts_up(start):
+    if any(map(start.__contains__, _STAND_INS)):
+        return True
+    # A run such as `12345678` makes up a good part of the value.
+    if any(map(start.__contains__, _SEQUENCES)) and _longest_run(start) * 3 >= len(start):
         return True
     return any(map(start.__contains__, _MARKED)) and bool(_MARK.search(start))
-
-
-def _counts_up(value: str) -> bool:
-    """True when a run such as `12345678` makes up a good part of the value."""
-    return any(map(value.__contains__, _SEQUENCES)) and _longest_run(value) * 3 >= len(value)
 
 
 def _longest_run(value: str) -> int:

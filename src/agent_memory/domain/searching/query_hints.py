@@ -156,17 +156,11 @@ def _opened(period: Period, asked: str, named: re.Match[str]) -> Period:
 
 
 def _period_of(named: dict[str, str | None], now_ms: int) -> Period | None:
-    month_name, number = named.get("month"), named.get("monthnumber")
-    month = _MONTHS[month_name.lower()] if month_name else int(number) if number else None
-    day = int(named["day"] or 0) if named.get("day") else None
-    written = named.get("year")
-    bounds = _bounds_ms(int(written) if written else None, month, day, now_ms)
-    return None if bounds is None else Period(*bounds)
-
-
-def _bounds_ms(year: int | None, month: int | None, day: int | None, now_ms: int) -> tuple[int, int] | None:
-    """When the day, the month or the year begins, and when the next one does, epoch ms in UTC; without a year the last one that is
-    not in the future. None for a day that there is not."""
+    """The day, the month or the year that is named, in UTC; without a year the last one that is not in the future. None for a day
+    that there is not."""
+    name, number = named.get("month"), named.get("monthnumber")
+    month = _MONTHS[name.lower()] if name else int(number or 0)
+    day, year = int(named.get("day") or 0), int(named.get("year") or 0)
     today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
     try:
         first = date(year or today.year, month or 1, day or 1)
@@ -174,15 +168,13 @@ def _bounds_ms(year: int | None, month: int | None, day: int | None, now_ms: int
             first = date(today.year - 1, month or 1, day or 1)
     except ValueError:
         return None
-    return _ms(first), _ms(_after(first, has_month=month is not None, has_day=day is not None))
-
-
-def _after(first: date, *, has_month: bool, has_day: bool) -> date:
-    if has_day:
-        return first + timedelta(days=1)
-    if has_month:
-        return date(first.year + first.month // 12, first.month % 12 + 1, 1)
-    return date(first.year + 1, 1, 1)
+    if day or named.get("day"):
+        end = first + timedelta(days=1)
+    elif month:
+        end = date(first.year + first.month // 12, first.month % 12 + 1, 1)
+    else:
+        end = date(first.year + 1, 1, 1)
+    return Period(_ms(first), _ms(end))
 
 
 def _ms(day: date) -> int:

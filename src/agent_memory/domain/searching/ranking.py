@@ -107,11 +107,17 @@ def weigh(
         if each is None or sum(part.value for part in given) <= 0:
             continue
         meta = each.meta
+        here = 0.0
+        if GLOBAL_SCOPE not in (asker.here, meta.scope):
+            here = weights.here if meta.scope == asker.here else -weights.here
+        age_days = max(0, newest_ms - _true_since(meta)) / DAY_MS
+        newness = weights.asked_for * float(0.5 ** min(age_days / weights.newest_half_life_days, 1_000.0))
+        at_ms = meta.created_at_ms if meta.valid_from_ms is None else meta.valid_from_ms
         added = (
-            ("here", _here(meta, asker.here, weights), meta.scope),
+            ("here", here, meta.scope),
             ("kind", weights.asked_for if meta.kind in hints.kinds else 0.0, meta.kind.value),
-            ("newest", _newness(meta, newest_ms, weights) if hints.newest else 0.0, ""),
-            ("period", weights.asked_for if _in_period(meta, hints) else 0.0, ""),
+            ("newest", newness if hints.newest else 0.0, ""),
+            ("period", weights.asked_for if any(period.holds(at_ms) for period in hints.periods) else 0.0, ""),
             (
                 "importance",
                 weights.importance * (_STEPS.index(meta.importance) - _STEPS.index(Importance.MEDIUM)),
@@ -128,24 +134,8 @@ def weigh(
     return ranked
 
 
-def _here(meta: Meta, here: str, weights: RankingWeights) -> float:
-    if here == GLOBAL_SCOPE or meta.scope == GLOBAL_SCOPE:
-        return 0.0
-    return weights.here if meta.scope == here else -weights.here
-
-
 def _true_since(meta: Meta) -> int:
     return meta.updated_at_ms if meta.valid_from_ms is None else meta.valid_from_ms
-
-
-def _newness(meta: Meta, newest_ms: int, weights: RankingWeights) -> float:
-    age_days = max(0, newest_ms - _true_since(meta)) / DAY_MS
-    return weights.asked_for * float(0.5 ** min(age_days / weights.newest_half_life_days, 1_000.0))
-
-
-def _in_period(meta: Meta, hints: QueryHints) -> bool:
-    at_ms = meta.created_at_ms if meta.valid_from_ms is None else meta.valid_from_ms
-    return any(period.holds(at_ms) for period in hints.periods)
 
 
 def with_successors(

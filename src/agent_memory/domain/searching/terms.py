@@ -173,21 +173,13 @@ def chunks_of(text: str) -> list[str]:
 def term_spans(text: str, wanted: Iterable[str]) -> Iterator[TermSpan]:
     """The chunks of a text that may have one of these terms, with their places, for finding passages and marking hits. Of
     words that begin in another way the stem is not even looked for."""
-    beginnings = _beginnings(wanted)
+    # How the base forms of words with these terms begin: as the term does, but for `dying`, which is `die`.
+    beginnings = {beginning for term in wanted for beginning in (term[:2], term[:2].replace("i", "y"))}
     for found in _chunk_pattern(text).finditer(text):
         chunk = found[0]
-        if not _is_word(chunk) or _begins_so(chunk.lower(), beginnings):
+        word = chunk.lower()
+        if not _is_word(chunk) or not beginnings.isdisjoint((word[:2], word[:1], base_form(word)[:2])):
             yield TermSpan(found.start(), found.end(), chunk_terms(chunk))
-
-
-def _beginnings(terms: Iterable[str]) -> frozenset[str]:
-    """How the base forms of words with these terms begin, with up to two letters: as the term does, but for `dying`, which is
-    `die`."""
-    return frozenset(beginning for term in terms for beginning in (term[:2], term[:2].replace("i", "y")))
-
-
-def _begins_so(word: str, beginnings: frozenset[str]) -> bool:
-    return word[:2] in beginnings or word[:1] in beginnings or base_form(word)[:2] in beginnings
 
 
 def _chunk_pattern(text: str) -> re.Pattern[str]:
