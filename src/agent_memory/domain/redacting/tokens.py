@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Callable, Mapping
 
 from agent_memory.domain.redacting.rule import (
     Rule,
@@ -33,7 +34,7 @@ def _seed_words(phrase: str) -> bool:
     return len(set(words)) >= len(words) - 2 and _SENTENCE_WORDS.isdisjoint(words)
 
 
-_ACCEPTS = {
+_ACCEPTS: Mapping[str, Callable[[str], bool]] = {
     "tokenlike": tokenlike,
     "drawn": lambda secret: varied(secret) and digits_in(secret) >= 3,
     "digits": lambda secret: varied(secret) and digits_in(secret) >= 4,
