@@ -244,17 +244,17 @@ def _tells_itself(sample: Sample) -> bool:
 
 
 def _with_secrets(harness: str, samples: list[Sample]) -> list[Exchange]:
-    talk = [Exchange(f"Remember that {fact_of(harness)}.")]
+    place, talk = PLACES[harness], []
     for number, sample in enumerate(samples):
         looks = [
             Look(SHELL, f"echo start\n{sample.text}", f"output\n{sample.text}\nend"),
-            *([Look(WRITE, f"/srv/{PLACES[harness]}/{sample.secret}.txt", "ok")] if _tells_itself(sample) else []),
+            *([Look(WRITE, f"/srv/{place}/{sample.secret}.txt", "ok")] if _tells_itself(sample) else []),
         ]
-        asked = f"Remember that the deploy of stage {number} uses this:\n{sample.text}\nand always run it from main."
+        asked = f"Remember that the deploy of {place}, stage {number}, uses this:\n{sample.text}\nand always run it from main."
         talk.append(
             Exchange(asked, f"We decided to use it in stage {number}:\n{sample.text}\nIt is the new one.", looks)
         )
-    return talk
+    return [*talk, Exchange(f"Remember that {fact_of(harness)}.")]  # last, since only so much is kept of a session
 
 
 def test_p26_ten_consolidations_of_our_own_words_make_no_note(memory: Memory) -> None:
