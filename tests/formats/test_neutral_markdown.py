@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 from markdown_it import MarkdownIt
 
-from agent_memory.formats.neutral_markdown import is_neutral, neutral_body, neutral_line
+from agent_memory.formats.neutral_markdown import neutral_body, neutral_line
 
 TOP = 4
 
@@ -59,8 +59,6 @@ def test_what_would_act_is_escaped_and_the_rest_stays_p18(body: str, expected: s
 
 def test_a_line_holds_no_second_line_and_no_import_p18() -> None:
     assert neutral_line("a\nb @c # d <!-- e", 100) == "a b @ c # d &lt;!-- e"
-    assert is_neutral("~/notes/topics/xstate guards -- topic__xstate id__a1b2c3.md")
-    assert not is_neutral("topics/@x.md")
 
 
 FRAGMENTS = (

@@ -38,6 +38,15 @@ _COMMENTS_ON_LINE = re.compile(r"(?:[ \t]*(?://[^\r\n]*|/\*[^\n]*?\*/))*")
 _INDENT = re.compile(r"\n([ \t]+)\S")
 _KINDS = {"object": "an object", "list": "a list", "scalar": "a single value"}
 
+_PROBLEMS = {
+    "Expecting property name enclosed in double quotes": "expected a key in double quotes",
+    "Expecting value": "expected a value",
+    "Expecting ':' delimiter": "expected a colon",
+    "Expecting ',' delimiter": "expected a comma or the end",
+    "Extra data": "more text follows the end of the document",
+}
+"""In place of the words of the standard parser."""
+
 Keys = tuple[str | int, ...]
 """A way through a document: keys of objects, and places in lists."""
 
@@ -87,7 +96,11 @@ def parse_jsonc(text: str) -> Node | None:
         load_json(_STRING_OR_LAST_COMMA.sub(lambda found: found[1] or " ", blanked))
         return _node(blanked, _behind_blanks(blanked, 0), 0)
     except NotJson as error:
-        raise EditRefused(str(error)) from None
+        cause = error.__cause__
+        if not isinstance(cause, json.JSONDecodeError):
+            raise EditRefused(str(error)) from None
+        problem = _PROBLEMS.get(cause.msg, f"{cause.msg[:1].lower()}{cause.msg[1:]}")
+        raise EditRefused(f"line {cause.lineno}, column {cause.colno}: {problem}") from None
 
 
 def _node(text: str, start: int, depth: int) -> Node:
@@ -125,11 +138,6 @@ def _parsed_or_none(text: str | None) -> Node | None:
         return None if text is None else parse_jsonc(text)
     except EditRefused:
         return None
-
-
-def is_bare_json(text: str) -> bool:
-    """Whether a document holds nothing: no value and no comment."""
-    return _unspaced(text.removeprefix(BOM)) in ("", "{}")
 
 
 # -- put in -----------------------------------------------------------------------------------------------------------

@@ -45,11 +45,6 @@ def neutral_line(text: str, max_chars: int) -> str:
     return _neutral_inline(one_line(text, max_chars))
 
 
-def is_neutral(line: str) -> bool:
-    """Whether a line may stand as it is, as in a file's name."""
-    return neutral_line(line, len(line)) == line
-
-
 def _neutral_lines(lines: list[str], shift: int) -> Iterator[str]:
     fence, dent, previous = "", 0, ""
     for line in lines:

@@ -6,7 +6,7 @@ is cut out of the file as it is now. EditRefused says why a file cannot be edite
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from attrs import evolve, frozen
@@ -17,14 +17,13 @@ from agent_memory.domain.installing.wanted import (
     Element,
     Entry,
     Member,
-    Spot,
     Syntax,
     Whole,
     has,
     holds,
     is_occupied,
 )
-from agent_memory.formats.jsonc_edit import cut_json, is_bare_json, parse_jsonc, put_json
+from agent_memory.formats.jsonc_edit import BOM, cut_json, parse_jsonc, put_json
 from agent_memory.formats.table_edit import cut_toml, cut_yaml, parse_toml, parse_yaml, put_toml, put_yaml
 
 
@@ -88,14 +87,14 @@ def _baseline(current: bytes | None, syntax: Syntax, record: FileRecord | None, 
     if now == record.before:
         return current
     text = _cut_all(text_of(current), record.placed, syntax, _decoded(backup))
-    return None if backup is None and is_bare(text, syntax) else text.encode()
+    return None if backup is None and _is_bare(text) else text.encode()
 
 
 def _cut_all(text: str, placed: Iterable[Entry], syntax: Syntax, original: str | None) -> str:
     for each in sorted(placed, key=_may_stay):
         if isinstance(each, Whole):
             continue
-        shorter = cut(text, each, syntax, original)
+        shorter = _EDITORS[syntax][2](text, each, original)
         if not _may_stay(each) or _is_as_before(shorter, syntax, original):
             text = shorter  # else what somebody has added may need it
     return text
@@ -107,7 +106,7 @@ def _may_stay(placed: Entry) -> bool:
 
 def _is_as_before(text: str, syntax: Syntax, original: str | None) -> bool:
     """Whether a document holds what it held before."""
-    if is_bare(text, syntax):
+    if _is_bare(text):
         return True
     try:
         before = parse_settings(original or "", syntax)
@@ -119,20 +118,21 @@ def _is_as_before(text: str, syntax: Syntax, original: str | None) -> bool:
 def _with_one(text: str, wanted: Entry, syntax: Syntax, placed: list[Entry], original: str | None) -> str:
     """The text with one entry in it, which then is among `placed`; the same where somebody else has put it there."""
     assert not isinstance(wanted, Whole)  # the caller takes care of these
+    parse, put, _ = _EDITORS[syntax]
     number = next((number for number, each in enumerate(placed) if _same_spot(each, wanted)), None)
-    value = parse_settings(text, syntax)
+    value = parse(text)
     if number is None:
         if holds(value, wanted):
             return text
         if is_occupied(value, wanted):
             raise EditRefused(f"something else is set up there as {'.'.join(wanted.keys)}; remove or rename that first")
         placed.append(wanted)
-        return put(text, wanted, syntax)
+        return put(text, wanted)
     mine = placed[number]
     placed[number] = _united(mine, wanted)
     if has(value, wanted):
         return text
-    return put(_cut_all(text, [mine], syntax, original), wanted, syntax)
+    return put(_cut_all(text, [mine], syntax, original), wanted)
 
 
 def _same_spot(placed: Entry, wanted: Entry) -> bool:
@@ -158,11 +158,10 @@ def _whole(
     for each in (*wanted[1:], *(() if record is None else record.placed)):
         placed = _united(each, placed)
     text = placed.text.encode() if isinstance(placed, Whole) else b""
-    if record is None:
-        if current == text:
-            return Revision(current, current, ())
-        if current is not None:
-            raise EditRefused("there is a file already that is not ours; move it away first")
+    if record is None and current == text:
+        return Revision(current, current, ())
+    if record is None and current is not None:
+        raise EditRefused("there is a file already that is not ours; move it away first")
     edited = current is not None and record is not None and sha256_of(current) not in (record.after, sha256_of(text))
     return Revision(text, backup, (placed,), set_aside=edited)
 
@@ -181,37 +180,29 @@ def text_of(data: bytes) -> str:
     return text
 
 
+def _parse_json(text: str) -> Any:
+    root = parse_jsonc(text)
+    return None if root is None else root.value
+
+
+Editor = tuple[Callable[[str], Any], Callable[[str, Any], str], Callable[[str, Any, str | None], str]]
+"""Gives a document's value, puts an entry in, and cuts it out again (last, what the document was before)."""
+
+_EDITORS: Mapping[str, Editor] = {
+    "jsonc": (_parse_json, put_json, cut_json),
+    "toml": (parse_toml, put_toml, cut_toml),
+    "yaml": (parse_yaml, put_yaml, cut_yaml),
+}
+
+
 def parse_settings(text: str, syntax: Syntax) -> Any:
     """The document's value; None for an empty one."""
-    if syntax == "jsonc":
-        root = parse_jsonc(text)
-        return None if root is None else root.value
-    return parse_toml(text) if syntax == "toml" else parse_yaml(text)
+    return _EDITORS[syntax][0](text)
 
 
-def put(text: str, entry: Spot, syntax: Syntax) -> str:
-    """The document with the entry in it."""
-    if syntax == "jsonc":
-        return put_json(text, entry)
-    return (put_toml if syntax == "toml" else put_yaml)(text, _member(entry))
-
-
-def cut(text: str, entry: Spot, syntax: Syntax, baseline: str | None) -> str:
-    """The document without the entry; `baseline` is what it was before."""
-    if syntax == "jsonc":
-        return cut_json(text, entry, baseline)
-    return (cut_toml if syntax == "toml" else cut_yaml)(text, _member(entry), baseline)
-
-
-def is_bare(text: str, syntax: Syntax) -> bool:
+def _is_bare(text: str) -> bool:
     """Whether a document holds nothing at all, not even a comment."""
-    return is_bare_json(text) if syntax == "jsonc" else not text.strip()
-
-
-def _member(entry: Spot) -> Member:
-    if isinstance(entry, Element):
-        raise TypeError("lists are edited in JSON only")
-    return entry
+    return "".join(text.removeprefix(BOM).split()) in ("", "{}")
 
 
 def _decoded(data: bytes | None) -> str | None:

@@ -34,10 +34,8 @@ _HONEST = re.compile(r"[\t\n\x20-\x7e\xa1-\xac\xae-\xff–—‘’“”•…]
 """Nothing hidden among these, and nothing that NFC would make something else of."""
 _HIDDEN = re.compile(f"[{''.join(_HIDDEN_BY_NAME.values())}]")
 _TERMINAL_COLOUR = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
-_LINE_ENDS = frozenset("\r\v\f\x85\u2028\u2029")
-_LINE_END = re.compile(f"\r\n?|[{''.join(_LINE_ENDS)}]")
-_SELECTORS = frozenset("\ufe0e\ufe0f")
-_PRESENTATION = re.compile(f"[{''.join(_SELECTORS)}]+")
+_LINE_END = re.compile("\r\n?|[\v\f\x85\u2028\u2029]")
+_PRESENTATION = re.compile("[\ufe0e\ufe0f]+")
 _EMOJI_BASES = "‼⁉ℹ〰〽"
 _KEYCAP = "\u20e3"
 _SENTINEL = re.compile(r"(agent-memory):(?=start|end)|(<!--\s*agent-memory)\s*:\s*(?=start|end)", re.IGNORECASE)
@@ -59,14 +57,10 @@ def clean_text(text: str) -> Cleaned:
     """
     if _HONEST.fullmatch(text) and "agent-memory" not in text.lower():
         return Cleaned(text)
-    # Most texts hold nothing of all this, and a look at the set of their characters tells so.
-    characters = set(text)
-    if not characters.isdisjoint(_LINE_ENDS):
-        text = _LINE_END.sub("\n", text)
-    hidden = {character for character in characters - _LINE_ENDS if _HIDDEN.match(character)}
-    removed = {name for character in hidden for name in _names_of(character)}
-    visible = _HIDDEN.sub("", _TERMINAL_COLOUR.sub("", text)) if hidden else text
-    presented = visible if characters.isdisjoint(_SELECTORS) else _PRESENTATION.sub(_one_selector, visible)
+    text = _LINE_END.sub("\n", text)
+    removed = {name for name, members in _class_by_name().items() if members.search(text)}
+    visible = _HIDDEN.sub("", _TERMINAL_COLOUR.sub("", text)) if removed else text
+    presented = _PRESENTATION.sub(_one_selector, visible)
     if presented != visible:
         removed.add("variation selectors")
     composed = unicodedata.normalize("NFC", presented)
@@ -94,20 +88,12 @@ def cut_chars(text: str, max_chars: int) -> str:
 
 def cut_bytes(text: str, max_bytes: int) -> str:
     """The longest beginning of whole graphemes with at most `max_bytes` bytes of UTF-8."""
-    return _cut(text, max_bytes, _utf8_bytes)
-
-
-def _utf8_bytes(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))
-
-
-def _names_of(character: str) -> list[str]:
-    return [name for name, members in _class_by_name().items() if members.match(character)]
+    return _cut(text, max_bytes, lambda part: len(part.encode("utf-8", "surrogatepass")))
 
 
 @cache
 def _class_by_name() -> dict[str, re.Pattern[str]]:
-    """Compiled when something hidden was met, which most processes never do."""
+    """Compiled when a text is met that is not plainly honest, which many processes never do."""
     return {name: re.compile(f"[{members}]") for name, members in _HIDDEN_BY_NAME.items()}
 
 
