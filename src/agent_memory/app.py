@@ -31,6 +31,7 @@ from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Sensitivity, S
 from agent_memory.errors import ActRefused, Error, HomeUnknown, StateInvalid, StateNotFound, SyncRefused, UsageInvalid
 from agent_memory.reading import ListFilter, Reading, status_shown
 from agent_memory.results import as_result, unwrap
+from agent_memory.wording import warning_of
 
 if TYPE_CHECKING:
     from threading import Event
@@ -308,7 +309,6 @@ class Memory:
 
     def surroundings(self, project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple) -> Surroundings:
         """What histories and finders of sessions are built from."""
-
         from agent_memory.adapters.harness import Surroundings
 
         roots = self.config.capture.transcript_roots
@@ -478,7 +478,7 @@ class Memory:
 
         with self.alone():
             if not dry_run:
-                self._finish_others(self._finish_defrag)
+                self._finish_others("consolidate")
             if retry_failed:
                 unwrap(self.inbox.retry_failed())
             if upgrade and not dry_run:
@@ -501,7 +501,6 @@ class Memory:
         return unwrap(plan_upgrades(self.inbox, self.marks, self.store, self.clock))
 
     def _consolidate_io(self, agent: Agent, progress: Progress, *, dry_run: bool = False) -> ConsolidateIo:
-
         from agent_memory.adapters.agent.prompt_templates import load_prompt_template
         from agent_memory.adapters.harness import history_sources
         from agent_memory.pipelines.asking import ConsolidateIo
@@ -541,7 +540,7 @@ class Memory:
         agent = UnusableAgent(configured.failure()) if isinstance(configured, Failure) else configured.unwrap()
         with self.alone():
             if not dry_run:
-                self._finish_others(self._finish_consolidate)
+                self._finish_others("defrag")
             ended = unwrap(defrag(self._defrag_io(agent, progress), run))
         if ended.trouble is None:
             unwrap(configured)
@@ -550,7 +549,6 @@ class Memory:
         return ended
 
     def _defrag_io(self, agent: Agent, progress: Progress) -> DefragIo:
-
         from agent_memory.adapters.agent.prompt_templates import load_prompt_template
         from agent_memory.pipelines.defrag_asking import DefragIo
 
@@ -584,8 +582,7 @@ class Memory:
         from agent_memory.adapters.records.run_log_files import prune_run_files
 
         remove_former(self.root)
-        with self.locks.write() as held:
-            unwrap(held)
+        with self.writes.locked():
             unwrap(self.ledger.compact())
             unwrap(prune_run_files(self.root, self.clock))
             if self.config.storage.auto_commit:
@@ -622,42 +619,30 @@ class Memory:
 
     def finish_all(self) -> None:
         """Carry out the rest of whatever crashed, and record what a person changed as theirs."""
-        self._finish_sync()
-        self._finish_undo()
-        self.finish_runs()
-        self._finish_forgetting()
+        self._finish_others("")
         self.tolerate(self.recorder.adopt_hand_edits())
 
-    def _finish_others(self, finish_run: Callable[[], None]) -> None:
-        """The rest of a sync, of an undo, of the other machine's run and of a forgetting."""
+    def _finish_others(self, machine: str) -> None:
+        """The rest of a sync, of an undo, of the runs of all machines but this one, which finishes its own, and of a forgetting."""
         self._finish_sync()
         self._finish_undo()
-        finish_run()
+        self.finish_runs(but=machine)
         self._finish_forgetting()
 
-    def finish_runs(self) -> None:
-        """Carry out the rest of whichever machine's run crashed."""
-        self._finish_consolidate()
-        self._finish_defrag()
-
-    def _finish_consolidate(self) -> None:
-        """Its writes are not a person's, and nobody may take them for that."""
+    def finish_runs(self, *, but: str = "") -> None:
+        """Carry out the rest of a machine's run that crashed. Its writes are not a person's, and nobody may take them for that."""
         from agent_memory.adapters.records.run_records_files import some_run_has
 
-        if unwrap(some_run_has(self.root, "checkpoint.json")):
+        if but != "consolidate" and unwrap(some_run_has(self.root, "checkpoint.json")):
             from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
-            from agent_memory.pipelines.consolidate import finish_interrupted
+            from agent_memory.pipelines import consolidate
 
-            unwrap(finish_interrupted(self._consolidate_io(BuiltinAgent(), _silent)))
-
-    def _finish_defrag(self) -> None:
-        from agent_memory.adapters.records.run_records_files import some_run_has
-
-        if unwrap(some_run_has(self.root, "defrag.json")):
+            unwrap(consolidate.finish_interrupted(self._consolidate_io(BuiltinAgent(), _silent)))
+        if but != "defrag" and unwrap(some_run_has(self.root, "defrag.json")):
             from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
-            from agent_memory.pipelines.defrag import finish_interrupted
+            from agent_memory.pipelines import defrag
 
-            unwrap(finish_interrupted(self._defrag_io(BuiltinAgent(), _silent)))
+            unwrap(defrag.finish_interrupted(self._defrag_io(BuiltinAgent(), _silent)))
 
     def _finish_undo(self) -> None:
         if self.log.undoing() == Success(None):
@@ -672,8 +657,7 @@ class Memory:
         if exists(f"{self.root}/runs/syncing.json"):
             from agent_memory.adapters.syncing.commits import Commits, DiskMerge
 
-            with self.locks.write() as held:
-                unwrap(held)
+            with self.writes.locked():
                 DiskMerge(self.root, Commits(self.git_process), self.clock).finish()
 
     def _finish_forgetting(self) -> None:
@@ -682,20 +666,18 @@ class Memory:
 
     def tolerate(self, done: Result[object, Error]) -> None:
         """Only warn the person of a failure: git and managed sections can be brought up to date later (P4)."""
-        if isinstance(done, Failure):
-            self.warn(str(done.failure()))
+        for warning in warning_of(done):
+            self.warn(warning)
 
     # -- search and inject --------------------------------------------------------------------------------------------
 
-    @as_result
-    def search(self, request: SearchRequest) -> SearchAnswer:
+    def search(self, request: SearchRequest) -> Result[SearchAnswer, Error]:
         """The best notes for a query. Counts no read."""
-        return unwrap(self._searching(request.mode).search(request))
+        return self._searching(request.mode).search(request)
 
-    @as_result
-    def find(self, request: SearchRequest) -> FoundEntries:
+    def find(self, request: SearchRequest) -> Result[FoundEntries, Error]:
         """The same notes for whoever shows them in a way of their own (`Searching.find`)."""
-        return unwrap(self._searching(request.mode).find(request))
+        return self._searching(request.mode).find(request)
 
     def _searching(self, mode: Mode) -> Searching:
         from agent_memory.domain.searching.search import Mode
@@ -879,14 +861,8 @@ class Memory:
         from agent_memory.adapters.git.git_history import revisions_of
         from agent_memory.injecting import told_where
 
-        stories = NoteStories(
-            self.store,
-            self.ledger,
-            self.log,
-            self.clock,
-            self.caller,
-            lambda path, most: revisions_of(self.git_process, path, most),
-        )
+        revisions = partial(revisions_of, self.git_process)
+        stories = NoteStories(self.store, self.ledger, self.log, self.clock, self.caller, revisions)
         story = unwrap(stories.story(id))
         return evolve(story, told=told_where(self, story.stored.listed))
 
@@ -924,7 +900,6 @@ class Memory:
     @as_result
     def health(self) -> Health:
         """For `memory status`."""
-
         from agent_memory.adapters.injecting import DeliveryLog
         from agent_memory.adapters.records.health_files import read_health
         from agent_memory.adapters.scheduling.schedule_state import job_healths
@@ -1001,13 +976,8 @@ class Memory:
         """For `memory doctor --fix`; `Busy` when a run is at work."""
         from agent_memory.adapters.doctor.repairer import Repairer
 
-        return Repairer(
-            self._doctor(progress),
-            self.locks,
-            self.recorder,
-            publish=self.publish,
-            finish_runs=as_result(self.finish_runs),
-        ).repair()
+        finish_runs = as_result(self.finish_runs)
+        return Repairer(self._doctor(progress), self.locks, self.recorder, self.publish, finish_runs).repair()
 
     def search_secrets(self, progress: Progress = _silent) -> SecretSearch:
         """For `memory doctor --secrets`: looks at every file and at all that git keeps, and changes nothing."""
