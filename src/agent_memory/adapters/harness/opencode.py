@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Self
 
@@ -185,39 +186,27 @@ def _history_of_export(data: bytes, session_id: str, mark: SessionMark | None) -
     export = next((each for each in objects_in(data).found if isinstance(each.get("messages"), list)), None)
     if export is None or mapping_at(export, "info").get("id", session_id) != session_id:
         return None
-    fill = partial(_fill_from_export, export)
-    session: OpencodeSession = session_after(mark, partial(OpencodeSession, session_id), fill)
-    return session.history()
+    messages = objects_at(export, "messages")
 
+    def fill(session: OpencodeSession) -> None:
+        told = ((mapping_at(each, "info"), objects_at(each, "parts")) for each in messages)
+        session.take_all(mapping_at(export, "info"), told)
 
-def _fill_from_export(export: Json, session: OpencodeSession) -> None:
-    session.take_session(mapping_at(export, "info"))
-    for message in objects_at(export, "messages"):
-        if session.done:
-            return
-        session.take(mapping_at(message, "info"))
-        for part in objects_at(message, "parts"):
-            session.take_part(part)
+    return session_after(mark, partial(OpencodeSession, session_id), fill).history()
 
 
 def _fill_from_database(database: Database, session_id: str, session: OpencodeSession) -> None:
-    session.take_session(_session_row(database, session_id))
+    session.take_all(_session_row(database, session_id), _messages(database, session_id, session))
+
+
+def _messages(database: Database, session_id: str, session: OpencodeSession) -> Iterator[tuple[Json, Iterator[Json]]]:
     # Without its time, a message's id does: opencode sorts by either.
     messages = database.rows("SELECT id FROM message WHERE session_id = ? ORDER BY time_created, id", session_id)
-    for message_id in (text_of(id) for (id,) in messages):
-        message = _data_of(database, "message", message_id, session)
-        if message is None:
-            continue
-        session.take(message)
-        parts = database.rows("SELECT id FROM part WHERE message_id = ? ORDER BY id", message_id)
-        for part_id in (text_of(id) for (id,) in parts):
-            if session.done:
-                return
-            part = _data_of(database, "part", part_id, session)
-            if part is not None:
-                session.take_part(part)
-        if session.done:
-            return
+    for (id,) in messages:
+        if (message := _data_of(database, "message", text_of(id), session)) is not None:
+            parts = database.rows("SELECT id FROM part WHERE message_id = ? ORDER BY id", text_of(id))
+            found = (_data_of(database, "part", text_of(part), session) for (part,) in parts)
+            yield message, (part for part in found if part is not None)
 
 
 def _data_of(database: Database, table: str, id: str, session: OpencodeSession) -> Json | None:
@@ -281,76 +270,71 @@ class OpencodeSession(Session):
 
     def __init__(self, session_id: str, new_from: NewFrom) -> None:
         super().__init__(session_id, new_from)
-        self._message_at_hand: _Message | None = None
-        self._held: tuple[_Message, Json] | None = None
-        self._reverted: tuple[str, str] = ("", "")
         self._is_over = False
+        """What comes was taken back."""
 
     @property
     def done(self) -> bool:
         """Enough is kept, it is our own call, or what comes was taken back."""
         return self.full or self._is_over or self.own_call
 
-    def history(self) -> History:
-        """The new turns."""
-        if self._held is not None and not self.done:
-            self.skip("unfinished-part")
-        return super().history()
-
-    def take_session(self, value: Json) -> None:
-        """What is known of the session as a whole."""
+    def take_all(self, info: Json, messages: Iterable[tuple[Json, Iterable[Json]]]) -> None:
+        """What is known of the session as a whole, and its messages with their parts."""
         self.known_records += 1
-        title = text_at(value, "title")
+        title, revert = text_at(info, "title"), mapping_at(info, "revert")
         self.title = title if title and not _OWN_TITLES.match(title) else None
-        self.cwd = text_at(value, "directory") or None
-        self.started_at_ms = number_at(mapping_at(value, "time"), "created")
+        self.cwd = text_at(info, "directory") or None
+        self.started_at_ms = number_at(mapping_at(info, "time"), "created")
         # A session with a parent is a sub-agent's: its last words are the answer of a tool in the parent.
-        self.automated = bool(text_at(value, "parentID"))
-        revert = mapping_at(value, "revert")
-        self._reverted = (text_at(revert, "messageID"), text_at(revert, "partID"))
+        self.automated = bool(text_at(info, "parentID"))
+        reverted = (text_at(revert, "messageID"), text_at(revert, "partID"))
+        held: tuple[_Message, Json] | None = None
+        for message, part in self._stream(messages, reverted):
+            if held is not None and not self.done:
+                self._add_part(*held)  # something follows it: it will not go on
+            held = None
+            if self.done:
+                return
+            if message is not None and part is not None:
+                if _is_unfinished(part):
+                    held = (message, part)
+                else:
+                    self._add_part(message, part)
+        if self._is_over:
+            self.skip("reverted")
+        elif held is not None and not self.done:
+            self.skip("unfinished-part")
 
-    def take(self, value: Json) -> None:
-        """The next message, with its `id` in it."""
+    def _stream(
+        self, messages: Iterable[tuple[Json, Iterable[Json]]], reverted: tuple[str, str]
+    ) -> Iterator[tuple[_Message | None, Json | None]]:
+        """Each part with its message, up to what was taken back; before each message nothing, which ends what was held."""
+        for value, parts in messages:
+            yield None, None
+            message = self._next_message(value, reverted)
+            if self._is_over:
+                return
+            for part in parts if message is not None else ():
+                if reverted[1] and message is not None and reverted == (message.id, text_at(part, "id")):
+                    self._is_over = True
+                    return
+                yield message, part
+
+    def _next_message(self, value: Json, reverted: tuple[str, str]) -> _Message | None:
         role, id = value.get("role"), text_at(value, "id")
-        self._message_at_hand = None
-        self._release()
         if role not in ("user", "assistant"):
             self.skip_unknown(f"role {role}")
-            return
-        if id and self._reverted == (id, ""):
-            self._end()
-            return
+            return None
+        if id and reverted == (id, ""):
+            self._is_over = True
+            return None
         self.known_records += 1
         created = number_at(mapping_at(value, "time"), "created")
         is_summary = value.get("summary") is True or value.get("mode") == "compaction"
-        self._message_at_hand = _Message(id, role == "user", created, _is_copied(id, created), is_summary)
         self.started_at_ms = created if self.started_at_ms is None else self.started_at_ms
         self.cwd = self.cwd or text_at(mapping_at(value, "path"), "cwd") or None
         self.agent = text_at(value, "modelID") or self.agent
-
-    def take_part(self, part: Json) -> None:
-        """The next part of the last message."""
-        message = self._message_at_hand
-        if message is None or self.done:
-            return
-        if self._reverted[1] and self._reverted == (message.id, text_at(part, "id")):
-            self._end()
-            return
-        self._release()
-        if _is_unfinished(part):
-            self._held = (message, part)
-        elif not self.done:
-            self._add_part(message, part)
-
-    def _end(self) -> None:
-        self.skip("reverted")
-        self._is_over = True
-
-    def _release(self) -> None:
-        """What was held back is followed by something: it will not go on."""
-        held, self._held = self._held, None
-        if held is not None and not self.done:
-            self._add_part(*held)
+        return _Message(id, role == "user", created, _is_copied(id, created), is_summary)
 
     def _add_part(self, message: _Message, part: Json) -> None:
         kind = text_at(part, "type")

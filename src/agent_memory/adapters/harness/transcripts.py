@@ -190,20 +190,19 @@ def transcript(roots: TranscriptRoots, path: str, session_id: str) -> Generator[
     is refused, not followed.
     """
     real = roots.admit(path)
-    try:
-        descriptor = _open_without_links(real, path)
-        status = _status_of(descriptor)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise TranscriptRefused(path, "it is a symbolic link") from None
-        if error.errno in (errno.ENOENT, errno.ENOTDIR):
-            raise HistoryUnavailable(session_id, f"there is no transcript at {path}", is_missing=True) from None
-        raise HistoryUnavailable(session_id, f"{path} cannot be opened: {error.strerror}") from None
-    try:
+    with ExitStack() as stack:
+        try:
+            descriptor = _open_without_links(real, path)
+            stack.callback(close_quietly, descriptor)
+            status = os.fstat(descriptor)
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise TranscriptRefused(path, "it is a symbolic link") from None
+            if error.errno in (errno.ENOENT, errno.ENOTDIR):
+                raise HistoryUnavailable(session_id, f"there is no transcript at {path}", is_missing=True) from None
+            raise HistoryUnavailable(session_id, f"{path} cannot be opened: {error.strerror}") from None
         _refuse_irregular(path, status.st_mode)
         yield OpenTranscript(real, descriptor, status.st_size)
-    finally:
-        close_quietly(descriptor)
 
 
 @contextmanager
@@ -238,25 +237,16 @@ def _open_without_links(real: str, path: str) -> int:
         os.close(directory)
 
 
-def _status_of(descriptor: int) -> os.stat_result:
-    try:
-        return os.fstat(descriptor)
-    except OSError:
-        close_quietly(descriptor)
-        raise
-
-
 def _refuse_irregular(path: str, mode: int) -> None:
-    if stat.S_ISREG(mode):
-        return
-    kinds = (
-        (stat.S_ISLNK, "a symbolic link"),
-        (stat.S_ISDIR, "a directory"),
-        (stat.S_ISFIFO, "a FIFO"),
-        (stat.S_ISSOCK, "a socket"),
-    )
-    kind = next((kind for matches, kind in kinds if matches(mode)), "a device")
-    raise TranscriptRefused(path, f"it is {kind}, not a regular file")
+    kinds = {
+        stat.S_IFLNK: "a symbolic link",
+        stat.S_IFDIR: "a directory",
+        stat.S_IFIFO: "a FIFO",
+        stat.S_IFSOCK: "a socket",
+    }
+    if not stat.S_ISREG(mode):
+        kind = kinds.get(stat.S_IFMT(mode), "a device")
+        raise TranscriptRefused(path, f"it is {kind}, not a regular file")
 
 
 # -- reading a session ------------------------------------------------------------------------------------------------
