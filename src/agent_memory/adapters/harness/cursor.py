@@ -233,12 +233,10 @@ def plain_text_pieces(descriptor: int, size_bytes: int) -> Iterator[Line | LongL
     parts = (_TAGGED_SPEAKERS if first and first[1] else _SPEAKERS).split(text)
     agent_spoke = False
     for speaker, words in zip(parts[1::2], parts[2::2], strict=True):
-        if speaker == "assistant":
-            messages = _messages_of_agent(words)
-        elif agent_spoke:
-            messages = [[{"type": "tool_result", "name": "history", "content": words.strip()}]]
-        else:
-            messages = [[{"type": "text", "text": words.strip()}]]
+        block: dict[str, object] = {"type": "text", "text": words.strip()}
+        if agent_spoke:
+            block = {"type": "tool_result", "name": "history", "content": words.strip()}
+        messages = _messages_of_agent(words) if speaker == "assistant" else [[block]]
         for blocks in messages if words.strip() else ():
             agent_spoke = agent_spoke or speaker == "assistant"
             role = "user" if blocks[0]["type"] == "tool_result" else speaker

@@ -300,7 +300,7 @@ class SessionDatabases(ABC):
         with looking_for(session_id):
             known = [path for root in self.roots.roots for path in self.databases(root)]
         failure: AgentMemoryError | None = None
-        for path in dict.fromkeys([*([named] if named else []), *known]):
+        for path in dict.fromkeys([named, *known] if named else known):
             try:
                 history = read_database(self.roots, path, session_id, partial(self.history_of, session_id, mark))
             except (HistoryUnavailable, HistoryUnreadable) as error:
