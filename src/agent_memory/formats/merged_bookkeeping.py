@@ -34,10 +34,8 @@ def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes
     def merged(
         parse: Callable[[bytes, str], T], merge: Callable[[T | None, T, T], T], render: Callable[[T], str | bytes]
     ) -> bytes | None:
-        parsed = as_result(parse)
-        before = (
-            None if base is None else parsed(base, path).value_or(None)
-        )  # one that is not understood counts as none
+        # A base that is not understood counts as none.
+        before = None if base is None else as_result(parse)(base, path).value_or(None)
         try:
             data = render(merge(before, parse(ours, path), parse(theirs, path)))
         except ERRORS:
@@ -45,11 +43,11 @@ def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes
         return data if isinstance(data, bytes) else data.encode("utf-8", "backslashreplace")
 
     if path == TIERS_FILE:
-        return merged(lambda *file: unwrap(parse_tiers(*file)), _tiers, render_tiers)
+        return merged(_tier_list, _tiers, render_tiers)
     if path == VOCABULARY_FILE:
         return merged(TAG_VOCABULARY.parse, _tags, TAG_VOCABULARY.render)
     if path == PURGE_FILE:
-        return merged(PURGE.parse, lambda _, *sides: max(sides), PURGE.render)
+        return merged(PURGE.parse, _later, PURGE.render)
     if path.startswith(FORGOTTEN):
         return merged(TOMBSTONE.parse, _tombstone, TOMBSTONE.render)
     if path.startswith("state/sessions/"):
@@ -62,6 +60,10 @@ def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes
 
 
 # -- tiers ------------------------------------------------------------------------------------------------------------
+
+
+def _tier_list(data: bytes, path: str) -> TierList:
+    return unwrap(parse_tiers(data, path))
 
 
 def _tiers(base: TierList | None, ours: TierList, theirs: TierList) -> TierList:
@@ -91,6 +93,10 @@ def _tombstone(base: Tombstone | None, ours: Tombstone, theirs: Tombstone) -> To
     if isinstance(first, EntryTombstone) and isinstance(second, EntryTombstone):
         return evolve(first, statements=first.statements | second.statements)
     return first
+
+
+def _later(base: int | None, ours: int, theirs: int) -> int:
+    return max(ours, theirs)
 
 
 # -- sessions ---------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -167,7 +167,11 @@ class TestFilesAndRuns:
         self, healthy: Patient, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         refused = OSError(errno.EIO, os.strerror(errno.EIO), str(healthy.root / "topics"))
-        monkeypatch.setattr("agent_memory.adapters.doctor.doctor.walk", lambda _: iter([refused]))
+
+        def unlisted(root: str) -> Iterator[OSError]:
+            yield refused
+
+        monkeypatch.setattr("agent_memory.adapters.doctor.doctor.walk", unlisted)
         found = healthy.examine()
         assert found.entries == 2
         assert [each.code for each in found.findings] == ["unreadable-store"]

@@ -213,11 +213,8 @@ def test_a_change_that_was_cut_short_is_undone(patient: Patient) -> None:
     k = 0
     while True:
         k += 3
-        try:
-            with killed_at(k) as counter:
-                patient.repair()
-        except Killed:
-            pass
+        with killed_at(k) as counter, suppress(Killed):
+            patient.repair()
         assert path.exists() or any("Ports" in text for text in patient.texts())
         assert sum("A bare note." in text for text in patient.texts()) >= 1, k
         if not counter.struck:

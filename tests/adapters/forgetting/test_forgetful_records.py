@@ -33,7 +33,8 @@ def test_the_session_and_what_the_report_says_of_it_go() -> None:
 
 @pytest.mark.parametrize("damage", [5, "x", True, None, {"a": 1}])
 def test_what_is_no_list_where_one_belongs_stays_as_it_is(damage: object) -> None:
-    for report in ({"sessions": damage, "actions": []}, {"sessions": [], "actions": damage}):
+    none: list[object] = []
+    for report in ({"sessions": damage, "actions": none}, {"sessions": none, "actions": damage}):
         assert cleaned(report) == report
     session = {"session": "session-1", "outcome": {"dropped": damage}}
     actions = [{"ids": damage, "newIds": damage, "words": "merged"}, 5, "x", {"ids": ["id__zzz999"]}]
