@@ -284,7 +284,7 @@ class Memory:
     def git_recorder(self) -> GitRecorder:
         from agent_memory.adapters.git.git_recorder import GitRecorder
 
-        return GitRecorder(self.root, self.config.storage, self.environ, self.clock)
+        return GitRecorder(self.root, self.config.storage, self.environ)
 
     @cached_property
     def recorder(self) -> RetryingRecorder:

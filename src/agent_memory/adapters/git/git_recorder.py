@@ -15,8 +15,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
-from unicodedata import normalize
+from typing import Any
 
 from returns.result import Failure
 
@@ -25,12 +24,10 @@ from agent_memory.adapters.disk.paths import as_store_io, is_directory, store_io
 from agent_memory.adapters.disk.root_files import names_in
 from agent_memory.adapters.git.git_process import OURSELVES, GitProcess, Identity, failed
 from agent_memory.adapters.git.git_repository import GitRepository
-from agent_memory.adapters.surroundings.system_clock import SystemClock
 from agent_memory.config import StorageConfig
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.recording.commit_message import commit_message, filled, parse_command_template
 from agent_memory.domain.recording.recorded_paths import (
-    BOOKKEEPING,
     IGNORE_FILE,
     IGNORE_TEXT,
     hand_edit_words,
@@ -41,17 +38,14 @@ from agent_memory.domain.recording.recorded_paths import (
     wanted_of,
 )
 from agent_memory.errors import AgentMemoryError, ConfigInvalid, PathRefused
-from agent_memory.ports import Clock, Locks, Recorder
+from agent_memory.ports import Locks, Recorder
 from agent_memory.results import as_result, unwrap
 
-MANY_PATHS = 200
-"""Git compares each file with each path that it is told to look for: from here on it had better look at all."""
 _CHECKED_BYTES = 16 * 2**20
 """Larger files are not read for secrets, and so are not recorded."""
 _LEFT_ALONE = frozenset({b"AD", b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU"})
 """Staged as new and gone again, or in conflict: adding one would tell git that the person has resolved it."""
 _STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all")
-_SPELLINGS: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
 _PATHS_FILE = "agent-memory-paths"
 _SYNC_SECONDS = 20.0
 
@@ -59,20 +53,13 @@ _SYNC_SECONDS = 20.0
 class GitRecorder:
     """`Recorder` in `<root>/.git`. With `autoCommit: false` every call succeeds and does nothing."""
 
-    def __init__(
-        self,
-        root: Path,
-        config: StorageConfig,
-        environ: Mapping[str, str] = os.environ,
-        clock: Clock | None = None,
-    ) -> None:
+    def __init__(self, root: Path, config: StorageConfig, environ: Mapping[str, str] = os.environ) -> None:
         self._root = root
         self._config = config
         self._environ = environ
         self._warnings: list[str] = []
         self._git = GitProcess(root, environ)
-        now_ms = (clock or SystemClock()).now_ms
-        self._repository = GitRepository(self._git, lambda: now_ms() / 1000, self._warn)
+        self._repository = GitRepository(self._git, self._warn)
 
     def warnings(self) -> tuple[str, ...]:
         """What the person should know, as whole sentences, since this recorder was made: each once."""
@@ -84,8 +71,7 @@ class GitRecorder:
         if not self._config.auto_commit or not is_directory(str(self._root)) or not self._has_anything():
             return 0
         self._repository.ready()
-        changed = self._changed(among)
-        wanted = changed if among is None else tuple(path for path in changed if path in among)
+        wanted = [path for path in self._changed() if among is None or path in among]
         paths = self._without_secrets([path for path in wanted if not self._is_ours(path)])
         if paths:
             subject, body = hand_edit_words(paths)
@@ -109,7 +95,7 @@ class GitRecorder:
                 raise PathRefused(path, problem)
         options = self._options(thread_id, harness)
         self._repository.ready()
-        changed = self._changed((*paths, *BOOKKEEPING, IGNORE_FILE))
+        changed = self._changed()
         wanted = self._without_secrets(wanted_of(changed, paths))
         if not wanted:
             return
@@ -123,21 +109,12 @@ class GitRecorder:
         names = names_in(str(self._root), lambda name: not is_ignored(name) and not is_bookkeeping(name))
         return bool(names) or self._repository.exists()
 
-    def _changed(self, among: Sequence[str] | None) -> tuple[str, ...]:
-        """Paths that differ from HEAD and are not ignored, gone ones included, in git's order: at least those `among` these."""
-        records = self._status(among).split(b"\0")
+    def _changed(self) -> tuple[str, ...]:
+        """Paths that differ from HEAD and are not ignored, gone ones included, in git's order."""
+        records = self._git.must(*_STATUS).split(b"\0")
         paths = (os.fsdecode(record[3:]) for record in records if record and record[:2] not in _LEFT_ALONE)
         # A trailing slash: a repository inside the store.
         return tuple(path for path in paths if not path.endswith("/") and not is_ignored(path))
-
-    def _status(self, among: Sequence[str] | None) -> bytes:
-        """What git says of these, however the file system spells them; of all where it refuses to look at one of them."""
-        if among is not None and len(among) <= MANY_PATHS:
-            spelled = dict.fromkeys((*among, *(normalize(form, path) for form in _SPELLINGS for path in among)))
-            output = self._git.run(*_STATUS, "--", *spelled)
-            if output.ok:
-                return output.stdout
-        return self._git.must(*_STATUS)
 
     def _is_ours(self, path: str) -> bool:
         """True for what nobody but us has written, and so rides along with our commits."""

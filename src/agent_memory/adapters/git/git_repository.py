@@ -40,14 +40,8 @@ FORMER_PURGE = "runs/purge"
 class GitRepository:
     """`<root>/.git`, fit for use after `ready`."""
 
-    def __init__(
-        self,
-        git: GitProcess,
-        now_seconds: Callable[[], float] = time.time,
-        warn: Callable[[str], None] = lambda _: None,
-    ) -> None:
+    def __init__(self, git: GitProcess, warn: Callable[[str], None] = lambda _: None) -> None:
         self._git = git
-        self._now_seconds = now_seconds
         self._warn = warn
         self._directory = git.root / ".git"
 
@@ -67,8 +61,9 @@ class GitRepository:
             self._begin()
         self._wait_for_locks()
         problem = self._problem()
-        if problem is not None:
-            problem = self._problem_after_init()
+        if problem is not None and is_directory(str(self._directory)):
+            as_result(self._git.init)()  # whether it helped is what is asked next
+            problem = self._problem()
         if problem is not None:
             self._begin_afresh(problem)
         else:
@@ -114,13 +109,6 @@ class GitRepository:
                 return None
         return "the newest commit cannot be read"
 
-    def _problem_after_init(self) -> str | None:
-        """What is still wrong after `git init` over the damaged directory."""
-        if not is_directory(str(self._directory)):
-            return "it is no directory"
-        as_result(self._git.init)()  # whether it helped is what is asked next
-        return self._problem()
-
     def _mend_index(self) -> None:
         """A damaged index is moved aside and made anew from HEAD."""
         # All of it is read for that, and none of it told.
@@ -130,24 +118,17 @@ class GitRepository:
         index = self._directory / "index"
         if not exists(str(index)):
             raise failed(("ls-files",), read)
-        self._move_aside(index, self._directory / f"index.broken-{self._stamp()}")
+        _move_aside(index, self._directory / f"index.broken-{_stamp()}")
         if self._git.run("rev-parse", "--quiet", "--verify", "HEAD").ok:
             self._git.must("read-tree", "HEAD")
 
     def _begin_afresh(self, problem: str) -> None:
-        aside = self._git.root / f".git.broken-{self._stamp()}"
+        aside = self._git.root / f".git.broken-{_stamp()}"
         self._warn(
             f"The git history of the memories could not be read ({problem}). It was moved to {aside}; a new one begins."
         )
-        self._move_aside(self._directory, aside)
+        _move_aside(self._directory, aside)
         self._begin()
-
-    def _move_aside(self, source: Path, target: Path) -> None:
-        with as_store_io("move aside", str(source)):
-            move_file(str(source), str(target))
-
-    def _stamp(self) -> str:
-        return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self._now_seconds())) + f"-{os.urandom(3).hex()}"
 
     def _wait_for_locks(self) -> None:
         """Stale locks are removed; a living one is waited for, for a moment: then git itself says what is locked."""
@@ -157,6 +138,15 @@ class GitRepository:
         with as_store_io("unlock", str(self._directory)):
             while not remove_stale_locks(self._git.root, self._directory) and time.monotonic() < ends_at:
                 time.sleep(_LOCK_POLL_SECONDS)
+
+
+def _move_aside(source: Path, target: Path) -> None:
+    with as_store_io("move aside", str(source)):
+        move_file(str(source), str(target))
+
+
+def _stamp() -> str:
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + f"-{os.urandom(3).hex()}"
 
 
 # -- locks ------------------------------------------------------------------------------------------------------------

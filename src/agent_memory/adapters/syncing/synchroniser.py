@@ -25,6 +25,7 @@ from agent_memory.adapters.syncing.meeting import Meeting, meet, merge, refuse
 from agent_memory.adapters.syncing.remote import Remote, chosen_remote, keep_remote
 from agent_memory.domain.forgetting import EntryTombstone, ForgetTarget, SessionKey, SessionTombstone
 from agent_memory.domain.merging import Leaf, MergedTree, Synced, SyncRequest, count_notes, together
+from agent_memory.domain.recording.recorded_paths import BOOKKEEPING
 from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.errors import EntryNotFound, StateCorrupt, SyncRefused
 from agent_memory.formats.bookkeeping_json import SYNCED, TOMBSTONE, SyncAtWork, Tombstone
@@ -35,7 +36,6 @@ from agent_memory.results import as_result, unwrap
 SYNCED_FILE = "runs/synced.json"
 _ATTEMPTS = 8
 """How often another machine may push, or somebody here write, at the wrong moment."""
-_BOOKKEEPING = ("state", "usage")
 
 _NO_HISTORY = SyncRefused("this store has no history yet", "`memory sync --remote URL` without --dry-run begins one.")
 _DETACHED = SyncRefused(
@@ -144,7 +144,7 @@ class Synchroniser:
     def _record(self) -> None:
         """All that is on disk and may be recorded is."""
         unwrap(self.recorder.adopt_hand_edits())
-        unwrap(self.recorder.record(_BOOKKEEPING, "sync: what this machine knows of its notes"))
+        unwrap(self.recorder.record(BOOKKEEPING, "sync: what this machine knows of its notes"))
 
     # -- here ---------------------------------------------------------------------------------------------------------
 
