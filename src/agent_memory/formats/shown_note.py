@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent_memory.domain.entry import Meta, StoredEntry
-from agent_memory.domain.handover import Exchange, Handover
 from agent_memory.domain.history import Role
 from agent_memory.domain.injecting.assembling import Passage
 from agent_memory.domain.injecting.deliveries import unread_session
@@ -20,6 +19,7 @@ from agent_memory.domain.vocabulary import Kind, Origin
 from agent_memory.formats.neutral_markdown import neutral_body, neutral_line
 
 if TYPE_CHECKING:
+    from agent_memory.domain.handover import Exchange, Handover  # which reads sessions
     from agent_memory.domain.injecting.candidates import Shown
 
 TITLE_LEVEL = 3
