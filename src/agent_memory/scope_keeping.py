@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
@@ -16,9 +17,11 @@ from agent_memory.domain.run_log import LoggedRun, logged_actions, short_id
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.ports import Clock, RunLog
-from agent_memory.publishing import KeepSections
 from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.results import as_result, unwrap
+
+if TYPE_CHECKING:
+    from agent_memory.publishing import KeepSections
 
 
 @frozen
