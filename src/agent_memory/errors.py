@@ -36,8 +36,8 @@ class Error(Exception):
 
     def __str__(self) -> str:
         facts = {each.name: getattr(self, each.name) for each in fields(type(self))}
-        said = {name: "; ".join(fact) if isinstance(fact, tuple) else fact for name, fact in facts.items()}
-        return self.sentence.format(**said)
+        lists = [name for name, fact in facts.items() if isinstance(fact, tuple)]
+        return self.sentence.format(**facts | {name: _list(facts[name]) for name in lists})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Error) and type(self) is type(other) and self.args == other.args
