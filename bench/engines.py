@@ -40,7 +40,7 @@ class OwnIndex:
     """The index alone, words alone: what FTS5 and tantivy do."""
 
     def __init__(self, place: Path) -> None:
-        from agent_memory.adapters.database.note_index import note_index
+        from agent_memory.adapters.store.note_index import note_index
         from agent_memory.domain.searching.search import NoteFilter
         from agent_memory.domain.searching.terms import query_words
 

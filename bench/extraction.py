@@ -40,7 +40,7 @@ from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, SessionMethod, retrieval_of
-from agent_memory.domain.planning.salience import is_negated, statements
+from agent_memory.domain.text.salience import is_negated, statements
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.transcripts.turns import redact_history
 from agent_memory.domain.vocabulary import Harness

@@ -44,7 +44,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 COLD_INDEX = """
 import sys
 from pathlib import Path
-from agent_memory.adapters.database.note_index import note_index
+from agent_memory.adapters.store.note_index import note_index
 from agent_memory.domain.searching.search import NoteFilter
 from agent_memory.domain.searching.terms import query_words
 index = note_index(sys.argv[1])

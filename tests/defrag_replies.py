@@ -8,8 +8,8 @@ from random import Random
 
 from agent_memory.domain.actions import Action, Archive, Edit, Merge, Rename, Retag, Split, SplitPart
 from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.planning.salience import salient_tokens
 from agent_memory.domain.text.markdown import append_see_also, find_links, without_see_also
+from agent_memory.domain.text.salience import salient_tokens
 
 ALPHABET = (
     "alpha bravo charlie delta foxtrot golf hotel india juliet kilo lima mike november oscar papa quebec romeo sierra "

@@ -13,7 +13,7 @@ from agent_memory.domain.inbox_entry import (
     InlineNote,
     SessionFile,
 )
-from agent_memory.domain.queueing.inbox_rules import ID_CHARACTERS, LETTERS_AND_DIGITS, WORD_CHARACTERS
+from agent_memory.domain.inbox_rules import ID_CHARACTERS, LETTERS_AND_DIGITS, WORD_CHARACTERS
 from agent_memory.domain.vocabulary import Harness, Kind
 
 AT_MS = 1_770_993_005_123

@@ -11,8 +11,8 @@ import pytest
 from attrs import frozen
 
 from agent_memory import searching
-from agent_memory.adapters.database import following
-from agent_memory.adapters.database.store_database import DIRECTORY, JOURNAL, NAME
+from agent_memory.adapters.store import following
+from agent_memory.adapters.store.store_database import DIRECTORY, JOURNAL, NAME
 from agent_memory.app import open_memory
 from agent_memory.domain.searching.search import Mode, SearchRequest
 from agent_memory.domain.vocabulary import Kind

@@ -10,8 +10,8 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.database.note_index import NoteIndex
 from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.store.note_index import NoteIndex
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta
 from agent_memory.domain.searching.search import Matches, NoteFilter, Refreshed

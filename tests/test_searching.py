@@ -13,9 +13,9 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.database.note_index import NoteIndex
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.embedding import IndexedMeanings
+from agent_memory.adapters.store.note_index import NoteIndex
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.note_draft import Caller

@@ -19,9 +19,9 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.disk.paths import exists, is_directory, real_root
+from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.adapters.surroundings.config_files import Effective, load_config
-from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.adapters.surroundings.system_clock import SystemClock
 from agent_memory.config import Config
 from agent_memory.domain.command import BUILTIN
@@ -36,7 +36,6 @@ from agent_memory.wording import warning_of
 if TYPE_CHECKING:
     from threading import Event
 
-    from agent_memory.adapters.database.note_index import NoteIndex
     from agent_memory.adapters.doctor.doctor import Doctor
     from agent_memory.adapters.embedding import IndexedMeanings
     from agent_memory.adapters.forgetting.forgetter import Forgetter, Found
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
     from agent_memory.adapters.scheduling.scheduling import Scheduling
     from agent_memory.adapters.setup.installation import Installation
+    from agent_memory.adapters.store.note_index import NoteIndex
     from agent_memory.adapters.surroundings.places import PlacesFiles
     from agent_memory.adapters.surroundings.repository import Repository
     from agent_memory.adapters.targets import TargetFiles
@@ -190,7 +190,7 @@ class Memory:
 
     @cached_property
     def index(self) -> NoteIndex:
-        from agent_memory.adapters.database.note_index import NoteIndex
+        from agent_memory.adapters.store.note_index import NoteIndex
 
         return NoteIndex(self.store.database, self.store.files)
 

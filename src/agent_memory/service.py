@@ -8,7 +8,10 @@ from attrs import evolve, frozen
 from returns.result import Failure
 
 from agent_memory.domain.change import Create, Replace, Restore, Retire, Together
-from agent_memory.domain.editing import (
+from agent_memory.domain.entry import Listed, Listings, MemoryEntry, Meta, Source, StoredEntry, reads_of
+from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
+from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_description, stored_tags, taken_ids
+from agent_memory.domain.planning.editing import (
     EDITABLE as EDITABLE,
     edited_title,
     kept_description,
@@ -16,9 +19,6 @@ from agent_memory.domain.editing import (
     promoted,
     trusted_after,
 )
-from agent_memory.domain.entry import Listed, Listings, MemoryEntry, Meta, Source, StoredEntry, reads_of
-from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
-from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_description, stored_tags, taken_ids
 from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.similarity import Subject
 from agent_memory.domain.tagging import TagVocabulary

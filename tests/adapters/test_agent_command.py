@@ -335,7 +335,7 @@ class TestChoice:
         assert error.problems[0].startswith(problem)
 
     def test_without_a_home_there_is_no_private_directory(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("agent_memory.adapters.surroundings.root._home_in_password_database", lambda: "")
+        monkeypatch.setattr("agent_memory.adapters.disk.root._home_in_password_database", lambda: "")
         assert open_agent(LlmConfig(command="x"), TemporarySpendLedger(), FixedClock(), {}) == Failure(HomeUnknown())
 
 

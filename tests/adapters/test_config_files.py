@@ -151,7 +151,7 @@ def test_a_link_that_leads_nowhere_is_not_a_missing_config_p6(home: Path, projec
 
 
 def test_without_a_home_the_environment_can_name_the_root(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent_memory.adapters.surroundings.root._home_in_password_database", lambda: "")
+    monkeypatch.setattr("agent_memory.adapters.disk.root._home_in_password_database", lambda: "")
     assert load_config({}, str(project)) == Failure(HomeUnknown())
     effective = load_config({"AGENT_MEMORY_ROOT": "/r"}, None).unwrap()
     assert effective.config.storage.root == "/r"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.adapters.database.note_index import NoteIndex, note_index
 from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.store.note_index import NoteIndex, note_index
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.searching.search import Matches, NearNote, NoteFilter, NoteLink, Relation
 from agent_memory.domain.searching.terms import query_words

@@ -18,11 +18,11 @@ from pathlib import Path
 import pytest
 from returns.result import Failure
 
-from agent_memory.adapters.database import following, store_database
-from agent_memory.adapters.database.note_index import MADE_ANEW, NoteIndex, note_index
-from agent_memory.adapters.database.store_database import DIRECTORY, NAME
 from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.store import following, store_database
 from agent_memory.adapters.store.entry_files import read_image
+from agent_memory.adapters.store.note_index import MADE_ANEW, NoteIndex, note_index
+from agent_memory.adapters.store.store_database import DIRECTORY, NAME
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.searching.search import NoteFilter, Refreshed
 from agent_memory.domain.searching.terms import query_words
@@ -480,8 +480,8 @@ def test_two_that_refresh_at_once_keep_each_note_once(root: Path, topics: Path, 
 
 INTERRUPTED = """
 import os, signal, sys
-from agent_memory.adapters.database import following, taking_in
-from agent_memory.adapters.database.note_index import note_index
+from agent_memory.adapters.store import following, taking_in
+from agent_memory.adapters.store.note_index import note_index
 
 following._BATCH = 5
 at, where = int(sys.argv[2]), getattr(taking_in, sys.argv[3])
@@ -554,7 +554,7 @@ def test_what_cannot_be_read_is_counted_before_it_is_tried(
 
 OPENS = """
 import sys
-from agent_memory.adapters.database.note_index import note_index
+from agent_memory.adapters.store.note_index import note_index
 from agent_memory.domain.searching.search import NoteFilter
 sys.stdin.readline()
 index = note_index(sys.argv[1])

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from returns.result import Success
 
-from agent_memory.adapters.database import following
-from agent_memory.adapters.database.note_index import NoteIndex, note_index
 from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.store import following
+from agent_memory.adapters.store.note_index import NoteIndex, note_index
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listing
 from agent_memory.domain.searching.search import NoteFilter

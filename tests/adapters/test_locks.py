@@ -117,7 +117,7 @@ class TestKernelLocks(LocksContract):
     def test_without_a_home_there_is_one_clear_error(
         self, tmp_path: Path, home: dict[str, str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("agent_memory.adapters.surroundings.root._home_in_password_database", lambda: "")
+        monkeypatch.setattr("agent_memory.adapters.disk.root._home_in_password_database", lambda: "")
         locks = KernelLocks(tmp_path, home)
         with locks.run() as run, locks.write() as write:
             assert (run, write) == (Failure(HomeUnknown()), Failure(HomeUnknown()))
@@ -125,7 +125,7 @@ class TestKernelLocks(LocksContract):
     def test_without_home_in_the_environment_the_locks_are_those_of_the_persons_home(
         self, root: Path, home: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("agent_memory.adapters.surroundings.root._home_in_password_database", lambda: str(home))
+        monkeypatch.setattr("agent_memory.adapters.disk.root._home_in_password_database", lambda: str(home))
         with KernelLocks(root).run(), KernelLocks(root, {}).run() as held:
             assert isinstance(held.failure(), Busy)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from agent_memory.domain.planning.directives import directive_sentences, is_directive
+from agent_memory.domain.text.directives import directive_sentences, is_directive
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.queueing.inbox_rules import is_plain_name
+from agent_memory.domain.inbox_rules import is_plain_name
 from agent_memory.domain.redaction import redact, redact_path, redact_with_paths
 from fixtures.secret_samples import SAMPLES, Sample, base62
 

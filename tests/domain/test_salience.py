@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.planning.salience import (
+from agent_memory.domain.text.salience import (
     actionable_tokens,
     lost_salience,
     salient_tokens,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.planning.salience import statements
+from agent_memory.domain.text.salience import statements
 
 
 def test_sentences_and_list_items_come_one_by_one_without_their_marks() -> None:

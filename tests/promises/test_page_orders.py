@@ -21,7 +21,7 @@ from attrs import field, frozen
 
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.instants import DAY_MS, iso_of
-from agent_memory.domain.planning.directives import in_plain_letters
+from agent_memory.domain.text.directives import in_plain_letters
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Kind, Origin
 from claude_transcripts import Conversation, calls

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent_memory import app, searching
-from agent_memory.adapters.database import following
-from agent_memory.adapters.database.note_index import note_index
+from agent_memory.adapters.store import following
+from agent_memory.adapters.store.note_index import note_index
 from agent_memory.surfaces.cli.main import main
 from memory_process import Memory
 

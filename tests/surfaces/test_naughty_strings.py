@@ -17,7 +17,7 @@ from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import EntryInvalid, InboxEntryInvalid, StateInvalid, UsageInvalid
 from agent_memory.formats.note import parse_note
-from agent_memory.surfaces.cli.arguments import tags_of
+from agent_memory.surfaces.arguments import tags_of
 from agent_memory.surfaces.cli.capture import put_note
 from memory_process import Memory
 

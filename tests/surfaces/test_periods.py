@@ -7,7 +7,7 @@ import pytest
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, ms_of
 from agent_memory.domain.note_draft import Expiry
 from agent_memory.errors import UsageInvalid
-from agent_memory.surfaces.cli.arguments import expiry_of
+from agent_memory.surfaces.arguments import expiry_of
 from agent_memory.surfaces.cli.dialogue import age_of, short_age, time_until
 
 NOW_MS = ms_of("2026-02-13T14:30:00") or 0

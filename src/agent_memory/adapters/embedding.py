@@ -26,7 +26,7 @@ from attrs import frozen
 from returns.result import Failure
 
 from agent_memory.adapters.disk.paths import as_store_io
-from agent_memory.adapters.surroundings.root import local_state_directory
+from agent_memory.adapters.disk.root import local_state_directory
 from agent_memory.domain.searching.search import Nearness, Vectors
 from agent_memory.domain.similarity import packed
 from agent_memory.errors import Error

@@ -28,8 +28,8 @@ from agent_memory.adapters.disk.durable import (
     write_new_file,
 )
 from agent_memory.adapters.disk.paths import is_directory, read_image, store_io
+from agent_memory.adapters.disk.root import local_state_directory
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree, work_tree_above
-from agent_memory.adapters.surroundings.root import local_state_directory
 from agent_memory.domain.section import Target, TargetFile
 from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE

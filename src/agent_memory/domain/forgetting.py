@@ -14,11 +14,11 @@ from typing import Literal
 from attrs import evolve, field, frozen
 
 from agent_memory.domain.change import Dropped
-from agent_memory.domain.defragging.information import KEPT_SHARE, Line, claims_among, distinct_lines
 from agent_memory.domain.entry import MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.history import History
 from agent_memory.domain.instants import Instant
 from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
+from agent_memory.domain.planning.information import KEPT_SHARE, Line, claims_among, distinct_lines
 from agent_memory.domain.recording.commit_message import one_word
 from agent_memory.domain.text.ids import EntryId
 from agent_memory.domain.text.markdown import append_see_also, find_links, without_see_also

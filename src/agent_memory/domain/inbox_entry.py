@@ -7,8 +7,7 @@ from typing import Annotated, Literal, get_args
 
 from attrs import field, frozen
 
-from agent_memory.domain.instants import Instant
-from agent_memory.domain.queueing.inbox_rules import (
+from agent_memory.domain.inbox_rules import (
     MAX_PATH_BYTES,
     commit_problem,
     id_problem,
@@ -19,6 +18,7 @@ from agent_memory.domain.queueing.inbox_rules import (
     version_problem,
     word_problem,
 )
+from agent_memory.domain.instants import Instant
 from agent_memory.domain.vocabulary import Harness, Kind
 
 MAX_TITLE_CHARS = 200

@@ -7,8 +7,8 @@ from typing import Annotated, Literal, TypeAlias, get_args
 from attrs import field, frozen
 
 from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.domain.inbox_rules import id_problem, shown
 from agent_memory.domain.instants import Instant
-from agent_memory.domain.queueing.inbox_rules import id_problem, shown
 
 _SPARSE = {"sparse": True}
 

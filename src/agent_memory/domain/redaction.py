@@ -16,6 +16,9 @@ from agent_memory.domain.redacting.coats import encoded_spans, escaped_spans, wr
 from agent_memory.domain.redacting.keyword_search import KeywordSearch, lowered
 from agent_memory.domain.redacting.rule import Rule, Span
 from agent_memory.domain.redacting.tokens import TOKENS, VENDORS
+from agent_memory.domain.text.plain_text import one_line
+
+_UNBOUNDED_CHARS = 1_000_000
 
 RULES: tuple[Rule, ...] = (*TOKENS, *ADDRESSES, *VENDORS, *HEADERS, *ASSIGNMENTS)
 """Best-informed first: where two find the same secret, the earlier one names it."""
@@ -188,6 +191,11 @@ _NAME_TELLS = re.compile(r"=[^=]{4}|[\w+-]{20}")
 """The same of one part."""
 _NAME_CHARS = 1_000
 """No file has a longer name, and what is longer was looked at as text."""
+
+
+def stored_line(text: str, max_chars: int = _UNBOUNDED_CHARS) -> str:
+    """One clean line without secrets, at most `max_chars` characters."""
+    return one_line(redact(one_line(text, _UNBOUNDED_CHARS)).text, max_chars)
 
 
 def redact_path(path: str) -> str:

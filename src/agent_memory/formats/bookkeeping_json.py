@@ -24,12 +24,12 @@ from typing import Annotated, Any
 from attrs import field, frozen
 
 from agent_memory.domain.agent_request import DaySpend, Spend
-from agent_memory.domain.defragging.information import lines_of
 from agent_memory.domain.forgetting import EntryTombstone, SessionKey, SessionTombstone, StateTombstone, TraceWords
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.instants import Instant
 from agent_memory.domain.json_shape import Json
 from agent_memory.domain.note_draft import MAX_VALUE_BYTES, StateValue, key_problem
+from agent_memory.domain.planning.information import lines_of
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run_log import Undoing, UndoneMark
 from agent_memory.domain.tagging import TagVocabulary

@@ -13,8 +13,7 @@ from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, Usage
 from agent_memory.domain.findings import Finding
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.planning.drafts import stored_line
-from agent_memory.domain.redaction import redact
+from agent_memory.domain.redaction import redact, stored_line
 from agent_memory.domain.text.markdown import derive_description
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Sensitivity

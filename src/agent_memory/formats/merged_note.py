@@ -8,18 +8,10 @@ from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.merging import MergedText, Versions, merged_meta, merged_text, versions_of
 from agent_memory.domain.text.markdown import derive_description
-from agent_memory.formats.frontmatter import (
-    NotReadable,
-    Plain,
-    canonical_body,
-    flow_text,
-    has_conflict,
-    join_note,
-    read_values,
-    split_note,
-)
+from agent_memory.formats.frontmatter import canonical_body, has_conflict, join_note, read_values, split_note
 from agent_memory.formats.note import META_FIELDS, parse_note, render_note
 from agent_memory.formats.yaml_block import comment_lines, edit_block
+from agent_memory.formats.yaml_scalars import NotReadable, Plain, flow_text
 
 _KNOWN = tuple(field.key for field in META_FIELDS)
 

@@ -19,19 +19,8 @@ from agent_memory.domain.text.markdown import derive_description, derive_title
 from agent_memory.domain.text.tags import normal_tag, normal_tags
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.errors import EntryUnreadable
-from agent_memory.formats.frontmatter import (
-    NoteParts,
-    NotReadable,
-    Plain,
-    canonical_body,
-    flow_text,
-    has_conflict,
-    join_note,
-    read_values,
-    split_note,
-    text_scalar,
-    well_formed,
-)
+from agent_memory.formats.frontmatter import NoteParts, canonical_body, has_conflict, join_note, read_values, split_note
+from agent_memory.formats.yaml_scalars import NotReadable, Plain, flow_text, text_scalar, well_formed
 
 _EARLIEST_MS, _LATEST_MS = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to 9999
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")

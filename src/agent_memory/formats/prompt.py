@@ -14,8 +14,7 @@ from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.instants import DAY_MS, iso_of
-from agent_memory.domain.planning.drafts import stored_line
-from agent_memory.domain.redaction import redact_path
+from agent_memory.domain.redaction import redact_path, stored_line
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.pasted_reviews import marked_review
 from agent_memory.domain.transcripts.windows import MIN_WINDOW_CHARS, turn_chars

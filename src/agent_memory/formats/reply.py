@@ -18,16 +18,16 @@ from attrs import evolve, fields, frozen, has
 
 from agent_memory.domain.actions import KINDS, Action, DefragProposal, Edit, Merge, Split, ids_of, kind_of
 from agent_memory.domain.change import Dropped
+from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
-from agent_memory.domain.queueing.inbox_rules import shown
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import ReplyRefused
-from agent_memory.formats.frontmatter import well_formed
 from agent_memory.formats.json_codec import value_of
 from agent_memory.formats.strict_json import MAX_DEPTH, InvalidValue, NotJson, load_json
+from agent_memory.formats.yaml_scalars import well_formed
 from agent_memory.results import as_result
 
 MAX_ENTRIES = 50

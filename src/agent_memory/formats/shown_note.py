@@ -11,7 +11,7 @@ from agent_memory.domain.history import Role
 from agent_memory.domain.injecting.assembling import Passage
 from agent_memory.domain.injecting.deliveries import unread_session
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.planning.directives import is_directive
+from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.resuming import NAMES
 from agent_memory.domain.text.markdown import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS, CheckBoxes, check_boxes

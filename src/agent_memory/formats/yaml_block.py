@@ -30,7 +30,7 @@ from ruamel.yaml.tokens import (
     Token,
 )
 
-from agent_memory.formats.frontmatter import NotReadable, Plain, flow_text, plain_value, read_values, text_scalar
+from agent_memory.formats.yaml_scalars import NotReadable, Plain, flow_text, plain_value, text_scalar
 
 MAX_DEPTH = 8
 _STARTS = (BlockMappingStartToken, BlockSequenceStartToken, FlowMappingStartToken, FlowSequenceStartToken)
@@ -82,6 +82,10 @@ class _Scanner(Scanner):
 def plain_pairs(node: MappingNode | None) -> dict[str, Plain]:
     """The keys of a mapping and their bare values."""
     return {} if node is None else {key.value: plain(value) for key, value in node.value}
+
+
+def _values(block: str) -> dict[str, Plain]:
+    return plain_pairs(read_block(block))
 
 
 def plain(node: Node) -> Plain:
@@ -149,14 +153,14 @@ def edit_block(block: str, changes: Mapping[str, str], order: Sequence[str]) -> 
     A key that is there keeps its place; a comment stays on its line where the value is on that line too, and else moves above the
     key. A new key stands after the last one that precedes it in `order`. All other keys, comments, quoting and spacing
     stay. Where the block is written in a way that cannot be edited so (all of it in braces, say), it is written anew, one line a
-    key in the same order, comments first. The block must be one that `read_values` reads.
+    key in the same order, comments first. The block must be one that `read_block` reads.
     """
-    wanted = {**read_values(block), **{key: read_values(_written(key, text))[key] for key, text in changes.items()}}
+    wanted = {**_values(block), **{key: _values(_written(key, text))[key] for key, text in changes.items()}}
     edited = block if block.endswith("\n") or not block else f"{block}\n"
     try:
         for key, text in changes.items():
             edited = _with_key(edited, key, text, order)
-        if read_values(edited) == wanted:
+        if _values(edited) == wanted:
             return edited
     except NotReadable:
         pass

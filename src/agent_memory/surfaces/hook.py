@@ -11,12 +11,12 @@ import sys
 import time
 
 from agent_memory.adapters.disk.json_lite import json_object, scan_json, scan_members
+from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.inbox.inbox_put import INBOX, put_text
 from agent_memory.adapters.surroundings.configured_root import root_and_doubt
 from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call
 from agent_memory.adapters.surroundings.repository import read_repository
-from agent_memory.adapters.surroundings.root import home_of
-from agent_memory.domain.queueing.inbox_rules import is_plain_name
+from agent_memory.domain.inbox_rules import is_plain_name
 from agent_memory.domain.queueing.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, session_event
 
 TYPE_CHECKING = False

@@ -10,9 +10,9 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters import embedding
-from agent_memory.adapters.database.note_index import NoteIndex
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.embedding import IndexedMeanings
+from agent_memory.adapters.store.note_index import NoteIndex
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.searching.search import Nearness, Vectors

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.defragging.changed_claims import Untrusted, origin_of_fresh_text, untrusted_entries
 from agent_memory.domain.entry import StoredEntry
+from agent_memory.domain.planning.changed_claims import Untrusted, origin_of_fresh_text, untrusted_entries
 from agent_memory.domain.vocabulary import Origin, Sensitivity
 from defrag_entries import note
 

@@ -7,10 +7,10 @@ import re
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from agent_memory.domain.defragging.information import information_problems, lost_content
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.planning.salience import salient_tokens
+from agent_memory.domain.planning.information import information_problems, lost_content
 from agent_memory.domain.text.markdown import derive_description
+from agent_memory.domain.text.salience import salient_tokens
 
 
 def entry(title: str, body: str, description: str | None = None) -> MemoryEntry:

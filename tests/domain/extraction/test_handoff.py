@@ -7,7 +7,7 @@ from agent_memory.domain.extraction.extract import extracted
 from agent_memory.domain.history import History, ToolCall
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.plan import ChangeSet
-from agent_memory.domain.planning.salience import lost_salience
+from agent_memory.domain.text.salience import lost_salience
 from agent_memory.domain.vocabulary import Kind
 from conversations import EDIT, MUCH_LATER_MS, STARTED_AT_MS, agent, history, tool, user, work_on
 

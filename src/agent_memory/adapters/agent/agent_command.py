@@ -16,8 +16,8 @@ from agent_memory.adapters.agent.child_process import MAX_STDOUT_BYTES, Finished
 from agent_memory.adapters.agent.chosen_command import REDACTED, AgentCommand, choose_command, secrets_of, shown_command
 from agent_memory.adapters.disk.durable import DIRECTORY_MODE, make_directories, replace_file
 from agent_memory.adapters.disk.paths import store_io
+from agent_memory.adapters.disk.root import home_of, local_state_directory
 from agent_memory.adapters.surroundings.own_calls import CHILD_MARK, DEPTH_VARIABLE
-from agent_memory.adapters.surroundings.root import home_of, local_state_directory
 from agent_memory.config import LlmConfig
 from agent_memory.domain.agent_request import AgentReply, AgentRequest
 from agent_memory.domain.command import PRIVATE_DIRECTORY, failure_cause, message_cause

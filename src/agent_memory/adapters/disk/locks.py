@@ -19,7 +19,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import FILE_MODE, make_directories
 from agent_memory.adapters.disk.paths import as_store_io, close_quietly, real_root
-from agent_memory.adapters.surroundings.root import home_of, local_state_directory
+from agent_memory.adapters.disk.root import home_of, local_state_directory
 from agent_memory.errors import Busy, Error, HomeUnknown, StoreIo
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from attrs import frozen
 from returns.result import Result
 
 from agent_memory.adapters.disk.paths import FileImage, exists, is_directory
+from agent_memory.adapters.disk.root import home_of, local_state_directory
 from agent_memory.adapters.disk.root_files import names_below
 from agent_memory.adapters.doctor.doctor import Doctor, pinned_outside, read_copies, read_notes
 from agent_memory.adapters.doctor.files import Found, RepairLog, repair_files, walk
@@ -19,7 +20,6 @@ from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
 from agent_memory.adapters.records.health_files import unrecorded_writes
 from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, TOPICS, read_image, understand
 from agent_memory.adapters.store.transaction import Transactions
-from agent_memory.adapters.surroundings.root import home_of, local_state_directory
 from agent_memory.domain.change import Receipt, Retire
 from agent_memory.domain.defragging.tidied import expired_archivings
 from agent_memory.domain.doctor.catalogue import Repair

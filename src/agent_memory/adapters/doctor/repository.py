@@ -19,7 +19,8 @@ from agent_memory.domain.doctor.catalogue import Finding, trouble
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ERRORS
-from agent_memory.formats.frontmatter import NotReadable, split_note
+from agent_memory.formats.frontmatter import split_note
+from agent_memory.formats.yaml_scalars import NotReadable
 from agent_memory.ports import Locks
 from agent_memory.results import unwrap
 from agent_memory.wording import describe

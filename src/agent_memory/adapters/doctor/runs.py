@@ -11,11 +11,11 @@ from pathlib import Path
 from returns.result import Result
 
 from agent_memory.adapters.agent.chosen_command import choose_command, shown_command, uses_builtin
+from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.doctor.files import Found
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_reading import failed_entries, pending_in
 from agent_memory.adapters.records.health_files import hook_log_of
-from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.config import LlmConfig, ScheduleConfig
 from agent_memory.domain.agent_request import Spend, day_of
 from agent_memory.domain.doctor import catalogue as of

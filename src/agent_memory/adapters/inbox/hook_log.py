@@ -10,7 +10,7 @@ import time
 
 from agent_memory.adapters.disk.durable import FILE_MODE, append_line, make_directories, make_room
 from agent_memory.adapters.disk.json_lite import json_object
-from agent_memory.adapters.surroundings.root import local_state_directory
+from agent_memory.adapters.disk.root import local_state_directory
 
 FILE_NAME = "hook-log.jsonl"
 PREVIOUS_NAME = "hook-log.previous.jsonl"

@@ -13,12 +13,12 @@ from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import as_store_io
+from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.inbox.hook_log import FILE_NAME, PREVIOUS_NAME, hook_log_directories
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.inbox.inbox_reading import failed_entries, last_captures
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
 from agent_memory.adapters.records.run_log_files import RunLogFiles
-from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.agent_request import day_of, spend_on
 from agent_memory.domain.health import Health, HookProblem, LastRun
 from agent_memory.domain.instants import ms_of

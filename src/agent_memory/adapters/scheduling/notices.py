@@ -3,7 +3,7 @@
 import os
 
 from agent_memory.adapters.disk.durable import read_loosely
-from agent_memory.adapters.surroundings.root import local_state_directory
+from agent_memory.adapters.disk.root import local_state_directory
 
 COMMAND, SESSION = "command", "session"
 _MAX_CHARS = 500

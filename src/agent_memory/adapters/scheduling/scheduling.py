@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from attrs import evolve, frozen
 from returns.result import Failure
 
+from agent_memory.adapters.disk.root import ROOT_VARIABLE
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState, interval_hours
 from agent_memory.adapters.setup.installation import root_without
 from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState, carry_out
-from agent_memory.adapters.surroundings.root import ROOT_VARIABLE
 from agent_memory.adapters.surroundings.shipped_files import places_of, read_shipped
 from agent_memory.config import ScheduleConfig
 from agent_memory.domain.installing.plan import FileEdit, PlannedFile, sha256_of

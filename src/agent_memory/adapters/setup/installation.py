@@ -13,11 +13,11 @@ from attrs import evolve, frozen
 from returns.result import Failure, Result
 
 from agent_memory.adapters.disk.paths import lies_there, read_image, store_io
+from agent_memory.adapters.disk.root import ROOT_VARIABLE, config_path
 from agent_memory.adapters.git.git_history import tracking_of
 from agent_memory.adapters.setup.self_tests import SelfTests
 from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState, carry_out, without_empty
 from agent_memory.adapters.surroundings.config_files import DEFAULT, load_config, parse_config
-from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path
 from agent_memory.adapters.surroundings.shipped_files import places_of, read_shipped
 from agent_memory.adapters.targets import TargetFiles, told_path
 from agent_memory.config import Config

@@ -14,7 +14,7 @@ from typing import Any
 from attrs import frozen
 
 from agent_memory.adapters.disk.durable import fsync_directory
-from agent_memory.adapters.surroundings.root import ROOT_VARIABLE
+from agent_memory.adapters.disk.root import ROOT_VARIABLE
 from agent_memory.domain.installing.plan import SelfTestResult
 from agent_memory.domain.installing.wanted import DIRECTORY, SESSION, SelfTest
 from agent_memory.domain.json_shape import is_list, is_object

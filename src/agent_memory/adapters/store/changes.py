@@ -10,11 +10,11 @@ from typing import assert_never
 
 from attrs import evolve, frozen
 
-from agent_memory.adapters.database.following import FollowedFiles
 from agent_memory.adapters.disk.paths import is_plain_name
 from agent_memory.adapters.disk.root_files import names_below
 from agent_memory.adapters.store.draft import Draft
 from agent_memory.adapters.store.entry_files import ARCHIVE, RUNS, TOPICS, entry_or_none, tiers_in, understand
+from agent_memory.adapters.store.following import FollowedFiles
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.change import (
     Applied,

@@ -8,9 +8,9 @@ from copy import copy
 from functools import cache
 from operator import attrgetter
 
-from agent_memory.adapters.database.following import FollowedFiles, version_ms
 from agent_memory.adapters.disk.root_files import names_below
 from agent_memory.adapters.store.entry_files import ARCHIVE, read_image
+from agent_memory.adapters.store.following import FollowedFiles, version_ms
 from agent_memory.domain.entry import Listed, UnreadableFile, folded_ids
 from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash, hash_of
 from agent_memory.domain.text.file_name import folded_name, id_in_name

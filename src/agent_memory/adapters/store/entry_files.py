@@ -15,7 +15,7 @@ from agent_memory.adapters.disk import paths
 from agent_memory.adapters.disk.paths import FileImage, as_store_io, directory_in, look_of, oddity, path_in, store_io
 from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
 from agent_memory.domain.recording.file_change import content_hash
-from agent_memory.domain.text.file_name import is_note_name
+from agent_memory.domain.text.file_name import id_in_name, is_note_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.text.markdown import body_hash
 from agent_memory.domain.tiers import TIERS_FILE, TierList
@@ -32,6 +32,9 @@ RUNS = "runs"
 TRANSACTION = ".transaction"
 JOURNAL = f"{TRANSACTION}/journal.json"
 """It exists while a batch is on its way, or was when its process died."""
+
+Seen = Listed | UnreadableFile
+"""What is known of one file of a note."""
 
 MAX_FILE_BYTES = 4 << 20
 """A larger file is no memory entry: it is neither read nor moved."""
@@ -199,3 +202,29 @@ def is_text(path: str) -> bool:
 def printable(path: str) -> str:
     """A name as it may be shown."""
     return os.fsencode(path).decode("utf-8", "replace")
+
+
+@frozen
+class ReadFile:
+    """A file as it was read just now; without a hash it is gone, or could not be read."""
+
+    path: str
+    look: int | None = None
+    """None where it is not to be believed."""
+    hash: str | None = None
+    stored: StoredEntry | None = None
+    trouble: UnreadableFile | None = None
+
+    @property
+    def seen(self) -> Seen | None:
+        return self.trouble if self.stored is None else self.stored.listed
+
+    @property
+    def is_unread(self) -> bool:
+        return self.hash is None and self.trouble is not None
+
+
+def standing(provisional: bool, id: str, path: str) -> tuple[bool, bool, str]:
+    """Of several files with one id the one with the least of these is the entry: the one that states the id and bears it in its
+    name. Copies that synchronising programs make have it in the middle of theirs."""
+    return (provisional, id_in_name(path.rpartition("/")[2]) != id, path)

@@ -49,10 +49,10 @@ from agent_memory.results import as_result, unwrap
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent_memory.adapters.database.following import FollowedFiles
-    from agent_memory.adapters.database.store_database import StoreDatabase
     from agent_memory.adapters.store.changes import Decided
     from agent_memory.adapters.store.draft import Draft
+    from agent_memory.adapters.store.following import FollowedFiles
+    from agent_memory.adapters.store.store_database import StoreDatabase
     from agent_memory.domain.change import Change, Receipt, Together
     from agent_memory.domain.tiers import TierList
     from agent_memory.domain.undo_run import Footprint
@@ -75,14 +75,14 @@ class StoreFiles:
     @cached_property
     def database(self) -> StoreDatabase:
         """What is derived from the notes."""
-        from agent_memory.adapters.database.store_database import StoreDatabase
+        from agent_memory.adapters.store.store_database import StoreDatabase
 
         return StoreDatabase(self._root)
 
     @cached_property
     def files(self) -> FollowedFiles:
         """Those of the notes, as listings and searches follow them."""
-        from agent_memory.adapters.database.following import FollowedFiles
+        from agent_memory.adapters.store.following import FollowedFiles
 
         return FollowedFiles(self.database)
 

@@ -14,7 +14,7 @@ from attrs import evolve, field, frozen
 from returns.result import Failure
 
 from agent_memory.adapters.disk.paths import read_image, store_io
-from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path, home_of, storage_root
+from agent_memory.adapters.disk.root import ROOT_VARIABLE, config_path, home_of, storage_root
 from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.plain_text import one_line

@@ -8,7 +8,7 @@ import stat
 
 from agent_memory.adapters.disk.durable import close_quietly
 from agent_memory.adapters.disk.json_lite import scan_json
-from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path, data_root, storage_root
+from agent_memory.adapters.disk.root import ROOT_VARIABLE, config_path, data_root, storage_root
 from agent_memory.domain.json_shape import is_object
 
 TYPE_CHECKING = False

@@ -10,7 +10,7 @@ from attrs import field, frozen
 
 from agent_memory.adapters.disk.durable import FILE_MODE, create_file, make_directories, replace_file
 from agent_memory.adapters.disk.paths import as_store_io, read_image
-from agent_memory.adapters.surroundings.root import local_state_directory
+from agent_memory.adapters.disk.root import local_state_directory
 from agent_memory.errors import StateCorrupt, StoreIo
 from agent_memory.results import as_result
 

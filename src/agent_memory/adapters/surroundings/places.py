@@ -9,8 +9,8 @@ import os
 from _blake2 import blake2b
 
 from agent_memory.adapters.disk.durable import make_directories, replace_loosely
+from agent_memory.adapters.disk.root import home_of, local_state_directory
 from agent_memory.adapters.surroundings.repository import Repository, read_repository
-from agent_memory.adapters.surroundings.root import home_of, local_state_directory
 from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
 
 TYPE_CHECKING = False

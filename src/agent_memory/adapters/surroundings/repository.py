@@ -9,8 +9,8 @@ import os
 import stat
 
 from agent_memory.adapters.disk.durable import close_quietly
-from agent_memory.adapters.surroundings.root import home_of
-from agent_memory.domain.queueing.inbox_rules import commit_problem, ref_problem
+from agent_memory.adapters.disk.root import home_of
+from agent_memory.domain.inbox_rules import commit_problem, ref_problem
 from agent_memory.domain.queueing.scope import (
     GLOBAL_SCOPE,
     chosen_remote,

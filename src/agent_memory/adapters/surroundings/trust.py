@@ -14,8 +14,8 @@ from typing import Annotated
 from attrs import frozen
 
 from agent_memory.adapters.disk.locks import file_lock
+from agent_memory.adapters.disk.root import local_state_directory
 from agent_memory.adapters.disk.root_files import JsonFile
-from agent_memory.adapters.surroundings.root import local_state_directory
 from agent_memory.domain.instants import Instant
 from agent_memory.formats.json_codec import Format
 

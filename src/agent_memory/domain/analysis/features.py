@@ -18,8 +18,8 @@ from agent_memory.domain.analysis.claims import (
 )
 from agent_memory.domain.entry import Meta, StoredEntry, Usage
 from agent_memory.domain.findings import Profile
-from agent_memory.domain.planning.salience import statements
 from agent_memory.domain.text.markdown import find_code, find_links, without_links, without_see_also
+from agent_memory.domain.text.salience import statements
 from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Origin, Sensitivity
 

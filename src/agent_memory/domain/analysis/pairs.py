@@ -12,7 +12,7 @@ from attrs import frozen
 from agent_memory.domain.analysis.claims import QUESTIONS, Assertion, Claim
 from agent_memory.domain.analysis.features import Features, across_scopes, in_precedence, same_reach, slices, stars
 from agent_memory.domain.findings import Finding, FindingKind
-from agent_memory.domain.planning.drafts import stored_line
+from agent_memory.domain.redaction import stored_line
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Origin
 
 # -- contradictions -------------------------------------------------------------------------------------------------

@@ -32,17 +32,15 @@ from agent_memory.domain.actions import (
     kind_of,
 )
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Restore, Retire
-from agent_memory.domain.defragging.changed_claims import (
+from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry, reads_of
+from agent_memory.domain.plan import max_changes
+from agent_memory.domain.planning.changed_claims import (
     Untrusted,
     invented_words,
     origin_of_fresh_text,
     swapped_words,
     untrusted_entries,
 )
-from agent_memory.domain.defragging.information import information_problems, loss_problems, said_by
-from agent_memory.domain.editing import kept_description
-from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry, reads_of
-from agent_memory.domain.plan import max_changes
 from agent_memory.domain.planning.drafts import (
     MAX_BODY_CHARS,
     Refused,
@@ -52,7 +50,6 @@ from agent_memory.domain.planning.drafts import (
     link_body,
     stored_body,
     stored_description,
-    stored_line,
     stored_refusal,
     stored_subject,
     stored_tags,
@@ -62,12 +59,15 @@ from agent_memory.domain.planning.drafts import (
     why_untouchable,
     with_links,
 )
+from agent_memory.domain.planning.editing import kept_description
+from agent_memory.domain.planning.information import information_problems, loss_problems, said_by
 from agent_memory.domain.planning.origin import with_source
-from agent_memory.domain.planning.salience import salient_tokens, statements
+from agent_memory.domain.redaction import stored_line
 from agent_memory.domain.text.file_name import file_name_of, folded_name
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.markdown import append_see_also, derive_description, find_links, without_see_also
 from agent_memory.domain.text.plain_text import clean_text
+from agent_memory.domain.text.salience import salient_tokens, statements
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Origin, furthest, highest, least_trusted, strictest

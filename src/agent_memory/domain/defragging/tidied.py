@@ -9,13 +9,13 @@ from attrs import evolve
 
 from agent_memory.domain.actions import Action, Archive, DefragProposal, Due, Merge, fingerprint_of, ids_of
 from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.defragging.information import lost_content, said_by
 from agent_memory.domain.defragging.plan_defrag import ids_and_aliases, united_meta
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, Usage, reads_of
 from agent_memory.domain.findings import Analysis, Finding, FindingKind, Profile
 from agent_memory.domain.instants import has_passed, iso_of
 from agent_memory.domain.plan import max_changes
 from agent_memory.domain.planning.drafts import MAX_BODY_CHARS, has_secret, why_untouchable
+from agent_memory.domain.planning.information import lost_content, said_by
 from agent_memory.domain.text.markdown import append_see_also, find_links, without_see_also
 from agent_memory.domain.tiering.resolve import Place, SectionRoom
 from agent_memory.domain.tiering.score import TierFacts, score, tier_facts

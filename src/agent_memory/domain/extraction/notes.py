@@ -25,9 +25,9 @@ from agent_memory.domain.extraction.text import (
 )
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.plan import ChangeSet, ProposedEntry
-from agent_memory.domain.planning.salience import lost_salience
 from agent_memory.domain.text.markdown import MAX_TITLE_CHARS, derive_title
 from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.text.salience import lost_salience
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import Importance, Kind
 

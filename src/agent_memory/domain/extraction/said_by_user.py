@@ -36,7 +36,7 @@ from agent_memory.domain.extraction.text import (
     tells_a_fault,
 )
 from agent_memory.domain.history import Role, Turn
-from agent_memory.domain.planning.directives import is_directive
+from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.text.terms import content_terms
 
 _REJECTED = re.compile(

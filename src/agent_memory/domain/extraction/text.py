@@ -12,8 +12,8 @@ from typing import Literal
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.planning.salience import is_negated, lost_salience
 from agent_memory.domain.text.plain_text import clean_text
+from agent_memory.domain.text.salience import is_negated, lost_salience
 from agent_memory.domain.text.terms import content_terms
 
 MESSAGE_CHARS = 24_000

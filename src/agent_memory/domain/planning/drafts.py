@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry
-from agent_memory.domain.redaction import redact
+from agent_memory.domain.redaction import redact, stored_line
 from agent_memory.domain.text.ids import ID_PATTERN
 from agent_memory.domain.text.markdown import (
     MAX_DESCRIPTION_CHARS,
@@ -102,7 +102,6 @@ MAX_TAGS = 20
 _MAX_SUBJECT_CHARS = 80
 _MAX_AGENT_CHARS = 80
 _MAX_REASON_CHARS = 500
-_UNBOUNDED_CHARS = 1_000_000
 
 
 class Refused(Exception):
@@ -126,11 +125,6 @@ def why_untouchable(listed: Listed) -> tuple[str, ...]:
         (listed.meta.sensitivity is Sensitivity.SECRET, "it is secret"),
     )
     return tuple(words for holds, words in rules if holds)
-
-
-def stored_line(text: str, max_chars: int = _UNBOUNDED_CHARS) -> str:
-    """One clean line without secrets, at most `max_chars` characters."""
-    return one_line(redact(one_line(text, _UNBOUNDED_CHARS)).text, max_chars)
 
 
 def stored_subject(title: str) -> str:

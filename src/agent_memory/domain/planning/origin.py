@@ -20,15 +20,14 @@ from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.inbox_entry import InlineNote, session_id_of
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import PlanFacts
-from agent_memory.domain.planning.directives import (
+from agent_memory.domain.redaction import redact_path, stored_line
+from agent_memory.domain.text.directives import (
     asks_for_something,
     directive_sentences,
     in_plain_letters,
     is_directive,
 )
-from agent_memory.domain.planning.drafts import stored_line
-from agent_memory.domain.planning.salience import actionable_tokens, negations, statements, typed_tokens
-from agent_memory.domain.redaction import redact_path
+from agent_memory.domain.text.salience import actionable_tokens, negations, statements, typed_tokens
 from agent_memory.domain.text.terms import content_sequence, content_terms, coverage
 from agent_memory.domain.transcripts.pasted_reviews import without_pasted_review
 from agent_memory.domain.transcripts.tool_calls import foreign_turns

@@ -12,9 +12,6 @@ from itertools import chain
 from attrs import define, evolve, field, frozen
 
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Retire
-from agent_memory.domain.defragging.changed_claims import invented_words, sentences, swapped_words, turned_claims
-from agent_memory.domain.defragging.information import loss_problems, said_by
-from agent_memory.domain.editing import kept_description
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.inbox_entry import InlineNote
@@ -29,7 +26,7 @@ from agent_memory.domain.plan import (
     changed_ids,
     planned_entries,
 )
-from agent_memory.domain.planning.directives import is_directive
+from agent_memory.domain.planning.changed_claims import invented_words, sentences, swapped_words, turned_claims
 from agent_memory.domain.planning.drafts import (
     Refused,
     Targets,
@@ -38,7 +35,6 @@ from agent_memory.domain.planning.drafts import (
     link_body,
     stored_body,
     stored_description,
-    stored_line,
     stored_refusal,
     stored_subject,
     stored_tags,
@@ -48,6 +44,8 @@ from agent_memory.domain.planning.drafts import (
     why_untouchable,
     with_links,
 )
+from agent_memory.domain.planning.editing import kept_description
+from agent_memory.domain.planning.information import loss_problems, said_by
 from agent_memory.domain.planning.origin import (
     cited_turns,
     computed_origin,
@@ -59,8 +57,9 @@ from agent_memory.domain.planning.origin import (
     source_of,
     with_source,
 )
-from agent_memory.domain.planning.salience import actionable_tokens, lost_salience, statements
+from agent_memory.domain.redaction import stored_line
 from agent_memory.domain.similarity import Subject, says_nothing_new
+from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.markdown import (
     MAX_TITLE_CHARS,
@@ -70,6 +69,7 @@ from agent_memory.domain.text.markdown import (
     without_see_also,
 )
 from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.text.salience import actionable_tokens, lost_salience, statements
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import (
     GLOBAL_SCOPE,

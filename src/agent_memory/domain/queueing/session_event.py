@@ -12,8 +12,8 @@ What happens in a sub-agent belongs to the session that started it, by the paylo
 Whether a person took part is not decided here: the transcript tells it better (`History.automated`).
 """
 
+from agent_memory.domain.inbox_rules import id_problem, path_problem, shown, version_problem, word_problem
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.queueing.inbox_rules import id_problem, path_problem, shown, version_problem, word_problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import re
 from attrs import evolve
 
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
-from agent_memory.domain.planning.directives import is_directive
-from agent_memory.domain.planning.salience import statements, typed_tokens
+from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.text.markdown import find_code
+from agent_memory.domain.text.salience import statements, typed_tokens
 from agent_memory.domain.tiering.standing import best_tier
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Origin, Sensitivity

@@ -15,7 +15,7 @@ from agent_memory.domain.found_session import SIGHTS, Backfill, Rest, Sight, Sig
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.arguments import (
+from agent_memory.surfaces.arguments import (
     add_flag,
     add_number,
     check_range,

@@ -10,11 +10,11 @@ from attrs import evolve
 from returns.result import Success
 
 from agent_memory.adapters.disk.durable import close_quietly
+from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.harness import history_sources
 from agent_memory.adapters.inbox.inbox_files import put_snapshot
 from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE, is_marked, is_own_call
 from agent_memory.adapters.surroundings.repository import read_repository
-from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.app import Memory
 from agent_memory.domain.inbox_entry import (
     SESSION_METHODS,
@@ -32,7 +32,7 @@ from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import ERRORS, ActRefused, HistoryUnavailable, SessionForgotten, UsageInvalid
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.arguments import add_choice, add_flag, set_command, tags_of, text_of
+from agent_memory.surfaces.arguments import add_choice, add_flag, set_command, tags_of, text_of
 from agent_memory.surfaces.cli.dialogue import open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.hook import run_hook

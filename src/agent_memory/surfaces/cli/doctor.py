@@ -10,7 +10,7 @@ from typing import Any
 
 from agent_memory.domain.doctor.catalogue import DoctorReport, Finding, SecretFind, SecretSearch, Severity
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.arguments import add_flag, set_command
+from agent_memory.surfaces.arguments import add_flag, set_command
 from agent_memory.surfaces.cli.dialogue import counted, first_of, open_here
 from agent_memory.surfaces.console import BOLD, RED, Console
 from agent_memory.surfaces.documents import fields_of

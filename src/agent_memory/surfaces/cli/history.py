@@ -13,7 +13,7 @@ from agent_memory.domain.undo_run import called, sentence_of
 from agent_memory.errors import UsageInvalid
 from agent_memory.formats.diffs import render_diff
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.arguments import add_flag, add_number, check_range, set_command
+from agent_memory.surfaces.arguments import add_flag, add_number, check_range, set_command
 from agent_memory.surfaces.cli.dialogue import open_here, short_age
 from agent_memory.surfaces.console import BOLD, Console
 from agent_memory.surfaces.documents import fields_of, rows_of

@@ -26,7 +26,7 @@ from agent_memory.domain.installing.plan import (
 from agent_memory.domain.installing.wanted import Part
 from agent_memory.errors import AgentMemoryError, UsageInvalid
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.arguments import add_flag, set_command
+from agent_memory.surfaces.arguments import add_flag, set_command
 from agent_memory.surfaces.cli.dialogue import is_agreed, open_here
 from agent_memory.surfaces.console import CYAN, GREEN, RED, Console
 from agent_memory.surfaces.documents import error_document, fields_of

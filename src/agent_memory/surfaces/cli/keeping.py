@@ -17,7 +17,7 @@ from agent_memory.domain.tagging import Standing
 from agent_memory.domain.text.plain_text import clean_text, one_line
 from agent_memory.errors import StateNotFound, UsageInvalid
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.arguments import add_flag, set_command, text_of
+from agent_memory.surfaces.arguments import add_flag, set_command, text_of
 from agent_memory.surfaces.cli.dialogue import counted, open_here, warn_unreadable
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.documents import rows_of, unreadable_documents

@@ -19,7 +19,7 @@ from agent_memory.domain.link_graph import (
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.arguments import ENTRY, add_flag, add_id, set_command
+from agent_memory.surfaces.arguments import ENTRY, add_flag, add_id, set_command
 from agent_memory.surfaces.cli.dialogue import open_here, warn_unreadable
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.documents import fields_of, rows_of, unreadable_documents

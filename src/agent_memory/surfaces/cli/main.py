@@ -15,7 +15,7 @@ from typing import NamedTuple, NoReturn, TextIO, cast
 
 from agent_memory import __version__
 from agent_memory.errors import AgentMemoryError, Defect, StoreIo, UsageInvalid
-from agent_memory.surfaces.cli.arguments import add_flag, is_text
+from agent_memory.surfaces.arguments import add_flag, is_text
 from agent_memory.surfaces.console import Console, erase_line, standard_console
 
 
@@ -192,8 +192,8 @@ def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Names
 
 def _tell_of_schedule(console: Console) -> None:
     """Say once that a scheduled run has failed."""
+    from agent_memory.adapters.disk.root import home_of
     from agent_memory.adapters.scheduling.notices import COMMAND, take_notice
-    from agent_memory.adapters.surroundings.root import home_of
 
     home = home_of(os.environ)
     notice = None if home is None else take_notice(home, COMMAND)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from importlib.util import find_spec
 
+from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.surroundings.http_token import http_token
-from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.errors import HomeUnknown, UsageInvalid
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.arguments import add_flag, add_number, set_command
+from agent_memory.surfaces.arguments import add_flag, add_number, set_command
 from agent_memory.surfaces.cli.dialogue import open_here
 from agent_memory.surfaces.console import Console
 

@@ -20,7 +20,7 @@ from agent_memory.errors import ERRORS, EntryInvalid, EntryUnreadable, Error, Us
 from agent_memory.formats.note import read_note, render_note
 from agent_memory.results import unwrap
 from agent_memory.service import MemoryService
-from agent_memory.surfaces.cli.arguments import (
+from agent_memory.surfaces.arguments import (
     add_choice,
     add_id,
     expiry_of,

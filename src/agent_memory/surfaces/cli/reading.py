@@ -12,7 +12,7 @@ from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Kind, Origin, Status
 from agent_memory.reading import ListFilter, ReadEntry, ShownEntry, status_shown
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.arguments import add_choice, add_flag, add_id, set_command
+from agent_memory.surfaces.arguments import add_choice, add_flag, add_id, set_command
 from agent_memory.surfaces.cli.dialogue import counted, open_here, short_age, warn_unreadable
 from agent_memory.surfaces.console import BOLD, Console
 from agent_memory.surfaces.documents import entry_document, unreadable_documents

@@ -12,9 +12,9 @@ from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_st
 from typing import Any, TextIO, get_args
 
 from agent_memory.adapters.agent.agent_environment import only_for_a_person
+from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.scheduling.scheduling import SchedulePlan, Scheduling
-from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.app import Memory
 from agent_memory.domain.command import PRESETS
 from agent_memory.domain.instants import iso_of
@@ -31,7 +31,7 @@ from agent_memory.domain.scheduling import (
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ERRORS, AgentMemoryError, HomeUnknown
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.arguments import add_flag, add_number, set_command
+from agent_memory.surfaces.arguments import add_flag, add_number, set_command
 from agent_memory.surfaces.cli.dialogue import is_agreed, open_here
 from agent_memory.surfaces.cli.installing import show_diffs
 from agent_memory.surfaces.console import Console

@@ -14,7 +14,7 @@ from agent_memory.domain.text.tags import normal_tag, split_tags
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.arguments import (
+from agent_memory.surfaces.arguments import (
     add_choice,
     add_flag,
     add_number,

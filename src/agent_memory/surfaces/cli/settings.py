@@ -12,6 +12,7 @@ from typing import Any
 
 from agent_memory.adapters.agent.agent_environment import only_for_a_person
 from agent_memory.adapters.agent.chosen_command import REDACTED, is_secret_name, shown_command, shown_words
+from agent_memory.adapters.disk.root import config_path, home_of
 from agent_memory.adapters.surroundings.config_files import (
     LOCAL_NAME,
     closed_keys,
@@ -19,7 +20,6 @@ from agent_memory.adapters.surroundings.config_files import (
     parse_config,
     read_config,
 )
-from agent_memory.adapters.surroundings.root import config_path, home_of
 from agent_memory.adapters.surroundings.trust import TrustedConfig, TrustFile
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.json_shape import is_list, is_object
@@ -28,7 +28,7 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ConfigUnreadable, HomeUnknown, UsageInvalid
 from agent_memory.formats.config_values import document_of
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.arguments import add_flag, set_command
+from agent_memory.surfaces.arguments import add_flag, set_command
 from agent_memory.surfaces.cli.dialogue import current_directory
 from agent_memory.surfaces.config_page import config_page, config_schema_text
 from agent_memory.surfaces.console import Console

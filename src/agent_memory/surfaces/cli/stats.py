@@ -9,7 +9,7 @@ from typing import Any
 from agent_memory.domain.statistics import LARGEST_DAYS, Counts, Days, Statistics
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.arguments import add_number, check_range, set_command
+from agent_memory.surfaces.arguments import add_number, check_range, set_command
 from agent_memory.surfaces.cli.dialogue import open_here
 from agent_memory.surfaces.console import BOLD, Console, styled
 from agent_memory.surfaces.terminal import cells_of, cut, terminal_columns

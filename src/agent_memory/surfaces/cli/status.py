@@ -10,7 +10,7 @@ from agent_memory.domain.health import Health
 from agent_memory.domain.scheduling import JobHealth, in_words
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.arguments import set_command
+from agent_memory.surfaces.arguments import set_command
 from agent_memory.surfaces.cli.dialogue import counted, first_of, open_here, short_age, time_until
 from agent_memory.surfaces.console import Console, styled
 from agent_memory.surfaces.documents import fields_of, iso_or_none, rows_of

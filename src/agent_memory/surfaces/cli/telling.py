@@ -12,7 +12,7 @@ from agent_memory.domain.section import PublishedTarget, RenderedSection
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import ERRORS, ActRefused, TargetRefused, UsageInvalid
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.arguments import add_choice, add_flag, add_number, set_command
+from agent_memory.surfaces.arguments import add_choice, add_flag, add_number, set_command
 from agent_memory.surfaces.cli.dialogue import current_directory, open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.documents import error_document, fields_of, rows_of

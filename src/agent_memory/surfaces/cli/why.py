@@ -30,7 +30,7 @@ from agent_memory.domain.session_trace import (
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.arguments import ENTRY, add_id, set_command
+from agent_memory.surfaces.arguments import ENTRY, add_id, set_command
 from agent_memory.surfaces.cli.dialogue import counted, first_of, open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.documents import fields_of, iso_or_none, rows_of

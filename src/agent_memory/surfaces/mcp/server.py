@@ -33,11 +33,11 @@ from pydantic import ValidationError
 from agent_memory import __version__
 from agent_memory.app import Memory
 from agent_memory.domain.note_draft import Caller
-from agent_memory.domain.planning.drafts import stored_line
+from agent_memory.domain.redaction import stored_line
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import ERRORS, Defect, UsageInvalid
 from agent_memory.results import unwrap
-from agent_memory.surfaces.cli.arguments import entry_id
+from agent_memory.surfaces.arguments import entry_id
 from agent_memory.surfaces.mcp.tools import INSTRUCTIONS, TOOLS, error_text, read_context
 
 MAX_LINE_BYTES = 4 << 20

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import evolve
 
-from agent_memory.adapters.database.following import FollowedFiles, Left
-from agent_memory.adapters.database.store_database import StoreDatabase
 from agent_memory.adapters.disk.paths import real_root
+from agent_memory.adapters.store.following import FollowedFiles, Left
+from agent_memory.adapters.store.store_database import StoreDatabase
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.searching.ranking import (
     idf,

@@ -20,25 +20,28 @@ from contextlib import suppress
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from agent_memory.adapters.database.store_database import StoreDatabase
 from agent_memory.adapters.disk.root_files import names_below
 from agent_memory.adapters.store.entry_files import (
     ARCHIVE,
     TOPICS,
+    ReadFile,
+    Seen,
     is_text,
     look_at_directory,
     look_at_file,
     printable,
     read_image,
+    standing,
     understand,
     unnameable,
     unreadable,
 )
-from agent_memory.domain.entry import Listed, Listing, StoredEntry, UnreadableFile
+from agent_memory.adapters.store.store_database import StoreDatabase
+from agent_memory.domain.entry import Listed, Listing, UnreadableFile
 from agent_memory.domain.recording.file_change import content_hash
-from agent_memory.domain.text.file_name import NOTE_ENDING, id_in_name
+from agent_memory.domain.text.file_name import NOTE_ENDING
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Busy, EntryUnreadable, PathRefused, StoreIo
@@ -61,29 +64,6 @@ _KINDS = (TOPICS, ARCHIVE, _VERSIONS)
 _VERSION = re.compile(r"(?:0|[1-9]\d{0,18})\.md", re.ASCII)
 
 _path = attrgetter("path")
-
-Seen = Listed | UnreadableFile
-"""What is known of one file of a note."""
-
-
-@frozen
-class ReadFile:
-    """A file as it was read just now; without a hash it is gone, or could not be read."""
-
-    path: str
-    look: int | None = None
-    """None where it is not to be believed."""
-    hash: str | None = None
-    stored: StoredEntry | None = None
-    trouble: UnreadableFile | None = None
-
-    @property
-    def seen(self) -> Seen | None:
-        return self.trouble if self.stored is None else self.stored.listed
-
-    @property
-    def is_unread(self) -> bool:
-        return self.hash is None and self.trouble is not None
 
 
 class FollowedFiles:
@@ -250,7 +230,7 @@ class FollowedFiles:
         """How many were new, and how many went. Busy while another process writes."""
         if not some or self._database.read(lambda connection: all(_is_known(connection, each) for each in some)):
             return 0, 0
-        from agent_memory.adapters.database.taking_in import Batch  # most commands find that nothing changed
+        from agent_memory.adapters.store.taking_in import Batch  # most commands find that nothing changed
 
         return self._database.write(lambda connection: Batch(connection, self.root).put(some))
 
@@ -258,12 +238,6 @@ class FollowedFiles:
 def version_ms(path: str) -> int:
     """The time of a version, which is its name, in epoch ms."""
     return int(path.rpartition("/")[2].removesuffix(NOTE_ENDING))
-
-
-def standing(provisional: bool, id: str, path: str) -> tuple[bool, bool, str]:
-    """Of several files with one id the one with the least of these is the entry: the one that states the id and bears it in its
-    name. Copies that synchronising programs make have it in the middle of theirs."""
-    return (provisional, id_in_name(path.rpartition("/")[2]) != id, path)
 
 
 def _one_an_id(seen: Sequence[Seen]) -> Listing:

@@ -14,16 +14,16 @@ from difflib import SequenceMatcher
 from attrs import frozen
 
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.planning.directives import is_directive
 from agent_memory.domain.planning.origin import words_of_person
-from agent_memory.domain.planning.salience import (
+from agent_memory.domain.text.directives import is_directive
+from agent_memory.domain.text.markdown import SEE_ALSO
+from agent_memory.domain.text.salience import (
     actionable_tokens,
     denying_words,
     is_negated,
     lost_salience,
     statements,
 )
-from agent_memory.domain.text.markdown import SEE_ALSO
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.tiering.standing import is_vouched_for
 from agent_memory.domain.vocabulary import Origin, Sensitivity, least_trusted

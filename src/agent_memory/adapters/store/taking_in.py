@@ -6,8 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 
-from agent_memory.adapters.database.following import ReadFile, standing
-from agent_memory.adapters.store.entry_files import TOPICS, entry_or_none, read_image
+from agent_memory.adapters.store.entry_files import TOPICS, ReadFile, entry_or_none, read_image, standing
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.searching.search import Relation
 from agent_memory.domain.searching.terms import FieldTerms, note_terms

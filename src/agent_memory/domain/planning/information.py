@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 
 from attrs import frozen
 
-from agent_memory.domain.defragging.changed_claims import invented_words, swapped_words, turned_claims
 from agent_memory.domain.entry import MemoryEntry
-from agent_memory.domain.planning.salience import lost_salience
+from agent_memory.domain.planning.changed_claims import invented_words, swapped_words, turned_claims
 from agent_memory.domain.text.markdown import derive_description, find_code, find_links, without_see_also
+from agent_memory.domain.text.salience import lost_salience
 from agent_memory.domain.text.terms import content_terms, coverage
 
 # -- texts as they are compared -------------------------------------------------------------------------------------

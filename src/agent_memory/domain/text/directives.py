@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from agent_memory.domain.planning.salience import statements
+from agent_memory.domain.text.salience import statements
 
 _IMPERATIVE_WORDS = (
     "act add allow answer apply approve assume avoid back backup bypass bump call change check choose clean clone commit configure copy create "
