@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.store import following
 from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.store import following
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listing, UnreadableFile
 from agent_memory.errors import EntryNotFound, PathRefused, StoreIo

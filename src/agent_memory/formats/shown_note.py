@@ -11,9 +11,9 @@ from agent_memory.domain.history import Role
 from agent_memory.domain.injecting.assembling import Passage
 from agent_memory.domain.injecting.deliveries import unread_session
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.resuming import NAMES
+from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.text.markdown import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS, CheckBoxes, check_boxes
 from agent_memory.domain.vocabulary import Kind, Origin
 from agent_memory.formats.neutral_markdown import neutral_body, neutral_line
