@@ -99,6 +99,7 @@ def _become(streams: list[int], call: socket.socket) -> None:
     os.environ.clear()
     os.environ.update(wanted["environ"])
     time.tzset()
+    os.fsync = lambda fd: None  # as in the tests' own process
     _customize(wanted["environ"].get("PYTHONPATH", ""))
     sys.argv[:] = ["-c", *wanted["words"]]
     sys.orig_argv[:] = [sys.executable, *wanted["program"], *wanted["words"]]

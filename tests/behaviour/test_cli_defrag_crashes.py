@@ -74,7 +74,7 @@ def check_whole(memory: Memory, before: dict[str, bytes], number: int) -> None:
 
 
 def test_killed_somewhere_it_is_finished_by_the_next_run(template: Memory) -> None:
-    sweep_kills(template, first=9, step=37)
+    sweep_kills(template, first=9, step=40)
 
 
 @pytest.mark.slow
@@ -146,7 +146,7 @@ def notes(memory: Memory) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO], ids=["full disk", "bad disk"])
 def test_a_call_that_fails_somewhere_is_one_error_and_nothing_is_half_done(template: Memory, number: int) -> None:
-    sweep_failures(template, number, first=2, step=45)
+    sweep_failures(template, number, first=2, step=90)
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from behaviour.test_cli_crashes import KILLER
 from memory_process import Memory
 from surfaces.test_cli_forget import OTHER, SECRET_WORD, SESSION, holders, talk
 
-STRIDES = 12
+STRIDES = 5
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_a_killed_forgetting_is_finished_and_nothing_else_is_lost(template: Memo
     assert holders(straight.root, SECRET_WORD) == []
     calls = int((tmp_path / "calls").read_text())
     commits = len(straight.log())
-    for number in range(1, calls + 1, max(calls // STRIDES, 1)):
+    for number in range(1, calls + 1, max(calls // 3, 1)):
         crashed = _copy(template, tmp_path / f"home{number}")
         assert crashed(*words, environ={**environ, "KILL_AT": str(number)}).code == -9
         # Somebody writes a note before anybody finishes it.

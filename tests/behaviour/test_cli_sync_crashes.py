@@ -49,7 +49,7 @@ def test_a_killed_sync_is_finished_by_whoever_comes_next(
     assert whole > 10
     wanted = machines.other.snapshot()
     authors = machines.other.git("log", "--format=%an: %s").splitlines()
-    for at in range(1, whole + 1, max(1, whole // 9)):
+    for at in range(1, whole + 1, max(1, whole // 4)):
         restore(machines, kept, bare)
         assert home_states(machines) == states
         killed(at)

@@ -11,15 +11,23 @@ from behaviour.test_cli_crashes import KILLER
 from memory_process import Memory
 
 
+@pytest.fixture(scope="module")
+def homes() -> list[Path]:
+    """The home that the first test made, to be copied by the others."""
+    return []
+
+
 @pytest.fixture
-def memory(tmp_path: Path) -> Memory:
+def memory(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, homes: list[Path]) -> Memory:
     """A home in which two notes were consolidated, one run each."""
-    memory = Memory(tmp_path / "home")
-    memory.home.mkdir()
-    for title in ("Deploys", "Linters"):
-        memory.captured(title, f"{title} run from main only, since 2026-02-13.")
-        assert memory("consolidate").code == 0
-    return memory
+    if not homes:
+        made = Memory(tmp_path_factory.mktemp("made") / "home")
+        made.home.mkdir()
+        for title in ("Deploys", "Linters"):
+            made.captured(title, f"{title} run from main only, since 2026-02-13.")
+            assert made("consolidate").code == 0
+        homes.append(made.home)
+    return home_like(Memory(homes[0]), tmp_path / "home")
 
 
 def test_a_run_is_logged_shown_and_taken_back_byte_for_byte_p16(memory: Memory) -> None:
@@ -133,7 +141,7 @@ def test_an_undo_that_was_killed_is_finished_by_the_next_command_and_is_nobodys_
     assert straight("undo", environ={**environ, "KILL_AT": "0"}).code == 0
     one, calls = straight.snapshot(), int((tmp_path / "calls").read_text())
     seen = set()
-    for number in range(3, calls, calls // 7):
+    for number in range(3, calls, calls // 4):
         crashed = home_like(memory, tmp_path / f"home{number}")
         assert crashed("undo", environ={**environ, "KILL_AT": str(number)}).code == -9
         assert crashed("consolidate").code == 0
