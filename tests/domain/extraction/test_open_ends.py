@@ -61,13 +61,6 @@ def test_it_is_not_done_because_the_agent_says_that_it_is_left_to_do(closing: st
     assert Kind.TASK in [one.kind for one in notes(*said)]
 
 
-def test_a_choice_that_was_not_made_is_open() -> None:
-    (note,) = notes(user("can you page the order list?"), agent(OFFER))
-    assert note.kind is Kind.TASK
-    assert note.title == "The user has not chosen yet: page the order list"
-    assert "Option A: cursor pages; Option B: numbered pages" in note.body
-
-
 def test_a_choice_that_was_made_is_not_open() -> None:
     said = (user("can you page the order list?"), agent(OFFER), user("option B"))
     (note,) = notes(*said)
@@ -75,5 +68,5 @@ def test_a_choice_that_was_made_is_not_open() -> None:
 
 
 def test_nothing_is_open_at_the_end_of_a_window_that_is_not_the_last() -> None:
-    window = history(user("can you page the order list?"), agent(OFFER))
+    window = history(*work_on("Page the order list.", "Still open: the mail worker reads the old `total()`."))
     assert extracted(window, now_ms=MUCH_LATER_MS, final_window=False).entries == ()

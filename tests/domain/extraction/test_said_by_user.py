@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.extraction.text import without_politeness
 from agent_memory.domain.vocabulary import Importance, Kind
 from conversations import agent, learnt, notes, tool, user, work_on
 
@@ -308,15 +307,3 @@ def test_a_wish_for_all_projects_is_global() -> None:
 
 def test_a_statement_with_a_removed_secret_is_left_out() -> None:
     assert notes(user("Remember that the token is [redacted:github-token] for now.")) == ()
-
-
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ("is there any way to not repeat the whole error?", "do not repeat the whole error"),
-        ("Can you not print the banner twice?", "do not print the banner twice"),
-        ("not needed any more?", "not needed any more"),
-    ],
-)
-def test_a_request_without_its_politeness_is_a_whole_sentence(asked: str, said: str) -> None:
-    assert without_politeness(asked) == said

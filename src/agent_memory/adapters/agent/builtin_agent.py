@@ -6,17 +6,25 @@ Its answer is a reply in the envelope like any other agent's, so that the same c
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 
 from attrs import asdict
 
 from agent_memory.domain.actions import Action, DefragProposal, kind_of
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, DefragRequest, SessionRequest
+from agent_memory.domain.history import History, Turn
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote
 from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
-from agent_memory.domain.vocabulary import Status
+from agent_memory.domain.text.markdown import MAX_TITLE_CHARS, derive_title
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.vocabulary import Kind, Status
 from agent_memory.results import as_result
 
 NAME = "builtin"
+NOTE_CHARS = 4_000
+"""Of the sections of a document that share a note; one that is longer has a note of its own."""
+MOST_NOTES = 10
+_HOW_ELSE = "an agent command (llm.preset) makes notes of it"
 
 
 class BuiltinAgent:
@@ -46,12 +54,13 @@ class BuiltinAgent:
 def _change_set(request: SessionRequest) -> ChangeSet:
     # Its name is asked for more often than an answer, and the cues of two languages take their time to compile.
     from agent_memory.domain.extraction.extract import extracted
-    from agent_memory.domain.extraction.notes import document_notes, inline_entry
+    from agent_memory.domain.extraction.text import legible
 
     note = request.entry.retrieval
     if isinstance(note, InlineNote):
         turns = tuple(turn.number for turn in request.window.turns)
-        return ChangeSet((inline_entry(note.title, note.body, note.tags, note.kind, turns),))
+        title, kind = " ".join(legible(note.title).split()), note.kind or Kind.FACT
+        return ChangeSet((ProposedEntry(title=title, body=legible(note.body), kind=kind, tags=note.tags, turns=turns),))
     if isinstance(note, FileSnapshot):
         return document_notes(request.window)
     return extracted(
@@ -61,6 +70,54 @@ def _change_set(request: SessionRequest) -> ChangeSet:
         handoff_id=request.handoff_id,
         final_window=request.final_window,
     )
+
+
+def document_notes(document: History) -> ChangeSet:
+    """The sections of a document, whole and in order, in as few notes as can be read; `skipped` says why there are none.
+
+    They cite the document's turns, which are nobody's words in a session: each comes out as external.
+    """
+    from agent_memory.domain.extraction.notes import tags_of
+    from agent_memory.domain.extraction.text import legible
+
+    groups = tuple(_groups(document.turns))
+    texts = tuple("\n\n".join(legible(turn.text) for turn in group).strip() for group in groups)
+    chars = sum(map(len, texts))
+    whole = "\n".join(texts).strip()
+    if whole[:1] + whole[-1:] in ("{}", "[]"):
+        return ChangeSet(skipped=f"it is no text for people but JSON; {_HOW_ELSE}")
+    if len(groups) > MOST_NOTES:
+        return ChangeSet(skipped=f"its {chars:,} characters are too many to be kept as they stand; {_HOW_ELSE}")
+    name = one_line(document.title or "", MAX_TITLE_CHARS)
+    entries = tuple(
+        ProposedEntry(
+            title=_title(name, text, alone=len(groups) == 1),
+            body=text,
+            kind=Kind.FACT,
+            tags=tags_of(text),
+            turns=tuple(turn.number for turn in group),
+        )
+        for group, text in zip(groups, texts, strict=True)
+        if text
+    )
+    return ChangeSet(entries, skipped=None if entries else "it says nothing")
+
+
+def _groups(turns: Sequence[Turn]) -> Iterator[tuple[Turn, ...]]:
+    held: list[Turn] = []
+    for turn in turns:
+        if held and sum(len(each.text) for each in held) + len(turn.text) > NOTE_CHARS:
+            yield tuple(held)
+            held = []
+        held.append(turn)
+    if held:
+        yield tuple(held)
+
+
+def _title(name: str, text: str, *, alone: bool) -> str:
+    own = derive_title(text)
+    title = name or own if alone else own if not name or own == name else f"{name}: {own}"
+    return one_line(title, MAX_TITLE_CHARS) or "untitled document"
 
 
 def _defrag_reply(request: DefragRequest) -> str:

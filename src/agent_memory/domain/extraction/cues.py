@@ -143,12 +143,10 @@ _BY_USER_WORDS = {
     "preference": (
         r"(?P<said>\b(?:i|we) (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|need|care for)\b(?!\s+(?:to (?:bother|be rude|interrupt|sound)|(?:the|this|that(?! (?:we|you))|it|you)\b)).+)",
         r"(?P<said>\bi(?:'d| would)? (?:really |much |strongly |always |generally |usually )*(?:prefer|hate|dislike|rather (?:have|not|keep|use|see|you)|love it when|like it when)\b.+)",
-        r"<thenen>(?P<said>(?:please )?(?:never|always) (?!\w*[^s\W]s\b)(?!\w+ed\b|read\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z`]+.*)",
+        r"<thenen>(?P<said>(?:please )?(?:never|always|don't ever|do not ever) (?!\w*[^s\W]s\b)(?!\w+ed\b|read\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z`]+.*)",
         r"^(?P<said>.{12,}, always[.!]*)$",
-        r"<thenen>(?P<said>(?:don't|do not) ever [a-z]+.*)",
         rf"<starten>(?P<said>(?:please )?(?:don't|do not) {_ACT}\b (?!{_ONE}|for now)(?:any |in )?[\w`\"'-]+.*)",
         r"<starten>(?P<said>no (?!i\b|we\b|you\b|its?\b|it's\b|that's\b|not\b|they\b|this\b|that\b|the\b|need|problem|worries|idea|thanks|way|longer|matter|one\b|doubt|changes?\b|luck|errors?\b)[\w`/-]+(?: [\w`/-]+){0,3}(?:\s*[,;–—-]\s*(?:please |just |always )?(?:use|do|put|keep|write|only|prefer|go)\b| (?:in|for|on|inside|within) (?:the |our |this |any |my )?[\w`/-]+).*)",
-        r"(?P<said>\b(?:every time|whenever) (?:you|we|i) .+)",
         r"(?P<said>\bmake sure (?:you |we |that you |that we |to )(?:always|never)\b.+)",
         r"(?P<said>\byou (?:must|should|may) (?:never|always|not|only)\b(?! (?:be|have) \w+ing\b).+)",
         r"(?P<said>\b(?:please )?(?:stop|quit|avoid) (?:using|adding|writing|making|putting|committing|creating|mocking|asking|summari[sz]ing|guessing|explaining)\b (?!(?:the|this|that|it)\b).+)",
@@ -166,7 +164,6 @@ _BY_USER_WORDS = {
         r"(?P<said>\b(?:all|every|each|any|new) (?:(?!that\b|which\b|who\b|think\b|we\b|you\b|i\b)[\w/-]+ ){1,4}(?:must|should|has to|have to|needs? to|go(?:es)?|belongs?|lives?|gets?) (?:always |never |not )?(?:be |have |go |live |start |end |use |in |into |under |its )(?!fixed\b|done\b).+)",
         r"(?P<said>\b[\w`./-]+ (?:must|may|can) (?:never|not|only|always)\b.+)",
         r"(?P<said>\b(?:is|are) (?:not |never )?(?:supposed|meant|allowed|intended) to\b.+)",
-        r"(?P<said>\bthat(?:'s| is) (?:why|how) we\b.+)",
         r"(?P<said>\b(?:never|not|always|only) (?:commit|push|merge|deploy|release|publish)(?:ted|ed|d)? (?:to|on|from|in|before|after|without)\b.+)",
         r"(?P<said>\b(?:nós |nos |a gente )?(?:costumamos|usamos sempre|nunca usamos|não usamos|nao usamos|evitamos|fazemos sempre|nunca fazemos|a gente sempre|a gente nunca|nós sempre|nós nunca)\b.+)",
         r"(?P<said>\busamos [^?!]+ (?:para|como|e não|e nao|em vez|em todo|em todos)\b.+)",
@@ -194,11 +191,9 @@ _BY_USER_WORDS = {
     ),
     "want": (
         r"(?P<said>\b(?!(?:you|u|i|we|what|which|how|why|when|where|that|who|think|thinks)\b)[\w`.)\"'/-]+(?: (?:command|page|file|field|flag|test|user|box|button|output))? (?:should|shouldn't|must|mustn't|ought to)(?: (?:also|not|only|always|never|still|instead|just))* (?!work\b|be (?:fine|ok(?:ay)?|good|enough|done|possible|easy|straight|simple|safe|quick|there)\b|pass\b|now\b|already\b|have\b|do(?:ne)?\b[.!]?$|i\b|we\b|you\b)\w+.*)",
-        r"(?P<said>\b(?:the|our|each|every|users?) [^?!,]{0,60}\b(?:should|must|has to|needs to) (?:always|never|only)\b.+)",
         r"<starten>(?P<said>(?:keep|make) .*\bas [\w-]+ as possible\b.*)",
         r"(?P<said>.*\b(?:was|were) (?:supposed|meant) to\b.*)",
         r"(?P<said>\b(?:make sure|ensure)(?: that)? (?:the|every|each|all|any|no|we|users?) (?!tests?\b|build\b|lint).{3,}\b(?:never|always|only|not|can't|doesn't|don't|isn't)\b.*)",
-        r"(?P<said>\b(?:the goal|the point|the idea|the intention|the whole point) (?:is|was|here is) (?:to|that|not)\b.+)",
         r"(?P<said>\b(?:o|a|os|as|este|esta|cada) [^?!,]{1,60}\b(?:deve|devem|tem de|têm de|tem que) (?:sempre|nunca|só|apenas)\b.+)",
     ),
     "lesson": (
@@ -206,7 +201,6 @@ _BY_USER_WORDS = {
         r"(?P<said>\b(?:the )?(?:root cause|real (?:problem|issue|cause|reason)|actual (?:problem|issue|cause|reason)) (?:is|was|here)\b.+)",
         r"(?P<said>\bthe (?:problem|issue|cause|culprit|bug|reason|trick|catch|gotcha) was\b.+)",
         r"(?P<said>\b(?:we|i) (?:learn(?:ed|t)|found out|discovered|realized|realised)\b.+)",
-        r"(?P<said>\blesson(?:s)? (?:learn(?:ed|t)|here)\b.+)",
         r"(?P<said>.*\b(?:failed|failing|broke|crashed|hung|was down|got stuck)\b[^?!]* (?:because|since|due to)\b.+)",
         r"(?P<said>\b(?:afinal|acontece que|no fim de contas),? .+)",
         r"(?P<said>\b(?:o problema|a causa|a causa raiz|o erro|a razão|o motivo) (?:real |verdadeir[oa] )?(?:era|foi|estava|vinha)\b.+)",
@@ -215,7 +209,7 @@ _BY_USER_WORDS = {
     "finding": (
         r"(?P<said>^(?!if\b|when\b|is\b|are\b|does\b).{3,}\b(?:is|are) (?:all )?(?:deprecated|legacy|generated|read-only|immutable|no longer (?:used|supported|maintained)|not (?:supported|available|allowed) (?:in|on|by|with)|shared (?:with|by|between)|only (?:used|available|needed|run|called) (?:in|on|by|for|when))\b.*)",
         r"(?P<said>^(?!if\b|when\b|can\b)(?:in |on )?(?:the |our )?(?:prod(?:uction)?|staging|ci|the server|our (?:users|customers|clients|team|ops|company)|the (?:client|customer|vendor|upstream api|finance team))\b (?:is|are|runs?|uses?|has|have|can't|cannot|only|never|always|expects?|requires?|needs?)\b .{6,})",
-        r"(?P<said>^(?!if\b|when\b|where\b|is\b).{4,60}\b(?:lives?|(?:is|are) (?:stored|defined|configured|hosted|deployed|documented|generated)) (?:in|on|at|by|from|under) \S.+)",
+        r"(?P<said>^(?!if\b|when\b|where\b|is\b).{4,60}\b(?:lives?|(?:is|are) (?:stored|hosted|deployed|documented|generated)) (?:in|on|at|by|from|under) \S.+)",
     ),
     "task": (
         r"<starten>(?:todo|to do|to-do|follow[- ]?up|next (?:up|time|session)|later|tomorrow|for later|still open|still to do|left to do)\s*[:,–—-]\s*(?P<said>.+)",
@@ -242,7 +236,6 @@ _BY_AGENT_WORDS = {
     "reasoned": (
         r"(?:^|; |(?<=; )|(?<=: )|\b(?:i|we)(?:'ve| have)? )(?P<said>(?:also )?(?:deliberately |intentionally |purposely )?(?:kept|chose|picked|used|went with|opted|decided|avoided|pinned|limited|capped|tuned|switched|replaced|did(?:n't| not)|converted|disabled|enabled|preserved)\b(?! (?:it|them|this|that|these|those)\b)[^?!]*(?:\b(?:because|since|otherwise|to (?:avoid|prevent|match|preserve))\b|, keeping\b).*)",
         r"\bon purpose(?:: | because| since)",
-        r"\b(?:is|are|was|were|does(?:n't| not)|do(?:n't| not)) (?:\w+ )?(?:deliberately|intentionally|on purpose|by design)\b[^?!]*\b(?:because|since|otherwise|to (?:avoid|prevent|match|preserve))\b",
         r"^(?:também )?(?:mudei|alterei|troquei|substituí|substitui|mantive|usei|escolhi|optei|decidi|removi|tirei|defini|dividi|desativei|ativei|evitei|limitei|deixei)\b[^?!]*\b(?:porque|já que|uma vez que|para (?:evitar|não|impedir)|em vez d|senão|caso contrário)",
     ),
     "finding": (
@@ -257,7 +250,6 @@ _BY_AGENT_WORDS = {
         r"(?P<said>.*\b(?:still|yet) (?:needs?|has|have|need|remains?) to (?:be )?\w+.*)",
         r"(?P<said>.+\b(?:is|are|was|were|remains?)(?: still)? (?:not yet|still to be|left for|unimplemented|untested|unverified|a follow[- ]?up|pending|(?:not|only) (?:been )?(?:run|tested|verified|compiled|cross-compiled|checked|confirmed)(?! (?:after|when|if|once)\b)|left (?:as[- ]is|unchanged|open|for))\b.*)",
         r"(?P<said>.*\b(?:still fails?|still failing|is not fixed|remains? (?:broken|unfixed|open|unresolved))\b.*)",
-        r"(?P<said>\byou(?:'ll| will)? (?:still )?(?:need to|have to|must) (?:manually |also |still )(?:run|set|add|update|migrat|deploy|configur|rotate|restart|create|enable)\w*\b.+)",
         r"(?P<said>\bainda (?:falta|faltam|é preciso|é necessário)\b.+)",
         r"(?P<said>\bnão (?:corri|testei|verifiquei|atualizei|implementei|migrei)\b.+)",
     ),
@@ -277,23 +269,17 @@ _VOID_WORDS = {
     ),
     "preference": (
         r"\b(?:any ?more|in (?:there|here))\b|\b(?:want|need|like) (?:to \w+ )?(?:it|this|that|them|these|those)\b[.!]?$",
-        r"\b(?:i|we) (?:don't|do not) (?:want|need) to (?:see|know|hear|go|do)\b",
+        r"\b(?:i (?:don't|do not) (?:want|need) to|we (?:don't|do not) (?:want|need) to (?:see|know|hear|go|do))\b",
         r"\b(?:don't|do not) (?:want|need) (?:(?:an?|the|any|your|my) (?:[\w-]+[ .!]*){1,2}$|(?:an? |the )?@?[\w./-]*/?[\w-]+\.\w{1,5}\b)",
-        r"\bwithout (?:using )?(?:the )?(?:gh|git)\b",
     ),
     "convention": (
-        r"\btoo \w+[.!]?$|\b(?:confusing|weird|ugly|annoying|backwards)\b",
-        r"\b(?:we|i) (?:never|only) (?:got|had|saw|did|tried|managed|just)\b|^if (?:it|that|this)\b",
+        r"\b(?:problem|issue|question)\b.*\bis that\b|\btoo \w+[.!]?$|\b(?:confusing|weird|ugly|annoying|backwards)\b",
     ),
-    "decision": (
-        r"\b(?:use|keep|go with|take|drop|adopt|do) (?:this|that|those|these|it|both)\b|\blike this\b",
-        r"\b(?:haven't|have not|not yet|never) (?:decided|chosen|agreed)\b",
-    ),
+    "decision": (r"\b(?:use|keep|go with|take|drop|adopt|do) (?:this|that|those|these|it|both)\b|\blike this\b",),
     "want": (
         r"^@|^(?:(?:also|and|so|but|or|then)[, ]+)*(?:should|there)\b|\bwhether\b|\bright[.!]?$|\bthe following\b",
         r"^(?!(?:\w+ )?keep it\b)(?:[^\s,]+ ){0,5}(?:it|them|those|these)\b",
         rf"\b(?:use|do|take|want) {_OPTION}|\b(?:output of this|(?:the|this) (?:pr|branch))\b",
-        r"\bshould (?:\w+ )?(?:be|look|feel|sound|say|read) (?:\w+ )?(?:more|less|better|good|nice|bigger|smaller|like an?|almost)\b",
         r"\bshould (?:be )?(?:move|go|moved|renamed|removed|deleted|added|put|split|extracted|documented)\b",
         r"^(?:the|this) (?:task|pr|plan|branch|commit|ticket|issue) (?:should|must)\b|^[^.;]{0,30}, and (?:it|they)\b",
         r"\btests? (?:cases? )?should\b|\bmust be (?:off|wrong|missing|because|something|an? (?:bug|error|issue)|due)\b",
@@ -306,24 +292,16 @@ _VOID_WORDS = {
     "lesson": (
         r"\bthe (?:read|edit|write|bash|grep|glob|task|search) tool\b|\b(?:my|the agent's)(?: [\w-]+){0,2} (?:fix|change|edit|attempt|test|try|assumption|draft)\b",
         r"\b(?:issue|bug|ticket|report) (?:was|is) (?:filed|opened|reported|closed)\b|\bthe same\b.*\bas\b|\bis clear\b",
-        r"^now\b|\b(?:will now|now [a-z]+s)\b|\bremains? `?\w+`?(?: because|$)|^\w+(?:\([\w-]+\))?!?: \w+ ",
+        r"^now\b|\b(?:(?:will|is|are) now|now [a-z]+s)\b|\bafter all\b|\bremains? `?\w+`?(?: because|$)|^\w+(?:\([\w-]+\))?!?: \w+ ",
         r"^(?:critical|high|medium|low|minor|major|nit|p[0-3])\b[)\]]?\s?[:–—-]|^or\b|^\(\d|\bin this environment\b|\bstep \d",
-        r"^i (?:now |still )?have the (?:same )?(?:issue|problem|error)\b|^(?:i |we )?(?:also )?(?:kept|left|chose|used|switched|made)\b",
-        r"\b(?:could not|couldn't|can't|cannot|unable to|have not|haven't|did not|didn't|was not|wasn't) (?:be )?(?:run|test|verif|validat|confirm|check|exercis|execut|build|built)\w*\b",
-        r"^(?:i|we) (?:realized|realised|found out) (?:i|that i|we|it)'?(?:m|re|ve)?\b.*\b(?:forgot|was wrong)\b",
     ),
     "reasoned": (
+        r"^(?:(?!\b(?:because|since|otherwise|to (?:avoid|prevent|match|preserve)|keeping|on purpose)\b).)*\b(?:it|them|this|that|these|those|comments?|docstring|wording|docs?)\b",
         rf"^if\b|\btemporar|\bplaceholder\b|{_PROCESS}|\b(?:shape|recommendation|suggestion)\b|\bexplicit(?:ly)? (?:requir|ask|request)\w*",
-        r"\b(?:docs?|comments?|notes?|docstrings?)\b.{0,40}\b(?:states?|says?|explains?|records?|notes)\b",
-        r"\bbecause (?:it|they|that|this)(?: is|'s| are)? (?:\w+ )?(?:unrelated|out of scope)\b|\bleft (?:it|them|this|that|these)\b",
-        r"\b(?:added|wrote|created) (?:a |the |new )?(?:unit |integration |regression )?tests?\b",
     ),
     "finding": (
         r"\bnow that\b|\bit (?:lives|is stored)\b",
         rf"{_PROCESS}|^the agent\b|\bI (?:added|ran|created|removed|left)\b",
-        r"^(?:also )?\w+(?:ed|t) (?:into|to|from|in|by|with|as|for)\b",
-        r"\b(?:pass|passes|passing|working|broken|failing) (?:now|again)\b|\bfor now\b|\b(?:suggestion|diagnostic|nit|hint)s?\b|\b(?:fixed|please)\b",
-        r"^(?:let me|now|this (?:test|change|fix))\b|\bdemonstrates?\b|\bas you can see\b|\bhere(?:'s| is)\b",
     ),
 }
 """With such wording it is not what the cue says."""
@@ -365,7 +343,6 @@ _SIGNAL_WORDS = {
     "narration": (
         r"^(?:if you|good (?:instinct|call|question)|whenever you|want me|happy to|say the word|you can|feel free)\b|\blet me know\b|\bif you(?:'d| would)? (?:like|want|prefer|rather)\b",
         r"^(?:(?:now|next|first|then|so|ok(?:ay)?|good|great|perfect|excellent|alright|right|hm+|wait|interesting|still|also)[,.!:]?\s+)*(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i want to|i can see|i see\b|i notice|i understand|i'm (?:now )?(?:looking|checking|running|reading|adding|updating|fixing|mapping|doing)|looking at|checking|running|reading|updating|now i|now let|here's|here is|we need to|good (?:idea|question))\b",
-        r"\blet me (?:check|fix|look|see|try|verify|update|run|add|also)\b",
         r"^(?:(?:agora|primeiro|depois|então|ok|bom|ótimo|perfeito|certo)[,.!:]?\s+)*(?:vou|vamos (?:ver|verificar|correr|olhar)|deixa-me|deixe-me|preciso de|a verificar|a correr|estou a)\b",
     ),
     "momentary": (
@@ -406,7 +383,6 @@ _SIGNAL_WORDS = {
     ),
     "changelog": (
         r"^(?:i |we |i've |we've |the agent )?(?:also )?(?:added|updated|created|implemented|refactored|renamed|reviewed|wired|notified|extended|introduced|removed|fixed|rewrote|wrote|moved|extracted|simplified|verified|checked|dug|committed|ran|tested|confirmed|tried|summary of)\b",
-        r"^[\w ,]{3,30} got an?\b",
     ),
     "unsure": (
         r"\b(?:possibly|unclear|i (?:guess|think|bet|suppose|assume|wonder|believe)|i (?:\w+ )?feel|feels? like|in regards to|theoretically|seems?|looks like|probably|maybe|perhaps|not sure|curious|wondering|might)\b",
@@ -421,21 +397,22 @@ _SIGNAL_WORDS = {
         rf"^(?:(?:and|but|so|ok(?:ay)?|also|well|yes|no|instead|now|then|next|just|please|pls|can you|could you|let'?s|i (?:really |just |only |also )*want to|i want you to|i need you to|i(?:'d| would) like to|you (?:should|can))[,:!.]?\s+)*{_WORK}\b(?!.*{_STANDING})",
     ),
     "passing": (
-        r"\b(?:for now|right now|this time|yet|just this once|for the moment|at the moment|in this moment|as of (?:now|today)|temporar(?:y|ily)|for today|por agora|por enquanto|desta vez|ainda não|por hoje)\b",
+        r"\b(?:for now|right now|this time|yet|just this once|for the moment|at the moment|in this (?:moment|case)|as of (?:now|today)|temporar(?:y|ily)|for today|por agora|por enquanto|desta vez|ainda não|por hoje)\b",
         r"\b(?:in|for|on) (?:this|that) (?:pr|task|change|commit|branch|session|step|one|time|message|file)\b|\b(?:neste|nesta) (?:pr|tarefa|commit|sessão|passo|mensagem)\b",
     ),
     "session": (
         r"\byou (?:just |have |already |only |really )*(?:\w+ed|made|did|forgot|wrote|put|ran|got|went|gave|left|took|broke|missed|said|were|are (?:\w+ )?\w+ing)\b(?<!\bneed)",
-        r"\bi (?:just |already |only |have )*(?:wanted|checked|tested|tried|moved|added|made|did|see|saw|know|ran|asked|updated|changed|fixed|created)\b|\bi(?:'m| am) \w+ing\b",
+        r"\bi (?:just |already |only |have )*(?:wanted|checked|tested|tried|moved|added|made|did|see|saw|know|ran|asked|updated|changed|fixed|created)\b|\bi(?:'m| am) \w+ing\b|\bwe(?:'re| are)(?: not)? (?:ready|done|on|at)\b",
     ),
     "lasting": (
-        r"\b(?:not|never|always|only|every|each|all|any|must|exactly|without|instead|rather|em vez|ao invés|precedence|source of truth|as possible|because|since|so that|otherwise|in case|supposed|meant|the (?:goal|point|idea|intention)|não|nunca|sempre|só|apenas|todos?|todas?|cada|porque|já que)\b|n't\b",
+        r"\b(?:not|never|always|only|must|exactly|without|instead|rather|em vez|ao invés|precedence|source of truth|as possible|because|since|so that|otherwise|in case|supposed|meant|the (?:goal|point|idea|intention)|não|nunca|sempre|só|apenas|porque|já que)\b|n't\b",
     ),
     "points": (
         r"\b(?:bullet|item|point|step|question|finding|comment|issue|improvement|phase|chunk|task|suggestion|for|bug|slice)s? #?\d+\b|(?:^|\s)#\d\b|^[A-Z]\d{1,3}\b|\b(?:recommendation|reccomendation)\b|\blin(?:es?|) \d|\[\^\d",
         r"\b(?:the|this|that|whatever is) (?:latter|former|other one|above|below)\b|^(?:there|here|correct)\b|\b(?:like|as|about|do|does|did|doing|is|was|with|for|of|than) (?:this|that)(?=[.,;:!?)]|$| again| going forward| from now on)",
         r"\b(?:this|that|these|those) (?:one|change|changes|info|error|output|message|rules?|dir|part|thing|way|again|format|normal|new|same|should|shouldn't|must)\b",
-        r"^(?:(?:ok|so|and|for starters|issue here|lastly|another \w+ one)[\s,.…-]+){2,}|\b(?:start|begin) with\b|^each one\b|\bit's there\b|\bwhat you think\b|\bif not\b|\btheir fork\b|^not (?:this|that|these|those)\b",
+        r"^(?:(?:ok|so|and|for starters|issue here|lastly|another \w+ one)[\s,.…-]+){2,}|\b(?:start|begin) with\b|^each one\b|\bit's there\b|\bwhat you think\b|\bif not\b|\btheir fork\b|\b(?:between|of) the (?:2|two|3|three)\b(?! \w)|^not (?:this|that|these|those)\b|(?:\.\.|…)$",
+        r"^(?:because|since|if|when|as) (?:it|they|this|that|these|those)\b|^for the [\w ]{2,20},",
         r"^[^,;:.`]{0,50}\b(?:it|them|this|that|these|those)(?=[,.;:!?]| \(| (?:by|with|in|for|from|at|on|to|and|but)\b)",
     ),
 }

@@ -10,14 +10,13 @@ from attrs import evolve, frozen
 
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.extraction.cues import Signal, Sort, shows
-from agent_memory.domain.extraction.notes import Candidate, Support, composed, headline, settled, tags_of, with_files
+from agent_memory.domain.extraction.notes import Candidate, composed, headline, settled, tags_of
 from agent_memory.domain.extraction.said_by_agent import agent_candidates, leaves_open, outcome_of
 from agent_memory.domain.extraction.said_by_user import objects, request_of, user_candidates, withdraws
-from agent_memory.domain.extraction.session import Episode, episodes_of, offers_in
+from agent_memory.domain.extraction.session import Episode, episodes_of
 from agent_memory.domain.extraction.text import (
     MAX_CHARS,
     MESSAGE_CHARS,
-    SENTENCE_CHARS,
     blocks_of,
     capitalised,
     cut,
@@ -26,11 +25,11 @@ from agent_memory.domain.extraction.text import (
     legible,
     names_in,
     overlap,
+    prose_sentences,
     says_all_of,
     sentences_of,
-    without_politeness,
 )
-from agent_memory.domain.history import History, Role, ToolCall, Turn
+from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.planning.origin import holds_quotation
@@ -39,196 +38,16 @@ from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.transcripts.pasted_reviews import pasted_review, without_pasted_review
 from agent_memory.domain.vocabulary import Importance, Kind
 
-_DONE = 0.6
-_CHOOSES = re.compile(
-    r"\b(?:which|prefer|options?|choose|pick|approach|direction|qual|quais|prefere|preferes|opção|opções)\b",
-    re.IGNORECASE,
-)
-MAX_LINES = 6
-MAX_FILES = 12
-_LINE_CHARS = 200
-_COMMIT = re.compile(r"\bgit\b[^|;&]{0,40}\bcommit\b|\bjj (?:commit|describe)\b")
-_SECTIONS = ("Asked", "Done", "Files", "Open")
-_UNCOMMITTED = "Nothing was committed in the session"
-
-
-@frozen
-class Handoff:
-    """Its lines, by section."""
-
-    asked: tuple[str, ...]
-    done: tuple[str, ...]
-    files: tuple[str, ...]
-    open: tuple[str, ...]
-    turns: tuple[int, ...]
-
-    @property
-    def title(self) -> str:
-        subject = (self.asked or self.done or ("session",))[0]
-        return f"Handoff: {headline(subject)}"
-
-    @property
-    def description(self) -> str:
-        state = f"open: {self.open[0]}" if self.open else f"done: {self.done[0]}" if self.done else "nothing is open"
-        return cut(f"Where the last session stopped; {state}", _LINE_CHARS)
-
-    @property
-    def body(self) -> str:
-        sections = zip(_SECTIONS, (self.asked, self.done, self.files, self.open), strict=True)
-        return "\n\n".join(f"{name}:\n" + "\n".join(f"- {line}" for line in lines) for name, lines in sections if lines)
-
-
-def handoff_of(
-    history: History, episodes: Sequence[Episode], notes: Sequence[Candidate], *, goes_on: bool = False
-) -> Handoff | None:
-    """The handoff; None where there is nothing to take up: no work, or one request that was simply met.
-
-    With `goes_on` the session has a handoff already, and whatever was asked since belongs into it.
-    """
-    asked = _spread([line for episode in episodes if episode.asked and (line := _line(request_of(episode.asked)))])
-    done = _spread([line for episode in episodes if (line := _line(outcome_of(episode)))])
-    files = tuple(dict.fromkeys(_shown(path, history.cwd) for episode in episodes for path in episode.written))
-    open_lines = _open(episodes, notes)
-    if not asked or not (goes_on or any(episode.worked for episode in episodes)):
-        return None
-    if not goes_on and len(asked) == 1 and not open_lines and len(files) <= 1:
-        return None
-    if files and not any(_commits(call) for turn in history.turns for call in turn.tool_calls):
-        open_lines = (*open_lines, _UNCOMMITTED)
-    turns = tuple(turn.number for episode in episodes if (turn := episode.closing or episode.asked))
-    return Handoff(asked, done, _some(files), open_lines, turns[-MAX_LINES:])
-
-
-def brief_handoff_of(history: History, episodes: Sequence[Episode]) -> Handoff | None:
-    """The handoff of a session whose requests say too little by themselves to be worth a note ("go on"): in the person's
-    own words, for whoever asks for it. None where nobody asked for anything."""
-    asked = _spread([line for episode in episodes if episode.asked and (line := _line(episode.asked.text))])
-    files = tuple(dict.fromkeys(_shown(path, history.cwd) for episode in episodes for path in episode.written))
-    done = _spread([line for episode in episodes if (line := _line(outcome_of(episode)))])
-    turns = tuple(episode.asked.number for episode in episodes if episode.asked)
-    return Handoff(asked, done, _some(files), _open(episodes, ()), turns[-MAX_LINES:]) if asked else None
-
-
-def _commits(call: ToolCall) -> bool:
-    return not call.writes and bool(_COMMIT.search(call.brief))
-
-
-def continued(earlier_body: str, newer: Handoff) -> Handoff:
-    """The handoff of a session that grew: what was asked and done before stays, what is open is what is open now."""
-    before = _parsed(earlier_body)
-    return evolve(
-        newer,
-        asked=_spread([*before["Asked"], *newer.asked]),
-        done=_spread([*before["Done"], *newer.done]),
-        files=_some(tuple(dict.fromkeys((*_files(before["Files"]), *_files(newer.files))))),
-    )
-
-
-def _parsed(body: str) -> dict[str, list[str]]:
-    lines: dict[str, list[str]] = {name: [] for name in _SECTIONS}
-    section = ""
-    for line in body.split("\n"):
-        if line.rstrip(":") in lines and line.endswith(":"):
-            section = line.rstrip(":")
-        elif section and line.startswith("- "):
-            lines[section].append(line[2:])
-    return lines
-
-
-def _open(episodes: Sequence[Episode], notes: Sequence[Candidate]) -> tuple[str, ...]:
-    tasks = [_line(note.claim) for note in notes if note.sort is Sort.TASK]
-    last = episodes[-1] if episodes else None
-    if last is None:
-        return tuple(tasks[-MAX_LINES:])
-    if last.asked and last.closing is None:
-        tasks.append(
-            _line(f"The last request was not finished: {request_of(last.asked) or cut(last.asked.text.strip(), 80)}")
-        )
-    question = final_question(last)
-    if question and not tasks:
-        tasks.append(_line(f"The agent's last question is unanswered: {question}"))
-    return tuple(tasks[-MAX_LINES:])
-
-
-def _line(text: str) -> str:
-    return capitalised(cut(" ".join(text.split()), _LINE_CHARS))
-
-
-def _spread(lines: Sequence[str]) -> tuple[str, ...]:
-    """The first line and the latest ones, each once."""
-    distinct = list(dict.fromkeys(lines))
-    return tuple(distinct if len(distinct) <= MAX_LINES else [distinct[0], *distinct[1 - MAX_LINES :]])
-
-
-def _some(files: Sequence[str]) -> tuple[str, ...]:
-    if len(files) <= MAX_FILES:
-        return tuple(files)
-    return (*files[:MAX_FILES], f"and {len(files) - MAX_FILES} more")
-
-
-def _files(lines: Sequence[str]) -> tuple[str, ...]:
-    return tuple(line for line in lines if not re.fullmatch(r"and \d+ more", line))
-
-
-def _shown(path: str, cwd: str | None) -> str:
-    return f"`{path.removeprefix(cwd.rstrip('/') + '/') if cwd else path}`"
-
-
-def unanswered_choice(episodes: Sequence[Episode]) -> Candidate | None:
-    """The choice that the agent put before the person at the very end, if it did."""
-    last = episodes[-1] if episodes else None
-    closing = last.closing if last else None
-    question = final_question(last) if last else ""
-    if last is None or closing is None or last.asked is None or not _CHOOSES.search(question):
-        return None
-    offers = offers_in(closing)
-    request = request_of(last.asked)
-    if not offers or not request:
-        return None
-    return Candidate(
-        Sort.TASK,
-        Role.AGENT,
-        cut(f"The user has not chosen yet: {without_politeness(request)}"),
-        (closing.number,),
-        quote=request,
-        supports=(Support("Options offered", cut("; ".join(offer.name for offer in offers))),),
-    )
-
-
-def final_question(episode: Episode) -> str:
-    """The question with which the agent ended, empty if it did not end with one."""
-    if episode.closing is None:
-        return ""
-    blocks = [block for block in blocks_of(episode.closing.text) if block.text]
-    sentences = [sentence for block in blocks[-2:] for sentence in sentences_of(block.text)]
-    return next((cut(sentence) for sentence in reversed(sentences[-2:]) if sentence.endswith("?")), "")
-
-
-def still_open(tasks: Sequence[Candidate], episodes: Sequence[Episode]) -> tuple[Candidate, ...]:
-    """The tasks that no later closing words say to be done."""
-    done = [(each.closing.number, content_terms(_without_open_ends(each.closing))) for each in episodes if each.closing]
-    return tuple(
-        task
-        for task in tasks
-        if not any(
-            overlap(content_terms(task.claim), terms) >= _DONE
-            for number, terms in done
-            if task.by is Role.USER and number > task.turns[-1]
-        )
-    )
-
-
-def _without_open_ends(closing: Turn) -> str:
-    """What the agent said without the sentences that say what is left to do. What is too long for one is none."""
-    sentences = (sentence for block in blocks_of(closing.text) for sentence in sentences_of(block.text))
-    return "\n".join(each for each in sentences if len(each) > 2 * MAX_CHARS or not leaves_open(each))
-
-
 HANDOFF_DAYS = 7
 ASKED_CHARS = 220
 """Of the request that a note quotes for its context."""
-_UNDONE = 0.6
+_SHARED = 2
+_SAME = 0.6
+"""Of what is said to be done, or gone again, and what a candidate tells of."""
 _PASTED = "[pasted review]"
+_LASTING = frozenset({Sort.REMEMBER, Sort.PREFERENCE, Sort.CONVENTION})
+_LATER_MESSAGES = 2
+"""In so many of the person's next messages a conclusion may turn out to have been wrong."""
 
 
 def extracted(
@@ -246,8 +65,7 @@ def extracted(
     """
     history, episodes, candidates = read_through(history, final_window=final_window)
     fresh = tuple(candidate for candidate in candidates if not _is_known(candidate, shown))
-    files = tuple(path for episode in episodes for path in episode.written)
-    notes = (composed(one, _asked_for(one, episodes), one.files or files) for one in fresh)
+    notes = (composed(one, _asked_for(one, episodes), _files_around(one, episodes)) for one in fresh)
     entries = tuple(note for note in notes if note)
     earlier = next((entry for entry in shown if entry.meta.id == handoff_id), None)
     recent = final_window and _is_recent(history, now_ms)
@@ -263,19 +81,14 @@ def read_through(
     history: History, *, final_window: bool = True
 ) -> tuple[History, tuple[Episode, ...], tuple[Candidate, ...]]:
     """The history as far as it can be read, its episodes, and what was stated in it."""
-    readable = _legible(history)
+    turns = tuple(_legible_turn(turn) for turn in history.turns)
+    readable = evolve(history, turns=turns, cwd=history.cwd and legible(history.cwd))
     episodes = episodes_of(readable)
     return readable, episodes, settled(_candidates(readable, episodes, final_window))
 
 
-def _legible(history: History) -> History:
-    """The history without what cannot be read: hidden and control characters, and the far end of enormous messages."""
-    return evolve(
-        history, turns=tuple(_legible_turn(turn) for turn in history.turns), cwd=history.cwd and legible(history.cwd)
-    )
-
-
 def _legible_turn(turn: Turn) -> Turn:
+    """The turn without what cannot be read: hidden and control characters, and the far end of an enormous message."""
     calls = tuple(evolve(call, path=call.path and legible(call.path)) for call in turn.tool_calls)
     text = "" if turn.role is Role.TOOL else legible(turn.text[:MESSAGE_CHARS])
     if turn.role is Role.USER and pasted_review(text):
@@ -283,24 +96,20 @@ def _legible_turn(turn: Turn) -> Turn:
     return evolve(turn, text=text, tool_calls=calls)
 
 
-def _candidates(history: History, episodes: Sequence[Episode], final_window: bool) -> Iterator[Candidate]:
+def _candidates(history: History, episodes: Sequence[Episode], final_window: bool) -> list[Candidate]:
     found: list[Candidate] = []
     last_work = _last_work(episodes) if final_window else -1
     for index, episode in enumerate(episodes):
         before = episodes[index - 1] if index else None
-        following = episodes[index + 1].asked if index + 1 < len(episodes) else None
         if before and episode.asked and withdraws(episode.asked):
             first = before.asked.number if before.asked else 0
             found = [one for one in found if one.turns[-1] < first]
         if not history.automated:
-            found.extend(with_files(user_candidates(episode, before), episode.written))
-        if following is None or not objects(following):
-            found.extend(with_files(agent_candidates(episode, open_end=index >= last_work >= 0), episode.written))
-    if final_window and (choice := unanswered_choice(episodes)):
-        found.append(choice)
-    found = [one for one in found if not _undone(one, episodes)]
-    tasks = still_open([one for one in found if one.sort is Sort.TASK], episodes)
-    yield from (one for one in found if one.sort is not Sort.TASK or one in tasks)
+            found.extend(user_candidates(episode, before))
+        later = [each.asked for each in episodes[index + 1 : index + 1 + _LATER_MESSAGES] if each.asked]
+        if not any(objects(each) for each in later):
+            found.extend(agent_candidates(episode, open_end=index >= last_work >= 0))
+    return [one for one in found if not (_done if one.sort is Sort.TASK else _undone)(one, episodes)]
 
 
 def _last_work(episodes: Sequence[Episode]) -> int:
@@ -311,20 +120,32 @@ def _last_work(episodes: Sequence[Episode]) -> int:
     return last
 
 
+def _later_words(candidate: Candidate, episodes: Sequence[Episode]) -> Iterator[tuple[str, ...]]:
+    """The sentences of each closing word after the candidate."""
+    closings = (episode.closing for episode in episodes)
+    return (prose_sentences(each.text) for each in closings if each and each.number > candidate.turns[-1])
+
+
+def _done(task: Candidate, episodes: Sequence[Episode]) -> bool:
+    """Whether later closing words say that a task of the person's is done. What they say is left to do is not."""
+    terms = content_terms(task.claim)
+    return task.by is Role.USER and any(
+        overlap(terms, content_terms("\n".join(each for each in said if not leaves_open(each)))) >= _SAME
+        for said in _later_words(task, episodes)
+    )
+
+
 def _undone(candidate: Candidate, episodes: Sequence[Episode]) -> bool:
     """Whether the agent says later that what the candidate tells of is gone again: not of what only the person can take back."""
-    if candidate.sort in (Sort.REMEMBER, Sort.PREFERENCE, Sort.CONVENTION, Sort.TASK):
+    if candidate.sort in _LASTING:
         return False
     said, names = content_terms(candidate.claim), names_in(candidate.claim)
     return any(
         shows(Signal.REVERTS, sentence)
         and names & names_in(sentence)
-        and overlap(content_terms(sentence), said) >= _UNDONE
-        for episode in episodes
-        if episode.closing and episode.closing.number > candidate.turns[-1]
-        for block in blocks_of(episode.closing.text)
-        for sentence in sentences_of(block.text)
-        if len(sentence) <= SENTENCE_CHARS
+        and overlap(content_terms(sentence), said) >= _SAME
+        for sentences in _later_words(candidate, episodes)
+        for sentence in sentences
     )
 
 
@@ -367,12 +188,155 @@ def _asked_for(candidate: Candidate, episodes: Sequence[Episode]) -> str:
         (len(content_terms(request) & words) - age, request) for age, request in enumerate(reversed(requests[-2:]))
     ]
     score, nearest = max(shared, key=lambda scored: scored[0], default=(0, ""))
-    return cut(nearest, ASKED_CHARS) if score > 1 else ""
+    return cut(nearest, ASKED_CHARS) if score >= _SHARED else ""
+
+
+def _files_around(candidate: Candidate, episodes: Sequence[Episode]) -> tuple[str, ...]:
+    """The files changed in the candidate's episode; where none were, those of the session."""
+    number = candidate.turns[-1]
+    own = [each.written for each in episodes if not each.asked or each.asked.number <= number]
+    return own[-1] or tuple(path for each in episodes for path in each.written)
 
 
 def _is_recent(history: History, now_ms: int) -> bool:
     ended = max((turn.at_ms for turn in history.turns if turn.at_ms is not None), default=history.ended_at_ms)
     return ended is not None and now_ms - ended < HANDOFF_DAYS * DAY_MS
+
+
+def _why_nothing(history: History, fresh: Sequence[Candidate], candidates: Sequence[Candidate]) -> str:
+    """It speaks for the cues, not for the session: a reader may well find something in it."""
+    if not history.turns:
+        return "the session holds nothing new"
+    if len(fresh) < len(candidates):
+        return "what the session says is stored already"
+    return (
+        "the built-in extractor, which goes by a few hundred phrases, recognised nothing in it; an agent command "
+        "(llm.preset) may: `memory consolidate --upgrade` then hands it over"
+    )
+
+
+# -- the handoff ------------------------------------------------------------------------------------------------------
+
+MAX_LINES = 6
+MAX_FILES = 12
+_LINE_CHARS = 200
+_COMMIT = re.compile(r"\bgit\b[^|;&]{0,40}\bcommit\b|\bjj (?:commit|describe)\b")
+_SECTIONS = ("Asked", "Done", "Files", "Open")
+_UNCOMMITTED = "Nothing was committed in the session"
+
+
+@frozen
+class Handoff:
+    """Its lines, by section."""
+
+    asked: tuple[str, ...]
+    done: tuple[str, ...]
+    files: tuple[str, ...]
+    open: tuple[str, ...]
+    turns: tuple[int, ...]
+
+    @property
+    def title(self) -> str:
+        subject = (self.asked or self.done or ("session",))[0]
+        return f"Handoff: {headline(subject) or cut(subject, _LINE_CHARS // 2)}"
+
+    @property
+    def description(self) -> str:
+        state = f"open: {self.open[0]}" if self.open else f"done: {self.done[0]}" if self.done else "nothing is open"
+        return cut(f"Where the last session stopped; {state}", _LINE_CHARS)
+
+    @property
+    def body(self) -> str:
+        sections = zip(_SECTIONS, (self.asked, self.done, self.files, self.open), strict=True)
+        return "\n\n".join(f"{name}:\n" + "\n".join(f"- {line}" for line in lines) for name, lines in sections if lines)
+
+
+def handoff_of(
+    history: History, episodes: Sequence[Episode], notes: Sequence[Candidate], *, goes_on: bool = False
+) -> Handoff | None:
+    """The handoff; None where there is nothing to take up: no work, or one request that was simply met.
+
+    With `goes_on` the session has a handoff already, and whatever was asked since belongs into it.
+    """
+    handoff = _handoff(history, episodes, notes, [request_of(each.asked) if each.asked else "" for each in episodes])
+    if not handoff.asked or not (goes_on or any(episode.worked for episode in episodes)):
+        return None
+    if not goes_on and len(handoff.asked) == 1 and not handoff.open and len(handoff.files) <= 1:
+        return None
+    calls = (call for turn in history.turns for call in turn.tool_calls)
+    if handoff.files and not any(_COMMIT.search(call.brief) for call in calls if not call.writes):
+        return evolve(handoff, open=(*handoff.open, _UNCOMMITTED))
+    return handoff
+
+
+def brief_handoff_of(history: History, episodes: Sequence[Episode]) -> Handoff | None:
+    """The handoff of a session whose requests say too little by themselves to be worth a note ("go on"): in the person's
+    own words, for whoever asks for it. None where nobody asked for anything."""
+    handoff = _handoff(history, episodes, (), [each.asked.text if each.asked else "" for each in episodes])
+    return handoff if handoff.asked else None
+
+
+def _handoff(
+    history: History, episodes: Sequence[Episode], notes: Sequence[Candidate], asked: Sequence[str]
+) -> Handoff:
+    directory = f"{history.cwd.rstrip('/')}/" if history.cwd else ""
+    files = dict.fromkeys(f"`{path.removeprefix(directory)}`" for each in episodes for path in each.written)
+    turns = tuple(turn.number for each in episodes if (turn := each.closing or each.asked))
+    done = [outcome_of(episode) for episode in episodes]
+    return Handoff(_spread(asked), _spread(done), _some(tuple(files)), _open(episodes, notes), turns[-MAX_LINES:])
+
+
+def continued(earlier_body: str, newer: Handoff) -> Handoff:
+    """The handoff of a session that grew: what was asked and done before stays, what is open is what is open now."""
+    before: dict[str, list[str]] = {name: [] for name in _SECTIONS}
+    section = ""
+    for line in earlier_body.split("\n"):
+        if line.rstrip(":") in before and line.endswith(":"):
+            section = line.rstrip(":")
+        elif section and line.startswith("- "):
+            before[section].append(line[2:])
+    files = [line for line in (*before["Files"], *newer.files) if not re.fullmatch(r"and \d+ more", line)]
+    return evolve(
+        newer,
+        asked=_spread([*before["Asked"], *newer.asked]),
+        done=_spread([*before["Done"], *newer.done]),
+        files=_some(tuple(dict.fromkeys(files))),
+    )
+
+
+def _open(episodes: Sequence[Episode], notes: Sequence[Candidate]) -> tuple[str, ...]:
+    tasks = [_line(note.claim) for note in notes if note.sort is Sort.TASK]
+    last = episodes[-1] if episodes else None
+    if last and last.asked and last.closing is None:
+        tasks.append(
+            _line(f"The last request was not finished: {request_of(last.asked) or cut(last.asked.text.strip(), 80)}")
+        )
+    if last and not tasks and (question := _final_question(last)):
+        tasks.append(_line(f"The agent's last question is unanswered: {question}"))
+    return tuple(tasks[-MAX_LINES:])
+
+
+def _final_question(episode: Episode) -> str:
+    """The question with which the agent ended, empty if it did not end with one."""
+    blocks = [block for block in blocks_of(episode.closing.text if episode.closing else "") if block.text]
+    sentences = [sentence for block in blocks[-2:] for sentence in sentences_of(block.text)]
+    return next((cut(sentence) for sentence in reversed(sentences[-2:]) if sentence.endswith("?")), "")
+
+
+def _line(text: str) -> str:
+    return capitalised(cut(" ".join(text.split()), _LINE_CHARS))
+
+
+def _spread(lines: Sequence[str]) -> tuple[str, ...]:
+    """The first line and the latest ones, each once."""
+    distinct = list(dict.fromkeys(line for each in lines if (line := _line(each))))
+    return tuple(distinct if len(distinct) <= MAX_LINES else [distinct[0], *distinct[1 - MAX_LINES :]])
+
+
+def _some(files: Sequence[str]) -> tuple[str, ...]:
+    if len(files) <= MAX_FILES:
+        return tuple(files)
+    return (*files[:MAX_FILES], f"and {len(files) - MAX_FILES} more")
 
 
 def _new_handoff(handoff: Handoff) -> ProposedEntry:
@@ -398,16 +362,4 @@ def _updated(earlier: StoredEntry, handoff: Handoff) -> ProposedUpdate:
         drops=lost_salience(before, after),
         turns=handoff.turns,
         why="the session went on",
-    )
-
-
-def _why_nothing(history: History, fresh: Sequence[Candidate], candidates: Sequence[Candidate]) -> str:
-    """It speaks for the cues, not for the session: a reader may well find something in it."""
-    if not history.turns:
-        return "the session holds nothing new"
-    if len(fresh) < len(candidates):
-        return "what the session says is stored already"
-    return (
-        "the built-in extractor, which goes by a few hundred phrases, recognised nothing in it; an agent command "
-        "(llm.preset) may: `memory consolidate --upgrade` then hands it over"
     )

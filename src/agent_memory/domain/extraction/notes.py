@@ -1,12 +1,12 @@
-"""Candidates, which of them stay, and the notes that are made of them or of a document."""
+"""Candidates, which of them stay, and the notes that are made of them."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from agent_memory.domain.extraction.cues import Sort
 from agent_memory.domain.extraction.text import (
@@ -16,17 +16,14 @@ from agent_memory.domain.extraction.text import (
     cut,
     in_words,
     is_anaphoric,
-    legible,
     names_in,
     overlap,
     says_all_of,
     says_enough,
     sentences_of,
 )
-from agent_memory.domain.history import History, Role, Turn
-from agent_memory.domain.plan import ChangeSet, ProposedEntry
-from agent_memory.domain.text.markdown import MAX_TITLE_CHARS, derive_title
-from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.history import Role
+from agent_memory.domain.plan import ProposedEntry
 from agent_memory.domain.text.salience import lost_salience
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import Importance, Kind
@@ -68,8 +65,6 @@ class Candidate:
     """What it turns down (`Y` in `X instead of Y`)."""
     corrects: bool = False
     """Whether the person says that they take back something they said."""
-    files: tuple[str, ...] = ()
-    """The files that were changed in its episode."""
     mended: bool = False
     """Whether what it tells was mended since: its title says so."""
 
@@ -166,11 +161,6 @@ def _capped(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     return tuple(sorted(strongest, key=lambda candidate: candidate.turns[-1]))
 
 
-def with_files(candidates: Iterable[Candidate], files: tuple[str, ...]) -> tuple[Candidate, ...]:
-    """The candidates of an episode with the files changed in it."""
-    return tuple(evolve(candidate, files=files) for candidate in candidates)
-
-
 MAX_TAGS = 4
 
 # Names that are also common words (go, node, express, spring …) are left out: they are tags only by the files' language.
@@ -247,18 +237,20 @@ _KINDS = {
     Sort.FINDING: Kind.FACT,
     Sort.TASK: Kind.TASK,
 }
+_IN_CONTEXT = frozenset({Sort.WANT, Sort.TASK, Sort.DECISION, Sort.LESSON})
+"""The agent's conclusions say little without the question; what the person said mostly stands by itself, but for these."""
 # No lead says what anybody must do or wants done: the note is an order only where the person's own words are one.
 _LEADS = {
-    Sort.REMEMBER: "The user asked to remember:",
-    Sort.CORRECTION: "The user corrected the agent:",
-    Sort.PREFERENCE: "A preference, in the user's words:",
-    Sort.CONVENTION: "A convention here, in the user's words:",
-    Sort.ROUTINE: "Said once, in the user's words:",
-    Sort.DECISION: "Decided by the user:",
-    Sort.WANT: "How it is meant to be, in the user's words:",
-    Sort.LESSON: "What the user found out:",
-    Sort.FINDING: "What is so here, in the user's words:",
-    Sort.TASK: "Left to do, in the user's words:",
+    Sort.REMEMBER: "The user asked to remember",
+    Sort.CORRECTION: "The user corrected the agent",
+    Sort.PREFERENCE: "A preference, in the user's words",
+    Sort.CONVENTION: "A convention here, in the user's words",
+    Sort.ROUTINE: "Said once, in the user's words",
+    Sort.DECISION: "Decided by the user",
+    Sort.WANT: "How it is meant to be, in the user's words",
+    Sort.LESSON: "What the user found out",
+    Sort.FINDING: "What is so here, in the user's words",
+    Sort.TASK: "Left to do, in the user's words",
 }
 _IMPORTANCE = {Sort.REMEMBER: Importance.HIGH} | dict.fromkeys(
     (Sort.ROUTINE, Sort.REASONED, Sort.FINDING), Importance.LOW
@@ -268,7 +260,7 @@ _STANDING = re.compile(
     re.IGNORECASE,
 )
 _EVERYWHERE = re.compile(
-    r"\b(?:in )?(?:all|any) (?:of )?(?:my |our |the )?(?:other )?(?:projects|repos|repositories)\b|\b(?:in|for) every (?:project|repo)\b"
+    r"\b(?:in|for|across) (?:all|any) (?:of )?(?:my |our |the )?(?:other )?(?:projects|repos|repositories)\b|\b(?:in|for) every (?:project|repo)\b"
     r"|\beverywhere\b|\bglobally\b|\bglobal (?:rule|preference|memory|instruction|convention)s?\b"
     r"|\bem tod[oa]s os (?:meus )?proje[c]?tos\b",
     re.IGNORECASE,
@@ -285,12 +277,12 @@ _PREAMBLE = re.compile(
     r"|^(?:stop|wait|hold on|one moment)(?: for a (?:second|moment|minute))?[,.:;–—-]\s*"
     r"|^(?:from now on|going forward|in (?:the )?future|a partir de agora|de agora em diante|daqui em diante)[,:]?\s+"
     r"|^(?:the |o |a )?(?:root cause|(?:actual |real |underlying )?(?:problem|issue|bug|cause|culprit|reason)|causa raiz|problema|erro|causa)"
-    r" (?:was|is|era|foi)(?: (?:that|que)[,:]?\s+| (?=(?:an?|the|um|uma) ))"
+    r" (?:was|is|era|foi) (?:that|que)[,:]?\s+"
     r"|^(?:the )?(?:root cause|bug|issue)(?: found and fixed| (?:is|was) (?:real|confirmed)| of [^:]{3,60})?:\s+"
     r"|^(?:(?:one|two|another|an?) )?(?:side |other )?(?:notes?|things?|caveats?)\b[^:.]{0,40}:\s+"
     r"|^(?:it )?turn(?:s|ed) out(?: that)?[,:]?\s+|^(?:afinal|acontece que)[,:]?\s+"
     r"|^(?:we|i)(?:'ve| have)? (?:decided|agreed)(?: that| to)?(?! (?:on|against|for)\b)\s+|^(?:decidimos|decidi)(?: que)?\s+"
-    r"|^(?:let'?s|let us|vamos) (?:just )?(?=[a-z])"
+    r"|^(?:let'?s|let us|vamos) (?:just )?(?!not\b)(?=[a-z])"
     r"|^(?:i|we) (?:really |just |only |do |also )+(?:want|need) to |^(?:we|i) (?:still )?(?:need|have) to (?=[a-z])"
     r"|^(?:eu )?(?:só|apenas) quero\s+",
     re.IGNORECASE,
@@ -301,23 +293,21 @@ def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> P
     """The note; None where nothing in the claim makes a whole title. `asked` is what the person had asked for, for the
     notes that do not say it themselves."""
     title = headline(candidate.claim)
-    little = len(names_in(title)) < 2 and not says_enough(title, LEAST_WORDS)
-    if not title or (candidate.by is not Role.USER and little):
+    is_users = candidate.by is Role.USER
+    if not title or not (is_users or len(names_in(title)) > 1 or says_enough(title, LEAST_WORDS)):
         return None
-    text = f"{candidate.text} {candidate.quote}"
+    lead = _LEADS.get(candidate.sort, "")
+    mark = "Fixed: " if candidate.mended else "Said once: " if candidate.sort is Sort.ROUTINE else ""
+    is_rule = candidate.sort in (Sort.REMEMBER, Sort.CORRECTION) and _STANDING.search(candidate.claim)
     return ProposedEntry(
-        title=f"Fixed: {title}"
-        if candidate.mended
-        else f"Said once: {title}"
-        if candidate.sort is Sort.ROUTINE
-        else title,
-        description=_description(candidate, title),
+        title=f"{mark}{title}",
+        description=f"{lead}: {cut(candidate.claim.rstrip('.:'), DESCRIPTION_CHARS - len(lead))}" if is_users else None,
         body=_body(candidate, asked),
-        kind=_kind(candidate),
-        tags=tags_of(text, files) or tags_of(asked),
-        scope="global" if candidate.by is Role.USER and _EVERYWHERE.search(candidate.quote) else None,
+        kind=Kind.PREFERENCE if is_rule else _KINDS[candidate.sort],
+        tags=tags_of(candidate.text, files) or tags_of(asked),
+        scope="global" if is_users and _EVERYWHERE.search(candidate.quote) else None,
         importance=_IMPORTANCE.get(candidate.sort, Importance.MEDIUM),
-        confidence=0.9 if candidate.by is Role.USER else 0.7,
+        confidence=0.9 if is_users else 0.7,
         turns=candidate.turns,
     )
 
@@ -337,112 +327,14 @@ def headline(claim: str) -> str:
     return "" if whole.endswith("…") else capitalised(_IN_BRACKETS.sub(r"\1", whole).rstrip(" .!,;:"))
 
 
-def _kind(candidate: Candidate) -> Kind:
-    if candidate.sort in (Sort.REMEMBER, Sort.CORRECTION) and _STANDING.search(candidate.claim):
-        return Kind.PREFERENCE
-    return _KINDS[candidate.sort]
-
-
-def _description(candidate: Candidate, title: str) -> str:
-    claim = candidate.claim.rstrip(".:")
-    if candidate.by is Role.USER:
-        return f"{_LEADS[candidate.sort].rstrip(':')}: {cut(claim, DESCRIPTION_CHARS - 45)}"
-    if claim == title and candidate.supports:
-        return cut(candidate.supports[0].text, DESCRIPTION_CHARS)
-    return cut(claim, DESCRIPTION_CHARS)
-
-
 def _body(candidate: Candidate, asked: str) -> str:
-    main = _main_part(candidate)
+    main = candidate.quote or candidate.claim
+    if candidate.by is Role.USER:
+        quoted = "\n".join(f"> {line}".rstrip() for line in main.split("\n"))
+        is_option = candidate.sort is Sort.DECISION and candidate.claim not in candidate.quote
+        chosen = f" {candidate.claim}\n\nIn the user's words:" if is_option else ""
+        main = f"{_LEADS[candidate.sort]}:{chosen}\n\n{quoted}"
     parts = [main, *(f"{support.label}: {support.text}" for support in candidate.supports if support.text not in main)]
-    if asked and _needs_context(candidate):
+    if asked and (candidate.by is not Role.USER or (candidate.sort in _IN_CONTEXT and not candidate.supports)):
         parts.append(f"The user had asked: “{asked}”")
     return "\n\n".join(parts)
-
-
-def _main_part(candidate: Candidate) -> str:
-    if candidate.by is not Role.USER:
-        return (
-            candidate.claim
-            if candidate.sort is Sort.TASK and candidate.supports
-            else candidate.quote or candidate.claim
-        )
-    quoted = "\n".join(f"> {line}".rstrip() for line in (candidate.quote or candidate.claim).split("\n"))
-    chosen = (
-        f"{candidate.claim}\n\n" if candidate.claim not in candidate.quote and candidate.sort is Sort.DECISION else ""
-    )
-    lead = _LEADS[candidate.sort]
-    return f"{lead} {chosen}In the user's words:\n\n{quoted}" if chosen else f"{lead}\n\n{quoted}"
-
-
-def _needs_context(candidate: Candidate) -> bool:
-    """The agent's conclusions say little without the question; what the person said mostly stands by itself."""
-    if candidate.by is not Role.USER:
-        return candidate.sort is not Sort.TASK or not candidate.supports
-    return candidate.sort in (Sort.WANT, Sort.TASK, Sort.DECISION, Sort.LESSON) and not candidate.supports
-
-
-def inline_entry(
-    title: str, body: str, tags: tuple[str, ...], kind: Kind | None, turns: tuple[int, ...]
-) -> ProposedEntry:
-    """A person's note, whole, without hidden characters."""
-    return ProposedEntry(
-        title=" ".join(legible(title).split()), body=legible(body), kind=kind or Kind.FACT, tags=tags, turns=turns
-    )
-
-
-NOTE_CHARS = 4_000
-"""Of the sections that share a note; one that is longer has a note of its own."""
-MOST_NOTES = 10
-
-
-def document_notes(document: History) -> ChangeSet:
-    """The sections of a document, whole and in order, in as few notes as can be read; `skipped` says why there are none.
-
-    They cite the document's turns, which are nobody's words in a session: each comes out as external.
-    """
-    groups = tuple(_groups(document.turns))
-    texts = tuple("\n\n".join(legible(turn.text) for turn in group).strip() for group in groups)
-    chars = sum(map(len, texts))
-    if _is_serialised("\n".join(texts)):
-        return ChangeSet(skipped=f"it is no text for people but JSON; {_HOW_ELSE}")
-    if len(groups) > MOST_NOTES:
-        return ChangeSet(skipped=f"its {chars:,} characters are too many to be kept as they stand; {_HOW_ELSE}")
-    name = one_line(document.title or "", MAX_TITLE_CHARS)
-    entries = tuple(
-        ProposedEntry(
-            title=_title(name, text, alone=len(groups) == 1),
-            body=text,
-            kind=Kind.FACT,
-            tags=tags_of(text),
-            turns=tuple(turn.number for turn in group),
-        )
-        for group, text in zip(groups, texts, strict=True)
-        if text
-    )
-    return ChangeSet(entries, skipped=None if entries else "it says nothing")
-
-
-_HOW_ELSE = "an agent command (llm.preset) makes notes of it"
-
-
-def _groups(turns: Sequence[Turn]) -> Iterator[tuple[Turn, ...]]:
-    held: list[Turn] = []
-    for turn in turns:
-        if held and sum(len(each.text) for each in held) + len(turn.text) > NOTE_CHARS:
-            yield tuple(held)
-            held = []
-        held.append(turn)
-    if held:
-        yield tuple(held)
-
-
-def _is_serialised(text: str) -> bool:
-    whole = text.strip()
-    return whole[:1] + whole[-1:] in ("{}", "[]")
-
-
-def _title(name: str, text: str, *, alone: bool) -> str:
-    own = derive_title(text)
-    title = name or own if alone else own if not name or own == name else f"{name}: {own}"
-    return one_line(title, MAX_TITLE_CHARS) or "untitled document"

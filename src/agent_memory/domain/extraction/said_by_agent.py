@@ -26,6 +26,7 @@ from agent_memory.domain.extraction.text import (
     joined,
     names_in,
     overlap,
+    prose_sentences,
     says_enough,
     sentences_of,
     tells_a_fault,
@@ -35,12 +36,10 @@ from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.terms import content_terms
 
 _CAUSE_LABEL = re.compile(
-    r"(?:the )?(?:root cause|actual cause|cause|bug|problem|issue|what (?:happened|went wrong|was wrong)"
-    r"|why (?:it|this) (?:broke|failed|fails|happened|happens)"
-    r"|causa(?:[- ]raiz)?|o (?:problema|erro)|o que aconteceu)(?: was| were)?$",
+    r"(?:the )?(?:(?P<named>(?:root |actual )?cause|causa(?:[- ]raiz)?)|bug|problem|issue|what (?:happened|went wrong|was wrong)"
+    r"|why (?:it|this) (?:broke|failed|fails|happened|happens)|o (?:problema|erro)|o que aconteceu)(?: was| were)?$",
     re.IGNORECASE,
 )
-_NAMED_CAUSE = re.compile(r"(?:the )?(?:root |actual )?(?:cause|causa)\b", re.IGNORECASE)
 _REMEDY_LABEL = re.compile(
     r"(?:the )?(?:fix(?:ed)?|solution|resolution|remedy|correção|correcção|solução)\b", re.IGNORECASE
 )
@@ -91,11 +90,19 @@ class _Said:
     sentence: str
     following: tuple[str, ...]
     preceding: str
+    """Empty where it is a guess, or about this very moment."""
     label: str
     first: bool
     """Whether it is the first of its block."""
     leads: bool = False
     """Whether it leads into a list, which it then holds."""
+
+    @property
+    def with_preceding(self) -> str:
+        """The sentence, behind the one it points to; empty where nobody knows to which."""
+        if not is_anaphoric(self.sentence):
+            return self.sentence
+        return f"{self.preceding} {self.sentence}" if self.preceding else ""
 
 
 def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]:
@@ -104,7 +111,7 @@ def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]
     if closing is None or not episode.worked:
         return
     said = _sentences(closing)
-    lessons = tuple(_lessons(said, closing, acted=episode.acted))
+    lessons = tuple(islice(_lessons(said, closing, acted=episode.acted), MAX_LESSONS))
     lessons = lessons or tuple(islice(_confirmed(episode, closing, said), MOST_FINDINGS))
     yield from lessons
     wraps_up = bool(episode.asked and shows(Signal.WRAPS_UP, episode.asked.text.strip()[:MAX_CHARS]))
@@ -112,23 +119,28 @@ def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]
     for statement in said:
         if statement.sentence[:60] in taken or in_third_person(statement.sentence)[:60] in taken:
             continue
-        open_task = _left_open(statement, closing) if open_end else None
-        if open_task:
-            yield open_task
-        elif not statement.leads and (episode.acted or wraps_up):
-            yield from _found_or_decided(statement, closing)
+        found = _left_open(statement, closing) if open_end else None
+        if found is None and not statement.leads and (episode.acted or wraps_up):
+            found = _found_or_decided(statement, closing)
+        if found:
+            yield found
 
 
 def outcome_of(episode: Episode) -> str:
     """What the agent said it had done, in one sentence; empty where it changed nothing or said nothing of the kind."""
     if episode.closing is None or not episode.written:
         return ""
-    said = [one for one in _sentences(episode.closing) if not is_quiet(one.sentence) and not _announces(one.sentence)]
-    for statement in (*(one for one in said if _tells_an_act(one.sentence)), *said[:2]):
-        whole = statement.sentence
-        if says_enough(whole, 4) and not is_anaphoric(whole) and not _ELSE.match(whole):
-            return in_third_person(cut(whole))
-    return ""
+    said = [
+        one.sentence
+        for one in _sentences(episode.closing)
+        if not is_quiet(one.sentence) and not shows(Signal.ANNOUNCES, one.sentence)
+    ]
+    acts = (Sort.REASONED, Sort.LESSON)
+    told = (one for one in said if shows(Signal.REMEDY, one) or any(hit.shows in acts for hit in agent_hits(one)))
+    whole = (
+        one for one in (*told, *said[:2]) if says_enough(one, 4) and not is_anaphoric(one) and not _ELSE.match(one)
+    )
+    return in_third_person(cut(next(whole, "")))
 
 
 def leaves_open(sentence: str) -> bool:
@@ -136,34 +148,22 @@ def leaves_open(sentence: str) -> bool:
     return any(hit.shows is Sort.TASK for hit in agent_hits(sentence))
 
 
-def _tells_an_act(sentence: str) -> bool:
-    return shows(Signal.REMEDY, sentence) or any(
-        hit.shows in (Sort.REASONED, Sort.LESSON) for hit in agent_hits(sentence)
-    )
-
-
 def _sentences(turn: Turn) -> tuple[_Said, ...]:
     found: list[_Said] = []
     blocks = blocks_of(turn.text)
     for index, block in enumerate(blocks):
         sentences = _with_list(sentences_of(block.text), blocks, index)
+        label = block.label or ("" if block.style == "item" and block.section.endswith(":") else block.section)
         for position, sentence in enumerate(sentences):
-            found.append(
-                _Said(
-                    sentence,
-                    sentences[position + 1 :],
-                    sentences[position - 1] if position else "",
-                    block.label or ("" if block.style == "item" and block.section.endswith(":") else block.section),
-                    position == 0,
-                    sentence not in block.text,
-                )
-            )
+            before = sentences[position - 1] if position and not is_quiet(sentences[position - 1]) else ""
+            leads = sentence not in block.text
+            found.append(_Said(sentence, sentences[position + 1 :], before, label, position == 0, leads))
     return tuple(said for said in found if len(said.sentence) <= SENTENCE_CHARS)
 
 
 def _with_list(sentences: tuple[str, ...], blocks: Sequence[Block], index: int) -> tuple[str, ...]:
     """The sentences; the last one, if it ends in a colon, with the list items that it leads into, or not at all."""
-    if not sentences or not sentences[-1].endswith(":") or _announces(sentences[-1]):
+    if not sentences or not sentences[-1].endswith(":") or shows(Signal.ANNOUNCES, sentences[-1]):
         return sentences
     items = [item.rstrip(".") for item in _children(blocks, index) if not is_quiet(item)]
     whole = f"{sentences[-1]} {'; '.join(items)}" if items else ""
@@ -172,70 +172,55 @@ def _with_list(sentences: tuple[str, ...], blocks: Sequence[Block], index: int) 
 
 
 def _children(blocks: Sequence[Block], index: int) -> Iterator[str]:
-    parent = blocks[index]
-    depth = parent.depth if parent.style == "item" else -1
-    first = blocks[index + 1].depth if index + 1 < len(blocks) else 0
+    depth = blocks[index].depth if blocks[index].style == "item" else -1
     for block in blocks[index + 1 :]:
         if block.style != "item" or block.depth <= depth:
             break
-        if block.depth > first:
-            continue
-        yield f"{block.label}: {block.text}" if block.label and block.text else block.label or block.text
-
-
-def _announces(sentence: str) -> bool:
-    return shows(Signal.ANNOUNCES, sentence)
+        if block.depth <= blocks[index + 1].depth:
+            yield f"{block.label}: {block.text}" if block.label and block.text else block.label or block.text
 
 
 def _lessons(said: Sequence[_Said], closing: Turn, *, acted: bool) -> Iterator[Candidate]:
-    """What was wrong, at most three times: a longer list is a report.
+    """What was wrong.
 
     What nothing was done about counts only where it is said to have been found out: the rest is an explanation of the code.
     Where something was done, it counts only if it says how it was mended, or tells of the past or of what stays so: whether a
     fault still is one, nobody knows else.
     """
-    previous, told_already, count = "", "", 0
+    announced, told_already = False, ""
     labels: set[str] = set()
     for index, statement in enumerate(said):
         sentence = statement.sentence
-        labelled = statement.first and statement.label not in labels and bool(_CAUSE_LABEL.match(statement.label))
-        told = acted or bool(_FOUND_OUT.search(sentence))
-        cause = _cause(statement, announced=_announces(previous), labelled=labelled) if told else ""
-        previous = sentence if not says_enough(sentence, 4) else ""
-        if not cause or in_third_person(sentence) in told_already or count == MAX_LESSONS:
+        label = _CAUSE_LABEL.match(statement.label) if statement.first and statement.label not in labels else None
+        shown = announced or label is not None
+        announced = shows(Signal.ANNOUNCES, sentence) and not says_enough(sentence, 4)
+        cause = _cause(statement, shown=shown) if acted or _FOUND_OUT.search(sentence) else ""
+        if not cause or in_third_person(sentence) in told_already:
             continue
-        labels.add(statement.label if labelled else "")
         lesson = _lesson(cause, closing, _remedy(said[index + 1 :], cause))
-        named = _is_cued(sentence) or bool(_NAMED_CAUSE.match(statement.label))
-        over = named and not _is_present_fault(cause)
-        if not (over or lesson.supports or lesson.mended or not acted):
-            continue
-        count += 1
-        told_already = f"{told_already} {cause}"
-        before = in_third_person(statement.preceding)
-        fits = before and not is_quiet(before) and before not in cause
-        yield evolve(lesson, quote=f"{before} {cause}") if fits else lesson
+        named = _tells_a_cause(sentence) or (label is not None and label["named"] is not None)
+        is_over = named and not _is_present_fault(cause)
+        if is_over or lesson.supports or lesson.mended or not acted:
+            labels.add(statement.label if label else "")
+            told_already = f"{told_already} {cause}"
+            before = in_third_person(statement.preceding)
+            yield evolve(lesson, quote=f"{before} {cause}") if before and before not in cause else lesson
 
 
-def _is_cued(sentence: str) -> bool:
-    """Whether the sentence itself says that it tells a cause, or what stays so."""
+def _tells_a_cause(sentence: str) -> bool:
     return any(hit.shows is Sort.LESSON for hit in agent_hits(sentence))
 
 
-def _cause(statement: _Said, *, announced: bool, labelled: bool) -> str:
+def _cause(statement: _Said, *, shown: bool) -> str:
     """The statement of what was wrong that begins at a sentence; empty where none does."""
     sentence = statement.sentence
-    lead = sentence.split(":", 1)[0] if statement.leads else sentence
     if is_quiet(sentence) or _SUBJECTLESS.match(sentence) or shows(Signal.CHANGELOG, sentence):
         return ""
-    cued = _is_cued(lead)
-    if not (cued or labelled or announced):
-        return ""
-    preceding = [statement.preceding] if statement.preceding and not is_quiet(statement.preceding) else []
-    if is_anaphoric(sentence) and not preceding:
+    cued = _tells_a_cause(sentence.split(":", 1)[0] if statement.leads else sentence)
+    if not (cued or shown) or not statement.with_preceding:
         return ""
     following = [other for other in statement.following[:2] if not is_quiet(other)]
-    cause = " ".join((*(preceding if is_anaphoric(sentence) else ()), sentence, *following))
+    cause = " ".join((statement.with_preceding, *following))
     if is_void(Sort.LESSON, cause) or shows(Signal.POINTS, sentence):
         return ""
     tells = says_enough(cause[:SENTENCE_CHARS], 5) and names_in(cause) and (cued or tells_a_fault(cause))
@@ -264,7 +249,7 @@ def _lesson(cause: str, turn: Turn, remedy: str, *also: int) -> Candidate:
     """What does not say by its tense that it is over says it in its title."""
     sentences = sentences_of(cause)
     supports = (Support("Remedy", remedy),) if remedy and remedy[:60] not in cause else ()
-    mended = supports or any(shows(Signal.REMEDY, each) for each in sentences[1:])
+    mended = bool(supports) or any(shows(Signal.REMEDY, each) for each in sentences[1:])
     return Candidate(
         Sort.LESSON,
         Role.AGENT,
@@ -272,7 +257,7 @@ def _lesson(cause: str, turn: Turn, remedy: str, *also: int) -> Candidate:
         (*also, turn.number),
         quote=cause,
         supports=supports,
-        mended=bool(mended) and _is_present_fault(cause),
+        mended=mended and _is_present_fault(cause),
     )
 
 
@@ -304,22 +289,18 @@ def _findings(episode: Episode, closing: str) -> Iterator[tuple[str, int]]:
 
 
 def _announced(turn: Turn) -> str:
+    """The finding that a turn announces; empty where it announces none, or guesses."""
     if shows(Signal.HEDGE, turn.text):
         return ""
-    sentences = [sentence for block in blocks_of(turn.text) for sentence in sentences_of(block.text)]
+    sentences = prose_sentences(turn.text)
     for index, sentence in enumerate(sentences):
-        if _announces(sentence):
-            tells = [sentence] if _FOUND_OUT.search(sentence) and says_enough(sentence, 4) else []
-            following = [other for other in sentences[index + 1 : index + 4] if not is_quiet(other)]
-            claim = joined(*tells, *following)
-            if (
-                says_enough(claim, 5)
-                and names_in(claim)
-                and not is_anaphoric(claim)
-                and tells_a_fault(claim)
-                and not is_void(Sort.LESSON, f"{sentence} {claim}")
-            ):
-                return in_third_person(claim)
+        if not shows(Signal.ANNOUNCES, sentence):
+            continue
+        tells = [sentence] if _FOUND_OUT.search(sentence) and says_enough(sentence, 4) else []
+        claim = joined(*tells, *(other for other in sentences[index + 1 : index + 4] if not is_quiet(other)))
+        says = says_enough(claim, 5) and names_in(claim) and not is_anaphoric(claim) and tells_a_fault(claim)
+        if says and not is_void(Sort.LESSON, f"{sentence} {claim}"):
+            return in_third_person(claim)
     return ""
 
 
@@ -329,30 +310,28 @@ def _confirms(closing: str, claim: str) -> bool:
     )
 
 
-def _found_or_decided(statement: _Said, closing: Turn) -> Iterator[Candidate]:
+def _found_or_decided(statement: _Said, closing: Turn) -> Candidate | None:
     """An act with its reason, or a finding, with the sentences around that belong to it."""
-    sentence = statement.sentence
+    sentence, whole = statement.sentence, statement.with_preceding
     hit = next((hit for hit in agent_hits(sentence) if hit.shows in (Sort.REASONED, Sort.FINDING)), None)
-    quiet = sentence.endswith(("?", ":")) or shows(Signal.HEDGE, sentence) or shows(Signal.NARRATION, sentence)
-    if hit is None or quiet or (hit.shows is Sort.REASONED and not _decides(sentence)):
-        return
-    if shows(Signal.POINTS, sentence):
-        return
-    if is_anaphoric(sentence) and (not statement.preceding or is_quiet(statement.preceding)):
-        return
-    whole = f"{statement.preceding} {sentence}" if is_anaphoric(sentence) else sentence
+    quiet = sentence.endswith(("?", ":")) or any(shows(each, sentence) for each in _UNTOLD)
+    if hit is None or quiet or not whole or not _BEGINS.match(sentence):
+        return None
     claim = hit.said if len(hit.said) < len(sentence) else whole
-    whole = claim if hit.shows is Sort.REASONED else whole
+    if hit.shows is Sort.REASONED:
+        whole = claim
+        if not _decides(sentence):
+            return None
+    elif not _BEGINS.match(claim):
+        return None
+    if not (says_enough(whole, 5) and names_in(whole) and says_enough(claim, 4)):
+        return None
     following = [each for each in statement.following[:1] if _CONTINUES.match(each) and not is_quiet(each)]
-    if (
-        says_enough(whole, 5)
-        and names_in(whole)
-        and says_enough(claim, 4)
-        and _BEGINS.match(sentence)
-        and (hit.shows is Sort.REASONED or _BEGINS.match(claim))
-    ):
-        quote = in_third_person(" ".join((whole, *following)))
-        yield Candidate(hit.shows, Role.AGENT, in_third_person(cut(claim)), (closing.number,), quote=quote)
+    quote = in_third_person(" ".join((whole, *following)))
+    return Candidate(hit.shows, Role.AGENT, in_third_person(cut(claim)), (closing.number,), quote=quote)
+
+
+_UNTOLD = (Signal.HEDGE, Signal.NARRATION, Signal.POINTS)
 
 
 def _decides(sentence: str) -> bool:
@@ -363,19 +342,18 @@ def _decides(sentence: str) -> bool:
 
 
 def _left_open(statement: _Said, closing: Turn) -> Candidate | None:
+    """What is left to do: a sentence says so, or it stands under a heading that does."""
     sentence = statement.sentence
     hit = next((hit for hit in agent_hits(sentence) if hit.shows is Sort.TASK), None)
-    listed = _OPEN_LABEL.match(statement.label) is not None
+    if hit is None and (
+        not _OPEN_LABEL.match(statement.label) or shows(Signal.CHANGELOG, sentence) or is_void(Sort.TASK, sentence)
+    ):
+        return None
     said = hit.said if hit else sentence
-    if listed and not hit and (shows(Signal.CHANGELOG, sentence) or is_void(Sort.TASK, sentence)):
+    if sentence.endswith(("?", ":")) or not says_enough(said, 4) or (is_anaphoric(said) and not statement.preceding):
         return None
-    if not (hit or listed) or sentence.endswith(("?", ":")) or not says_enough(said, 4):
-        return None
-    if is_anaphoric(said):
-        if not statement.preceding:
-            return None
-        said = f"{statement.preceding} {said}"
-    label = "" if hit else f"{statement.label.rstrip(':')}: "
+    said = f"{statement.preceding} {said}" if is_anaphoric(said) else said
+    said = said if hit else f"{statement.label.rstrip(':')}: {said}"
     reason = [each for each in statement.following[:1] if _CONTINUES.match(each)]
-    quote = in_third_person(joined(f"{label}{said}", *reason))
-    return Candidate(Sort.TASK, Role.AGENT, in_third_person(cut(f"{label}{said}")), (closing.number,), quote=quote)
+    quote = in_third_person(joined(said, *reason))
+    return Candidate(Sort.TASK, Role.AGENT, in_third_person(cut(said)), (closing.number,), quote=quote)

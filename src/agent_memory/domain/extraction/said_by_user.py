@@ -68,12 +68,13 @@ _GOES_ON = re.compile(
 _PERSONS = re.compile(r"\b(?:i|you|eu|tu|você)\b", re.IGNORECASE)
 _REASON = re.compile(r"\b(?:because|since|so that|otherwise|porque|já que)\b", re.IGNORECASE)
 _OUTLIVES = re.compile(
-    r"\b(?:always|never|whenever|only|exactly|because|since|so that|otherwise|on purpose|by design"
-    r"|deliberately|source of truth|supposed|meant|as possible|sempre|nunca|cada|porque|já que)\b",
+    r"\b(?:always|never|whenever|only|on purpose|by design"
+    r"|deliberately|source of truth|supposed|meant|as possible|sempre|nunca|cada)\b",
     re.IGNORECASE,
 )
 """A wish that was carried out at once says something more only with a word of a rule, or a reason."""
 _WISH = re.compile(r"\b(?:want|need|like|should|must|ha(?:s|ve) to|needs to)\b", re.IGNORECASE)
+_MAKE_SURE = re.compile(r"\b(?:make sure|please)\b", re.IGNORECASE)
 _CHOOSES = re.compile(r"(?:let'?s|let us|vamos|(?:we|i)(?:'ll| will))\b(?! not\b)", re.IGNORECASE)
 _RECORDS = re.compile(
     r"\b(?:record|add|make|write|save|store|remember|note)(?:ing)?\b.{0,60}?\b(?:this|that|it|them)\b"
@@ -86,7 +87,8 @@ _POINTS = re.compile(
     r"(?<!for )\b(?:it|this|those|these|them|they|there|isto|isso|that(?=[.,;:!?]|$))\b", re.IGNORECASE
 )
 _FEW_CHARS = 25
-_FEW_POINTING = 5
+_FEW_WORDS = 6
+_MANY_WORDS = 5
 _MOST_ITEMS = 4
 _QUOTE_CHARS = 600
 _AGREED_SENTENCES = 3
@@ -104,10 +106,12 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
         if listed := sort_of_section(section.rstrip(":")):
             items = [block.text for block in blocks if block.section == section]
             yield from _listed(listed, section.rstrip(":"), items, episode.asked)
+    sentences = [sentence for block in blocks for sentence in sentences_of(block.text)]
+    is_request = episode.acted or any(shows(Signal.REQUEST, each) or _ASKS.match(each) for each in sentences)
     for block in blocks:
         if sort_of_section(block.section.rstrip(":")):
             continue
-        found = _in_paragraph(sentences_of(block.text), episode, before)
+        found = _in_paragraph(sentences_of(block.text), episode, before, is_request=is_request)
         yield from (one for one in found if block not in pasted or one.sort in (Sort.REMEMBER, Sort.CONVENTION))
 
 
@@ -173,13 +177,17 @@ class _Said:
     sentence: str
     following: str
     """The sentence behind it in its paragraph, unless that asks something."""
+    is_request: bool
+    """Whether work was asked for in the message, or done upon it."""
 
     @property
     def turn(self) -> int:
         return self.episode.asked.number if self.episode.asked else 0
 
 
-def _in_paragraph(sentences: tuple[str, ...], episode: Episode, before: Episode | None) -> Iterator[Candidate]:
+def _in_paragraph(
+    sentences: tuple[str, ...], episode: Episode, before: Episode | None, *, is_request: bool
+) -> Iterator[Candidate]:
     """The candidates in a paragraph. Neighbours of one sort are one note, and so are a rule and the request to record it."""
     quoted = within_quotes(sentences)
     held: Candidate | None = None
@@ -189,7 +197,7 @@ def _in_paragraph(sentences: tuple[str, ...], episode: Episode, before: Episode 
         if held and sentence in held.quote:
             continue
         following = next((each for each in sentences[position + 1 : position + 2] if not each.endswith("?")), "")
-        said = _Said(episode, before, sentence, following)
+        said = _Said(episode, before, sentence, following, is_request)
         records = position > 0 and _RECORDS.search(sentence)
         found = None if records else _candidate(said, is_answer=confirms(episode) and before is not None)
         if records and not held:
@@ -242,34 +250,35 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
 
 def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
     """Whether it holds beyond what was just asked for: it names no work to be done now and holds not only for now, a
-    correction or a wish sets something against something, and a wish that was carried out at once is a rule or has a reason."""
+    correction or a wish sets something against something, and a wish that is part of a request is a rule or has a reason."""
     if shows(Signal.PASSING, sentence) or shows(Signal.REQUEST, sentence):
         return False
-    if hit.shows in (Sort.CORRECTION, Sort.WANT) and not shows(Signal.LASTING, hit.said):
-        told = said.following if len(hit.said) < _FEW_CHARS else ""
-        return hit.shows is Sort.CORRECTION and shows(Signal.LASTING, told)
+    if hit.shows is Sort.CORRECTION:
+        told = said.following if len(hit.said) < _FEW_CHARS else hit.said
+        return shows(Signal.LASTING, told)
+    if hit.shows is Sort.WANT and not shows(Signal.LASTING, hit.said):
+        return False
+    reasoned = _REASON.search(sentence) or _INSTEAD.search(hit.said)
     if hit.shows is Sort.DECISION and _CHOOSES.match(hit.said):
-        reasoned = _REASON.search(hit.said) or _INSTEAD.search(hit.said)
-        if not (reasoned or names_in(hit.said) or len(content_terms(hit.said)) >= _FEW_POINTING):
-            return False
-    is_wish = hit.shows in (Sort.WANT, Sort.DECISION) or (
-        hit.shows is not Sort.CORRECTION and _WISH.search(sentence) is not None
-    )
-    return not (is_wish and said.episode.acted) or bool(_OUTLIVES.search(sentence) or _INSTEAD.search(hit.said))
+        names_it = names_in(hit.said) and len(hit.said.split()) >= _FEW_WORDS and not said.is_request
+        return bool(reasoned or names_it) and not _MAKE_SURE.search(sentence)
+    is_wish = hit.shows in (Sort.WANT, Sort.DECISION) or _WISH.search(sentence) is not None
+    return not (is_wish and said.is_request) or bool(reasoned or _OUTLIVES.search(sentence))
 
 
 def _chosen(said: _Said) -> Candidate | None:
     """The option that the sentence chooses from what the agent offered; what follows a choice mostly says why."""
-    option = chosen_option(said.sentence, said.before.closing) if said.before else None
-    if option is None:
+    chosen = chosen_option(said.sentence, said.before.closing) if said.before else None
+    if chosen is None or said.before is None or said.before.closing is None:
         return None
+    option, names = chosen
     return Candidate(
         Sort.DECISION,
         Role.USER,
         cut(option.text),
-        (option.turn, said.turn),
+        (said.before.closing.number, said.turn),
         quote=joined(said.sentence, *filter(None, (said.following,))),
-        supports=(Support("Chosen among", option.among),) if option.among else (),
+        supports=(Support("Chosen among", names),),
     )
 
 
@@ -298,7 +307,7 @@ def _statement(said: _Said, hit: Hit, sentence: str) -> Candidate | None:
             return None
     if following and (is_anaphoric(following) or _GOES_ON.match(following)):
         quote.append(following)
-    few = sort not in _STANDING and len(content_terms(claim)) < _FEW_POINTING
+    few = sort not in _STANDING and len(content_terms(claim)) < _MANY_WORDS
     points = is_anaphoric(hit.said if sort is Sort.REMEMBER else claim) or (few and _POINTS.search(claim))
     if points or not says_enough(claim, _words_needed(sort, claim)):
         return None

@@ -74,41 +74,30 @@ def is_injected(turn: Turn) -> bool:
     return bool(_INJECTED.match(turn.text)) or not turn.text.strip()
 
 
-_CHOICE = re.compile(
-    r"\b(?:option|approach|variant|number|proposal|solution|alternative|plan|opção|opcao|alternativa|proposta)\s+"
-    r"(?:number\s+|#)?(?P<mark>\d|[a-e])\b"
-    r"|\b(?:the |a )(?P<place>first|second|third|last|primeira|segunda|terceira|última)\b"
-    r"(?: (?:one|option|approach|opção|alternativa))?",
-    re.IGNORECASE,
-)
-_PLACES = {"first": 0, "second": 1, "third": 2, "last": -1, "primeira": 0, "segunda": 1, "terceira": 2, "última": -1}
-_OPTION_LABEL = re.compile(
-    r"(?:option|approach|variant|opção|alternativa)\s+(?P<mark>\d|[a-e])\b\s*[:.–—-]?\s*(?P<name>.*)", re.IGNORECASE
-)
-
-
 def confirms(episode: Episode) -> bool:
     """Whether the agent's first words in the episode say that the person is right."""
     spoken = next((turn.text for turn in episode.work if turn.role is Role.AGENT and turn.text.strip()), "")
     return shows(Signal.CONCEDES, spoken.lstrip("* "))
 
 
-@frozen
-class Option:
-    """What was chosen. `among` names the options of which it is one."""
-
-    text: str
-    turn: int
-    among: str
+_PLACES = {"first": 0, "second": 1, "third": 2, "last": -1, "primeira": 0, "segunda": 1, "terceira": 2, "última": -1}
+_OPTION_WORDS = (
+    r"(?:option|approach|variant|number|proposal|solution|alternative|plan|opção|opcao|alternativa|proposta)"
+)
+_CHOICE = re.compile(
+    rf"\b{_OPTION_WORDS}\s+(?:number\s+|#)?(?P<mark>\d|[a-e])\b|\b(?:the |a )(?P<place>{'|'.join(_PLACES)})\b",
+    re.IGNORECASE,
+)
+_OPTION_LABEL = re.compile(rf"{_OPTION_WORDS}\s+(?P<mark>\d|[a-e])\b", re.IGNORECASE)
 
 
 @frozen
 class Offer:
-    """One option of a list."""
+    """One option of those that the agent offered."""
 
     mark: str
-    text: str
     name: str
+    text: str
 
 
 def speaks_of_an_option(sentence: str) -> bool:
@@ -116,59 +105,39 @@ def speaks_of_an_option(sentence: str) -> bool:
     return _CHOICE.search(sentence) is not None
 
 
-def chosen_option(sentence: str, offered: Turn | None) -> Option | None:
-    """The option that a sentence chooses from the agent's last message; None where there is no such option."""
+def chosen_option(sentence: str, offered: Turn | None) -> tuple[Offer, str] | None:
+    """The option that a sentence chooses from the agent's last message, and the names of all; None where it offers none."""
     choice = _CHOICE.search(sentence)
-    if choice is None or offered is None:
+    offers = _offers_in(offered) if offered else ()
+    if choice is None or len(offers) < 2:
         return None
-    offers = offers_in(offered)
-    found = _by_mark(offers, choice["mark"]) if choice["mark"] else _by_place(offers, choice["place"])
-    if found is None:
-        return None
-    return Option(found.text, offered.number, cut("; ".join(offer.name for offer in offers)))
+    if choice["mark"]:
+        chosen = next((offer for offer in offers if offer.mark == choice["mark"].lower()), None)
+    else:
+        place = _PLACES[choice["place"].lower()]
+        chosen = offers[place] if place < len(offers) else None
+    return (chosen, cut("; ".join(offer.name for offer in offers))) if chosen else None
 
 
-def offers_in(turn: Turn) -> tuple[Offer, ...]:
-    """The options that a message offers, two at least; empty where it offers none."""
+def _offers_in(turn: Turn) -> tuple[Offer, ...]:
+    """The options that are called so (`**Option A: small**`, in labels or headings), else the last numbered list."""
     blocks = blocks_of(turn.text)
-    offers = _labelled(blocks) or _numbered(blocks)
-    return offers if len(offers) >= 2 else ()
-
-
-def _labelled(blocks: Sequence[Block]) -> tuple[Offer, ...]:
-    """Options that are called so: `**Option A: small**`, as labels or headings."""
-    found: dict[str, Offer] = {}
+    called: dict[str, Offer] = {}
+    numbered: list[Offer] = []
     for block in blocks:
         for title in (block.label, block.section, block.text):
-            match = _OPTION_LABEL.match(title)
-            if match:
-                mark = match["mark"].lower()
-                text = f"{title}: {block.text}" if title != block.text and block.text else title
-                if mark not in found or found[mark].text == found[mark].name:
-                    found[mark] = Offer(mark, text, title)
-    return tuple(found.values())
-
-
-def _numbered(blocks: Sequence[Block]) -> tuple[Offer, ...]:
-    """The last numbered list of the message."""
-    offers: list[Offer] = []
-    for block in blocks:
-        if block.style != "item" or not block.ordinal or block.depth:
-            continue
-        if block.ordinal in ("1", "a"):
-            offers = []
-        text = f"{block.label}: {block.text}" if block.label and block.text else block.label or block.text
-        offers.append(Offer(block.ordinal, text, block.label or cut(block.text, 60)))
-    return tuple(offers)
-
-
-def _by_mark(offers: Sequence[Offer], mark: str) -> Offer | None:
-    return next((offer for offer in offers if offer.mark == mark.lower()), None)
-
-
-def _by_place(offers: Sequence[Offer], place: str) -> Offer | None:
-    position = _PLACES[place.lower()]
-    return offers[position] if offers and position < len(offers) else None
+            if found := _OPTION_LABEL.match(title):
+                mark, text = (
+                    found["mark"].lower(),
+                    f"{title}: {block.text}" if title != block.text and block.text else title,
+                )
+                if mark not in called or called[mark].text == called[mark].name:
+                    called[mark] = Offer(mark, title, text)
+        if block.style == "item" and block.ordinal and not block.depth:
+            numbered = [] if block.ordinal in ("1", "a") else numbered
+            text = f"{block.label}: {block.text}" if block.label and block.text else block.label or block.text
+            numbered.append(Offer(block.ordinal, block.label or cut(block.text, 60), text))
+    return tuple(called.values()) or tuple(numbered)
 
 
 TYPED_CHARS = 1_500
@@ -183,16 +152,15 @@ _PROGRAM = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _REPORT = re.compile(
-    r"^\s*(?:[-*•]\s*)?(?:\(?\d{1,2}[.)]\s*)?[*_[(]*(?:critical|blocker|major|minor|high|medium|low|nit|p[0-3]|severity)\b[*_\])]*\s?[:\])(–—-]"
-    r"|\*\*[^*\n]{2,}\*\*|\.[a-z]{1,4}(?::|#L)\d+|^\s{0,3}-{3,}\s*$|^(?:new |key |main )?findings:"
+    r"\*\*[^*\n]{2,}\*\*|\.[a-z]{1,4}(?::|#L)\d+|^\s{0,3}-{3,}\s*$|^(?:new |key |main )?findings:"
     r"|\b(?:i've|i have) (?:reviewed|verified|analy[sz]ed)\b|\S [—→] \S[\s\S]*\S [—→] \S",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Marks of what was written up, by a reviewer, a bot or an agent: severities, places in files, bold words, rules."""
-REPORT_CHARS = 240
-"""A shorter message was typed whatever its marks, and so was a paragraph as short before a report."""
-LAST_WORD_CHARS = 80
-"""The same of a paragraph behind one, which as a longer one would be the reporter's conclusion."""
+"""Marks of what was written up, by a reviewer, a bot or an agent: bold words, places in files, rules. A list of severities
+was taken out before (`pasted_reviews`)."""
+_FRAME_CHARS = (240, 80)
+"""So long the first and the last paragraph around a report may be to be the person's own: a longer one at the end would be the
+reporter's conclusion. A message as short as the first was typed whatever its marks."""
 _PLAN = re.compile(r"\s*(?:please )?(?:implement|execute|carry out) (?:the following|this) plan\b", re.IGNORECASE)
 _WHO = (
     r"page|file|document|plan|site|web ?site|docs?|documentation|readme|manual|guide|handbook|article|blog|post|tutorial|spec|specification"
@@ -220,14 +188,12 @@ def own_words(turn: Turn) -> tuple[Block, ...]:
     if _PROGRAM.search(turn.text):
         return ()
     kept: list[Block] = []
-    reported_run: int | None = None
+    last_run = -1  # up to there, what stands behind the introduction is somebody else's
     for block in _without_reports(turn):
-        if reported_run is not None and block.run <= reported_run + (
-            1 if not kept or kept[-1].run == reported_run else 0
-        ):
-            reported_run = max(reported_run, block.run)
+        if block.run <= last_run or (kept and last_run == kept[-1].run == block.run - 1):
+            last_run = block.run
             continue
-        reported_run = block.run if shows(Signal.REPORTED, block.text) else None
+        last_run = block.run if shows(Signal.REPORTED, block.text) else -1
         kept.append(block)
     return tuple(kept)
 
@@ -255,10 +221,9 @@ def pasted_blocks(turn: Turn) -> tuple[Block, ...]:
 def _without_reports(turn: Turn) -> tuple[Block, ...]:
     """The typed blocks; of a message that brings somebody's report only what frames it, and what is under a heading."""
     blocks = typed_blocks(turn)
-    if _PLAN.match(turn.text) or len(turn.text) <= REPORT_CHARS or not _REPORT.search(turn.text):
+    if _PLAN.match(turn.text) or len(turn.text) <= _FRAME_CHARS[0] or not _REPORT.search(turn.text):
         return blocks
-    last = len(blocks) - 1
-    frame = {0: REPORT_CHARS, last: LAST_WORD_CHARS} if last else {}
+    frame = dict(zip((0, len(blocks) - 1), _FRAME_CHARS, strict=True)) if len(blocks) > 1 else {}
     return tuple(
         block
         for position, block in enumerate(blocks)

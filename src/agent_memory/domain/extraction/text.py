@@ -32,7 +32,7 @@ _CODE_SPAN = re.compile(r"(`+[^`\n]{1,400}`+)")
 _PLACE_IN_FILE = re.compile(
     r"\s*\((?:at |around |on )?lines? ~?\d+(?:[-–]\d+)?\)"
     r"|\s+(?:at|on|around) lines? \d+(?:[-–]\d+)?"
-    r"|(?<=\.[A-Za-z]{1})(?::\d+)(?:[-–:]\d+)?|(?<=\.[a-z]{2})(?::\d+)(?:[-–:]\d+)?|(?<=\.[a-z]{3})(?::\d+)(?:[-–:]\d+)?"
+    r"|(?:(?<=\.[A-Za-z])|(?<=\.[a-z]{2})|(?<=\.[a-z]{3})):\d+(?:[-–:]\d+)?"
 )
 _EMOJI = re.compile(r"[\u2705\u274c\u2714\u2716\u26a0\u2728\U0001f300-\U0001faff\ufe0f]+\s*")
 _MACHINE = re.compile(
@@ -58,6 +58,7 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|nr|fig|p\.?ex|sr|sra|dr|mr|mrs)|(?:^|\s)[A-Za-z])\.$|(?:^|\s)\.{2,}$",
     re.IGNORECASE,
 )
+_SPAN = re.compile(r"`[^`]*`")
 _FEWEST_LINES = 3
 
 
@@ -94,43 +95,29 @@ def legible(text: str) -> str:
 def plain(text: str) -> str:
     """One line without markdown, emoji and places in files; code spans are left as they are."""
     pieces = _CODE_SPAN.split(_LINK.sub(r"\1", text))
-    cleaned = [
-        piece if piece.startswith("`") and index % 2 else _plain_piece(piece) for index, piece in enumerate(pieces)
-    ]
-    return " ".join(_PLACE_IN_FILE.sub("", "".join(cleaned)).split())
-
-
-def _plain_piece(text: str) -> str:
-    return _EMPHASIS.sub("", _EMOJI.sub("", text))
+    pieces[::2] = (_EMPHASIS.sub("", _EMOJI.sub("", piece)) for piece in pieces[::2])
+    return " ".join(_PLACE_IN_FILE.sub("", "".join(pieces)).split())
 
 
 def is_machine_text(line: str) -> bool:
     """Whether a line looks like code, a log, a diff or markup rather than like something said."""
-    return bool(_MACHINE.match(line) or _CODE_TAIL.search(line)) or _mostly_symbols(line)
-
-
-def _mostly_symbols(line: str) -> bool:
     dense = "".join(line.split())
-    letters = sum(character.isalpha() for character in dense)
-    return len(dense) > 12 and letters < len(dense) * 0.55
+    mostly_symbols = len(dense) > 12 and sum(map(str.isalpha, dense)) < len(dense) * 0.55
+    return bool(_MACHINE.match(line) or _CODE_TAIL.search(line)) or mostly_symbols
 
 
 def _raw_blocks(message: str) -> Iterator[Block | None]:
-    """Blocks with their own label; None where a heading or an empty line ends a list."""
-    fence = ""
-    quoted = False
+    """Blocks with their own label; None where a heading or a rule ends a list."""
+    fence, quoted, run = "", False, 0
     current: list[str] = []
     shape = Block("", "paragraph")
-    run = 0
 
     def finish() -> Iterator[Block]:
         if current and shape.style == "paragraph" and (listed := _lines_of_a_list(current)):
-            for section, text in listed:
-                yield Block(text, "item", section=section, lines=(text,), run=run)
-            current.clear()
-        if current:
+            yield from (Block(text, "item", section=section, lines=(text,), run=run) for section, text in listed)
+        elif current:
             yield _labelled(evolve(shape, lines=tuple(current), run=run))
-            current.clear()
+        current.clear()
 
     for line in message.split("\n"):
         opening = _FENCE.match(line)
@@ -138,44 +125,36 @@ def _raw_blocks(message: str) -> Iterator[Block | None]:
             fence = "" if opening and opening[1].startswith(fence) else fence
             continue
         toggles = len(_TRIPLE_QUOTE.findall(line))
-        if quoted or toggles:
-            yield from finish()
-            quoted = quoted ^ bool(toggles % 2)
-            continue
-        if opening:
-            yield from finish()
-            fence = opening[1][:3]
-            continue
-        if not line.strip():
-            yield from finish()
-            run += 1
-            continue
-        if _RULE.match(line):
-            yield from finish()
-            yield None
-            continue
+        item = _ITEM.match(line)
         heading = _HEADING.match(line)
-        if heading:
+        if quoted or toggles or opening or heading or item or not line.strip() or _is_no_prose(line, line):
             yield from finish()
+        if quoted or toggles:
+            quoted ^= bool(toggles % 2)
+        elif opening:
+            fence = opening[1][:3]
+        elif not line.strip():
+            run += 1
+        elif _RULE.match(line):
+            yield None
+        elif heading:
             yield None
             yield Block("", "paragraph", section=plain(heading[1]).rstrip(":"))
+        elif _is_no_prose(line, item[3] if item else line):
             continue
-        item = _ITEM.match(line)
-        said = item[3] if item else line
-        if line.lstrip().startswith((">", "|")) or is_machine_text(said):
-            yield from finish()
-            continue
-        if item:
-            yield from finish()
-            shape = Block("", "item", depth=len(item[1].expandtabs(4)), ordinal=(item[2] or "").lower())
-            current.append(item[3])
-            continue
-        if not current:
-            shape = Block("", "paragraph")
-        current.append(line.strip())
-        if line.rstrip().endswith(":"):
-            yield from finish()
+        else:
+            if item:
+                shape = Block("", "item", depth=len(item[1].expandtabs(4)), ordinal=(item[2] or "").lower())
+            elif not current:
+                shape = Block("", "paragraph")
+            current.append(item[3] if item else line.strip())
+            if not item and line.rstrip().endswith(":"):
+                yield from finish()
     yield from finish()
+
+
+def _is_no_prose(line: str, said: str) -> bool:
+    return bool(_RULE.match(line)) or line.lstrip().startswith((">", "|")) or is_machine_text(said)
 
 
 def _lines_of_a_list(lines: list[str]) -> list[tuple[str, str]]:
@@ -226,14 +205,14 @@ def _with_sections(raw: Iterator[Block | None]) -> Iterator[Block]:
 
 def sentences_of(text: str) -> tuple[str, ...]:
     """The sentences of a text on one line. Points inside code spans, names, numbers and abbreviations end nothing."""
-    hidden = _inside_spans(text)
+    masked = _SPAN.sub(lambda span: "x" * len(span[0]), text)
     found: list[str] = []
     start = 0
-    for end in _END.finditer(text):
+    for end in _END.finditer(masked):
         goes_on = end[0][:1] == "…" or end[0][:2] == ".."
         if goes_on and text[end.end() :].lstrip()[:1].islower():
             continue
-        if hidden[end.start()] or _ABBREVIATION.search(text, start, end.end()):
+        if _ABBREVIATION.search(text, start, end.end()):
             continue
         found.append(text[start : end.end()].strip())
         start = end.end()
@@ -241,19 +220,10 @@ def sentences_of(text: str) -> tuple[str, ...]:
     return tuple(sentence for sentence in found if sentence)
 
 
-def _inside_spans(text: str) -> list[bool]:
-    """For each character, whether it is inside a closed code span."""
-    inside = [False] * (len(text) + 1)
-    opened: int | None = None
-    for position, character in enumerate(text):
-        if character != "`":
-            continue
-        if opened is None:
-            opened = position
-        else:
-            inside[opened : position + 1] = [True] * (position + 1 - opened)
-            opened = None
-    return inside
+def prose_sentences(message: str) -> tuple[str, ...]:
+    """The sentences of a whole message, without those that are too long to have been written to be read."""
+    sentences = (each for block in blocks_of(message) for each in sentences_of(block.text))
+    return tuple(each for each in sentences if len(each) <= SENTENCE_CHARS)
 
 
 MIN_CHARS = 15
@@ -275,13 +245,6 @@ _CLAUSE_END = re.compile(
 )
 _WIDE = re.compile(r"[\u2e80-\ud7a3]")
 """Characters that say as much as two."""
-_POLITE = re.compile(
-    r"^(?:(?:hm+|ok|so|and|also)[,.]?\s+)?(?:(?:is there (?:any|a) way (?:to|for you to)|can (?:you|we)|could (?:you|we)|would you"
-    r"|will you|please|pls|podes|pode|poderia|consegues|dá para|há forma de|por favor)\s+)+",
-    re.IGNORECASE,
-)
-_BARE_NOT = re.compile(r"^not (?=[a-z])", re.IGNORECASE)
-"""What is left of `is there any way to not`."""
 _NAME = re.compile(
     r"`[^`]+`|\b[A-Z][a-z]+[A-Z]\w*|\b[a-z]+[A-Z]\w+|\b\w+_\w+\b|\b[A-Z]{2,}\w*\b|\b[\w-]+\.[a-z]{1,5}\b|\b\w+\(\)|(?<=\s)--?[a-z][\w-]+"
     r"|(?<=[\w,;:] )[A-Z][a-z]{2,}\w*|[\"“][^\"”]{3,60}[\"”]"
@@ -348,7 +311,7 @@ def _is_whole(text: str) -> bool:
         not text.count("`") % 2
         and text.count("(") == text.count(")")
         and not text.count('"') % 2
-        and text.rsplit(" ", 1)[-1].lower() not in _LEADING_ON
+        and text.rsplit(" ", 1)[-1].strip(_MARKS).lower() not in _LEADING_ON
     )
 
 
@@ -357,18 +320,14 @@ def cut(text: str, limit: int = MAX_CHARS) -> str:
     text = text.strip()
     if len(text) <= limit:
         return text
-    return clause(text, limit) or f"{_without_loose_end(text[: limit - 1].rsplit(' ', 1)[0])} …"
-
-
-def _without_loose_end(text: str) -> str:
-    if text.count("`") % 2:
-        text = text[: text.rfind("`")]
-    if text.count("(") > text.count(")"):
-        text = text[: text.rfind("(")]
-    words = text.rstrip(_LOOSE).split(" ")
+    head = text[: limit - 1].rsplit(" ", 1)[0]
+    for opened, closed in ("``", "()"):
+        if head.count(opened) % 2 if opened == closed else head.count(opened) > head.count(closed):
+            head = head[: head.rfind(opened)]
+    words = head.rstrip(_LOOSE).split(" ")
     while len(words) > 2 and words[-1].strip(_LOOSE).lower() in _LEADING_ON:
         words.pop()
-    return " ".join(words).rstrip(_LOOSE)
+    return clause(text, limit) or f"{' '.join(words).rstrip(_LOOSE)} …"
 
 
 def joined(*sentences: str) -> str:
@@ -416,12 +375,6 @@ def capitalised(text: str) -> str:
     """The text with a capital first letter where it begins with an ordinary word."""
     word = text.split(" ", 1)[0].strip(",.;:")
     return text[:1].upper() + text[1:] if word.replace("'", "").isalpha() and word.islower() else text
-
-
-def without_politeness(request: str) -> str:
-    """A request as a statement: without `could you` and its question mark."""
-    bare = _POLITE.sub("", request)
-    return (bare if bare == request else _BARE_NOT.sub("do not ", bare)).rstrip("? ")
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:
