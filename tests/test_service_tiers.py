@@ -33,7 +33,7 @@ class World:
 
     store: TemporaryStore = field(factory=TemporaryStore)
     recorder: DictRecorder = field(factory=DictRecorder)
-    warnings: list[str] = field(factory=list)
+    warnings: list[str] = field(factory=list[str])
     publications: int = 0
     result: Result[Published, Error] = Success(Published())
     now_ms_: int = 1_771_000_000_000

@@ -30,7 +30,7 @@ class World:
     store: TemporaryStore = field(factory=TemporaryStore)
     vocabulary: TemporaryTagVocabulary = field(factory=TemporaryTagVocabulary)
     recorder: DictRecorder = field(factory=lambda: DictRecorder())
-    warnings: list[str] = field(factory=list)
+    warnings: list[str] = field(factory=list[str])
     published: int = 0
 
     def note(self, letter: str, *tags: str, **meta: Any) -> str:

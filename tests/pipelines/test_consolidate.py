@@ -10,7 +10,6 @@ from attrs import evolve
 from returns.result import Failure, Result
 
 from agent_memory.domain.agent_request import SessionRequest
-from agent_memory.domain.history import Role
 from agent_memory.domain.run import Run, exit_code_of, sentence_of
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
 from agent_memory.errors import (
@@ -55,15 +54,6 @@ def test_a_session_becomes_notes_a_mark_and_one_commit(world: World) -> None:
     assert exit_code_of(run) == 0
 
 
-def test_a_persons_note_is_never_skipped(world: World) -> None:
-    world.agent.answers = [skipped()]
-    world.capture_note("Deploys", "Deploys run from main only.")
-    world.run()
-    (stored,) = world.listed()
-    assert (stored.meta.title, stored.meta.status, stored.meta.origin) == ("Deploys", Status.CAPTURED, Origin.USER)
-    assert "Deploys run from main only." in world.store.read(stored.meta.id).unwrap().body
-
-
 def test_p9_a_refused_reply_leaves_the_session_pending_and_the_third_gives_it_up(world: World) -> None:
     world.agent.answers = ["I'm sorry, but I can't help with that."]
     name = world.capture("s1", "Remember that locks die with their holder")
@@ -88,21 +78,6 @@ def test_an_inline_note_that_fails_a_third_time_is_stored_whole(world: World) ->
     assert world.verdicts(world.run()) == ["written"]
     assert world.titles() == ["Deploys"]
     assert world.inbox.failed == {}
-
-
-def test_new_content_starts_the_attempts_afresh(world: World) -> None:
-    world.agent.answers = ["no"]
-    world.capture("s1", "Remember that locks die")
-    world.run()
-    world.run()
-    world.capture("s1", "Remember that locks die", "and nothing else does")
-    assert world.verdicts(world.run()) == ["refused"]
-
-
-def test_when_every_session_fails_the_exit_code_says_so(world: World) -> None:
-    world.capture("absent", "x")
-    world.histories.put("absent", HistoryUnavailable("absent", "it is still being written"))
-    assert exit_code_of(world.run()) == 30
 
 
 def test_a_history_that_is_not_there_is_no_attempt_until_seven_days_have_passed(world: World) -> None:
@@ -189,17 +164,6 @@ def test_a_long_session_goes_in_windows_that_become_one_change_set(world: World)
     assert all(len(request.prompt) <= 32_000 for request in world.agent.asked)
 
 
-def test_notes_take_from_a_session_only_the_room_that_they_need(world: World) -> None:
-    world.agent.max_prompt_chars = 36_000
-    world.agent.answers = [entries(note("Backups run at night", turns=[1])), skipped()]
-    world.capture("s1", "Backups run at night, every night.")
-    world.run()
-    world.capture("s2", *(f"{number}: backups " + "words and words " * 80 for number in range(12)))
-    world.run()
-    assert [len(request.window.turns) for request in world.agent.asked] == [1, 12]
-    assert [len(request.shown) for request in world.agent.asked] == [0, 1]
-
-
 def test_a_session_that_is_too_large_for_one_fetch_is_taken_up_again_until_it_is_done(world: World) -> None:
     first = evolve(history("s1", "Remember that locks die with their holder"), remaining=True)
     world.capture("s1", "x")
@@ -240,17 +204,6 @@ def test_a_full_disk_fails_the_run_with_everything_still_pending_and_the_next_ru
     assert world.titles() == ["Locks die with their holder"]
     assert world.inbox.names().unwrap() == ()
     assert len(world.agent.asked) == 1
-
-
-def test_tool_output_of_earlier_parts_is_remembered_in_the_mark(world: World) -> None:
-    told = history("s1", "Remember that locks die with their holder")
-    answered = evolve(told.turns[0], number=2, role=Role.TOOL, record_id="record-2", text="ok")
-    world.capture("s1", "x")
-    world.histories.put("s1", evolve(told, turns=(*told.turns, answered)))
-    world.run()
-    mark = world.marks.get(Harness.CLAUDE_CODE, "s1").unwrap()
-    assert mark is not None
-    assert mark.tools_answered
 
 
 def test_the_handoff_of_a_session_is_updated_in_place_as_it_grows(world: World) -> None:

@@ -79,16 +79,6 @@ def test_what_came_since_is_kept_as_a_part_of_its_own() -> None:
     assert kept_numbers(store) == [1, 2, 3]
 
 
-def test_notes_and_own_calls_are_not_kept() -> None:
-    """P23"""
-    store = world(entries(note("Deploys")))
-    store.capture_note("Deploys", "They run from main only")
-    store.histories.put("s2", evolve(history("s2", "x"), own_call=True, turns=()))
-    store.capture_entry(SessionFile("claude-code-session", "s2"))
-    store.run()
-    assert store.kept.sessions() == Success(())
-
-
 class FullDisk(TemporaryKeptHistories):
     def keep(self, history: History, after_record_id: str | None) -> Result[None, Error]:
         return Failure(StoreIo("histories", "write", "ENOSPC", "No space left on device"))
@@ -236,17 +226,6 @@ def test_a_command_updates_what_the_builtin_wrote_instead_of_doubling_it() -> No
     assert (mark.agent_name, mark.turns_seen, mark.entry_ids) == ("scripted", 2, (before.meta.id,))
 
 
-def test_all_notes_of_the_session_are_shown_in_full() -> None:
-    notes = [note(f"Fact {n}", f"The fact of kind {n} is `value{n}`.") for n in range(30)]
-    store = builtin_world(entries(*notes))
-    store.capture("s1", "many facts")
-    store.run()
-    store.agent = ScriptedAgent([skipped()])
-    upgraded(store)
-    store.run()
-    assert len(store.agent.asked[0].shown) == 30
-
-
 def test_what_came_since_is_not_left_to_the_next_capture_when_it_cannot_be_read_now_p6() -> None:
     store = consolidated_by_builtin()
     upgraded(store)
@@ -294,15 +273,6 @@ def test_it_works_after_the_transcript_is_gone() -> None:
     assert [turn.number for turn in store.agent.asked[0].window.turns] == [1, 2]
 
 
-def test_without_a_kept_history_the_transcript_is_read_from_its_beginning() -> None:
-    store = consolidated_by_builtin()
-    store.kept.forget(CLAUDE, "s1").unwrap()
-    upgraded(store)
-    store.run()
-    assert [turn.number for turn in store.agent.asked[0].window.turns] == [1, 2]
-    assert kept_numbers(store) == [1, 2]
-
-
 def test_what_was_said_since_is_looked_at_right_after() -> None:
     store = consolidated_by_builtin()
     upgraded(store)
@@ -329,21 +299,6 @@ def test_it_is_not_done_with_less_than_was_kept_nor_without_what_came_since_p6()
     store.histories.put("s1", whole)
     store.run()
     assert [[turn.number for turn in request.window.turns] for request in store.agent.asked] == [[1, 2], [3]]
-
-
-def test_an_update_that_says_what_the_note_says_already_is_no_fault() -> None:
-    def the_same(request: SessionRequest) -> str:
-        (shown,) = request.shown
-        return envelope(request, entries=[], updates=[{"id": shown.meta.id, "body": shown.body}])
-
-    store = world(entries(note("Ports", "The staging port is `8123`.")), the_same)
-    store.capture("s1", "remember: the staging port is `8123`")
-    store.run()
-    before = store.listed()
-    store.capture("s1", "remember: the staging port is `8123`", "thanks")
-    assert store.verdicts(store.run()) == ["skipped"]
-    assert store.listed() == before
-    assert not store.inbox.entries
 
 
 # -- what agents looked at --------------------------------------------------------------------------------------------
@@ -397,17 +352,6 @@ def test_what_memory_counted_when_it_printed_it_is_not_counted_again() -> None:
     store.run()
     assert store.ledger.totals() == Success({})
     session_with(store, "s2", agent_turn(2, opens(id)))
-    store.run()
-    assert store.ledger.totals().unwrap()[id].count == 1
-
-
-def test_a_second_look_counts_nothing_again() -> None:
-    store, id = with_note()
-    store.agent = ScriptedAgent([skipped()], name="builtin", status=Status.CAPTURED, max_prompt_chars=None)
-    session_with(store, "s1", agent_turn(2, opens(id)))
-    store.run()
-    store.agent = ScriptedAgent([skipped()])
-    assert upgraded(store) == 1
     store.run()
     assert store.ledger.totals().unwrap()[id].count == 1
 

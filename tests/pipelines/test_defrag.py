@@ -29,14 +29,6 @@ def merge(*ids: str, title: str = "Locks die with their holder", body: str = LOC
     return {"action": "merge", "ids": list(ids), "title": title, "description": title, "tags": [], "body": body}
 
 
-def test_a_changed_note_is_reason_to_ask_again(world: DefragWorld) -> None:
-    world.note("Locks", LOCKS)
-    world.run()
-    world.note("Staging", PORT)
-    world.run()
-    assert len(world.agent.asked) == 2
-
-
 def test_what_one_agent_has_judged_is_new_to_another(world: DefragWorld) -> None:
     for pair in range(6):
         body = "\n\n".join(f"Line {line} of subject{pair} tells about thing{pair}x{line}." for line in range(120))
@@ -173,20 +165,6 @@ def _after_crash(state: str, when: str, monkeypatch: pytest.MonkeyPatch) -> obje
 
 class TestWhatIsDue:
     """Expiry and caps ask nobody."""
-
-    def test_nobody_is_asked_about_it(self, world: DefragWorld) -> None:
-        world.note("Locks", LOCKS)
-        over = world.note("Fair", PORT, expires_at_ms=world.clock.at_ms + 10 * 86_400_000)
-        world.run()
-        world.clock.at_ms += 20 * 86_400_000
-        run = world.run()
-        assert len(world.agent.asked) == 1
-        assert (run.asked, over in world.live()) == (False, False)
-
-    def test_where_nothing_is_due_the_failure_is_all(self, world: DefragWorld) -> None:
-        world.note("Locks", LOCKS)
-        world.agent.answers = [AgentMissing("claude")]
-        assert world.try_run() == Failure(AgentMissing("claude"))
 
     def test_a_refused_reply_keeps_nothing_back_either(self, world: DefragWorld) -> None:
         world.note("Locks", LOCKS)

@@ -67,14 +67,6 @@ def test_a_successor_does_not_link_to_what_it_takes_the_place_of() -> None:
     assert [each.meta.title for each in world.listed()] == ["Bundling"]
 
 
-def test_a_body_that_was_linked_when_it_was_stored_is_not_stored_again() -> None:
-    world = world_that_says(note("Bundling", ORDER, turns=[1]), note("Staging data", OTHER, turns=[2]))
-    known = put(world, "Build order", f"{ORDER}\n\nSee also: [[id__zzzzzz]]")
-    run = world.run()
-    assert [each.meta.title for each in written(world, known)] == ["Staging data"]
-    assert any("already stored" in reason for each in run.settled[0].plan.dropped for reason in each.reasons)
-
-
 @pytest.mark.parametrize(
     ("body", "kind", "status", "is_stored"),
     [
@@ -103,22 +95,6 @@ def test_a_link_to_a_lesson_that_was_not_stored_leads_to_the_one_that_is() -> No
     known = put(world, "Build order", f"{ORDER} The cli was too early then.", kind=Kind.LESSON)
     world.run()
     assert [each.body for each in written(world, known)] == [f"{OTHER} As in [[{known}]]."]
-
-
-def test_the_same_again_is_no_fault_of_the_session() -> None:
-    world = world_that_says(note("Bundling", AGAIN, kind="lesson", turns=[3]), status=Status.CAPTURED)
-    known = put(world, "Build order", f"{ORDER} The cli was too early then.", kind=Kind.LESSON)
-    run = world.run()
-    assert world.verdicts(run) == ["skipped"]
-    assert written(world, known) == []
-
-
-def test_a_person_who_notes_a_known_lesson_keeps_the_note() -> None:
-    world = World(ScriptedAgent([entries(note("Bundling", AGAIN, kind="lesson", turns=[1]))], status=Status.CAPTURED))
-    known = put(world, "Build order", f"{ORDER} The cli was too early then.", kind=Kind.LESSON)
-    world.capture_note("Bundling", AGAIN)
-    world.run()
-    assert [each.body for each in written(world, known)] == [f"{AGAIN}\n\nSee also: [[{known}]]"]
 
 
 def test_a_store_that_cannot_be_asked_ends_the_run_and_the_session_waits() -> None:

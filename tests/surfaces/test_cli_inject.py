@@ -88,18 +88,6 @@ class TestTold:
             assert f"Of kind {kind} is note number {number} here." in told
             assert f"Of kind {kind} is note number {number} of all." in told
 
-    def test_each_act_counts_in_the_very_next_session(self, memory: Memory) -> None:
-        id = memory.remembered("The lamp is built with make.", "--kind", "convention", "--scope", HERE)
-        assert "## Conventions and preferences\n\n- The lamp is built with make." in start(memory, "s-1")
-        memory("edit", id, "--body", "The lamp is built with ninja.")
-        assert "built with ninja" in start(memory, "s-2")
-        memory("pin", id)
-        assert "## What always holds\n\n" in start(memory, "s-3")
-        memory("archive", id)
-        assert start(memory, "s-4") == ""
-        memory("restore", id)
-        assert "built with ninja" in start(memory, "s-5")
-
     def test_a_section_tells_what_was_just_remembered_or_restored(self, memory: Memory) -> None:
         target = memory.home / "AGENTS.md"
         target.write_text("# Mine\n")
@@ -110,13 +98,6 @@ class TestTold:
         assert id not in target.read_text()
         memory("restore", id)
         assert id in target.read_text()
-
-    def test_what_found_no_room_is_counted(self, memory: Memory) -> None:
-        for number in range(60):
-            memory.remembered(f"Fact {number} says that part {number} of the lamp is {'very ' * number}red.")
-        document = memory("inject", "--json").document
-        assert document["leftOut"] == 60 - len(document["entries"]) > 0
-        assert 1_900 < document["tokens"] <= 2_000
 
     def test_why_says_what_is_really_told(self, memory: Memory) -> None:
         id = memory.remembered("The lamp is built with make.", "--kind", "convention", "--scope", HERE)
@@ -205,17 +186,6 @@ class TestSilence:
         assert not memory.root.exists()
         assert problems(memory) == []
 
-    @pytest.mark.parametrize("name", ["stop", "session-end", "post-tool-use", "subagent-stop-compaction"])
-    def test_other_events_are_passed_over(self, memory: Memory, name: str) -> None:
-        memory.remembered(ZEBRA, "--kind", "lesson")
-        assert hook(memory, recorded(memory, name)).out == ""
-        assert problems(memory) == []
-
-    def test_sub_agents_are_told_nothing(self, memory: Memory) -> None:
-        memory.remembered(ZEBRA, "--kind", "lesson")
-        assert start(memory, agent_id="abfe01ea9058ee9c6") == ""
-        assert ZEBRA in start(memory)
-
     def test_our_own_agent_commands_are_told_nothing(self, memory: Memory) -> None:
         """P23"""
         memory.remembered(ZEBRA, "--kind", "lesson")
@@ -225,12 +195,6 @@ class TestSilence:
         assert hook(memory, data).out == ""
         (memory.home / "lamp" / ".agent-memory-child").unlink()
         assert ZEBRA in context_in(hook(memory, data))
-
-    @pytest.mark.parametrize("prompt", ["yes", "continue", "Please fix the bug and run the tests", "What time is it?"])
-    def test_small_talk_is_answered_with_nothing(self, memory: Memory, prompt: str) -> None:
-        memory.remembered(ZEBRA, "--kind", "fact")
-        assert ask(memory, prompt) == ""
-        assert ZEBRA in ask(memory, "Why does the zebra migration hang?")
 
     def test_a_wrong_call_is_told_in_the_log_alone(self, memory: Memory) -> None:
         assert hook(memory, b"{}", "netscape").out == ""
@@ -291,13 +255,6 @@ class TestOnce:
         assert start(memory) == ""
         in_codex = hook(memory, recorded(memory, "codex-session-start"), "codex")
         assert ZEBRA in context_in(in_codex)
-
-    def test_a_damaged_log_starts_anew(self, memory: Memory) -> None:
-        memory.remembered(ZEBRA, "--kind", "lesson")
-        assert ZEBRA in start(memory)
-        log = memory.root / "runs" / "deliveries" / "log.jsonl"
-        log.write_bytes(b"\xff\x00{{{\n" + log.read_bytes()[:20])
-        assert ZEBRA in start(memory)
 
     def test_a_change_of_the_notes_is_seen_at_once(self, memory: Memory) -> None:
         """What was made ready is not used once anything has changed, by whatever hand."""
@@ -411,17 +368,6 @@ class TestByHand:
         unknown = memory("inject", "--profile", "thine", "--json")
         assert (unknown.code, unknown.error["code"]) == (2, "usage")
         assert "mine" in unknown.error["message"]
-
-    def test_a_session_is_given_nothing_twice(self, memory: Memory) -> None:
-        memory.remembered(ZEBRA, "--kind", "lesson")
-        once = memory("inject", "--session", "s-9", "--harness", "goose")
-        again = memory("inject", "--session", "s-9", "--harness", "goose")
-        assert ("zebra" in once.out, again.out, again.code) == (True, "", 0)
-
-    @pytest.mark.parametrize("words", [("--budget", "-1"), ("--budget", "many"), ("--budget", "9999999"), ("extra",)])
-    def test_a_wrong_call(self, memory: Memory, words: tuple[str, ...]) -> None:
-        done = memory("inject", *words)
-        assert (done.code, done.out) == (2, "")
 
     def test_status_tells_how_often_and_to_whom(self, memory: Memory) -> None:
         memory.remembered(ZEBRA, "--kind", "lesson")

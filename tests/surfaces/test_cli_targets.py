@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
@@ -13,7 +12,7 @@ from attrs import evolve
 from agent_memory.domain.entry import MemoryEntry, Meta
 from conservation import END, START, ill_formed
 from memory_process import Memory
-from tidying_homes import BODIES, CLAUDE, CODEX, SPOKEN_MS, configure, everything, path_of, write_note, write_notes
+from tidying_homes import BODIES, SPOKEN_MS, everything, write_note, write_notes
 
 OLD = f"{START}\n## Memory of earlier sessions\n\nOld.\n{END}"
 
@@ -140,18 +139,6 @@ class TestFiles:
         (target,) = done.document["targets"]
         return done.code, target["outcome"], (target["error"] or {}).get("message", "")
 
-    def test_a_missing_one_is_made_and_closed_to_others(self, memory: Memory) -> None:
-        path = memory.home / "NEW.md"
-        assert self.outcome(memory, path)[:2] == (0, "written")
-        assert ill_formed(path.read_bytes()) == []
-        assert path.stat().st_mode & 0o777 == 0o600
-
-    def test_one_in_a_missing_directory_is_refused(self, memory: Memory) -> None:
-        code, outcome, said = self.outcome(memory, memory.home / "none" / "AGENTS.md")
-        assert (code, outcome) == (70, "refused")
-        assert "does not exist" in said
-        assert not (memory.home / "none").exists()
-
     def test_a_directory_a_pipe_and_a_device_are_refused_without_waiting(self, memory: Memory) -> None:
         directory, pipe = memory.home / "dir.md", memory.home / "pipe.md"
         directory.mkdir()
@@ -206,51 +193,3 @@ class TestFiles:
         path.write_bytes(b"Caf\xe9.\n")
         assert self.outcome(memory, path)[:2] == (0, "written")
         assert path.read_bytes().startswith(b"Caf\xe9.\n\n")
-
-    def test_a_config_that_names_the_same_file_twice_writes_it_once(self, memory: Memory) -> None:
-        configure(memory, None)
-        (memory.home / CLAUDE).write_bytes(b"Mine.\n")
-        (memory.home / CODEX).symlink_to(memory.home / CLAUDE)
-        done = memory("generate-agents-md")
-        assert done.code == 0
-        assert "the same file" in done.err
-        assert ill_formed((memory.home / CLAUDE).read_bytes().removeprefix(b"Mine.\n\n")) == []
-
-
-class TestActs:
-    """What a person does is shown at once."""
-
-    def test_pin_promote_archive_and_restore_regenerate_every_target(self, memory: Memory) -> None:
-        configure(memory, None)
-        text = BODIES["overed"]
-        id = path_of(memory, "overed").stem.rpartition(" ")[2]
-
-        def shown() -> list[bool]:
-            return [text in (memory.home / name).read_text() for name in (CLAUDE, CODEX)]
-
-        assert memory("generate-agents-md").code == 0
-        assert shown() == [False, False]
-        for act, is_shown in (
-            ("promote", True),
-            ("archive", False),
-            ("restore", True),
-            ("pin", True),
-            ("unpin", False),
-        ):
-            done = memory(act, id)
-            assert (done.code, done.err) == (0, ""), (act, done)
-            if act != "unpin":
-                assert shown() == [is_shown] * 2, act
-        assert ill_formed((memory.home / CLAUDE).read_bytes()) == []
-
-    def test_a_dry_run_writes_nothing_and_a_dash_prints(self, memory: Memory) -> None:
-        configure(memory, None)
-        before = everything(memory)
-        dry = memory("generate-agents-md", "--dry-run")
-        assert dry.code == 0
-        assert f"+{START}" in dry.out
-        printed = memory("generate-agents-md", "--target", "-")
-        assert ill_formed(printed.out.encode()) == []
-        assert {path for path in everything(memory) if path not in before and ".lock" not in path} == set()
-        document = json.loads(memory("generate-agents-md", "--target", "-", "--json").out)
-        assert document["section"] == printed.out.rstrip("\n")

@@ -117,19 +117,6 @@ def test_when_time_is_up_the_rest_is_told_and_done_by_the_next_search(
     assert wanted in later.cosines
 
 
-def test_a_query_without_words_and_a_store_without_notes_find_nothing(world: World, tmp_path: Path) -> None:
-    assert world.near("?!").cosines == {}
-    assert World(tmp_path / "empty").near("engine").cosines == {}
-
-
-def test_notes_that_are_all_the_same_are_no_nearer_than_others(root: Path) -> None:
-    world = World(root)
-    numbers = {world.put("Engine") for _ in range(3)}
-    found = world.near("engine")
-    assert set(found.deviations) == numbers
-    assert set(found.deviations.values()) == {0.0}
-
-
 def test_without_its_model_the_search_goes_on_and_says_so(world: World) -> None:
     class Broken(DictEmbedder):
         def embed_words(self, words: Sequence[tuple[str, float]]) -> Result[bytes, Error]:

@@ -99,14 +99,3 @@ def test_it_is_not_used_once_a_note_has_run_out(tmp_path: Path) -> None:
     looks = looks_of(str(tmp_path), "global", (), "1")
     assert read_shelf(str(tmp_path), looks, 4_999) is not None
     assert read_shelf(str(tmp_path), looks, 5_000) is None
-
-
-def test_a_scope_is_never_a_path(tmp_path: Path) -> None:
-    """P21"""
-    note(tmp_path)
-    for place in ("../../../x", "a\0b", "é" * 5_000, "path:/\udcff"):
-        keep(tmp_path, place)
-        assert kept(tmp_path, place) is not None
-    names = [each.name for each in (tmp_path / ".cache" / "inject").iterdir()]
-    assert len(names) == 4
-    assert all(len(name) == 16 and name.isalnum() for name in names)

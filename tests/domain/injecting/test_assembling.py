@@ -7,7 +7,6 @@ from hypothesis import given, settings, strategies as st
 from agent_memory.domain.injecting import assembling
 from agent_memory.domain.injecting.assembling import (
     BUILT_IN,
-    PROMPT,
     SECTIONS,
     SESSION_START,
     Passage,
@@ -100,10 +99,6 @@ class TestChosen:
         twice = [passage("decisions", 1), Passage("id__deci01", "lessons", "### x\n\n", "- x")]
         assert assemble(twice, start_profile(2_000)).ids == ("id__deci01",)
 
-    def test_every_built_in_profile_names_sections_that_there_are(self) -> None:
-        assert {section for shares in BUILT_IN.values() for section in shares} <= {*SECTIONS}
-        assert all(sum(shares.values()) == 2_000 for name, shares in BUILT_IN.items() if name != PROMPT)
-
 
 class TestBudget:
     @given(
@@ -148,17 +143,9 @@ class TestBudget:
                 > budget
             )
 
-    def test_what_others_leave_a_section_may_take(self) -> None:
-        assert shown(assemble([passage("project", 1, 600)], start_profile(2_000)).text)["The project"] == 10
-
     def test_a_budget_too_small_for_a_line_says_nothing(self) -> None:
         assert assemble(FULL, start_profile(60)).text == ""
         assert assemble(FULL, start_profile(0)).text == ""
-
-
-def test_the_same_passages_give_the_same_bytes() -> None:
-    """P25"""
-    assert assemble(FULL, start_profile(900)).text == assemble(tuple(FULL), start_profile(900)).text
 
 
 def test_the_marks_are_those_by_which_memory_knows_its_own_words() -> None:

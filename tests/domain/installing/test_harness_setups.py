@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from attrs import evolve
@@ -32,24 +31,6 @@ def existing(path: str) -> Context:
 
 def wanted(name: str, part: Part) -> list[Wanted]:
     return [each for each in SETUPS[name](CONTEXT).files if each.part is part]
-
-
-def test_vs_code_gets_the_server_and_the_skill_and_no_hook() -> None:
-    """Its own settings on Linux; on macOS where they are."""
-    (server,) = wanted("vscode", Part.MCP)
-    assert server.path == "/home/ada/.config/Code/User/mcp.json"
-    assert server.entries == (
-        Member(
-            ("servers", "agent-memory"),
-            {"type": "stdio", "command": "/opt/a b/memory", "args": ["mcp"]},
-            "/opt/a b/memory",
-        ),
-    )
-    mac = existing("/home/ada/Library/Application Support/Code/User")
-    (there,) = (each for each in SETUPS["vscode"](mac).files if each.part is Part.MCP)
-    assert there.path == "/home/ada/Library/Application Support/Code/User/mcp.json"
-    assert wanted("vscode", Part.HOOKS) == []
-    assert "setup vscode --mcp" in SETUPS["vscode"](CONTEXT).notes[0]
 
 
 @pytest.mark.parametrize("name", [each for each in NAMES if each not in ("manual", "vscode")])
@@ -79,19 +60,6 @@ def test_the_hooks_in_a_file_are_ours_by_their_mark(name: str) -> None:
                     assert (keys, optional) == (("version",), True)
 
 
-def test_timeouts_are_in_the_unit_of_the_harness() -> None:
-    def timeouts(name: str) -> set[int]:
-        value: Any = [
-            entry.value for each in wanted(name, Part.HOOKS) for entry in each.entries if isinstance(entry, Element)
-        ]
-        return {hook["timeout"] for group in value for hook in group.get("hooks", [group])}
-
-    assert timeouts("claude-code") == {10}
-    assert timeouts("codex") == {5, 10}
-    assert timeouts("gemini") == {5_000, 10_000}
-    assert timeouts("cursor") == {10}
-
-
 def test_cursor_gets_no_event_that_it_might_not_know() -> None:
     """One unknown name voids the whole file."""
     (file,) = wanted("cursor", Part.HOOKS)
@@ -100,10 +68,6 @@ def test_cursor_gets_no_event_that_it_might_not_know() -> None:
         ("hooks", "sessionEnd"),
         ("hooks", "sessionStart"),
     }
-
-
-def test_goose_gets_no_matcher() -> None:
-    assert "matcher" not in repr(wanted("goose", Part.HOOKS))
 
 
 def test_the_variables_of_the_harnesses_name_their_directories() -> None:
