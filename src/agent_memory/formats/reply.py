@@ -19,7 +19,7 @@ from attrs import evolve, fields, frozen, has
 from agent_memory.domain.actions import KINDS, Action, DefragProposal, Edit, Merge, Split, ids_of, kind_of
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.inbox_rules import shown
-from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.domain.json_shape import is_list, is_object, is_row
 from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.text.plain_text import one_line
@@ -273,15 +273,15 @@ def _checked(value: Item, place: str) -> Item:
 
 
 def _value_problems(value: Any, place: str) -> Iterator[str]:
-    for each in fields(type(value)):
+    cls: type = value.__class__
+    for each in fields(cls):
         found, where = getattr(value, each.name), f"{place}.{each.name}"
-        is_list_of = isinstance(found, tuple)
-        if is_list_of and len(found) > _MAX_LIST_ITEMS:
+        if is_row(found) and len(found) > _MAX_LIST_ITEMS:
             yield f"{where} has {len(found):,} items, at most {_MAX_LIST_ITEMS:,} are allowed"
             continue
-        for index, item in enumerate(found if is_list_of else (found,)):
-            at = f"{where}[{index}]" if is_list_of else where
-            if has(type(item)):
+        for index, item in enumerate(found if is_row(found) else (found,)):
+            at = f"{where}[{index}]" if is_row(found) else where
+            if has(item.__class__):
                 yield from _value_problems(item, at)
             elif item is not None and (problem := _RULES.get(each.name, _text_problem)(item)):
                 yield f"{at} {problem}"

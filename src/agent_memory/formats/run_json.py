@@ -73,7 +73,8 @@ def _types(cls: type) -> dict[str, Any]:
 
 def _members(value: Any, names: Sequence[str]) -> dict[str, Any]:
     """These attributes as JSON values."""
-    types = _types(type(value))
+    cls: type = value.__class__
+    types = _types(cls)
     return {name: _converter.unstructure(getattr(value, name), types[name]) for name in names}
 
 

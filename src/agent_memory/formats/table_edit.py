@@ -81,8 +81,14 @@ def cut_yaml(text: str, entry: Member, baseline: str | None) -> str:
     """The document without this member; see `cut_toml`."""
     place = _place(baseline or "", entry)
     parts = () if place is None else (place[1], place[1].lstrip("\r\n"))
-    lines = (lambda _: _lines_removed(text, entry.keys), lambda _: _lines_removed(text, entry.keys[:1]))
-    return _cut(parse_yaml, text, entry, baseline, parts, lines)
+
+    def without_member(_: Any) -> str | None:
+        return _lines_removed(text, entry.keys)
+
+    def without_mapping(_: Any) -> str | None:
+        return _lines_removed(text, entry.keys[:1])
+
+    return _cut(parse_yaml, text, entry, baseline, parts, (without_member, without_mapping))
 
 
 def _value_with(value: Any, entry: Member, kind: str) -> Any:
