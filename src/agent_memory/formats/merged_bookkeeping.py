@@ -87,10 +87,6 @@ def _tiers(base: TierList | None, ours: TierList, theirs: TierList) -> TierList:
 # -- what was forgotten -----------------------------------------------------------------------------------------------
 
 
-def _later(_: int | None, ours: int, theirs: int) -> int:
-    return max(ours, theirs)
-
-
 def _tombstone(base: Tombstone | None, ours: Tombstone, theirs: Tombstone) -> Tombstone:
     """The later, with the statements of both."""
     first, second = sorted((ours, theirs), key=lambda each: (each.at_ms, TOMBSTONE.render(each)), reverse=True)
