@@ -85,19 +85,9 @@ def look_at(io: BackfillIo, found: FoundSession, looking: Looking) -> Sighted:
         mark = unwrap(io.marks.get(found.harness, found.session_id))
     except ERRORS as error:
         return Sighted(found, "unreadable", problem=describe(error))
-    return Sighted(found, "done") if _is_over(found, mark) else _read(io, found, entry, mark, looking)
-
-
-def _is_over(found: FoundSession, mark: SessionMark | None) -> bool:
-    """Whether the harness itself says that nothing came after the mark."""
-    if mark is None or mark.last_at_ms is None or found.ended_at_ms is None:
-        return False
-    return found.ended_at_ms <= mark.last_at_ms
-
-
-def _read(
-    io: BackfillIo, found: FoundSession, entry: InboxEntry, mark: SessionMark | None, looking: Looking
-) -> Sighted:
+    last_at_ms = None if mark is None else mark.last_at_ms
+    if last_at_ms is not None and found.ended_at_ms is not None and found.ended_at_ms <= last_at_ms:
+        return Sighted(found, "done")  # the harness itself says that nothing came after the mark
     source = io.histories.get(found.retrieval.method)
     if source is None:
         return Sighted(found, "unreadable", problem=f"this version has no way to read {found.retrieval.method} yet")
@@ -141,20 +131,17 @@ def _judged(
     if looking.since_ms is not None and ended_at_ms < looking.since_ms:
         return Sighted(found, "older")
     sight: Sight = "new" if mark is None else "grown"
+    repo = None if cwd is None else io.repo_of(cwd)
+    context = Context(cwd=cwd, repo=repo, branch=history.branch, event=entry.context.event)
     return Sighted(
         found,
         sight,
-        entry=evolve(entry, at_ms=min(ended_at_ms, io.clock.now_ms()), context=_context(io, cwd, history, entry)),
+        entry=evolve(entry, at_ms=min(ended_at_ms, io.clock.now_ms()), context=context),
         chars=sum(map(turn_chars, history.turns)),
         calls=io.calls_for(history),
         is_partial=history.remaining,
         begins_at=begins_at,
     )
-
-
-def _context(io: BackfillIo, cwd: str | None, history: History, entry: InboxEntry) -> Context:
-    repo = None if cwd is None else io.repo_of(cwd)
-    return Context(cwd=cwd, repo=repo, branch=history.branch, event=entry.context.event)
 
 
 # -- forks and resumed copies -----------------------------------------------------------------------------------------

@@ -18,7 +18,6 @@ from agent_memory.domain.inbox_entry import (
     FileSnapshot,
     InboxEntry,
     InlineNote,
-    Retrieval,
     SessionFile,
 )
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
@@ -119,9 +118,13 @@ def fold_queue(
     due = [key for key in folded if not is_waiting(trouble_of[key], now_ms)]
     due.sort(key=lambda key: (trouble_of[key].attempts, *_turn_of(folded[key])))
     chosen = due if limit is None else due[: max(limit, 0)]
-    pending = tuple(_pending(folded[key], trouble_of[key]) for key in chosen)
+    pending: list[Pending] = []
+    for key in chosen:
+        each = folded[key]
+        older = sorted(name for name in each.names if name != each.name)
+        pending.append(Pending(each.entry, each.name, (*older, each.name), trouble_of[key]))
     reason = next((trouble.message for trouble in trouble_of.values() if is_waiting(trouble, now_ms)), "")
-    return Queue(pending, len(folded) - len(chosen), reason)
+    return Queue(tuple(pending), len(folded) - len(chosen), reason)
 
 
 def _fold_unnamed(folded: dict[str, _Folded]) -> None:
@@ -141,11 +144,6 @@ def _turn_of(folded: _Folded) -> tuple[int, int, str]:
     leisure = (None, BACKFILL_EVENT, UPGRADE_EVENT)
     event = folded.entry.context.event
     return (leisure.index(event) if event in leisure else 0, folded.entry.at_ms, folded.name)
-
-
-def _pending(folded: _Folded, trouble: Trouble) -> Pending:
-    older = sorted(name for name in folded.names if name != folded.name)
-    return Pending(folded.entry, folded.name, (*older, folded.name), trouble)
 
 
 def folded_entry(older: InboxEntry, newer: InboxEntry) -> InboxEntry:
@@ -168,13 +166,7 @@ def folded_entry(older: InboxEntry, newer: InboxEntry) -> InboxEntry:
     retrieval = newer.retrieval
     if isinstance(retrieval, SessionFile) and isinstance(older.retrieval, SessionFile):
         retrieval = evolve(retrieval, session_path=retrieval.session_path or older.retrieval.session_path)
-    return _changed(newer, context, retrieval)
-
-
-def _changed(entry: InboxEntry, context: Context, retrieval: Retrieval) -> InboxEntry:
-    if context == entry.context and retrieval == entry.retrieval:
-        return entry
-    return evolve(entry, context=context, retrieval=retrieval)
+    return evolve(newer, context=context, retrieval=retrieval)
 
 
 # -- without secrets in its names (P20) -------------------------------------------------------------------------------
