@@ -65,13 +65,6 @@ def test_a_note_is_linked_to_those_of_its_subject_that_it_does_not_take_the_plac
     assert change.entry.body == f"It listens on 9090.\n\nSee also: [[{OTHER.meta.id}]]"
 
 
-def test_the_links_to_its_subject_stand_in_the_stored_note() -> None:
-    proposed = ProposedEntry("Deploys of it", "They go out daily, [[ref:a|as I say]].", Kind.FACT, (), ref="a")
-    (change,) = plan_window(ChangeSet((proposed,)), facts(proposed, OTHER)).changes
-    assert isinstance(change, Create)
-    assert change.entry.body == f"They go out daily, as I say.\n\nSee also: [[{OTHER.meta.id}]]"
-
-
 @pytest.mark.parametrize("kind", [Kind.FACT, Kind.LESSON])
 def test_the_same_body_but_for_its_links_is_the_same_note(kind: Kind) -> None:
     proposed = ProposedEntry("Ports", "It listens on 8080.", kind, ())
@@ -97,8 +90,3 @@ def test_a_lesson_that_nobody_judged_and_that_a_known_note_holds_is_none() -> No
 def test_what_was_judged_or_is_no_lesson_is_kept_beside_it(changes: dict[str, Any], more: dict[str, Any]) -> None:
     kept = ProposedEntry(LESSON.title, LESSON.body, **{"kind": Kind.LESSON, "tags": (), **changes})
     assert said_already(kept, facts(kept, KNOWN, **more)) is None
-
-
-def test_an_agents_inline_lesson_is_judged_by_nobody() -> None:
-    of_agent = InboxEntry(1, Harness.AMP, NOTE.retrieval)
-    assert said_already(LESSON, facts(LESSON, KNOWN, entry=of_agent)) == KNOWN.meta.id

@@ -235,11 +235,6 @@ def test_a_short_command_that_the_user_introduces_is_theirs() -> None:
     assert origin_of(claim("Deploy with `make deploy ENV=prod`"), [2], said) is Origin.USER
 
 
-def test_a_portuguese_wish_is_the_users() -> None:
-    said = session(("tool", "x"), ("user", "Nunca use npm neste projeto, só pnpm."), ("agent", "Certo."))
-    assert origin_of(claim("Nunca use npm neste projeto", "Use pnpm neste projeto."), [2], said) is Origin.USER
-
-
 def test_a_wish_without_spaces_between_words_is_the_users() -> None:
     said = session(("tool", "x"), ("user", "部署之前必须先跑完整的测试套件。"), ("agent", "好的。"))
     assert origin_of(claim("部署之前必须先跑完整的测试套件"), [2], said) is Origin.USER
@@ -270,10 +265,6 @@ def test_what_one_sentence_denies_the_next_does_not() -> None:
     assert is_said_by(Claim("Use tabs in Go files", ""), [words])
     assert is_said_by(Claim("Never deploy on Fridays", ""), [words])
     assert not is_said_by(Claim("Never use tabs in Go files", ""), [words])
-
-
-def test_what_a_person_replaces_by_something_else_they_do_not_want() -> None:
-    assert is_said_by(Claim("Do not use npm in this project", ""), ["Use pnpm instead of npm in this project."])
 
 
 # -- an agent ---------------------------------------------------------------------------------------------------------
@@ -333,12 +324,6 @@ def test_a_question_is_no_wish_but_a_polite_request_is() -> None:
 )
 def test_only_what_is_said_in_their_own_words_is_a_persons(text: str, words: str) -> None:
     assert words_of_person(text) == words
-
-
-def test_a_long_block_is_pasted_even_where_it_is_introduced() -> None:
-    for lines, is_own in ((5, True), (6, False), (20, False)):
-        said = words_of_person("Run this:\n```\n" + "make all\n" * lines + "```")
-        assert ("make all" in said) is is_own, lines
 
 
 def test_somebody_elses_words_are_seen() -> None:

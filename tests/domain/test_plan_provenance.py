@@ -8,9 +8,9 @@ import pytest
 
 from agent_memory.domain.entry import Source
 from agent_memory.domain.history import History, Role, Turn
-from agent_memory.domain.inbox_entry import Context, InboxEntry, InlineNote, Retrieval, SessionFile
+from agent_memory.domain.inbox_entry import Context, InboxEntry, Retrieval, SessionFile
 from agent_memory.domain.plan import PlanFacts
-from agent_memory.domain.planning.origin import computed_origin, ended_at_ms, learnt_at_ms, source_of, with_source
+from agent_memory.domain.planning.origin import computed_origin, with_source
 from agent_memory.domain.vocabulary import Harness, Origin, Status
 
 NOTED_AT = 99
@@ -31,38 +31,6 @@ def facts(*at_ms: int | None, retrieval: Retrieval = SESSION, **window: Any) -> 
         status=Status.CONSOLIDATED,
         now_ms=100,
     )
-
-
-@pytest.mark.parametrize(
-    ("at_ms", "learnt"), [((5, 7), 7), ((5, None), NOTED_AT), ((5, -1), NOTED_AT), ((5, 0), 0), ((), NOTED_AT)]
-)
-def test_a_thing_was_learnt_with_the_last_turn_that_it_cites(at_ms: tuple[int | None, ...], learnt: int) -> None:
-    known = facts(*at_ms)
-    assert learnt_at_ms(known.window.turns, known) == learnt
-
-
-def test_a_note_was_learnt_when_it_was_taken() -> None:
-    known = facts(5, retrieval=InlineNote("A", "B"))
-    assert learnt_at_ms(known.window.turns, known) == NOTED_AT
-
-
-def test_a_session_ended_with_its_last_turn() -> None:
-    assert ended_at_ms(facts(5, 9, None, 7)) == 9
-    assert ended_at_ms(facts(5, ended_at_ms=8)) == 8
-    assert ended_at_ms(facts(None)) == NOTED_AT
-    assert ended_at_ms(facts()) == NOTED_AT
-
-
-def test_a_source_says_where_and_who() -> None:
-    known = facts(5, 6, scope="github.com/a/b", cwd="/srv/b", agent="model\nx")
-    assert source_of(known.window.turns, known) == Source(
-        Harness.AMP, "s-1", "github.com/a/b", "/srv/b", "model x", (1, 2)
-    )
-    known = facts(context=Context(cwd="/srv/" + "c" * 500, repo="github.com/c/d"), cwd="/srv/b", agent="m" * 200)
-    source = source_of((), known)
-    assert (source.repo, source.turns) == ("github.com/c/d", ())
-    assert (len(source.cwd or ""), len(source.agent or "")) == (400, 100)
-    assert source_of((), facts()) == Source(Harness.AMP, "s-1")
 
 
 def test_turns_of_one_session_are_united_in_its_place() -> None:

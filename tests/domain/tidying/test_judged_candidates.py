@@ -55,10 +55,3 @@ def test_nobody_is_asked_about_what_was_judged(
     whole = {key for key in told if seen.issuperset(by_key[key].ids)}
     after = whole | (judged & told) if whole - judged else told
     assert candidates.without(hidden).judged(seen, judged) == after
-
-
-def test_a_finding_is_another_one_once_its_entry_is() -> None:
-    finding = Finding(FindingKind.STALE, IDS[:1], "old")
-    judged = frozenset({finding_fingerprint(finding, HASHES)})
-    assert not candidates_of((finding,), HASHES).any_new(judged)
-    assert candidates_of((finding,), {**HASHES, IDS[0]: "f" * 64}).any_new(judged)
