@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_memory.domain.redacting.blocks import block_spans, open_private_spans
-from agent_memory.domain.redacting.keyword_search import lowered
+from agent_memory.domain.redaction import lowered
 from fixtures.secret_samples import url_safe
 
 
