@@ -116,13 +116,6 @@ def test_notes_shown_in_full_are_whole() -> None:
     )
 
 
-def test_findings_name_the_kind_the_ids_and_the_reason() -> None:
-    finding = Finding(FindingKind.CONTRADICTION, (A, B), "port 8080 here,\nport 9090 there")
-    prompt = rendered(stored(), stored(B), findings=(finding,))
-    assert section(prompt, "findings") == f"- contradiction: {A}, {B}: port 8080 here, port 9090 there"
-    assert section(rendered(stored()), "findings") == "(nothing)"
-
-
 def test_findings_that_can_be_judged_whole_come_first_and_those_about_unseen_notes_are_counted() -> None:
     of_part = Finding(FindingKind.CONTRADICTION, (A, C), "in part")
     unseen = Finding(FindingKind.DUPLICATE, (C,), "unseen")
@@ -158,14 +151,6 @@ def test_an_entry_that_holds_a_secret_is_listed_without_it_and_not_shown() -> No
     assert "[redacted:" in section(prompt, "catalog")
     assert "Not every note is shown in full" in prompt
     assert "Not every note" not in rendered(stored(C))
-
-
-def test_no_half_of_a_secret_is_left_where_a_line_is_cut() -> None:
-    """P20"""
-    for width in range(90, 145, 5):
-        prompt = rendered(stored(title=f"{'word ' * (width // 5)}{SECRET} and more words " * 2), stored(B))
-        assert "ghp_" not in prompt
-    assert "ghp_" in rendered(stored(title="ghp_ begins a token"))
 
 
 def test_where_not_all_fit_what_is_in_a_tier_pinned_or_shown_is_listed_first_and_described() -> None:

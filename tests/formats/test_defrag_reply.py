@@ -74,16 +74,6 @@ def test_every_member_of_every_action_is_read() -> None:
     )
 
 
-def test_an_optional_member_may_be_null() -> None:
-    split = {"action": "split", "id": C, "into": [{**PART, "tags": None}, {**PART, "description": None}]}
-    proposal = accepted(envelope(actions=[{**MERGE, "description": None, "drops": None}, split], tiers=None))
-    assert proposal.actions == (
-        Merge((A, B), "Ports", "8080 and 9090"),
-        Split(C, (SplitPart("Part", "text"), SplitPart("Part", "text"))),
-    )
-    assert proposal.dropped == ()
-
-
 @pytest.mark.parametrize("members", [{}, {"actions": None}, {"tiers": {"hot": [], "warm": []}}, {"entries": []}])
 def test_a_reply_without_actions_and_tiers_is_refused(members: dict[str, Any]) -> None:
     assert "holds no actions and no tiers" in refused(envelope(**members))
@@ -178,11 +168,6 @@ def test_an_action_out_of_shape_is_dropped_with_its_reasons(action: Any, reason:
     proposal = accepted(envelope(actions=[RENAME, action]))
     assert proposal.actions == (Rename(C, "Better"),)
     assert reason in reasons_of(proposal)
-
-
-def test_an_unknown_action_is_dropped_for_that_reason_alone() -> None:
-    proposal = accepted(envelope(actions=[RENAME, {"action": "delete", "id": A, "force": True}]))
-    assert len(proposal.dropped[0].reasons) == 1
 
 
 def test_a_dropped_action_is_called_by_its_kind_and_its_entries() -> None:

@@ -108,11 +108,6 @@ def test_an_edit_by_hand_elsewhere_stays(old: str, new: str) -> None:
     assert cut_all(put_all(WRITTEN).replace(old, new), WRITTEN) == WRITTEN.replace(old, new)
 
 
-def test_ours_is_found_after_somebody_formatted_the_file_anew() -> None:
-    formatted = json.dumps(value_of(put_all(WRITTEN)), indent=4)
-    assert value_of(cut_all(formatted, WRITTEN)) == value_of(WRITTEN)
-
-
 def test_ours_is_found_in_a_group_that_somebody_put_a_hook_of_theirs_into() -> None:
     theirs = {"type": "command", "command": "say done"}
     text = json.dumps({"hooks": {"Stop": [{"hooks": [theirs, GROUP["hooks"][0]]}]}}, indent=2)

@@ -193,11 +193,6 @@ class TestRoom:
         assert "(No room: 1 shortened.)" in found.text
         assert "a" * 300 in found.text
 
-    def test_pins_always_fit_with_a_warning_p13(self) -> None:
-        found = rendered([note("a", "a" * 90), note("p", "p" * 900, pinned=True)], budget=SectionBudget(300, 60))
-        assert (found.hot, found.warm) == (("id__pppppp",), ("id__aaaaaa",))
-        assert "300 characters" in found.warnings[0]
-
 
 # -- properties -------------------------------------------------------------------------------------------------------
 

@@ -60,24 +60,12 @@ class TestLedgerOfOneHostOnTwoMachines:
         known = counted(records_of(merged_ledger(base, ours, theirs))).day_reads
         assert known == (DayReads(DAY, "amp", 1), DayReads(DAY, "codex", 3), DayReads(DAY + 1, "codex", 1))
 
-    def test_a_line_that_cannot_be_read_takes_no_other_with_it(self) -> None:
-        base = ledger(Read(A, AT_MS, "codex"))
-        merged = merged_ledger(base, b"{half a line\n" + ledger(Total(A, 3, AT_MS)), ledger(Total(A, 2, AT_MS)))
-        assert counted(records_of(merged)).totals[A].count == 3
-
     @given(st.lists(st.sampled_from([1, 2, 3]), min_size=1, max_size=3), st.integers(0, 5), st.integers(0, 5))
     def test_neither_side_ever_loses_a_read(self, before: list[int], ours: int, theirs: int) -> None:
         base = ledger(*(Read(A, AT_MS + each, "codex") for each in before))
         sides = [base + ledger(*[Read(A, AT_MS + 10 + at, "amp")] * count) for at, count in enumerate((ours, theirs))]
         usage = counted(records_of(merged_ledger(base, *sides))).totals
         assert usage[A].count == len(before) + ours + theirs
-
-
-@pytest.mark.parametrize("end", [b"", b"\n"])
-def test_a_ledger_whose_last_line_has_no_end_loses_nothing(end: bytes) -> None:
-    base = ledger(Read(A, AT_MS, "codex"))
-    merged = merged_ledger(base, base.rstrip(b"\n") + end, base + ledger(Read(B, AT_MS, "amp")))
-    assert set(counted(records_of(merged)).totals) == {A, B}
 
 
 def tiers(base: TierList | None, ours: TierList, theirs: TierList) -> TierList:
@@ -95,9 +83,6 @@ class TestTiers:
 
     def test_where_both_moved_it_the_nearer_tier_holds(self) -> None:
         assert tiers(TierList((A,), ()), TierList((), (A,)), TierList((), ())) == TierList((), (A,))
-
-    def test_without_a_base_nothing_is_taken_out(self) -> None:
-        assert tiers(None, TierList((A,), ()), TierList((B,), (C,))) == TierList((A, B), (C,))
 
 
 def tombstone(ours: Tombstone, theirs: Tombstone) -> Tombstone:
@@ -184,19 +169,8 @@ class TestValuesByKey:
         assert merged_bookkeeping(KEY_FILE, None, OLDER, NEWER) == NEWER
         assert merged_bookkeeping(KEY_FILE, None, NEWER, OLDER) == NEWER
 
-    def test_one_that_cannot_be_read_yields_to_one_that_can(self) -> None:
-        assert merged_bookkeeping(KEY_FILE, None, OLDER, b"{") == OLDER
-        assert merged_bookkeeping(KEY_FILE, None, b"{", OLDER) == OLDER
-        assert merged_bookkeeping(KEY_FILE, None, b"{", b"[") is None
-
 
 @pytest.mark.parametrize("path", [TIERS_FILE, VOCABULARY_FILE, PURGE_FILE, f"{FORGOTTEN}x.json", MARK_FILE])
 def test_a_side_that_cannot_be_understood_is_left_to_a_person(path: str) -> None:
     """P6."""
     assert merged_bookkeeping(path, None, b"{", b"{") is None
-
-
-def test_other_files_are_none_of_it_and_a_ledger_is() -> None:
-    assert merged_bookkeeping("topics/a.md", b"", b"x", b"y") is None
-    line = ledger(Read(A, AT_MS, "codex"))
-    assert merged_bookkeeping("usage/here.jsonl", None, line, b"") == line

@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.text.markdown import derive_description
-from agent_memory.domain.tiers import TIERS_FILE, TierList
+from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.formats.merged_note import MergedNote, merged_note
-from agent_memory.formats.merged_tree import DrivenMerge, driven_merge
+from agent_memory.formats.merged_tree import driven_merge
 from agent_memory.formats.note import render_note
-from agent_memory.formats.tiers_json import render_tiers
 
 NOON_MS = 1_772_409_600_000
 ID = "id__aaaaaa"
@@ -74,18 +72,6 @@ class TestItsDescription:
         older = text_of("Words.", NOON_MS + 1, description="Where it listens")
         assert merged(BASE, NEWER, older).entry.meta.description == "Where it listens"
 
-    def test_one_that_stood_before_follows_a_body_that_the_other_derived_anew(self) -> None:
-        base = text_of("Words.", description="Where it listens")
-        newer = text_of("New words.", NOON_MS + 2_000, description=derive_description("New words."))
-        older = text_of("Words.", NOON_MS + 1, description="Where it listens")
-        assert merged(base, newer, older).entry.meta.description == "New words."
-
-    def test_one_that_both_wrote_is_merged_as_any_other_field(self) -> None:
-        newer = text_of("Words.", NOON_MS + 2_000, description="Newer")
-        assert (
-            merged(BASE, newer, text_of("Words.", NOON_MS + 1, description="Older")).entry.meta.description == "Newer"
-        )
-
     def test_two_versions_of_one_line_describe_nothing(self) -> None:
         found = merged(BASE, NEWER, text_of("Other words.", NOON_MS + 1))
         assert found.conflicted
@@ -97,9 +83,6 @@ class TestWhatCannotBeOne:
         for other in (b"no frontmatter in \xff here", text_of("Words.", id="id__bbbbbb")):
             assert merged_note(BASE, NEWER, other, "note.md") is None
             assert merged_note(BASE, other, NEWER, "note.md") is None
-
-    def test_a_base_that_cannot_be_read_counts_as_none(self) -> None:
-        assert merged(b"\xff", NEWER, BASE) == merged(None, NEWER, BASE)
 
 
 class TestAsGitAsksForIt:
@@ -114,11 +97,6 @@ class TestAsGitAsksForIt:
         found = driven_merge(self.PATH, BASE, NEWER, text_of("Other words.", NOON_MS + 1))
         assert found is not None
         assert (b"<<<<<<<" in found.data, found.conflicted) == (True, True)
-
-    def test_what_we_keep_beside_the_notes_is_merged_by_what_it_means(self) -> None:
-        ours, theirs = render_tiers(TierList((ID,), ())), render_tiers(TierList((), ("id__bbbbbb",)))
-        found = driven_merge(TIERS_FILE, b"", ours, theirs)
-        assert found == DrivenMerge(render_tiers(TierList((ID,), ("id__bbbbbb",))), conflicted=False)
 
     @pytest.mark.parametrize("path", [PATH, TIERS_FILE, "README.md"])
     def test_what_cannot_be_one_is_left_to_git(self, path: str) -> None:

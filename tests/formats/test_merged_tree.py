@@ -104,10 +104,6 @@ class TestANote:
             assert merged.files() == live(NEW)
             assert merged.remarks() == [f"{A} was removed on one machine and changed on the other: it stays"]
 
-    def test_without_a_common_history_what_only_one_has_is_no_removal(self) -> None:
-        merged = Merged(None, live(OLD), live(entry(B, "Theirs.")))
-        assert (merged.bodies(), merged.remarks()) == (["Words of old.", "Theirs."], [])
-
     def test_archived_on_one_machine_and_changed_on_the_other_it_stays_live(self) -> None:
         for ours, theirs in ((live(NEW), retired(OLD)), (retired(OLD), live(NEW))):
             merged = Merged(live(OLD), ours, theirs)
@@ -152,12 +148,6 @@ class TestANote:
         assert merged.files()[path] == data_of(NEW)
         assert "from another machine" in beside
         assert repr(beside) in merged.remarks()[0]
-
-    def test_renamed_on_both_machines_it_is_called_by_its_merged_title(self) -> None:
-        ours = entry(A, "Words of old.", title="Ours", at_ms=NOON_MS + 5)
-        theirs = entry(A, "Words of old.", title="Theirs", at_ms=NOON_MS + 9)
-        merged = Merged(live(OLD), live(ours), live(theirs))
-        assert [path for path in merged.files() if path.startswith("topics/")] == list(live(theirs))
 
 
 class TestNames:
@@ -235,13 +225,6 @@ class TestOtherFiles:
         assert merged.files() == {"state/tags.json": b"{"}
         assert merged.remarks() == ["state/tags.json could not be merged, so this machine's stays"]
 
-    def test_two_versions_at_one_millisecond_both_stay_p12(self) -> None:
-        path = f"archive/{A}/{OLD.meta.updated_at_ms}.md"
-        ours, theirs = data_of(OLD), data_of(evolve(OLD, body="Said at the same time."))
-        merged = Merged({}, {path: ours}, {path: theirs})
-        assert merged.files()[path] == ours
-        assert merged.files()[f"archive/{A}/{OLD.meta.updated_at_ms + 1}.md"] == theirs
-
     def test_tiers_that_both_changed_are_one(self) -> None:
         both = live(OLD, entry(B, "B."))
         ours, theirs = ({**both, TIERS_FILE: render_tiers(each)} for each in (TierList((A,), ()), TierList((), (B,))))
@@ -269,13 +252,6 @@ class TestWhatIsNeverWritten:
         merged = Merged({}, {"AGENTS.md": b"one"}, {"AGENTS.md": b"other"})
         assert (merged.tree.outside, merged.files()) == (frozenset({"AGENTS.md"}), {"AGENTS.md": b"one"})
         assert merged.remarks() == ["AGENTS.md stays in git and was not written here: an agent or a tool might obey it"]
-
-    def test_what_was_known_before_is_told_once_and_what_was_removed_goes_p21(self) -> None:
-        linked = {self.LINK: b"/etc/passwd"}
-        known = Merged(linked, linked, linked, {self.LINK: "120000"})
-        assert (known.tree.outside, known.remarks()) == (frozenset({self.LINK}), [])
-        gone = Merged(linked, linked, {}, {self.LINK: "120000"})
-        assert (gone.tree.outside, gone.files()) == (frozenset(), {})
 
 
 NEEDED = list(IGNORED)

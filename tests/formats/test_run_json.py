@@ -74,7 +74,6 @@ def test_what_version_1_0_had_left_is_read() -> None:
 
 # -- defrag
 
-MEMO = TieringMemo("f" * 64, "builtin", frozenset({"stale id__aaaaaa 0123456789abcdef"}), {"id__aaaaaa": 2})
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 memos = st.builds(
@@ -88,17 +87,6 @@ def test_a_memo_is_read_as_it_was_written(memo: TieringMemo) -> None:
     text = DEFRAG_CHECKPOINT.render(("apply_changes", DefragRun("r", 1, memo=memo)))
     state, run = DEFRAG_CHECKPOINT.parse(text.encode(), "p")
     assert (state, run.memo) == ("apply_changes", memo)
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [{"judged": 5}, {"judged": None}, {"omitted": [1]}, {"omitted": {"id__aaaaaa": "often"}}, {"judged": ...}],
-)
-def test_a_damaged_memo_is_none(changed: dict[str, object]) -> None:
-    document = json.loads(TIERING.render(MEMO)) | changed
-    text = json.dumps({key: value for key, value in document.items() if value is not ...})
-    with pytest.raises(StateCorrupt):
-        TIERING.parse(text.encode(), "tiering.json")
 
 
 # -- reports

@@ -70,10 +70,6 @@ def test_only_what_changes_changes(lines: list[str], keys: set[str], indent: str
         assert f"# {comment}" in edited
 
 
-def test_no_change_is_no_change() -> None:
-    assert edit_block("a:   b # c\n", {}, ORDER) == "a:   b # c\n"
-
-
 def test_a_new_key_stands_after_the_last_that_precedes_it() -> None:
     assert edit_block("title: x\nmine: 1\n", {"id": "i", "tags": "[]"}, ORDER) == "id: i\ntitle: x\ntags: []\nmine: 1\n"
 
