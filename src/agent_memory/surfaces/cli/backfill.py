@@ -135,9 +135,8 @@ def configure_watch(parser: argparse.ArgumentParser) -> None:
         ("--debounce", _DEFAULT.debounce_ms, "how long a transcript must rest to be captured"),
         ("--idle-timeout", _DEFAULT.idle_ms or 0, "how long it must rest for a handoff to be written; 0: never"),
     ):
-        seconds = default_ms / 1000
-        help = f"{meaning} (default: %(default)g)"
-        parser.add_argument(option, type=float, metavar="SECONDS", default=seconds, help=help)
+        meaning = f"{meaning} (default: %(default)g)"
+        parser.add_argument(option, type=float, metavar="SECONDS", default=default_ms / 1000, help=meaning)
     epilog = (
         "Stays in the foreground, for harnesses without hooks: a session whose transcript changed and then rested is put "
         "into the inbox, and one that rests on is handed over, without asking the agent command. One line for each. "
