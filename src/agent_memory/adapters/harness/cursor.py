@@ -252,7 +252,8 @@ def _messages_of_agent(text: str) -> list[list[dict[str, object]]]:
             arguments = {key: value for key, equals, value in pairs if equals and key}
             block = {"type": "tool_use", "name": name.strip(), "input": arguments}
         elif mark == "Tool result":
-            messages += [[{"type": "tool_result", "content": below.strip()}], []]
+            block = {"type": "tool_result", "content": below.strip()}
+            messages += [[block], []]
             continue
         elif mark or not words.strip():
             continue
