@@ -9,7 +9,7 @@ from returns.result import Success
 
 from agent_memory.adapters.records.bookkeeping_files import TagVocabularyFile
 from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
-from agent_memory.errors import PathRefused, StateCorrupt
+from agent_memory.errors import StateCorrupt
 from agent_memory.ports import KeptVocabulary
 
 KNOWN = TagVocabulary(frozenset(("topic__a", "bare")), {"topic__b": "topic__a"})
@@ -30,17 +30,7 @@ class TestTagVocabularyFile:
         kept.put(later).unwrap()
         assert kept.get() == Success(later)
 
-    def test_only_its_owner_reads_it_p22(self, root: Path) -> None:
-        TagVocabularyFile(root).put(KNOWN).unwrap()
-        assert (root / VOCABULARY_FILE).stat().st_mode & 0o777 == 0o600
-
     def test_a_damaged_one_is_an_error_p6(self, root: Path) -> None:
         (root / "state").mkdir(parents=True)
         (root / VOCABULARY_FILE).write_text("{")
         assert isinstance(TagVocabularyFile(root).get().failure(), StateCorrupt)
-
-    def test_no_link_is_followed_p21(self, root: Path, tmp_path: Path) -> None:
-        (root / "state").mkdir(parents=True)
-        (tmp_path / "mine.json").write_text("[]")
-        (root / VOCABULARY_FILE).symlink_to(tmp_path / "mine.json")
-        assert isinstance(TagVocabularyFile(root).get().failure(), PathRefused)

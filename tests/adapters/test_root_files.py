@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
 import pytest
 from attrs import frozen
-from returns.result import Success
+from returns.result import Failure, Success
 
 from agent_memory.adapters.disk import root_files
 from agent_memory.adapters.disk.root_files import JsonFile
@@ -58,6 +59,26 @@ def test_a_json_file_that_cannot_be_read_or_is_a_link_is_an_error_p6_p21(lamp: J
     (tmp_path / "state/lamp.json").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(PathRefused):
         lamp.read()
+
+
+def test_a_full_disk_is_an_error_and_the_earlier_value_stays_private_p5_p22(
+    lamp: JsonFile[Lamp], tmp_path: Path
+) -> None:
+    umask = os.umask(0)
+    try:
+        lamp.write(Lamp("red"))
+        for k in range(1, 20):
+            with failing_at(k, errno.ENOSPC, once=True) as counter:
+                refused = as_result(lamp.write)(Lamp("green"))
+            assert lamp.read() in ((Lamp("red"), Lamp("green")) if counter.struck else (Lamp("green"),))
+            if not counter.struck:
+                break
+            assert not isinstance(refused, Failure) or isinstance(refused.failure(), StoreIo)
+    finally:
+        os.umask(umask)
+    assert [path.name for path in (tmp_path / "state").iterdir()] == ["lamp.json"]
+    assert (tmp_path / "state").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "state/lamp.json").stat().st_mode & 0o777 == 0o600
 
 
 # -- directories
