@@ -139,7 +139,11 @@ def test_what_the_person_corrected_goes() -> None:
 
 
 def test_what_the_person_takes_back_goes() -> None:
-    said = (user("Let's use Kafka for the order events."), agent("ok"), user("Scratch that."))
+    said = (
+        user("Let's use Kafka for the order events because the box has no network."),
+        agent("ok"),
+        user("Scratch that."),
+    )
     assert notes(*said) == ()
     assert len(notes(*said[:2])) == 1
 

@@ -50,7 +50,6 @@ class Signal(StrEnum):
     REQUEST = "request"  # the person names work to be done in this session
     PASSING = "passing"  # it holds for now, or for this once
     SESSION = "session"  # it tells what one of the two did in this session
-    LASTING = "lasting"  # a word of a rule, a contrast or a reason
     POINTS = "points"  # at what stands in another message, or before the eyes
 
 
@@ -141,7 +140,7 @@ _BY_USER_WORDS = {
         r"(?P<said>\b(?:em vez d|ao invés d|ao inves d)[^?!]*,\s*(?:usa|use|põe|coloca|coloque)\b.*)",
     ),
     "preference": (
-        r"(?P<said>\b(?:i|we) (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|need|care for)\b(?!\s+(?:to (?:bother|be rude|interrupt|sound)|(?:the|this|that(?! (?:we|you))|it|you)\b)).+)",
+        r"(?P<said>\b(?:i|we) (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|care for)\b(?!\s+(?:to (?:bother|be rude|interrupt|sound)|(?:the|this|that(?! (?:we|you))|it|you)\b)).+)",
         r"(?P<said>\bi(?:'d| would)? (?:really |much |strongly |always |generally |usually )*(?:prefer|hate|dislike|rather (?:have|not|keep|use|see|you)|love it when|like it when)\b.+)",
         r"<thenen>(?P<said>(?:please )?(?:never|always|don't ever|do not ever) (?!\w*[^s\W]s\b)(?!\w+ed\b|read\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z`]+.*)",
         r"^(?P<said>.{12,}, always[.!]*)$",
@@ -163,7 +162,6 @@ _BY_USER_WORDS = {
         r"(?:^\(?|[,;:] |\b(?:and|but|because|since|so|that|as) )(?P<said>we (?:\w+ly )?use [^?!]+ (?:for|as|to|not|instead|rather|everywhere|because|since)\b.+)",
         r"(?P<said>\b(?:all|every|each|any|new) (?:(?!that\b|which\b|who\b|think\b|we\b|you\b|i\b)[\w/-]+ ){1,4}(?:must|should|has to|have to|needs? to|go(?:es)?|belongs?|lives?|gets?) (?:always |never |not )?(?:be |have |go |live |start |end |use |in |into |under |its )(?!fixed\b|done\b).+)",
         r"(?P<said>\b[\w`./-]+ (?:must|may|can) (?:never|not|only|always)\b.+)",
-        r"(?P<said>\b(?:is|are) (?:not |never )?(?:supposed|meant|allowed|intended) to\b.+)",
         r"(?P<said>\b(?:never|not|always|only) (?:commit|push|merge|deploy|release|publish)(?:ted|ed|d)? (?:to|on|from|in|before|after|without)\b.+)",
         r"(?P<said>\b(?:nós |nos |a gente )?(?:costumamos|usamos sempre|nunca usamos|não usamos|nao usamos|evitamos|fazemos sempre|nunca fazemos|a gente sempre|a gente nunca|nós sempre|nós nunca)\b.+)",
         r"(?P<said>\busamos [^?!]+ (?:para|como|e não|e nao|em vez|em todo|em todos)\b.+)",
@@ -182,8 +180,6 @@ _BY_USER_WORDS = {
         r"<starten>(?:the )?decision(?: is|:)\s*(?P<said>.+)",
         r"(?P<said>\b(?:is|are|was|were|left|kept|done)(?: [\w-]+){0,3} (?:on purpose|by design|deliberately?|intentional(?:ly)?)\b.*)",
         r"(?P<said>\bwe should(?:n't| not)? .{6,} (?:because|since|instead of|rather than|so that|, but)\b.+)",
-        r"(?P<said>\b(?:we|you) (?:shouldn't|should not) (?!worry|need|have)\w+ .{8,})",
-        r"(?P<said>\b(?:no need (?:for|to)|(?:we )?(?:don't|do not) (?:need|have) to|(?:don't|do not) worry about|we can (?:drop|break|ignore)) .*\b(?:compat\w*|legacy|migrat\w*|support(?:ing)?|old)\b.*)",
         r"<startpt>(?P<said>vamos (?:usar|com a?|com o|ficar com|manter|adotar|adoptar|optar|mudar para|seguir com|pela|pelo|largar|abandonar)\b.+)",
         r"(?P<said>\b(?:decidimos|decidi|ficou decidido|escolhemos|escolhi|optamos|optei|adotamos|adoptámos|adotei|acordámos|combinámos|ficou combinado)\b.+)",
         r"<startpt>(?:a )?decisão(?: é|:| foi)\s*(?P<said>.+)",
@@ -205,11 +201,6 @@ _BY_USER_WORDS = {
         r"(?P<said>\b(?:afinal|acontece que|no fim de contas),? .+)",
         r"(?P<said>\b(?:o problema|a causa|a causa raiz|o erro|a razão|o motivo) (?:real |verdadeir[oa] )?(?:era|foi|estava|vinha)\b.+)",
         r"(?P<said>\b(?:descobri|descobrimos|aprendi|aprendemos|percebi|percebemos) que\b.+)",
-    ),
-    "finding": (
-        r"(?P<said>^(?!if\b|when\b|is\b|are\b|does\b).{3,}\b(?:is|are) (?:all )?(?:deprecated|legacy|generated|read-only|immutable|no longer (?:used|supported|maintained)|not (?:supported|available|allowed) (?:in|on|by|with)|shared (?:with|by|between)|only (?:used|available|needed|run|called) (?:in|on|by|for|when))\b.*)",
-        r"(?P<said>^(?!if\b|when\b|can\b)(?:in |on )?(?:the |our )?(?:prod(?:uction)?|staging|ci|the server|our (?:users|customers|clients|team|ops|company)|the (?:client|customer|vendor|upstream api|finance team))\b (?:is|are|runs?|uses?|has|have|can't|cannot|only|never|always|expects?|requires?|needs?)\b .{6,})",
-        r"(?P<said>^(?!if\b|when\b|where\b|is\b).{4,60}\b(?:lives?|(?:is|are) (?:stored|hosted|deployed|documented|generated)) (?:in|on|at|by|from|under) \S.+)",
     ),
     "task": (
         r"<starten>(?:todo|to do|to-do|follow[- ]?up|next (?:up|time|session)|later|tomorrow|for later|still open|still to do|left to do)\s*[:,–—-]\s*(?P<said>.+)",
@@ -385,7 +376,7 @@ _SIGNAL_WORDS = {
         r"^(?:i |we |i've |we've |the agent )?(?:also )?(?:added|updated|created|implemented|refactored|renamed|reviewed|wired|notified|extended|introduced|removed|fixed|rewrote|wrote|moved|extracted|simplified|verified|checked|dug|committed|ran|tested|confirmed|tried|summary of)\b",
     ),
     "unsure": (
-        r"\b(?:possibly|unclear|i (?:guess|think|bet|suppose|assume|wonder|believe)|i (?:\w+ )?feel|feels? like|in regards to|theoretically|seems?|looks like|probably|maybe|perhaps|not sure|curious|wondering|might)\b",
+        r"\b(?:possibly|unclear|i (?:guess|think|bet|suppose|assume|wonder|believe)|i (?:\w+ )?feel|feels? like|in regards to|theoretically|seems?|looks like|probably|maybe|perhaps|not sure|curious|wondering|might|or it's)\b",
         r"^(?:(?:no|ok|just|please|and|so|now)[,.!]?\s+)*(?:tell me|explain|describe|show me|walk me|remind me|what about|how about|see)\b|\blines? \d+",
         r"\b(?:acho que|talvez|parece|se calhar|não sei|pergunto-me)\b",
     ),
@@ -394,7 +385,7 @@ _SIGNAL_WORDS = {
         r"\b(?:revert\w+|desfi[zs]\w*|removi|tirei|apaguei|repus|restaurei|já não)\b",
     ),
     "request": (
-        rf"^(?:(?:and|but|so|ok(?:ay)?|also|well|yes|no|instead|now|then|next|just|please|pls|can you|could you|let'?s|i (?:really |just |only |also )*want to|i want you to|i need you to|i(?:'d| would) like to|you (?:should|can))[,:!.]?\s+)*{_WORK}\b(?!.*{_STANDING})",
+        rf"^(?:(?:and|but|so|ok(?:ay)?|also|well|yes|no|instead|now|then|next|just|please|pls|can you|could you|let'?s|i (?:really |just |only |also )*want to|i want you to|i need you to|i(?:'d| would) like to|(?:you|we) (?:should|can|need to))[,:!.]?\s+)*{_WORK}\b(?!.*{_STANDING})",
     ),
     "passing": (
         r"\b(?:for now|right now|this time|yet|just this once|for the moment|at the moment|in this (?:moment|case)|as of (?:now|today)|temporar(?:y|ily)|for today|por agora|por enquanto|desta vez|ainda não|por hoje)\b",
@@ -402,10 +393,7 @@ _SIGNAL_WORDS = {
     ),
     "session": (
         r"\byou (?:just |have |already |only |really )*(?:\w+ed|made|did|forgot|wrote|put|ran|got|went|gave|left|took|broke|missed|said|were|are (?:\w+ )?\w+ing)\b(?<!\bneed)",
-        r"\bi (?:just |already |only |have )*(?:wanted|checked|tested|tried|moved|added|made|did|see|saw|know|ran|asked|updated|changed|fixed|created)\b|\bi(?:'m| am) \w+ing\b|\bwe(?:'re| are)(?: not)? (?:ready|done|on|at)\b",
-    ),
-    "lasting": (
-        r"\b(?:not|never|always|only|must|exactly|without|instead|rather|em vez|ao invés|precedence|source of truth|as possible|because|since|so that|otherwise|in case|supposed|meant|the (?:goal|point|idea|intention)|não|nunca|sempre|só|apenas|porque|já que)\b|n't\b",
+        r"\bi (?:just |already |only |have )*(?:wanted|checked|tested|tried|moved|added|made|did|see|saw|know|ran|asked|updated|changed|fixed|created|reverted|removed|didn'?t)\b|\bgo back\b|\bi(?:'m| am) \w+ing\b|\bwe(?:'re| are)(?: not)? (?:ready|done|on|at)\b",
     ),
     "points": (
         r"\b(?:bullet|item|point|step|question|finding|comment|issue|improvement|phase|chunk|task|suggestion|for|bug|slice)s? #?\d+\b|(?:^|\s)#\d\b|^[A-Z]\d{1,3}\b|\b(?:recommendation|reccomendation)\b|\blin(?:es?|) \d|\[\^\d",

@@ -30,7 +30,6 @@ from agent_memory.domain.extraction.text import (
     in_third_person,
     is_anaphoric,
     joined,
-    names_in,
     says_enough,
     sentences_of,
     tells_a_fault,
@@ -67,19 +66,25 @@ _GOES_ON = re.compile(
 )
 _PERSONS = re.compile(r"\b(?:i|you|eu|tu|você)\b", re.IGNORECASE)
 _REASON = re.compile(r"\b(?:because|since|so that|otherwise|porque|já que)\b", re.IGNORECASE)
-_OUTLIVES = re.compile(
-    r"\b(?:always|never|whenever|only|on purpose|by design"
-    r"|deliberately|source of truth|supposed|meant|as possible|sempre|nunca|cada)\b",
+_GENERAL = re.compile(
+    r"\b(?:always|never|ever|whenever|every|each|must|only|on purpose|by design|deliberately|source of truth|as [\w-]+ as possible"
+    r"|sempre|nunca|só|apenas|cada)\b",
     re.IGNORECASE,
 )
-"""A wish that was carried out at once says something more only with a word of a rule, or a reason."""
-_WISH = re.compile(r"\b(?:want|need|like|should|must|ha(?:s|ve) to|needs to)\b", re.IGNORECASE)
-_MAKE_SURE = re.compile(r"\b(?:make sure|please)\b", re.IGNORECASE)
-_CHOOSES = re.compile(r"(?:let'?s|let us|vamos|(?:we|i)(?:'ll| will))\b(?! not\b)", re.IGNORECASE)
+_CONTRAST = re.compile(
+    r"\b(?:instead|rather than|em vez d|ao invés d)|,\s*(?:and |e )?(?:not|não) [\w`\"']|\bnot\b.{2,80}\bbut\b|\be não\b|\bwe (?:don't|do not)\b"
+    r"|\b(?:don't|do not|stop) [^,;]{3,60}[,;] *(?:use|keep|put|just|rather)\b",
+    re.IGNORECASE,
+)
+"""Without a general word, a contrast or a reason, what the person says is about the work at hand."""
+_WISH = re.compile(r"\b(?:want|need|like|should|ha(?:s|ve) to|needs to|quero|queremos)\b", re.IGNORECASE)
+_MAKE_SURE = re.compile(r"\b(?:but|and|so) make sure to (?!always|never)", re.IGNORECASE)
+_DECIDED = re.compile(r"\b(?:decided|agreed|chose|decision|decidi\w*|ficou decidido|escolh\w+|opt\w+)\b", re.IGNORECASE)
+_FRAGMENT = re.compile(r"(?:is|are|was|were|has|have|later|about|and|but|or|so|then)\b", re.IGNORECASE)
+_CODE = re.compile(r"[\"'];|\w\([\"']|\);|=>|[\"']\)")
 _RECORDS = re.compile(
-    r"\b(?:record|add|make|write|save|store|remember|note)(?:ing)?\b.{0,60}?\b(?:this|that|it|them)\b"
-    r".{0,40}?\b(?:preferences?|rules?|convention|memory|memories)\b"
-    r"|\b(?:rule|memory)\b.{0,60}?\brecording (?:this|that|my)\b",
+    r"(?:(?:and|also|then|please|so)[, ]+)*(?:record|add|save|store|write|remember|note|make)\b"
+    r"(?: (?:this|that|it|them)\b.{0,40}?\b(?:preferences?|rules?|convention|memory|memories)\b|.{0,80}?\brecording (?:this|that|my)\b)",
     re.IGNORECASE,
 )
 """It asks to keep the sentence before."""
@@ -87,7 +92,6 @@ _POINTS = re.compile(
     r"(?<!for )\b(?:it|this|those|these|them|they|there|isto|isso|that(?=[.,;:!?]|$))\b", re.IGNORECASE
 )
 _FEW_CHARS = 25
-_FEW_WORDS = 6
 _MANY_WORDS = 5
 _MOST_ITEMS = 4
 _QUOTE_CHARS = 600
@@ -198,7 +202,7 @@ def _in_paragraph(
             continue
         following = next((each for each in sentences[position + 1 : position + 2] if not each.endswith("?")), "")
         said = _Said(episode, before, sentence, following, is_request)
-        records = position > 0 and _RECORDS.search(sentence)
+        records = position > 0 and _RECORDS.match(sentence)
         found = None if records else _candidate(said, is_answer=confirms(episode) and before is not None)
         if records and not held:
             held = _recorded(sentences[position - 1], said)
@@ -214,7 +218,8 @@ def _in_paragraph(
 
 def _recorded(sentence: str, said: _Said) -> Candidate | None:
     """What the next sentence asks to record."""
-    if not says_enough(sentence) or is_anaphoric(sentence) or shows(Signal.POINTS, sentence) or sentence.endswith("?"):
+    unclear = any(shows(signal, sentence) for signal in (Signal.POINTS, Signal.UNSURE))
+    if unclear or not says_enough(sentence) or is_anaphoric(sentence) or sentence.endswith("?"):
         return None
     return Candidate(Sort.PREFERENCE, Role.USER, cut(sentence), (said.turn,), quote=sentence)
 
@@ -231,10 +236,10 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
     hit = _strongest(sentence.rstrip("?!") if is_question else sentence, answering=answering)
     if hit is None and tagged and not is_question and _REASON.search(sentence) and not _PERSONS.search(sentence):
         hit = Hit(Sort.DECISION, sentence)
-    if hit is None:
+    if hit is None or sentence.count('"') % 2 or _CODE.search(sentence):
         return None
     if hit.shows is Sort.REMEMBER:
-        if (is_question and not _ASKS.match(sentence)) or shows(Signal.SESSION, hit.said):
+        if (is_question and not _ASKS.match(sentence)) or shows(Signal.SESSION, hit.said) or _FRAGMENT.match(hit.said):
             return None
         return _statement(said, hit, sentence)
     asks = is_question or shows(Signal.UNSURE, sentence) or _ASKS.match(sentence)
@@ -249,21 +254,16 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
 
 
 def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
-    """Whether it holds beyond what was just asked for: it names no work to be done now and holds not only for now, a
-    correction or a wish sets something against something, and a wish that is part of a request is a rule or has a reason."""
-    if shows(Signal.PASSING, sentence) or shows(Signal.REQUEST, sentence):
+    """Whether it holds beyond the work at hand: it asks for none, holds not only for now, and has a general word, a contrast
+    or a reason. A preference or a convention says so by itself, but for a wish that is part of a request."""
+    if shows(Signal.PASSING, sentence) or shows(Signal.REQUEST, sentence) or _MAKE_SURE.search(sentence):
         return False
-    if hit.shows is Sort.CORRECTION:
-        told = said.following if len(hit.said) < _FEW_CHARS else hit.said
-        return shows(Signal.LASTING, told)
-    if hit.shows is Sort.WANT and not shows(Signal.LASTING, hit.said):
-        return False
-    reasoned = _REASON.search(sentence) or _INSTEAD.search(hit.said)
-    if hit.shows is Sort.DECISION and _CHOOSES.match(hit.said):
-        names_it = names_in(hit.said) and len(hit.said.split()) >= _FEW_WORDS and not said.is_request
-        return bool(reasoned or names_it) and not _MAKE_SURE.search(sentence)
-    is_wish = hit.shows in (Sort.WANT, Sort.DECISION) or _WISH.search(sentence) is not None
-    return not (is_wish and said.is_request) or bool(reasoned or _OUTLIVES.search(sentence))
+    told = said.following if len(hit.said) < _FEW_CHARS and hit.shows is Sort.CORRECTION else sentence
+    if any(each.search(told) for each in (_GENERAL, _CONTRAST, _REASON)):
+        return True
+    if hit.shows in (Sort.PREFERENCE, Sort.CONVENTION):
+        return not (said.is_request and _WISH.search(sentence))
+    return hit.shows is Sort.DECISION and _DECIDED.search(sentence) is not None
 
 
 def _chosen(said: _Said) -> Candidate | None:
