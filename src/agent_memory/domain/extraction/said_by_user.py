@@ -258,12 +258,23 @@ def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
     or a reason. A preference or a convention says so by itself, but for a wish that is part of a request."""
     if shows(Signal.PASSING, sentence) or shows(Signal.REQUEST, sentence) or _MAKE_SURE.search(sentence):
         return False
+    if hit.shows is Sort.CORRECTION and _is_about_what_they_said(said, hit):
+        return True
     told = said.following if len(hit.said) < _FEW_CHARS and hit.shows is Sort.CORRECTION else sentence
     if any(each.search(told) for each in (_GENERAL, _CONTRAST, _REASON)):
         return True
     if hit.shows in (Sort.PREFERENCE, Sort.CONVENTION):
         return not (said.is_request and _WISH.search(sentence))
     return hit.shows is Sort.DECISION and _DECIDED.search(sentence) is not None
+
+
+def _is_about_what_they_said(said: _Said, hit: Hit) -> bool:
+    """Whether it gives another value for a thing that the person's message before it was about: what was kept of that message
+    must not stand (P8)."""
+    if said.before is None or said.before.asked is None:
+        return False
+    subject = {term for term in content_terms(hit.said) if not any(map(str.isdigit, term))}
+    return len(subject) >= _SHARED and subject <= content_terms(said.before.asked.text)
 
 
 def _chosen(said: _Said) -> Candidate | None:
