@@ -14,7 +14,7 @@ from agent_memory.adapters.setup.setup_files import RECEIPT
 from agent_memory.adapters.surroundings.config_files import parse_config, set_keys
 from agent_memory.adapters.surroundings.trust import TRUSTED
 from agent_memory.domain.injecting.deliveries import delivery_of
-from agent_memory.errors import AgentMemoryError
+from agent_memory.errors import Error
 from agent_memory.formats import (
     bookkeeping_json,
     footprint_json,
@@ -114,7 +114,7 @@ def _parsed(parse: Parse, content: bytes) -> Any:
     """The value; None where it is refused, with reasons."""
     try:
         parsed = parse(content)
-    except AgentMemoryError:
+    except Error:
         return None
     if not isinstance(parsed, Result):
         return parsed

@@ -90,7 +90,7 @@ if TYPE_CHECKING:
         Sensitivity as Sensitivity,
         Status as Status,
     )
-    from agent_memory.errors import Error as Error
+    from agent_memory.errors import Error as Error, describe as describe
     from agent_memory.known_notes import KnownNotes as KnownNotes
     from agent_memory.machines.consolidate import Consolidate as Consolidate
     from agent_memory.machines.defrag import Defrag as Defrag
@@ -141,7 +141,6 @@ if TYPE_CHECKING:
     )
     from agent_memory.searching import Searching as Searching
     from agent_memory.service import MemoryService as MemoryService, Remembered as Remembered
-    from agent_memory.wording import describe as describe
 
 _NAMES = {
     "adapters.agent.builtin_agent": "BuiltinAgent",
@@ -167,7 +166,7 @@ _NAMES = {
     "domain.tagging": "TagVocabulary",
     "domain.tiers": "Tier TierList",
     "domain.vocabulary": "Harness Importance Kind Origin Sensitivity Status",
-    "errors": "Error",
+    "errors": "Error describe",
     "known_notes": "KnownNotes",
     "machines.consolidate": "Consolidate",
     "machines.defrag": "Defrag",
@@ -189,7 +188,6 @@ _NAMES = {
     "reading": "ListFilter ListedEntries ReadEntry Reading ShownEntry",
     "searching": "Searching",
     "service": "MemoryService Remembered",
-    "wording": "describe",
 }
 """What is public of each module."""
 

@@ -30,8 +30,7 @@ from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Sensitivity, Status
 from agent_memory.errors import ActRefused, Error, HomeUnknown, StateInvalid, StateNotFound, SyncRefused, UsageInvalid
 from agent_memory.reading import ListFilter, Reading, status_shown
-from agent_memory.results import as_result, unwrap
-from agent_memory.wording import warning_of
+from agent_memory.results import as_result, unwrap, warning_of
 
 if TYPE_CHECKING:
     from threading import Event

@@ -511,5 +511,6 @@ class Defect(Error):
     detail: str
 
 
-ERRORS = Error
-AgentMemoryError = Error
+def describe(error: Error) -> str:
+    """The sentence of an error: what happened, where, what to do next; without a final newline."""
+    return str(error)

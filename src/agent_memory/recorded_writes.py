@@ -17,8 +17,7 @@ from agent_memory.domain.tiering.standing import best_tier, is_vouched_for, with
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.errors import EntryChanged, Error, StoreIo
 from agent_memory.ports import Locks, Recorder, Store
-from agent_memory.results import unwrap
-from agent_memory.wording import warning_of
+from agent_memory.results import unwrap, warning_of
 
 
 @frozen

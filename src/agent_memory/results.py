@@ -14,7 +14,7 @@ from typing import ParamSpec, TypeVar, cast
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.errors import ERRORS, Error
+from agent_memory.errors import Error
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,7 +29,7 @@ def as_result(function: Callable[P, T]) -> Callable[P, Result[T, Error]]:
     def returned(*args: P.args, **kwargs: P.kwargs) -> Result[T, Error]:
         try:
             return Success(function(*args, **kwargs))
-        except ERRORS as error:
+        except Error as error:
             # A value outlives the call: with its traceback it would keep all that the call had in hand.
             error.__traceback__ = error.__context__ = error.__cause__ = None
             return Failure(error)
@@ -49,3 +49,8 @@ def unwrap(result: Result[T, Error]) -> T:
 def sealed(result: Result[T, E]) -> Success[T] | Failure[E]:
     """The same value, typed as the union of its two cases: without it `case Success(v)` binds `Any`."""
     return cast("Success[T] | Failure[E]", result)
+
+
+def warning_of(result: Result[object, Error]) -> tuple[str, ...]:
+    """The sentence for a failure that hinders nothing; none for a success."""
+    return (str(result.failure()),) if isinstance(result, Failure) else ()

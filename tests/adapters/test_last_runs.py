@@ -10,7 +10,6 @@ from agent_memory.app import open_memory
 from agent_memory.domain.health import Health
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.errors import AgentMissing
-from agent_memory.wording import describe
 
 RUN = LoggedRun("", "consolidate", 1_770_993_005_123, 1_770_993_006_000, "completed", "1 session processed")
 
@@ -31,7 +30,7 @@ def test_the_last_run_is_the_newest_of_any_machine(root: Path) -> None:
 
 def test_a_pause_is_told_though_another_machine_ran_since(root: Path) -> None:
     found = health(root, evolve(RUN, result="paused"), evolve(RUN, machine="defrag"), evolve(RUN, machine="undo"))
-    assert found.problems == (f"the last consolidate paused: {describe(AgentMissing('llm'))}",)
+    assert found.problems == (f"the last consolidate paused: {AgentMissing('llm')!s}",)
 
 
 def test_a_pause_that_the_next_run_made_good_is_past(root: Path) -> None:

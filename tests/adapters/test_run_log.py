@@ -19,7 +19,6 @@ from agent_memory.errors import AgentMissing, PathRefused, RunNotFound, StateCor
 from agent_memory.formats.footprint_json import FOOTPRINT
 from agent_memory.formats.run_json import render_report_document
 from agent_memory.ports import RunLog
-from agent_memory.wording import describe
 from faults import failing_at, snapshot
 from stand_ins.dict_run_log import DictRunLog
 
@@ -76,7 +75,7 @@ class TestRuns:
         kept.log.put_report(run(FIRST)).unwrap()
         kept.log.put_report(evolve(run(FIRST), result="failed"), AgentMissing("llm")).unwrap()
         (found,) = kept.log.runs().unwrap()
-        assert (found.result, found.error) == ("failed", describe(AgentMissing("llm")))
+        assert (found.result, found.error) == ("failed", str(AgentMissing("llm")))
 
     @pytest.mark.parametrize("name", [FIRST, FIRST[:12], "3dbfbe", "3d"])
     def test_a_run_is_named_by_its_beginning_or_that_of_its_last_part(self, kept: Kept, name: str) -> None:

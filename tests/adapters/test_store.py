@@ -15,13 +15,7 @@ from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Applied, Create, Receipt, Replace, Restore, Retire
 from agent_memory.domain.entry import Listing, MemoryEntry, Meta
 from agent_memory.domain.vocabulary import Kind, Origin
-from agent_memory.errors import (
-    EntryChanged,
-    EntryExists,
-    EntryInvalid,
-    EntryNotFound,
-    EntryUnreadable,
-)
+from agent_memory.errors import EntryChanged, EntryExists, EntryInvalid, EntryNotFound, EntryUnreadable
 from agent_memory.ports import Store
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"

@@ -14,14 +14,7 @@ from agent_memory.domain.inbox_entry import BACKFILL_EVENT, Context, InboxEntry,
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.queue import Outcome
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import (
-    Error,
-    HistoryUnavailable,
-    HistoryUnreadable,
-    StateCorrupt,
-    StoreIo,
-    UsageInvalid,
-)
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StateCorrupt, StoreIo, UsageInvalid
 from agent_memory.pipelines.backfill import BackfillIo, plan_backfill, put_backfill
 from agent_memory.ports import Tombstones
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, envelope, history, skipped, turns

@@ -19,7 +19,6 @@ from agent_memory.domain.run_log import (
 )
 from agent_memory.domain.undo_run import Footprint, SectionChange
 from agent_memory.errors import Error, RunNotFound
-from agent_memory.wording import describe
 
 
 @define
@@ -56,7 +55,7 @@ class DictRunLog:
         return Success(None)
 
     def put_report(self, run: LoggedRun, error: Error | None = None) -> Result[None, Error]:
-        self.reports[run.run_id] = run if error is None else evolve(run, error=describe(error))
+        self.reports[run.run_id] = run if error is None else evolve(run, error=str(error))
         return Success(None)
 
     def recently_changed(self, count: int) -> Result[tuple[frozenset[str], ...], Error]:

@@ -41,11 +41,10 @@ from agent_memory.domain.tiering.score import score
 from agent_memory.domain.tiering.standing import best_tier
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.errors import ERRORS, EntryNotFound, EntryProtected, Error, UsageInvalid
+from agent_memory.errors import EntryNotFound, EntryProtected, Error, UsageInvalid
 from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry
 from agent_memory.ports import Clock, RunLog, Store, UsageLedger
 from agent_memory.results import as_result, unwrap
-from agent_memory.wording import describe
 
 T = TypeVar("T")
 
@@ -137,8 +136,8 @@ def _tiers_since(meta: Meta, chapters: Iterable[Chapter], runs: Iterable[LoggedR
 def _or_why_not(result: Result[tuple[T, ...], Error]) -> tuple[tuple[T, ...], tuple[str, ...]]:
     try:
         return unwrap(result), ()
-    except ERRORS as error:
-        return (), (describe(error),)
+    except Error as error:
+        return (), (str(error),)
 
 
 # -- a session --------------------------------------------------------------------------------------------------------
@@ -286,8 +285,8 @@ def captures_beginning_with(root: str, session_id: str) -> FoundCaptures:
             opened += 1
             try:
                 image = read_image(f"{root}/{relative}/{name}", MAX_RETIRED_BYTES)
-            except ERRORS as error:
-                unread.append(describe(error))
+            except Error as error:
+                unread.append(str(error))
                 continue
             capture = None if image is None else _capture(image.data, name, place, session_id, troubles)
             captures += [] if capture is None else [capture]

@@ -16,7 +16,6 @@ from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Harness, Origin
 from agent_memory.errors import EntryUnreadable
-from agent_memory.wording import describe
 
 _LINE_CHARS = 300
 
@@ -242,7 +241,7 @@ class NoteStory:
 def unread_notes(*listings: Listing) -> tuple[str, ...]:
     """One sentence for each file that is no note, or could not be read (P6)."""
     files = (each for listing in listings for each in listing.unreadable)
-    return tuple(describe(EntryUnreadable(each.path, each.problems)) for each in files)
+    return tuple(str(EntryUnreadable(each.path, each.problems)) for each in files)
 
 
 def unread_runs(runs: Iterable[LoggedRun]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from agent_memory.domain.merging import chosen, united
 from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.tiers import TIERS_FILE, Tier, TierList
 from agent_memory.domain.usage import Base, DayReads, LedgerRecord, Total, counted
-from agent_memory.errors import ERRORS
+from agent_memory.errors import Error
 from agent_memory.formats.bookkeeping_json import PURGE, SESSION_MARK, STATE_VALUE, TAG_VOCABULARY, TOMBSTONE, Tombstone
 from agent_memory.formats.ledger_lines import parse_ledger_line, render_ledger_line
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
@@ -38,7 +38,7 @@ def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes
         before = None if base is None else as_result(parse)(base, path).value_or(None)
         try:
             data = render(merge(before, parse(ours, path), parse(theirs, path)))
-        except ERRORS:
+        except Error:
             return None
         return data if isinstance(data, bytes) else data.encode("utf-8", "backslashreplace")
 

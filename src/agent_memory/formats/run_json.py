@@ -33,7 +33,6 @@ from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Error
 from agent_memory.formats.json_codec import Documents, Format, written
 from agent_memory.formats.strict_json import load_bytes
-from agent_memory.wording import describe
 
 # -- by the names of attributes ---------------------------------------------------------------------------------------
 
@@ -221,7 +220,7 @@ def render_report_document(run: LoggedRun, error: Error | None = None, more: Map
         "startedAt": iso_of(run.started_at_ms),
         "endedAt": None if run.ended_at_ms is None else iso_of(run.ended_at_ms),
         "result": run.result,
-        "error": None if error is None else {"code": error.code, "message": describe(error)},
+        "error": None if error is None else {"code": error.code, "message": str(error)},
         "summary": run.summary,
         "undid": run.undid,
         "warnings": list(run.warnings),

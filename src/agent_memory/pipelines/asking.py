@@ -61,8 +61,7 @@ from agent_memory.ports import (
     Tombstones,
     UsageLedger,
 )
-from agent_memory.results import unwrap
-from agent_memory.wording import warning_of
+from agent_memory.results import unwrap, warning_of
 
 TIMEOUTS_THAT_PAUSE = 2
 WHOLE_SESSION_SHOWN_CHARS = 200_000

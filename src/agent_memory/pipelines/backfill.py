@@ -19,10 +19,9 @@ from agent_memory.domain.queueing.fold import queue_key, session_key
 from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.transcripts.windows import turn_chars
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import ERRORS, Error, HistoryUnavailable, InboxEntryInvalid, UsageInvalid
+from agent_memory.errors import Error, HistoryUnavailable, InboxEntryInvalid, UsageInvalid
 from agent_memory.ports import Clock, HistorySource, Inbox, SessionFinder, SessionMarks, Tombstones
-from agent_memory.results import as_result, unwrap
-from agent_memory.wording import describe, warning_of
+from agent_memory.results import as_result, unwrap, warning_of
 
 UNIQUE_ID_CHARS = 16
 """A shorter record id may be a count, which another session has too."""
@@ -83,8 +82,8 @@ def look_at(io: BackfillIo, found: FoundSession, looking: Looking) -> Sighted:
         if io.tombstones is not None and unwrap(io.tombstones.of_session(found.harness, found.session_id)) is not None:
             return Sighted(found, "forgotten")
         mark = unwrap(io.marks.get(found.harness, found.session_id))
-    except ERRORS as error:
-        return Sighted(found, "unreadable", problem=describe(error))
+    except Error as error:
+        return Sighted(found, "unreadable", problem=str(error))
     last_at_ms = None if mark is None else mark.last_at_ms
     if last_at_ms is not None and found.ended_at_ms is not None and found.ended_at_ms <= last_at_ms:
         return Sighted(found, "done")  # the harness itself says that nothing came after the mark
@@ -95,8 +94,8 @@ def look_at(io: BackfillIo, found: FoundSession, looking: Looking) -> Sighted:
         history = unwrap(source.fetch(entry, mark))
     except HistoryUnavailable as absent:
         return Sighted(found, "unreadable", problem=absent.reason)
-    except ERRORS as error:
-        return Sighted(found, "unreadable", problem=describe(error))
+    except Error as error:
+        return Sighted(found, "unreadable", problem=str(error))
     return _judged(io, found, entry, mark, looking, history)
 
 
@@ -218,7 +217,7 @@ def put_backfill(io: BackfillIo, backfill: Backfill) -> Backfill:
         try:
             put_sighted(io, each)
         except InboxEntryInvalid as invalid:
-            problems.append(f"{_named(each.found)}: {describe(invalid)}")
+            problems.append(f"{_named(each.found)}: {invalid!s}")
     return evolve(backfill, problems=(*backfill.problems, *problems))
 
 
@@ -243,7 +242,7 @@ def looking_for(io: BackfillIo, found: Sequence[FoundSession], event: str) -> Lo
 
 def _why_not_listed(harness: Harness, error: Error) -> str:
     """Nothing waits in the inbox yet, so it is not told as what does."""
-    reason = error.reason if isinstance(error, HistoryUnavailable) else describe(error)
+    reason = error.reason if isinstance(error, HistoryUnavailable) else str(error)
     return f"Past sessions of {harness} could not all be listed: {reason}"
 
 

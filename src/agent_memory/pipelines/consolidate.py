@@ -28,8 +28,7 @@ from agent_memory.machines.pipeline import Model
 from agent_memory.pipelines.asking import ConsolidateIo, parse_output, run_agent, set_back, settle
 from agent_memory.pipelines.driver import Step, drive_and_report
 from agent_memory.pipelines.fetching import Fetched, fetch, is_looked_at_again, why_forgotten
-from agent_memory.results import as_result, unwrap
-from agent_memory.wording import warning_of
+from agent_memory.results import as_result, unwrap, warning_of
 
 PENDING_VERDICTS = frozenset({"refused", "unavailable", "timed-out"})
 """The session stays in the inbox, with its trouble."""

@@ -30,8 +30,7 @@ from agent_memory.machines.defrag import Defrag
 from agent_memory.machines.pipeline import Model
 from agent_memory.pipelines.defrag_asking import DefragIo, run_agent, still_possible, with_tiers
 from agent_memory.pipelines.driver import Step, drive_and_report
-from agent_memory.results import as_result, unwrap
-from agent_memory.wording import warning_of
+from agent_memory.results import as_result, unwrap, warning_of
 
 _LOOKED_BACK_RUNS = 1_500
 """Four months of runs every two hours."""

@@ -15,7 +15,7 @@ from agent_memory.domain.inbox_entry import UPGRADE_EVENT, FileSnapshot, InboxEn
 from agent_memory.domain.plan import ChangeSet
 from agent_memory.domain.transcripts.turns import redact_history
 from agent_memory.domain.vocabulary import Status
-from agent_memory.errors import ERRORS, HistoryUnavailable, StoreIo
+from agent_memory.errors import Error, HistoryUnavailable, StoreIo
 from agent_memory.results import unwrap
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _has_more(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark) -> bool:
         if not absent.is_missing:
             raise
         return False
-    except ERRORS:
+    except Error:
         return False
 
 
@@ -127,7 +127,7 @@ def _from_kept(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None) -
         history = unwrap(io.kept.fetch(entry.harness, session_id, mark))
     except StoreIo:
         raise
-    except ERRORS:
+    except Error:
         return None
     after = None if mark is None else mark.last_record_id
     return None if history is None else Fetched(history, after, from_kept=True)

@@ -31,8 +31,7 @@ from agent_memory.errors import Error, RunNotFound, UndoRefused, UsageInvalid
 from agent_memory.formats.diffs import NoteChange, logged_changes, note_changes
 from agent_memory.formats.section_splice import restore_section
 from agent_memory.ports import Clock, DefragRecords, Recorder, RunLog, Store, Targets
-from agent_memory.results import as_result, unwrap
-from agent_memory.wording import warning_of
+from agent_memory.results import as_result, unwrap, warning_of
 
 _FEW_RUNS = 50
 

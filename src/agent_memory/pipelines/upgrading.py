@@ -21,8 +21,7 @@ from agent_memory.domain.queueing.fold import queue_key
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import InboxEntryInvalid
 from agent_memory.ports import Clock, Inbox, SessionMarks, Store
-from agent_memory.results import as_result, unwrap
-from agent_memory.wording import warning_of
+from agent_memory.results import as_result, unwrap, warning_of
 
 Places = Mapping[tuple[Harness, str], Source]
 """By harness and session id, a source that says where the session took place."""

@@ -27,10 +27,9 @@ from agent_memory.domain.found_session import (
 from agent_memory.domain.inbox_entry import WATCH_EVENT
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import ERRORS, Error, UsageInvalid
+from agent_memory.errors import Error, UsageInvalid
 from agent_memory.pipelines.backfill import BackfillIo, look_at, looking_for, put_sighted
-from agent_memory.results import as_result, unwrap
-from agent_memory.wording import describe, warning_of
+from agent_memory.results import as_result, unwrap, warning_of
 
 MOST_PROBLEMS = 1_000
 POLL_SECONDS = 2.0
@@ -115,8 +114,8 @@ def _act(io: WatchIo, now_due: Due, done: Watching) -> tuple[Watching, frozenset
             sighted = look_at(io.backfill, found, looking_for(io.backfill, [found], WATCH_EVENT))
             if sighted.entry is not None:
                 put_sighted(io.backfill, sighted)
-        except ERRORS as error:
-            done = _with_problem(io, done, f"{_named(found)}: {describe(error)}")
+        except Error as error:
+            done = _with_problem(io, done, f"{_named(found)}: {error!s}")
             continue
         done = _told(io, sighted, done)
         left_out.update([] if sighted.sight in _A_PERSONS else [key_of(found)])
@@ -125,8 +124,8 @@ def _act(io: WatchIo, now_due: Due, done: Watching) -> tuple[Watching, frozenset
             continue
         try:
             id = unwrap(io.hand_over(found))
-        except ERRORS as error:
-            done = _with_problem(io, done, f"{_named(found)}: {describe(error)}")
+        except Error as error:
+            done = _with_problem(io, done, f"{_named(found)}: {error!s}")
             continue
         if id is not None:
             _tell(io, f"handed over {_named(found)}: {id}")

@@ -10,7 +10,6 @@ from typing import Any, TextIO
 
 from agent_memory.errors import Error
 from agent_memory.surfaces.documents import camel_case, mapped_texts
-from agent_memory.wording import describe
 
 _ERASE = "\r\x1b[K"
 BOLD, DIM, RED, GREEN, CYAN = "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[36m"
@@ -64,12 +63,12 @@ class Console:
         from agent_memory.domain.redaction import redact  # only what fails pays for it
 
         if not self.json:
-            self.err(f"memory: {redact(describe(error)).text}")
+            self.err(f"memory: {redact(str(error)).text}")
             return error.exit_code
         from attrs import asdict
 
         details = {camel_case(key): value for key, value in asdict(error).items()}
-        failure = {"error": {"code": error.code, "message": describe(error), "details": details}}
+        failure = {"error": {"code": error.code, "message": str(error), "details": details}}
         self._failure = mapped_texts(failure, lambda text: redact(text).text)
         if not self._holds:
             self._say_failure()

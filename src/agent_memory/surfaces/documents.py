@@ -15,7 +15,6 @@ from agent_memory.domain.json_shape import is_object, is_row
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import Error
-from agent_memory.wording import describe
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
@@ -79,7 +78,7 @@ def mapped_texts(value: Any, mapped: Callable[[str], str]) -> Any:
 
 def error_document(error: Error | None) -> dict[str, Any] | None:
     """An error that hindered a part of what was done."""
-    return None if error is None else {"code": error.code, "message": describe(error)}
+    return None if error is None else {"code": error.code, "message": str(error)}
 
 
 def unreadable_documents(files: Iterable[UnreadableFile]) -> list[dict[str, Any]]:

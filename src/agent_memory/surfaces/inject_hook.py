@@ -288,11 +288,9 @@ class HookInjection:
 def _value(result: "Result[Any, Error]") -> "Any":
     from returns.result import Failure
 
-    from agent_memory.wording import describe
-
     if isinstance(result, Failure):
         error = result.failure()
-        raise HookProblem(error.code, describe(error))
+        raise HookProblem(error.code, str(error))
     return result.unwrap()
 
 

@@ -16,7 +16,7 @@ from agent_memory.config import Config, StorageConfig
 from agent_memory.domain.installing.harnesses import context_of
 from agent_memory.domain.installing.plan import InstallPlan, SetupRequest
 from agent_memory.domain.installing.wanted import Part
-from agent_memory.errors import AgentMemoryError, SettingsRefused, StateCorrupt, StoreIo
+from agent_memory.errors import Error, SettingsRefused, StateCorrupt, StoreIo
 from faults import Killed, failing_at, failing_on, killed_at, snapshot
 
 SECTION = "<!-- agent-memory:start -->\n## Memory of earlier sessions\n<!-- agent-memory:end -->"
@@ -145,7 +145,7 @@ def test_a_disk_that_fails_is_one_error_and_loses_nothing(tmp_path: Path, number
     while True:
         here = Here(tmp_path / f"{number}-{k}")
         plan = here.plan()
-        with failing_at(k, number, once=True) as counter, suppress(AgentMemoryError):
+        with failing_at(k, number, once=True) as counter, suppress(Error):
             here.installation.install(plan)
         here.settle()
         here.uninstall()

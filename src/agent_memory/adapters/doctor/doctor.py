@@ -60,11 +60,10 @@ from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.errors import ERRORS, EntryUnreadable, Error, PathRefused, StoreIo
+from agent_memory.errors import EntryUnreadable, Error, PathRefused, StoreIo
 from agent_memory.formats.note import HEADLESS, written_tags
 from agent_memory.ports import Clock, RunLog, SpendLedger, Store
 from agent_memory.results import unwrap
-from agent_memory.wording import describe
 
 _LOOKED_BACK_RUNS = 300
 """A month of runs every two hours, and then some: what came before says nothing of a schedule."""
@@ -239,7 +238,7 @@ def telling(findings: list[Finding], check: Check) -> Generator[None, None, None
     """An error within is a finding of this kind."""
     try:
         yield
-    except ERRORS as error:
+    except Error as error:
         findings.append(trouble(error, check))
 
 
@@ -313,7 +312,7 @@ def check_targets(published: Published) -> Iterator[Finding]:
             words = "Its section is not what it would be now; `memory generate-agents-md` writes it"
             yield of.TARGET_OUT_OF_DATE.found(target.path, words)
         elif target.error is not None:
-            yield of.TARGET_REFUSED.found(target.path, describe(target.error).rstrip("."))
+            yield of.TARGET_REFUSED.found(target.path, str(target.error).rstrip("."))
         rendered = target.rendered.warnings if target.rendered is not None else ()
         for warning in dict.fromkeys(chain(target.warnings, rendered)):
             yield of.TARGET_WARNING.found(target.path, warning.rstrip("."))

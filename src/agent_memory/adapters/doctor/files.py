@@ -22,9 +22,8 @@ from agent_memory.domain.instants import HOUR_MS
 from agent_memory.domain.tagging import VOCABULARY_FILE
 from agent_memory.domain.text.file_name import is_note_name
 from agent_memory.domain.tiers import TIERS_FILE
-from agent_memory.errors import ERRORS, PathRefused, StateCorrupt
+from agent_memory.errors import Error, PathRefused, StateCorrupt
 from agent_memory.formats.bookkeeping_json import SESSION_MARK
-from agent_memory.wording import describe
 
 _LITTER = re.compile(r"\.tmp-[0-9a-f]{16}", re.ASCII)
 """Names of our own temporary files, and nobody else's."""
@@ -178,8 +177,8 @@ def _problem_in(root: str, path: str, *, is_mark: bool) -> str | None:
         return error.reason
     except StateCorrupt as error:
         return "; ".join(error.problems)
-    except ERRORS as error:
-        return describe(error).rstrip(".")
+    except Error as error:
+        return str(error).rstrip(".")
     except (ValueError, RecursionError):
         return "It is not JSON"
     return None
@@ -202,8 +201,8 @@ class RepairLog:
         """What goes wrong within is told, and stops nothing else."""
         try:
             yield
-        except ERRORS as error:
-            self.failed.append(describe(error))
+        except Error as error:
+            self.failed.append(str(error))
 
 
 def repair_files(root: str, found: Iterable[Found], now_ms: int, log: RepairLog) -> None:
@@ -224,7 +223,7 @@ def repair_files(root: str, found: Iterable[Found], now_ms: int, log: RepairLog)
         except FileNotFoundError:
             continue
         except OSError as error:
-            log.failed.append(describe(store_io(error, act, path)))
+            log.failed.append(str(store_io(error, act, path)))
     if closed:
         things = "file or directory is" if closed == 1 else "files and directories are"
         log.did.append(f"{closed} {things} closed to others")

@@ -31,11 +31,10 @@ from agent_memory.domain.section import Published
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tiering.standing import without
 from agent_memory.domain.tiers import TIERS_FILE, TierList
-from agent_memory.errors import ERRORS, EntryChanged, EntryInvalid, EntryUnreadable, Error
+from agent_memory.errors import EntryChanged, EntryInvalid, EntryUnreadable, Error
 from agent_memory.formats.note import HEADLESS, render_note, with_normal_tags
 from agent_memory.ports import Locks, Recorder, Store
 from agent_memory.results import as_result, unwrap
-from agent_memory.wording import describe
 
 
 @frozen
@@ -135,7 +134,7 @@ class Repairer:
             try:
                 unwrap(held)
                 tiers, live = unwrap(store.tiers()), unwrap(store.list()).entries
-            except ERRORS:
+            except Error:
                 return  # the examination tells
             if not (pinned := pinned_outside(tiers, live)):
                 return
@@ -216,8 +215,8 @@ def repair_notes(root: str, locks: Locks, log: RepairLog, repairs: Sequence[Note
             for repair in repairs:
                 try:
                     more = _changes(root, repair, planned)
-                except ERRORS as error:
-                    troubles.append(f"{repair.note.path} was left as it is: {describe(error)}")
+                except Error as error:
+                    troubles.append(f"{repair.note.path} was left as it is: {error!s}")
                 else:
                     done.append(repair)
                     changes += more

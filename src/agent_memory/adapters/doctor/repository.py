@@ -18,12 +18,11 @@ from agent_memory.domain.doctor import catalogue as of
 from agent_memory.domain.doctor.catalogue import Finding, trouble
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.errors import ERRORS
+from agent_memory.errors import Error
 from agent_memory.formats.frontmatter import split_note
 from agent_memory.formats.yaml_scalars import NotReadable
 from agent_memory.ports import Locks
 from agent_memory.results import unwrap
-from agent_memory.wording import describe
 
 _GIT = ".git"
 _UNFINISHED = {
@@ -47,12 +46,12 @@ def check_repository(root: Path, environ: Mapping[str, str], *, has_notes: bool)
         if owed := unwrap(unrecorded_writes(root)):
             count = f"{owed} write{'' if owed == 1 else 's'}"
             yield of.GIT_OWED.found("runs/owed.json", f"{count} not recorded by git yet; the next run records them")
-    except ERRORS as error:
+    except Error as error:
         yield trouble(error, of.UNREADABLE_STORE)
     try:
         yield from _check(root, GitProcess(root, environ), has_notes)
-    except ERRORS as error:
-        yield of.GIT_UNUSABLE.found(_GIT, describe(error).rstrip("."))
+    except Error as error:
+        yield of.GIT_UNUSABLE.found(_GIT, str(error).rstrip("."))
 
 
 def _check(root: Path, git: GitProcess, has_notes: bool) -> Iterator[Finding]:
@@ -99,7 +98,7 @@ def free_repository(git: GitProcess, locks: Locks, log: RepairLog) -> None:
     """Remove the locks that no git works behind."""
     try:
         directory = GitRepository(git).directory()
-    except ERRORS:
+    except Error:
         return  # the examination tells
     with log.tolerating(), as_store_io("look through", str(directory)):
         if not (stale := stale_locks(git.root, directory)):

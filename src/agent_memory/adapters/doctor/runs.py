@@ -25,9 +25,8 @@ from agent_memory.domain.history import COPY, SessionMark
 from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, iso_of, ms_of
 from agent_memory.domain.run_log import LoggedRun
-from agent_memory.errors import ERRORS, AgentMissing, Error, InboxEntryInvalid
+from agent_memory.errors import AgentMissing, Error, InboxEntryInvalid
 from agent_memory.results import unwrap
-from agent_memory.wording import describe
 
 INTERVALS_BEFORE_LATE = 3
 """How many intervals of its schedule a run may be late."""
@@ -60,9 +59,9 @@ def check_pending(root: str, names: Sequence[str], walked: Sequence[Found], now_
         except InboxEntryInvalid as error:
             words = f"It is no inbox entry: {'; '.join(error.problems)}; the next run moves it aside"
             yield of.MALFORMED_ENTRY.found(subject, words)
-        except ERRORS as error:
+        except Error as error:
             is_all_read = False
-            yield of.MALFORMED_ENTRY.found(subject, describe(error).rstrip("."))
+            yield of.MALFORMED_ENTRY.found(subject, str(error).rstrip("."))
         else:
             if entry is not None and isinstance(entry.retrieval, FileSnapshot):
                 named.add(entry.retrieval.path)
@@ -185,5 +184,5 @@ def check_agent(llm: LlmConfig, environ: Mapping[str, str]) -> Iterator[Finding]
             program = unwrap(choose_command(llm, home_of(environ))).argv[:1]
             if shutil.which(program[0], path=environ.get("PATH", os.defpath)) is None:
                 raise AgentMissing(shown_command(program))
-    except ERRORS as error:
-        yield of.AGENT_UNUSABLE.found("llm", describe(error).rstrip("."))
+    except Error as error:
+        yield of.AGENT_UNUSABLE.found("llm", str(error).rstrip("."))

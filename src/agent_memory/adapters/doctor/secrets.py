@@ -18,8 +18,7 @@ from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.domain.doctor.catalogue import SecretFind, SecretSearch
 from agent_memory.domain.redaction import redact, secrets_in
-from agent_memory.errors import ERRORS
-from agent_memory.wording import describe
+from agent_memory.errors import Error
 
 _SHOWN_EVERY = 500
 
@@ -45,8 +44,8 @@ def search_secrets(root: str, git: GitProcess, progress: Callable[[str], None] =
             objects = kept.objects
             finds += kept.finds
             unread += kept.unread
-    except ERRORS as error:
-        unread.append(f"git: {describe(error)}")
+    except Error as error:
+        unread.append(f"git: {error!s}")
     return SecretSearch(tuple(finds), files, objects, tuple(unread))
 
 
@@ -69,7 +68,7 @@ def _files(root: str) -> Iterator[SecretFind | str | None]:
     """For each file a find, None when there is none, or why it could not be looked at."""
     for found in walk(root):
         if isinstance(found, OSError):
-            yield describe(store_io(found, "read", str(found.filename or root)))
+            yield str(store_io(found, "read", str(found.filename or root)))
         elif found.is_file and not found.path.startswith(_DERIVED):
             name = redact(found.path.encode("utf-8", "backslashreplace").decode())
             kinds = Counter(dict(name.found))

@@ -18,7 +18,7 @@ from agent_memory.domain.note_story import Revision
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.errors import AgentMemoryError, PathRefused, RecorderFailed
+from agent_memory.errors import Error, PathRefused, RecorderFailed
 from agent_memory.results import as_result
 
 Tracking = Literal["tracked", "ignored", "new"]
@@ -86,7 +86,7 @@ def tracking_of(top: str, path: str, environ: Mapping[str, str]) -> Tracking:
         if git.run("ls-files", "--error-unmatch", "--", name).ok:
             return "tracked"
         return "ignored" if git.run("check-ignore", "--quiet", "--", name).ok else "new"
-    except AgentMemoryError:
+    except Error:
         return "new"
 
 

@@ -37,7 +37,7 @@ from agent_memory.domain.recording.recorded_paths import (
     path_problem,
     wanted_of,
 )
-from agent_memory.errors import AgentMemoryError, ConfigInvalid, PathRefused
+from agent_memory.errors import ConfigInvalid, Error, PathRefused
 from agent_memory.ports import Locks, Recorder
 from agent_memory.results import as_result, unwrap
 
@@ -254,7 +254,7 @@ class RetryingRecorder:
             unwrap(held)
             try:
                 unwrap(self._recorder.record(paths, subject, body, thread_id, harness))
-            except AgentMemoryError:
+            except Error:
                 words = {"subject": subject, "body": body, "thread_id": thread_id, "harness": harness}
                 self._put([*self._pending(), {"paths": list(paths), **words}])
                 raise
@@ -266,7 +266,7 @@ class RetryingRecorder:
                 unwrap(self._recorder.record(**commit))
             except PathRefused:
                 continue  # it can never be made, and must not stand in the way of the others
-            except AgentMemoryError:
+            except Error:
                 self._put(pending[done:])
                 raise
         if pending:

@@ -59,7 +59,7 @@ from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.transcripts.own_marks import is_own_prompt, typed_words
 from agent_memory.domain.transcripts.turns import Excerpt
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import ERRORS, Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.results import as_result
 
 CHAT_FILE = ".aider.chat.history.md"
@@ -482,7 +482,7 @@ class AiderChats:
                 continue
             except OSError as error:
                 yield Failure(store_io(error, "examine", path))
-            except ERRORS as error:
+            except Error as error:
                 yield Failure(error)
 
     def _found_in(self, path: str, changed_at_ms: int, since_ms: int | None) -> Findings:

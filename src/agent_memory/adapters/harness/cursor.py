@@ -61,7 +61,7 @@ from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import AgentMemoryError
+from agent_memory.errors import Error
 from agent_memory.results import as_result
 
 TRANSCRIPTS = "agent-transcripts"
@@ -356,16 +356,16 @@ class CursorSessions(CursorTranscripts):
         path = path or (named if database is None else None)
         is_of_lines = mark is not None and _ID_OF_LINE.fullmatch(mark.last_record_id) is not None
         stored: History | None = None
-        failure: AgentMemoryError | None = None
+        failure: Error | None = None
         if path is None or not is_of_lines:
             try:
                 stored = self._store.stored(session_id, database, mark)
-            except AgentMemoryError as error:
+            except Error as error:
                 failure = error
         if path is not None and (stored is None or stored.skipped.get(MISSING_BUBBLE)):
             try:
                 return self.read_at(path, session_id, mark)
-            except AgentMemoryError:
+            except Error:
                 if stored is None:
                     raise
         if stored is None:

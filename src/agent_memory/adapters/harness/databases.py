@@ -41,7 +41,7 @@ from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, SessionMethod
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import AgentMemoryError, Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ class SessionDatabases(ABC):
         """What the database that is named, or the others, say; None where none knows the session."""
         with looking_for(session_id):
             known = [path for root in self.roots.roots for path in self.databases(root)]
-        failure: AgentMemoryError | None = None
+        failure: Error | None = None
         for path in dict.fromkeys([named, *known] if named else known):
             try:
                 history = read_database(self.roots, path, session_id, partial(self.history_of, session_id, mark))

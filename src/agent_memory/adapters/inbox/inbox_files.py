@@ -42,10 +42,9 @@ from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Quarantined, Trouble
 from agent_memory.domain.queueing.fold import as_captured, as_consumed, fold_queue, is_same_work, queue_key, session_key
 from agent_memory.domain.redaction import redact_path, redact_with_paths
-from agent_memory.errors import AgentMemoryError, Error, InboxEntryInvalid, PathRefused, StoreIo
+from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StoreIo
 from agent_memory.formats.inbox_json import entry_of, render_inbox_entry, render_retired_entry
 from agent_memory.results import as_result, unwrap
-from agent_memory.wording import describe
 
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z", re.ASCII)
 
@@ -152,7 +151,7 @@ class InboxFiles:
             except InboxEntryInvalid as malformed:
                 quarantine.take(name, malformed.problems)
             except (StoreIo, PathRefused) as error:
-                quarantine.left.append(Quarantined(printable(name), describe(error)))
+                quarantine.left.append(Quarantined(printable(name), str(error)))
             else:
                 if entry is not None:
                     yield name, entry
@@ -227,7 +226,7 @@ def _free_name(root: str, directory: str, name: str, entry: InboxEntry) -> str:
 def _is_free(path: str, entry: InboxEntry) -> bool:
     try:
         there = retired_in(path)
-    except AgentMemoryError:
+    except Error:
         return False
     return there is None or there[0] == entry
 
@@ -271,7 +270,7 @@ def _make_pending(root: str, name: str, entry: InboxEntry) -> str:
     except StoreIo as taken:
         if taken.errno_name != "EEXIST":
             raise
-        with suppress(AgentMemoryError):
+        with suppress(Error):
             if pending_in(path) == entry:
                 return name
         return put_entry(root, entry, text)

@@ -28,7 +28,6 @@ from agent_memory.errors import Error, StateCorrupt, StoreIo
 from agent_memory.formats.run_json import RESULTS
 from agent_memory.ports import SpendLedger, Store
 from agent_memory.results import as_result, sealed, unwrap
-from agent_memory.wording import describe
 
 MAX_LIST_BYTES = 16 << 20
 RECENT_RUNS = 100
@@ -72,7 +71,7 @@ def read_health(
         max_calls_per_day=max_calls_per_day,
         agent=agent,
         unrecorded=owed.value_or(0),
-        warnings=(*warnings, *_run_warnings(root, recent), *map(describe, hooks.unread), *_told(owed)),
+        warnings=(*warnings, *_run_warnings(root, recent), *map(str, hooks.unread), *_told(owed)),
         last_captures=tuple(unwrap(last_captures(str(root))).items()),
     )
 
@@ -116,7 +115,7 @@ def unrecorded_writes(root: Path) -> int:
 
 
 def _told(result: Result[object, Error]) -> tuple[str, ...]:
-    return (describe(result.failure()),) if isinstance(result, Failure) else ()
+    return (str(result.failure()),) if isinstance(result, Failure) else ()
 
 
 def stamp_of(name: str) -> int | None:
@@ -140,9 +139,9 @@ def _run_warnings(root: Path, recent: Result[tuple[LoggedRun, ...], Error]) -> t
     """Why the last run may not be the last: nobody can tell what became of a run whose report is damaged (P6)."""
     match sealed(recent):
         case Failure(error):
-            return (describe(error),)
+            return (str(error),)
         case Success((LoggedRun(problems=(_, *_) as problems) as newest, *_)):
-            return (describe(StateCorrupt(f"{root}/runs/{newest.run_id}/report.json", problems)),)
+            return (str(StateCorrupt(f"{root}/runs/{newest.run_id}/report.json", problems)),)
         case Success(_):
             return ()
 

@@ -41,7 +41,6 @@ from agent_memory.formats.footprint_json import FOOTPRINT
 from agent_memory.formats.run_json import parse_report, render_report_document
 from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
-from agent_memory.wording import describe
 
 RUNS = "runs"
 UNDONE = f"{RUNS}/undone.json"
@@ -156,7 +155,7 @@ class RunLogFiles:
         except StateCorrupt as error:
             return evolve(_blank(run_id, "unreadable"), problems=error.problems, kept=kept)
         except (StoreIo, PathRefused) as error:
-            return evolve(_blank(run_id, "unreadable"), problems=(describe(error),), kept=kept)
+            return evolve(_blank(run_id, "unreadable"), problems=(str(error),), kept=kept)
 
     def _is_kept(self, run_id: str) -> bool:
         is_changed = self._has(run_id, "footprint-1.json") or self._has(run_id, _SECTIONS)
@@ -178,7 +177,7 @@ class RunLogFiles:
         try:
             files = fold_files(self._footprint(run_id).files).files
         except (*_UNREADABLE, RunNotFound, UndoRefused) as error:
-            return evolve(run, problems=(describe(error),))
+            return evolve(run, problems=(str(error),))
         done = logged_changes(note_changes(files))
         return evolve(run, actions=done, kept=True, summary="at work, or interrupted: the next run finishes it")
 

@@ -48,7 +48,6 @@ from agent_memory.formats.footprint_json import FOOTPRINT
 from agent_memory.formats.note import render_note
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 from agent_memory.results import unwrap
-from agent_memory.wording import describe
 
 _ATTEMPTS = 5
 """How often a batch is decided anew because somebody edits the same files at this very moment."""
@@ -89,7 +88,7 @@ def decide_batch(changes: Sequence[Change | Together], tiers: TierList | None, d
             draft, done = _take_all(each.changes if isinstance(each, Together) else (each,), draft)
             applied += done
         except (EntryExists, EntryChanged, EntryNotFound, EntryUnreadable) as refusal:
-            dropped.append(Dropped(subject_of(each), (describe(refusal),)))
+            dropped.append(Dropped(subject_of(each), (str(refusal),)))
             refusals.append(refusal)
     tiers_changed = tiers is not None and put_tiers(tiers, draft)
     return Decided(draft, Receipt(tuple(applied), tuple(dropped), tiers_changed), tuple(refusals))

@@ -22,7 +22,7 @@ from zlib import crc32
 from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.paths import close_quietly, directory_in, open_checked
 from agent_memory.domain.searching.terms import TERMS_VERSION
-from agent_memory.errors import AgentMemoryError, Busy
+from agent_memory.errors import Busy, Error
 from agent_memory.formats.listed_json import LISTED_LAYOUT
 
 DIRECTORY = ".cache"
@@ -162,7 +162,7 @@ class StoreDatabase:
             return _prepared(_connected(":memory:"))
         try:
             directory = directory_in(self.root, DIRECTORY)
-        except AgentMemoryError:
+        except Error:
             raise UnwritableError(f"{self.root}/{DIRECTORY} is not a plain directory") from None
         path = f"{directory}/{NAME}"
         try:
@@ -174,7 +174,7 @@ class StoreDatabase:
                 self._inode = os.fstat(descriptor).st_ino
             finally:
                 close_quietly(descriptor)
-        except AgentMemoryError:
+        except Error:
             raise UnwritableError("its file cannot be written") from None
         except OSError as error:
             raise UnwritableError(error.strerror or str(error)) from None

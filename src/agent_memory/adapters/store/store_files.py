@@ -35,15 +35,7 @@ from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.tiers import TIERS_FILE
-from agent_memory.errors import (
-    AgentMemoryError,
-    EntryChanged,
-    EntryNotFound,
-    EntryUnreadable,
-    PathRefused,
-    StoreIo,
-    UndoRefused,
-)
+from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, PathRefused, StoreIo, UndoRefused
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
@@ -179,7 +171,7 @@ class StoreFiles:
     def _settle(self) -> None:
         if not os.path.lexists(f"{self._root}/{JOURNAL}"):
             return
-        with self._locks.write() as held, suppress(AgentMemoryError):
+        with self._locks.write() as held, suppress(Error):
             # Half of a batch can be read, since nothing of it is ever in no place; writing will tell what is wrong.
             unwrap(held)
             from agent_memory.adapters.store.transaction import Transactions

@@ -22,7 +22,6 @@ from agent_memory.errors import ConfigInvalid, ConfigUnreadable, HomeUnknown, Pa
 from agent_memory.formats.config_values import attributes_of, value_of
 from agent_memory.formats.strict_json import InvalidValue, NotJson, load_document
 from agent_memory.results import as_result
-from agent_memory.wording import describe
 
 Document: TypeAlias = Mapping[str, Any]
 
@@ -171,7 +170,7 @@ def _local_layer(path: str, home: str | None) -> _Layer:
 
         trusts = as_result(TrustFile(home).vouches_for)(os.path.realpath(path), content)
         is_trusted = trusts.value_or(False)
-        warnings = (describe(trusts.failure()),) if isinstance(trusts, Failure) else ()
+        warnings = (str(trusts.failure()),) if isinstance(trusts, Failure) else ()
     try:
         document = parse_config(content, path)
     except ConfigInvalid as error:

@@ -7,7 +7,6 @@ from enum import StrEnum
 from attrs import frozen
 
 from agent_memory.errors import Error
-from agent_memory.wording import describe
 
 
 class Severity(StrEnum):
@@ -171,7 +170,7 @@ def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
 
 def trouble(error: Error, check: Check) -> Finding:
     """The finding of this kind that tells of the error."""
-    return check.found(getattr(error, "path", "") or "store", describe(error).rstrip("."))
+    return check.found(getattr(error, "path", "") or "store", str(error).rstrip("."))
 
 
 # -- secrets ----------------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from agent_memory.domain.inbox_entry import (
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.vocabulary import Harness, Kind
-from agent_memory.errors import ERRORS, ActRefused, HistoryUnavailable, SessionForgotten, UsageInvalid
+from agent_memory.errors import ActRefused, Error, HistoryUnavailable, SessionForgotten, UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_choice, add_flag, set_command, tags_of, text_of
 from agent_memory.surfaces.cli.dialogue import open_here
@@ -108,7 +108,7 @@ def _check_is_somewhere(memory: Memory, harness: Harness, session: str) -> None:
     except HistoryUnavailable as absent:
         if absent.is_missing and memory.kept_histories.fetch(harness, session, None) == Success(None):
             raise
-    except ERRORS:
+    except Error:
         return  # it is there; the run says what is wrong with it
 
 

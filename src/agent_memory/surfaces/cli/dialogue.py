@@ -13,7 +13,6 @@ from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.errors import EntryUnreadable, UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.console import Console
-from agent_memory.wording import describe
 
 
 def open_here(console: Console) -> Memory:
@@ -79,7 +78,7 @@ def first_of(texts: Sequence[str], most: int, where: str) -> list[str]:
 
 def warn_unreadable(console: Console, files: Iterable[UnreadableFile]) -> None:
     """Say which notes are missing from the answer because they cannot be read (P6)."""
-    console.warn(*(describe(EntryUnreadable(each.path, each.problems)) for each in files))
+    console.warn(*(str(EntryUnreadable(each.path, each.problems)) for each in files))
 
 
 # -- before something is changed --------------------------------------------------------------------------------------

@@ -24,13 +24,12 @@ from agent_memory.domain.installing.plan import (
     repository_name,
 )
 from agent_memory.domain.installing.wanted import Part
-from agent_memory.errors import AgentMemoryError, UsageInvalid
+from agent_memory.errors import Error, UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, set_command
 from agent_memory.surfaces.cli.dialogue import is_agreed, open_here
 from agent_memory.surfaces.console import CYAN, GREEN, RED, Console
 from agent_memory.surfaces.documents import error_document, fields_of
-from agent_memory.wording import describe
 
 _NOTHING_WRITTEN, _NOTHING_CHANGED = "Nothing was written.", "Nothing was changed."
 _COLOURS = {"+": GREEN, "-": RED, "@": CYAN}
@@ -185,7 +184,7 @@ def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
 def _nothing_is_left(installation: Installation) -> bool:
     try:
         return not installation.state.receipt().harnesses
-    except AgentMemoryError:
+    except Error:
         return False
 
 
@@ -223,20 +222,20 @@ def _is_scheduled(installation: Installation) -> bool:
     """Whether this machine runs our jobs by itself, as far as can be seen."""
     try:
         return ScheduleState(installation.context.home).installed() is not None
-    except AgentMemoryError:
+    except Error:
         return False
 
 
 def _warn_refused(console: Console, plan: InstallPlan) -> None:
     """Say which files stay as they are, and why."""
-    console.warn(*(describe(each.error) for each in plan.refused))
+    console.warn(*(str(each.error) for each in plan.refused))
 
 
 def _show_outcomes(console: Console, outcomes: Iterable[FileOutcome]) -> None:
     """One line for each file that changed, a sentence for each that did not let itself be changed."""
     for each in outcomes:
         if each.error is not None:
-            console.warn(describe(each.error))
+            console.warn(str(each.error))
         elif each.outcome != "unchanged":
             console.out(f"{each.path}  {each.outcome}")
         if each.set_aside is not None:

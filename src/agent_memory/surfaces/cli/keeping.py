@@ -21,7 +21,6 @@ from agent_memory.surfaces.arguments import add_flag, set_command, text_of
 from agent_memory.surfaces.cli.dialogue import counted, open_here, warn_unreadable
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.documents import rows_of, unreadable_documents
-from agent_memory.wording import describe
 
 
 def _add_act(parser: argparse.ArgumentParser, acts: Iterable[str], *, default: str | None = None) -> None:
@@ -105,7 +104,7 @@ def _state(arguments: argparse.Namespace, console: Console) -> None:
 
 def _list_state(memory: Memory, console: Console) -> None:
     kept = memory.state.list()
-    unreadable = [describe(error) for error in kept.unreadable]
+    unreadable = [str(error) for error in kept.unreadable]
     console.answer({"state": list(map(_state_document, kept.values)), "unreadable": unreadable})
     shorten: Callable[[str], str] = (lambda text: one_line(text, _TABLE_CHARS)) if console.is_terminal else str
     rows = [(each.key, _day(each), shorten(each.json)) for each in kept.values]

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import NamedTuple, NoReturn, TextIO, cast
 
 from agent_memory import __version__
-from agent_memory.errors import AgentMemoryError, Defect, StoreIo, UsageInvalid
+from agent_memory.errors import Defect, Error, StoreIo, UsageInvalid
 from agent_memory.surfaces.arguments import add_flag, is_text
 from agent_memory.surfaces.console import Console, erase_line, standard_console
 
@@ -167,7 +167,7 @@ def run_command(argv: Sequence[str]) -> int:
         _tell_of_schedule(console)
     try:
         return arguments.command(arguments, console) or 0
-    except AgentMemoryError as error:
+    except Error as error:
         return console.fail(error)
     finally:
         console.close()

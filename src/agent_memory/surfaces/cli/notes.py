@@ -16,7 +16,7 @@ from agent_memory.app import Memory
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
 from agent_memory.domain.note_draft import Expiry, MetaPatch, NoteDraft
 from agent_memory.domain.vocabulary import Importance, Kind, Sensitivity
-from agent_memory.errors import ERRORS, EntryInvalid, EntryUnreadable, Error, UsageInvalid
+from agent_memory.errors import EntryInvalid, EntryUnreadable, Error, UsageInvalid
 from agent_memory.formats.note import read_note, render_note
 from agent_memory.results import unwrap
 from agent_memory.service import MemoryService
@@ -214,7 +214,7 @@ def _edited_by_hand(memory: Memory, id: str, console: Console) -> StoredEntry:
     try:
         if text != before.encode():
             stored = unwrap(memory.service.replace(id, _parsed(text, stored), stored.listed.content_hash))
-    except ERRORS:
+    except Error:
         console.warn(f"What you wrote is kept in {path}.")
         raise
     shutil.rmtree(directory, ignore_errors=True)

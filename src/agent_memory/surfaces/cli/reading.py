@@ -16,7 +16,6 @@ from agent_memory.surfaces.arguments import add_choice, add_flag, add_id, set_co
 from agent_memory.surfaces.cli.dialogue import counted, open_here, short_age, warn_unreadable
 from agent_memory.surfaces.console import BOLD, Console
 from agent_memory.surfaces.documents import entry_document, unreadable_documents
-from agent_memory.wording import describe
 
 _TITLE_CHARS = 300
 _BOX_CHARS = 500
@@ -70,7 +69,7 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
         nothing = "No notes yet. `memory remember TEXT` stores one; `memory consolidate` reads the inbox."
         console.out(nothing if wanted == ListFilter() else "No such notes.")
     if found.untiered is not None:
-        console.warn(f"The tiers are not known. {describe(found.untiered)}")
+        console.warn(f"The tiers are not known. {found.untiered!s}")
     warn_unreadable(console, found.unreadable)
 
 
@@ -119,7 +118,7 @@ def _read(arguments: argparse.Namespace, console: Console) -> None:
     stored = entry.stored
     console.answer(entry_document(stored.listed, entry.usage, stored.body, tier=entry.tier), *_page(entry))
     if entry.uncounted is not None:
-        console.warn(f"This read is not counted. {describe(entry.uncounted)}")
+        console.warn(f"This read is not counted. {entry.uncounted!s}")
 
 
 def _page(entry: ReadEntry) -> Iterator[str]:

@@ -23,7 +23,6 @@ from agent_memory.surfaces.arguments import add_flag, add_number, check_range, s
 from agent_memory.surfaces.cli.dialogue import counted, open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.documents import fields_of, rows_of
-from agent_memory.wording import describe
 
 
 def _before(memory: Memory, plan: Plan) -> dict[str, MemoryEntry]:
@@ -122,7 +121,7 @@ def _run_document(run: Run) -> dict[str, Any]:
         "waiting": summary.waiting,
         "gaveUp": summary.gave_up,
         "quarantined": rows_of(run.quarantined, "name", "reason"),
-        "paused": None if run.paused is None else describe(run.paused),
+        "paused": None if run.paused is None else str(run.paused),
         "warnings": list(run.warnings),
         "sessions": sessions,
     }

@@ -29,13 +29,12 @@ from agent_memory.domain.scheduling import (
     is_due,
 )
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.errors import ERRORS, AgentMemoryError, HomeUnknown
+from agent_memory.errors import Error, HomeUnknown
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, add_number, set_command
 from agent_memory.surfaces.cli.dialogue import is_agreed, open_here
 from agent_memory.surfaces.cli.installing import show_diffs
 from agent_memory.surfaces.console import Console
-from agent_memory.wording import describe
 
 
 @contextmanager
@@ -198,7 +197,7 @@ def _run_scheduled(arguments: argparse.Namespace, console: Console) -> int:
     _take_environment(state.installed())
     try:
         record = state.record(job)
-    except AgentMemoryError:
+    except Error:
         record = NO_RUNS
     started_ms = time.time_ns() // 1_000_000
     if arguments.every is not None and not is_due(record, started_ms, arguments.every):
@@ -237,8 +236,8 @@ def _try(console: Console, act: Callable[[], None]) -> None:
     """Write something down; a disk that is full keeps no job from running."""
     try:
         act()
-    except ERRORS as error:
-        console.warn(describe(error))
+    except Error as error:
+        console.warn(str(error))
 
 
 def _notice(job: str, run: ScheduledRun) -> tuple[str, str] | None:

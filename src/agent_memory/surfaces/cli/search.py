@@ -13,7 +13,7 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.tags import normal_tag, split_tags
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
 from agent_memory.errors import UsageInvalid
-from agent_memory.results import unwrap
+from agent_memory.results import unwrap, warning_of
 from agent_memory.surfaces.arguments import (
     add_choice,
     add_flag,
@@ -27,7 +27,6 @@ from agent_memory.surfaces.cli.dialogue import age_of, counted, open_here
 from agent_memory.surfaces.console import BOLD, DIM, Console, styled
 from agent_memory.surfaces.documents import entry_document, json_of
 from agent_memory.surfaces.terminal import broken_lines, marked_lines, terminal_columns
-from agent_memory.wording import warning_of
 
 DEFAULT_HITS = 10
 _QUERY_CHARS = 60

@@ -10,14 +10,13 @@ from agent_memory.domain.injecting.assembling import BUILT_IN
 from agent_memory.domain.injecting.candidates import InjectRequest
 from agent_memory.domain.section import PublishedTarget, RenderedSection
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import ERRORS, ActRefused, TargetRefused, UsageInvalid
+from agent_memory.errors import ActRefused, Error, TargetRefused, UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_choice, add_flag, add_number, set_command
 from agent_memory.surfaces.cli.dialogue import current_directory, open_here
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.documents import error_document, fields_of, rows_of
 from agent_memory.surfaces.inject_hook import run_inject_hook
-from agent_memory.wording import describe
 
 # -- inject -----------------------------------------------------------------------------------------------------------
 
@@ -100,8 +99,8 @@ def _handoff(arguments: argparse.Namespace, console: Console) -> None:
         try:
             kept = unwrap(memory.keep_handover(taken))
             stored, why_not = kept.id, kept.why_not
-        except ERRORS as error:  # the handoff itself is there, and is what was asked for
-            console.warn(describe(error))
+        except Error as error:  # the handoff itself is there, and is what was asked for
+            console.warn(str(error))
             why_not = error.code
     document = {
         "harness": handover.harness,
@@ -161,7 +160,7 @@ def _generate_agents_md(arguments: argparse.Namespace, console: Console) -> int:
     diffs = [each.diff for each in targets if each.diff]
     console.answer(document, *([] if targets else [_NO_TARGETS]), *diffs, *written)
     for target in targets:
-        console.warn(*([] if target.error is None else [describe(target.error)]))
+        console.warn(*([] if target.error is None else [str(target.error)]))
         console.warn(*(f"{warning}." for warning in target.warnings))
     return TargetRefused.exit_code if published.refused else 0
 

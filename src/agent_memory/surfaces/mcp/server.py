@@ -35,7 +35,7 @@ from agent_memory.app import Memory
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.redaction import stored_line
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import ERRORS, Defect, UsageInvalid
+from agent_memory.errors import Defect, Error, UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import entry_id
 from agent_memory.surfaces.mcp.tools import INSTRUCTIONS, TOOLS, error_text, read_context
@@ -124,7 +124,7 @@ class MemoryServer:
 
         try:
             text, is_error = await self._in_turn(context, act), False
-        except ERRORS as error:
+        except Error as error:
             text, is_error = error_text(error), True
         return wire.CallToolResult(content=[wire.TextContent(type="text", text=text)], is_error=is_error)
 
@@ -141,7 +141,7 @@ class MemoryServer:
 
         try:
             text = await self._in_turn(context, act)
-        except ERRORS as error:
+        except Error as error:
             raise MCPError(wire.INVALID_PARAMS, error_text(error), {"uri": uri[:200]}) from None
         contents = wire.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=text)
         return wire.ReadResourceResult(contents=[contents])
@@ -155,7 +155,7 @@ class MemoryServer:
         def done() -> str:
             try:
                 return act(self._memory_of(caller))
-            except ERRORS:
+            except Error:
                 raise
             except Exception as bug:  # noqa: BLE001 - the outermost frame of a call
                 raise Defect("an MCP call", repr(bug)) from None

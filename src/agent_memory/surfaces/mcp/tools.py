@@ -33,7 +33,6 @@ from agent_memory.errors import EntryNotFound, EntryProtected, Error, UsageInval
 from agent_memory.reading import ListFilter
 from agent_memory.results import as_result, unwrap
 from agent_memory.surfaces.arguments import entry_id
-from agent_memory.wording import describe
 
 INSTRUCTIONS = (
     "The memory that all coding agents of this person share. First, once: session_context. Before a task, or when a name or a fact is not known to you: "
@@ -367,7 +366,7 @@ def read_context(memory: Memory, id: _Id) -> str:
     """The whole note, and one more read in the ledger."""
     entry = unwrap(memory.reading.read(id))
     if entry.uncounted is not None:  # no matter for the agent: it is told to whoever runs the server
-        memory.warn(f"This read is not counted. {describe(entry.uncounted)}")
+        memory.warn(f"This read is not counted. {entry.uncounted!s}")
     meta = entry.stored.meta
     return f"## {stored_line(meta.title)}\n{_facts(meta, memory.scope_here())}\n\n{stored_body(entry.stored.body)}"
 
@@ -456,7 +455,7 @@ def error_text(error: Error) -> str:
         case EntryProtected(id, _, "pinned"):
             said = f"`{id}` is pinned: only a person changes or deletes it. Write what is new as a note of its own."
         case _:
-            said = describe(error)
+            said = str(error)
     return stored_line(said)
 
 
