@@ -40,6 +40,14 @@ def test_it_says_what_was_asked_done_touched_and_left_open() -> None:
     ]
 
 
+def test_a_request_that_just_makes_a_title_leaves_room_for_what_it_is() -> None:
+    asked = f"The guest list shows wrong prices for {'every further guest and ' * 5}the last cart."
+    handoff = of(history(*work_on(asked, "I changed `total()`."), *TWO_REQUESTS)).entries[-1]
+    assert 171 < len(asked.rstrip(".")) <= 180
+    assert handoff.title.startswith("Handoff: The guest list shows wrong prices")
+    assert len(handoff.title) <= 180
+
+
 def test_what_was_done_is_told_by_a_sentence_that_stands_by_itself() -> None:
     closing = "This resolves the compiler warning. Regarding your question, no browser opens. `total()` now reads the guest price once."
     handoff = of(history(*work_on("Guests see a wrong total price.", closing), *TWO_REQUESTS[-4:])).entries[-1]

@@ -15,6 +15,7 @@ from agent_memory.domain.extraction.said_by_agent import agent_candidates, leave
 from agent_memory.domain.extraction.said_by_user import objects, request_of, user_candidates, withdraws
 from agent_memory.domain.extraction.session import Episode, episodes_of
 from agent_memory.domain.extraction.text import (
+    LONGEST_TITLE_CHARS,
     MAX_CHARS,
     MESSAGE_CHARS,
     blocks_of,
@@ -238,7 +239,9 @@ class Handoff:
     @property
     def title(self) -> str:
         subject = (self.asked or self.done or ("session",))[0]
-        return f"Handoff: {headline(subject) or cut(subject, _LINE_CHARS // 2)}"
+        lead, whole = "Handoff: ", headline(subject)
+        fits = 0 < len(whole) <= LONGEST_TITLE_CHARS - len(lead)
+        return lead + (whole if fits else cut(subject, _LINE_CHARS // 2))
 
     @property
     def description(self) -> str:
