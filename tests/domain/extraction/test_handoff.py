@@ -41,7 +41,7 @@ def test_it_says_what_was_asked_done_touched_and_left_open() -> None:
 
 
 def test_a_request_that_just_makes_a_title_leaves_room_for_what_it_is() -> None:
-    asked = f"The guest list shows wrong prices for {'every further guest and ' * 5}the last cart."
+    asked = f"The guest list shows wrong prices for {'every further guest and ' * 5}the very last cart."
     handoff = of(history(*work_on(asked, "I changed `total()`."), *TWO_REQUESTS)).entries[-1]
     assert 171 < len(asked.rstrip(".")) <= 180
     assert handoff.title.startswith("Handoff: The guest list shows wrong prices")
