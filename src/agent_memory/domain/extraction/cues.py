@@ -147,7 +147,7 @@ _BY_USER_WORDS = {
         rf"<starten>(?P<said>(?:please )?(?:don't|do not) {_ACT}\b (?!{_ONE}|for now)(?:any |in )?[\w`\"'-]+.*)",
         r"<starten>(?P<said>no (?!i\b|we\b|you\b|its?\b|it's\b|that's\b|not\b|they\b|this\b|that\b|the\b|need|problem|worries|idea|thanks|way|longer|matter|one\b|doubt|changes?\b|luck|errors?\b)[\w`/-]+(?: [\w`/-]+){0,3}(?:\s*[,;–—-]\s*(?:please |just |always )?(?:use|do|put|keep|write|only|prefer|go)\b| (?:in|for|on|inside|within) (?:the |our |this |any |my )?[\w`/-]+).*)",
         r"(?P<said>\bmake sure (?:you |we |that you |that we |to )(?:always|never)\b.+)",
-        r"(?P<said>\byou (?:must|should|may) (?:never|always|not|only)\b(?! (?:be|have) \w+ing\b).+)",
+        r"(?P<said>\byou (?:(?:must|should|may) (?:never|always|not|only)|(?:must|should)n't)\b(?! (?:be(?! (?:edit|modify|chang|touch|mov|renam|delet|creat|writ|put+|commit+|push)ing\b)|have|need|see|get|worry)\b).+)",
         r"(?P<said>\b(?:please )?(?:stop|quit|avoid) (?:using|adding|writing|making|putting|committing|creating|mocking|asking|summari[sz]ing|guessing|explaining)\b (?!(?:the|this|that|it)\b).+)",
         r"(?P<said>\b(?:eu )?n[ãa]o (?:quero|queremos|gosto|gostamos)\b.+)",
         r"(?P<said>\b(?:eu )?(?:prefiro|preferimos|preferia|detesto|odeio)\b.+)",
@@ -386,9 +386,10 @@ _SIGNAL_WORDS = {
     ),
     "request": (
         rf"^(?:(?:and|but|so|ok(?:ay)?|also|well|yes|no|instead|now|then|next|just|please|pls|can you|could you|let'?s|i (?:really |just |only |also )*want to|i want you to|i need you to|i(?:'d| would) like to|(?:you|we) (?:should|can|need to))[,:!.]?\s+)*{_WORK}\b(?!.*{_STANDING})",
+        rf"\b(?:(?:please|pls|can you|could you|i want you to|i need you to) {_WORK}|(?:but|and|so) make sure to)\b(?!.*{_STANDING})",
     ),
     "passing": (
-        r"\b(?:for now|right now|this time|yet|just this once|for the moment|at the moment|in this (?:moment|case)|as of (?:now|today)|temporar(?:y|ily)|for today|por agora|por enquanto|desta vez|ainda não|por hoje)\b",
+        r"\b(?:for now|right now|this time|yet|just this once|for the moment|at the moment|in this (?:moment|case)|as of (?:now|today)|temporar(?:y|ily)|today|tonight|por agora|por enquanto|desta vez|ainda não|por hoje)\b",
         r"\b(?:in|for|on) (?:this|that) (?:pr|task|change|commit|branch|session|step|one|time|message|file)\b|\b(?:neste|nesta) (?:pr|tarefa|commit|sessão|passo|mensagem)\b",
     ),
     "session": (
@@ -397,10 +398,10 @@ _SIGNAL_WORDS = {
     ),
     "points": (
         r"\b(?:bullet|item|point|step|question|finding|comment|issue|improvement|phase|chunk|task|suggestion|for|bug|slice)s? #?\d+\b|(?:^|\s)#\d\b|^[A-Z]\d{1,3}\b|\b(?:recommendation|reccomendation)\b|\blin(?:es?|) \d|\[\^\d",
-        r"\b(?:the|this|that|whatever is) (?:latter|former|other one|above|below)\b|^(?:there|here|correct)\b|\b(?:like|as|about|do|does|did|doing|is|was|with|for|of|than) (?:this|that)(?=[.,;:!?)]|$| again| going forward| from now on)",
+        r"\b(?:the|this|that|whatever is) (?:latter|former|other one|above|below)\b|^(?:there|here|correct)\b|\bthe (?:[\w-]+ )?one (?:instead|there|here)\b|\bthe (?:first|second|third|last) \w+ instead\b|\b(?:like|as|about|do|does|did|doing|is|was|with|for|of|than) (?:this|that)(?=[.,;:!?)]|$| again| going forward| from now on)",
         r"\b(?:this|that|these|those) (?:one|change|changes|info|error|output|message|rules?|dir|part|thing|way|again|format|normal|new|same|should|shouldn't|must)\b",
         r"^(?:(?:ok|so|and|for starters|issue here|lastly|another \w+ one)[\s,.…-]+){2,}|\b(?:start|begin) with\b|^each one\b|\bit's there\b|\bwhat you think\b|\bif not\b|\btheir fork\b|\b(?:between|of) the (?:2|two|3|three)\b(?! \w)|^not (?:this|that|these|those)\b|(?:\.\.|…)$",
-        r"^(?:because|since|if|when|as) (?:it|they|this|that|these|those)\b|^for the [\w ]{2,20},",
+        r"^(?:because|since|if|when|as) (?:it|they|this|that|these|those)\b|^for the [\w ]{2,20},|^like [\w-]+(?: [\w-]+)?,|^what (?:i|we) (?:want|need|mean)\b|\b(?:it|this|that) happens\b",
         r"^[^,;:.`]{0,50}\b(?:it|them|this|that|these|those)(?=[,.;:!?]| \(| (?:by|with|in|for|from|at|on|to|and|but)\b)",
     ),
 }

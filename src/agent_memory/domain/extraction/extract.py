@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
 
 from attrs import evolve, frozen
 
@@ -157,9 +156,8 @@ def _is_known(candidate: Candidate, shown: Sequence[StoredEntry]) -> bool:
     """
     lasting = [f"{entry.meta.title}\n{entry.body}" for entry in shown if entry.meta.kind is not Kind.HANDOFF]
     if candidate.by is Role.USER:
-        lines = chain.from_iterable(text.split("\n") for text in lasting)
-        sentences = chain.from_iterable(sentences_of(line.lstrip("> ")) for line in lines)
-        return any(_is_said_in(sentence, candidate) for sentence in sentences)
+        lines = (line.lstrip("> ") for text in lasting for line in text.split("\n"))
+        return any(_is_said_in(sentence, candidate) for line in lines for sentence in sentences_of(line))
     return any(holds_all_of(text, candidate.claim) for text in lasting)
 
 

@@ -270,7 +270,7 @@ _ASIDE = re.compile(
 )
 _IN_BRACKETS = re.compile(r"^\(([^()]*)\)$")
 _PREAMBLE = re.compile(
-    r"^(?:so|and|but|also|actually|in fact|well|yes|ok(?:ay)?|honestly|please|just|that|then|na verdade|por favor|e|mas|que)(?:[,:]|\.{2,})?\s+"
+    r"^(?:so|and|but|also|actually|in fact|well|yes|ok(?:ay)?|honestly|please|just|that|then|now(?=,)|na verdade|por favor|e|mas|que)(?:[,:]|\.{2,})?\s+"
     r"|^the user is (?:absolutely )?right[\s,.:;–—-]+|^the agent (?:would|recommends?|suggests?|proposes?) (?=[a-z])|^\[Image #\d+\]\s*"
     r"|^(?:no|nope|nah|não)[,:;–—-]\s*|^hm+[,.]?\s+"
     r"|^(?:(?:but )?(?:that's|that is|this is|it's) (?:wrong|incorrect|not (?:right|correct|true)))[,.:;–—-]\s*"

@@ -318,13 +318,10 @@ def _found_or_decided(statement: _Said, closing: Turn) -> Candidate | None:
     if hit is None or quiet or not whole or not _BEGINS.match(sentence):
         return None
     claim = hit.said if len(hit.said) < len(sentence) else whole
-    if hit.shows is Sort.REASONED:
-        whole = claim
-        if not _decides(sentence):
-            return None
-    elif not _BEGINS.match(claim):
-        return None
-    if not (says_enough(whole, 5) and names_in(whole) and says_enough(claim, 4)):
+    is_reasoned = hit.shows is Sort.REASONED
+    whole = claim if is_reasoned else whole
+    stands = _decides(sentence) if is_reasoned else _BEGINS.match(claim)
+    if not (stands and says_enough(whole, 5) and names_in(whole) and says_enough(claim, 4)):
         return None
     following = [each for each in statement.following[:1] if _CONTINUES.match(each) and not is_quiet(each)]
     quote = in_third_person(" ".join((whole, *following)))

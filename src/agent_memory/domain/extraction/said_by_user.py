@@ -29,6 +29,7 @@ from agent_memory.domain.extraction.text import (
     cut,
     in_third_person,
     is_anaphoric,
+    is_balanced,
     joined,
     says_enough,
     sentences_of,
@@ -68,17 +69,17 @@ _PERSONS = re.compile(r"\b(?:i|you|eu|tu|você)\b", re.IGNORECASE)
 _REASON = re.compile(r"\b(?:because|since|so that|otherwise|porque|já que)\b", re.IGNORECASE)
 _GENERAL = re.compile(
     r"\b(?:always|never|ever|whenever|every|each|must|only|on purpose|by design|deliberately|source of truth|as [\w-]+ as possible"
+    r"|you (?:must|should)(?: not|n't) .*\b(?:in|into|on|to|from|outside|under) (?:\S+ )*?(?:workspaces?|director(?:y|ies)|folders?|repo(?:sitory)?|branch|main|production|\S+/\S*)"
     r"|sempre|nunca|só|apenas|cada)\b",
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(
     r"\b(?:instead|rather than|em vez d|ao invés d)|,\s*(?:and |e )?(?:not|não) [\w`\"']|\bnot\b.{2,80}\bbut\b|\be não\b|\bwe (?:don't|do not)\b"
-    r"|\b(?:don't|do not|stop) [^,;]{3,60}[,;] *(?:use|keep|put|just|rather)\b",
+    r"|\b(?:don't|do not|stop) [^,;]{3,60}[,;] *(?:use|keep|put|just|rather)\b|\bprefer\b.*\b(?:over|to)\b",
     re.IGNORECASE,
 )
 """Without a general word, a contrast or a reason, what the person says is about the work at hand."""
-_WISH = re.compile(r"\b(?:want|need|like|should|ha(?:s|ve) to|needs to|quero|queremos)\b", re.IGNORECASE)
-_MAKE_SURE = re.compile(r"\b(?:but|and|so) make sure to (?!always|never)", re.IGNORECASE)
+_WISH = re.compile(r"\b(?:want|need|like|prefer|rather|should|ha(?:s|ve) to|needs to|quero|queremos)\b", re.IGNORECASE)
 _DECIDED = re.compile(r"\b(?:decided|agreed|chose|decision|decidi\w*|ficou decidido|escolh\w+|opt\w+)\b", re.IGNORECASE)
 _FRAGMENT = re.compile(r"(?:is|are|was|were|has|have|later|about|and|but|or|so|then)\b", re.IGNORECASE)
 _CODE = re.compile(r"[\"'];|\w\([\"']|\);|=>|[\"']\)")
@@ -89,8 +90,10 @@ _RECORDS = re.compile(
 )
 """It asks to keep the sentence before."""
 _POINTS = re.compile(
-    r"(?<!for )\b(?:it|this|those|these|them|they|there|isto|isso|that(?=[.,;:!?]|$))\b", re.IGNORECASE
+    r"(?<!for )\b(?:it(?!'s own)|this|those|these|them|they|there|isto|isso|that(?=[.,;:!?]|$))\b", re.IGNORECASE
 )
+_EMPTY = content_terms("best better good great perfect honest unbiased quality answer work job all everything")
+"""Words of praise and of any work, which name nothing that a later reader could look for."""
 _FEW_CHARS = 25
 _MANY_WORDS = 5
 _MOST_ITEMS = 4
@@ -164,11 +167,9 @@ def _listed(sort: Sort, heading: str, items: Sequence[str], asked: Turn) -> Iter
 
 def _states(sort: Sort, item: str) -> bool:
     """Whether an item is a sentence, and no catchword, file or step."""
-    if shows(Signal.REQUEST, item) or shows(Signal.POINTS, item) or shows(Signal.PASSING, item) or item.endswith("?"):
+    if item.endswith("?") or any(shows(each, item) for each in (Signal.REQUEST, Signal.POINTS, Signal.PASSING)):
         return False
-    if sort is Sort.LESSON:
-        return tells_a_fault(item)
-    return _STATEMENT.match(item) is not None
+    return tells_a_fault(item) if sort is Sort.LESSON else _STATEMENT.match(item) is not None
 
 
 @frozen
@@ -236,7 +237,7 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
     hit = _strongest(sentence.rstrip("?!") if is_question else sentence, answering=answering)
     if hit is None and tagged and not is_question and _REASON.search(sentence) and not _PERSONS.search(sentence):
         hit = Hit(Sort.DECISION, sentence)
-    if hit is None or sentence.count('"') % 2 or _CODE.search(sentence):
+    if hit is None or not is_balanced(sentence) or _CODE.search(sentence):
         return None
     if hit.shows is Sort.REMEMBER:
         if (is_question and not _ASKS.match(sentence)) or shows(Signal.SESSION, hit.said) or _FRAGMENT.match(hit.said):
@@ -256,7 +257,7 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
 def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
     """Whether it holds beyond the work at hand: it asks for none, holds not only for now, and has a general word, a contrast
     or a reason. A preference or a convention says so by itself, but for a wish that is part of a request."""
-    if shows(Signal.PASSING, sentence) or shows(Signal.REQUEST, sentence) or _MAKE_SURE.search(sentence):
+    if shows(Signal.PASSING, sentence) or shows(Signal.REQUEST, sentence):
         return False
     if hit.shows is Sort.CORRECTION and _is_about_what_they_said(said, hit):
         return True
@@ -348,8 +349,7 @@ def _agreed(episode: Episode, claim: str) -> tuple[Support, ...]:
 
 
 def _words_needed(sort: Sort, said: str) -> int:
-    if not said.isascii() and sort is Sort.REMEMBER:
-        return 1  # of a script without spaces a sentence is one word
-    if sort in (Sort.WANT, Sort.TASK):
-        return 4
-    return 2 if sort in (Sort.REMEMBER, Sort.PREFERENCE) else 3
+    if sort is Sort.REMEMBER:
+        return 2 if said.isascii() else 1  # of a script without spaces a sentence is one word
+    needed = {Sort.WANT: 4, Sort.TASK: 4, Sort.PREFERENCE: 2}.get(sort, 3)
+    return needed + len(content_terms(said) & _EMPTY)

@@ -127,10 +127,8 @@ def _offers_in(turn: Turn) -> tuple[Offer, ...]:
     for block in blocks:
         for title in (block.label, block.section, block.text):
             if found := _OPTION_LABEL.match(title):
-                mark, text = (
-                    found["mark"].lower(),
-                    f"{title}: {block.text}" if title != block.text and block.text else title,
-                )
+                mark = found["mark"].lower()
+                text = f"{title}: {block.text}" if title != block.text and block.text else title
                 if mark not in called or called[mark].text == called[mark].name:
                     called[mark] = Offer(mark, title, text)
         if block.style == "item" and block.ordinal and not block.depth:

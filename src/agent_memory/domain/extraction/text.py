@@ -243,6 +243,8 @@ _CLAUSE_END = re.compile(
     r"|\s(?=(?:because|since|so that|while|whereas|although|unless|porque)\b)",
     re.IGNORECASE,
 )
+_OPENING_QUOTE = re.compile(r"(?<![\w.,!?])'(?=\S)")
+_CLOSING_QUOTE = re.compile(r"(?<=\S)(?<!s)'(?!\w)")
 _WIDE = re.compile(r"[\u2e80-\ud7a3]")
 """Characters that say as much as two."""
 _NAME = re.compile(
@@ -307,12 +309,14 @@ def clause(text: str, limit: int) -> str:
 
 
 def _is_whole(text: str) -> bool:
-    return (
-        not text.count("`") % 2
-        and text.count("(") == text.count(")")
-        and not text.count('"') % 2
-        and text.rsplit(" ", 1)[-1].strip(_MARKS).lower() not in _LEADING_ON
-    )
+    leads_on = text.rsplit(" ", 1)[-1].strip(_MARKS).lower() in _LEADING_ON
+    return is_balanced(text) and text.count("(") == text.count(")") and not leads_on
+
+
+def is_balanced(text: str) -> bool:
+    """Whether every quotation and code span in a text begins and ends in it."""
+    ends_before = len(_CLOSING_QUOTE.findall(text)) > len(_OPENING_QUOTE.findall(text))
+    return not (text.count("`") % 2 or text.count('"') % 2 or ends_before)
 
 
 def cut(text: str, limit: int = MAX_CHARS) -> str:
