@@ -55,6 +55,8 @@ def test_what_people_say_in_plain_words_makes_one_note_in_which_they_are_quoted(
     "said",
     [
         "should we cache this?",
+        "image: mysql:8.0 container_name: shop_db restart: always environment: - MYSQL_DATABASE=shop",
+        "build: ./shop restart: always ports: 8080",
         "can you check whether the worker should retry?",
         "what should the timeout be?",
         "I think it should work now",

@@ -82,7 +82,8 @@ _CONTRAST = re.compile(
 _WISH = re.compile(r"\b(?:want|need|like|prefer|rather|should|ha(?:s|ve) to|needs to|quero|queremos)\b", re.IGNORECASE)
 _DECIDED = re.compile(r"\b(?:decided|agreed|chose|decision|decidi\w*|ficou decidido|escolh\w+|opt\w+)\b", re.IGNORECASE)
 _FRAGMENT = re.compile(r"(?:is|are|was|were|has|have|later|about|and|but|or|so|then)\b", re.IGNORECASE)
-_CODE = re.compile(r"[\"'];|\w\([\"']|\);|=>|[\"']\)")
+_CODE = re.compile(r"[\"'];|\w\([\"']|\);|=>|[\"']\)|\b[a-z]+(?:_[a-z]+)+: |(?:\b[\w.-]+: .*){3}")
+"""A statement of a program, or settings one after another: pasted, and not said."""
 _RECORDS = re.compile(
     r"(?:(?:and|also|then|please|so)[, ]+)*(?:record|add|save|store|write|remember|note|make)\b"
     r"(?: (?:this|that|it|them)\b.{0,40}?\b(?:preferences?|rules?|convention|memory|memories)\b|.{0,80}?\brecording (?:this|that|my)\b)",
