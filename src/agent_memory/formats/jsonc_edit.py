@@ -112,6 +112,9 @@ def _node(text: str, start: int, depth: int) -> Node:
         return Node("scalar", start, end, value)
     children: list[Child] = []
     at = _behind_blanks(text, start + 1)
+    if text[at] == ",":
+        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        raise EditRefused(f"line {line}, column {column}: expected a value before the comma")
     while text[at] not in "}]":
         begin, key = at, None
         if text[start] == "{":

@@ -271,7 +271,8 @@ class _Merge:
         one, other, before = (tree.get(IGNORE_FILE) for tree in (self.ours, self.theirs, self.base))
         if one is not None and other in (one, before):
             return one
-        sides = (other,) if one == before and other is not None else (one, other)
+        is_theirs = one == before and other is not None and other.mode in PLAIN_MODES
+        sides = (other,) if is_theirs else (one, other)
         texts = [self._data(leaf) or b"" for leaf in sides if leaf is not None and leaf.mode in PLAIN_MODES]
         lines = [line for text in texts for line in text.decode("utf-8", "replace").splitlines()]
         return "".join(f"{line}\n" for line in dict.fromkeys((*lines, *IGNORED))).encode()

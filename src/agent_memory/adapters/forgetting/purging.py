@@ -99,7 +99,9 @@ def rewrite(rules: PurgeRules, gone: Path) -> None:
 
         filtering = _Filter(arguments, commit_callback=rewrite_commit, tag_callback=rewrite_tag)
         filtering.run()
-    gone.write_bytes(b"".join(b"%s\n" % id for id in sorted(rewriting.dropped - rewriting.kept)))
+    # What an earlier attempt took out, and could not be shown to be gone, is looked for again.
+    before = set(gone.read_bytes().splitlines()) if gone.exists() else set[bytes]()
+    gone.write_bytes(b"".join(b"%s\n" % id for id in sorted((before | rewriting.dropped) - rewriting.kept)))
 
 
 class _Filter(filter_repo.RepoFilter):

@@ -295,12 +295,15 @@ def _make(connection: sqlite3.Connection) -> None:
 
 
 def _clear_away(path: str) -> None:
-    """Remove a link, FIFO or device where the file belongs: whatever is in our directory may go."""
+    """Remove a link, FIFO, device or empty directory where the file belongs: whatever is in our directory may go."""
     try:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:
         return
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+    if stat.S_ISDIR(mode):
+        with suppress(OSError):  # of a full one the database is kept in memory
+            os.rmdir(path)
+    elif not stat.S_ISREG(mode):
         os.unlink(path)
 
 

@@ -111,8 +111,11 @@ class Commits:
 
     def forget_remote_history(self) -> None:
         """Nothing is known any more of what remotes had, and nothing stays that no ref leads to (P28)."""
-        self.drop(INCOMING)
-        refs = self.git.must("for-each-ref", "--format=%(refname)", "refs/remotes/").splitlines()
+        # Below our own refs there is also what earlier versions kept, and nobody moves any more.
+        listed = self.git.must(
+            "for-each-ref", "--format=%(refname)", "refs/remotes/", "refs/agent-memory/"
+        ).splitlines()
+        refs = [ref for ref in listed if ref != AGREED.encode()]
         self.git.must("update-ref", "--no-deref", "--stdin", input=b"".join(b"delete %s\n" % ref for ref in refs))
         self.git.must("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
         self.git.must("gc", "--quiet", "--prune=now")

@@ -178,8 +178,11 @@ class Synchroniser:
         for data in contents_of(self.git, news).values():
             try:
                 target = _target_of(TOMBSTONE.parse(data, FORGOTTEN))
+            except StateCorrupt:  # `memory doctor` tells of it
+                continue
+            try:
                 found = None if target is None else self.forgetter.look(target)
-            except (EntryNotFound, StateCorrupt):  # of a damaged one `memory doctor` tells
+            except EntryNotFound:
                 continue
             if found is not None and found.told.is_known:
                 self.forgetter.forget(found)
