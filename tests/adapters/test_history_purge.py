@@ -180,3 +180,17 @@ def test_what_names_objects_of_before_goes_and_the_locks_of_others_stay(reposito
     assert not (git / "COMMIT_EDITMSG").exists()
     assert not (git / "filter-repo").exists()
     assert all(path.exists() for path in kept)
+
+
+def test_a_purge_that_could_not_remove_the_old_objects_says_so_each_time_p28(repository: Repository) -> None:
+    repository("repack", "-a", "-d", "-q")
+    for pack in (repository.root / ".git/objects/pack").glob("*.pack"):
+        pack.with_suffix(".keep").touch()
+    for _ in range(2):
+        refused = repository.purge()
+        assert isinstance(refused, Failure)
+        assert "still in" in str(refused.failure())
+    for keep in (repository.root / ".git/objects/pack").glob("*.keep"):
+        keep.unlink()
+    assert repository.purge() == Success(None)
+    assert WORD not in repository.everything()

@@ -63,6 +63,8 @@ def test_after_a_purge_nothing_is_synced_until_a_person_says_so_and_then_no_clon
     machines: tuple[TwoMachines, str, str],
 ) -> None:
     two, gone, kept = machines
+    # A ref that earlier versions kept, and moved with each sync.
+    two.other.git("update-ref", "refs/agent-memory/synced", "HEAD")
     # The other machine goes on meanwhile, with the old history.
     edited(two.other, kept, lambda text: text + "\nNever on Fridays.\n")
     other_id = two.other.remembered("Linters are ruff and mypy.", "--title", "Linters")

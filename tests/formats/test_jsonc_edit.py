@@ -133,6 +133,8 @@ def test_a_line_comment_in_front_of_ours_does_not_swallow_what_follows() -> None
         ("{'a': 1}", "in double quotes"),
         ('{"a": NaN}', "is no number"),
         ('{"a": 1} x', "more text follows"),
+        ('{"a": [,]}', "line 1, column 8: expected a value before the comma"),
+        ("{,}", "line 1, column 2: expected a value before the comma"),
         ('{"a": 1, "a": 2}', "stands twice"),
         ('{"a": "x', "unterminated"),
         ("/* never closed", "expected a value"),

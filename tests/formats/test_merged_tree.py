@@ -272,3 +272,9 @@ class TestTheIgnoreFile:
     def test_a_link_in_its_place_is_not_followed_p21(self) -> None:
         merged = Merged({}, {}, {IGNORE_FILE: b"/etc/passwd"}, {IGNORE_FILE: "120000"})
         assert merged.ignored() == NEEDED
+
+    def test_a_link_that_takes_its_place_takes_no_line_of_ours_p21(self) -> None:
+        lines = b"private/\n"
+        ours, link = tree_of({IGNORE_FILE: lines}, {}), tree_of({IGNORE_FILE: b"/etc/passwd"}, {IGNORE_FILE: "120000"})
+        held = merged_tree(ours, ours, link, {blob(lines): lines}).files[IGNORE_FILE]
+        assert held == "".join(f"{line}\n" for line in ("private/", *NEEDED)).encode()

@@ -24,6 +24,7 @@ BEFORE = (
         "FYI: prod is on Postgres 13, staging on 15.",
         "heads up - the nightly job locks the invoices table from 2 to 3",
         "that is not correct, we don't store totals as floats here, they are integer cents",
+        "No, that's wrong: the port is 8080, not 3000.",
         "nope, not floats but integer cents for all the totals",
         "the port is 8081, not 8080",
         "Migrations must never be edited after they were merged.",

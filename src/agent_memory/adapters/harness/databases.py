@@ -303,7 +303,7 @@ class SessionDatabases(ABC):
         for path in dict.fromkeys([named, *known] if named else known):
             try:
                 history = read_database(self.roots, path, session_id, partial(self.history_of, session_id, mark))
-            except (HistoryUnavailable, HistoryUnreadable) as error:
+            except (HistoryUnavailable, HistoryUnreadable, TranscriptRefused) as error:
                 if isinstance(error, HistoryUnavailable) and not error.is_missing:
                     raise
                 failure = failure or error

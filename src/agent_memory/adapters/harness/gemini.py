@@ -308,8 +308,8 @@ class GeminiSessions(SessionFiles):
 
     def is_persons(self, session_id: str, path: str) -> bool:
         """Whether it is directly among the chats."""
-        above, _, name = path.split("/")[-3:]
-        return above != "chats" and name.startswith("session-")
+        directory, _, name = path.rpartition("/")
+        return directory.endswith("/chats") and name.startswith("session-")
 
     def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
         """The turns after the mark."""

@@ -91,7 +91,7 @@ class OpencodeSessions(SessionDatabases):
         data = [f"{each}/opencode" for each in given.homes("XDG_DATA_HOME", "~/.local/share")]
         roots = given.roots(*data, *([os.path.dirname(named)] if named else []))
         command = HarnessCommand(given.environ, OPENCODE_VARIABLES, {"OPENCODE_PURE": "1"})
-        return cls(roots, command, named if named.startswith("/") else None)
+        return cls(roots, command, os.path.normpath(named) if named.startswith("/") else None)
 
     def databases(self, root: str) -> list[str]:
         """The one that is named, where it is in this root, then that of no channel, then the others."""

@@ -124,7 +124,7 @@ _BY_USER_WORDS = {
         r"^(?:कृपया\s+)?(?:याद (?:रखना|रखें|रखो|रखिए)|मत भूलना|ध्यान रखें)\s*(?:कि|:)" + _AFTER,
     ),
     "correction": (
-        r"^(?:no|nope|nah|wrong|not quite|incorrect|stop)[,.!:;–—-]+\s*(?P<said>(?!.*\bwondering\b)(?!(?:thanks|thank|worries|problem|need|idea|wonder|way|not yet)\b).+)",
+        r"^(?:no|nope|nah|wrong|not quite|incorrect|stop)[,.!:;–—-]+\s*(?P<said>(?=\S)(?!.*\bwondering\b)(?!(?:that|this|it|you)(?:'s|'re| is| are) (?:wrong|incorrect|mistaken|not right)\b)(?!(?:thanks|thank|worries|problem|need|idea|wonder|way|not yet)\b).+)",
         r"(?:^|[,;–—-] |\b(?:but|and|no|hm+) )(?:that's|that is|this is|it's|it is|you're|you are|you have it) (?:wrong|incorrect|not (?:right|correct|true)|mistaken|backwards|the wrong way)\b(?: there| here)?(?:[,.:;–—-]+| because| since)?\s*(?P<said>.*)",
         r"<starten>(?:actually|in fact),?\s+(?P<said>(?!can you|could you|let me|i'd like|i wonder|do |does |is |are |how |what |why ).*\b(?:not|never|n't|instead|rather|should|only|wrong)\b.*)",
         r"<thenen>(?P<said>(?:use|call|put|keep|name|return|store|take|choose|go with)\b[^?!]*(?:\binstead(?: of\b|[.!]?$)|\brather than\b|, (?:and )?not [`\"'\w]).*)",

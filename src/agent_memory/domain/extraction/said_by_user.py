@@ -262,7 +262,8 @@ def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
         return False
     if hit.shows is Sort.CORRECTION and _is_about_what_they_said(said, hit):
         return True
-    told = said.following if len(hit.said) < _FEW_CHARS and hit.shows is Sort.CORRECTION else sentence
+    is_short = len(hit.said) < _FEW_CHARS and hit.shows is Sort.CORRECTION
+    told = f"{sentence} {said.following}" if is_short else sentence
     if any(each.search(told) for each in (_GENERAL, _CONTRAST, _REASON)):
         return True
     if hit.shows in (Sort.PREFERENCE, Sort.CONVENTION):

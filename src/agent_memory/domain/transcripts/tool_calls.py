@@ -55,10 +55,11 @@ _BRIEF_KEYS = (
 _FOREIGN_TOOL = re.compile(
     r"mcp(?:_|-|$)|.*(?:web_?(?:fetch|search|page|brows|read|crawl|extract)|fetch_?(?:url|page|webpage|html|markdown)|read_web|search_(?:web|internet)"
     r"|brows(?:e|er)|crawl|scrape|google_|tavily|context7|playwright|puppeteer|github-mcp)"
-    r"|(?:fetch|url|https?|curl|file)$",
+    r"|(?:fetch|url|https?|curl|file|amp threads markdown)$",
     re.IGNORECASE,
 )
-"""Names of tools that answer with what a stranger may have written; `file` is a document that somebody captured."""
+"""Names of tools that answer with what a stranger may have written; `file` is a document that somebody captured, the last one a whole thread in
+histories that earlier versions kept."""
 _EXTENSION = re.compile(r"(?!developer__|functions?__|multi_tool_use)[a-z0-9-]+__\w+", re.IGNORECASE)
 """Tools of goose's extensions and of MCP servers are named `server__tool`."""
 _FETCHES = re.compile(
