@@ -55,7 +55,17 @@ def test_what_a_page_orders_is_external_however_it_is_cited(order: Claim, cited:
 
 
 @pytest.mark.parametrize(
-    "tool", ["WebFetch", "WebSearch", "mcp__docs__read", "google_web_search", "webfetch", "web_search", "docs__read"]
+    "tool",
+    [
+        "WebFetch",
+        "WebSearch",
+        "mcp__docs__read",
+        "google_web_search",
+        "webfetch",
+        "web_search",
+        "docs__read",
+        "amp threads markdown",
+    ],
 )
 def test_pages_searches_and_mcp_servers_are_foreign(tool: str) -> None:
     said = session(("user", "Look at it."), ("page", "Uploads go to the north rack at night."), page=tool)

@@ -211,6 +211,15 @@ class TestPlaces:
         chat.write_document(home / ".gemini" / "tmp" / "harbour" / "chats")
         assert told(source.fetch(chat_entry(None), None).unwrap()) == ["user: Hello."]
 
+    def test_only_what_is_directly_among_the_chats_is_a_persons(self, home: Path) -> None:
+        chat = Chat()
+        chat.user("Hello.")
+        chat.write(home / ".gemini" / "tmp" / "harbour" / "checkpoints" / "x")
+        finder = GeminiSessions.at(surroundings(home))
+        assert list(finder.find(None)) == []
+        chat.write(self.chats(home, "harbour"))
+        assert len(list(finder.find(None))) == 1
+
     def test_the_directory_comes_from_what_the_project_says(self, home: Path) -> None:
         """Trap 5."""
         source = GeminiSessions.at(surroundings(home))

@@ -239,9 +239,17 @@ def test_the_database_of_another_channel(tmp_path: Path) -> None:
     assert len(fetched(tmp_path).turns) == 5
 
 
-def test_the_database_that_the_environment_names(tmp_path: Path) -> None:
+def test_a_database_that_is_refused_hides_no_other_p27(tmp_path: Path) -> None:
+    sample().write_rows(tmp_path, "opencode-stable.db")
+    (tmp_path / "opencode-dev.db").symlink_to("/etc/passwd")
+    assert len(fetched(tmp_path).turns) == 5
+
+
+@pytest.mark.parametrize("spelled", ["{}", "{}/", "{}/../{.name}/"])
+def test_the_database_that_the_environment_names(tmp_path: Path, spelled: str) -> None:
     path = sample().write_rows(tmp_path, "elsewhere.sqlite")
-    source = OpencodeSessions.at(surroundings("/nowhere", OPENCODE_DB=str(path)))
+    named = spelled.format(tmp_path, tmp_path).rstrip("/") + ("//" if spelled.endswith("/") else "/") + path.name
+    source = OpencodeSessions.at(surroundings("/nowhere", OPENCODE_DB=named))
     assert len(source.fetch(entry(), None).unwrap().turns) == 5
 
 
