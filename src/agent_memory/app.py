@@ -916,7 +916,7 @@ class Memory:
             now_ms,
             configured.map(lambda agent: agent.name).value_or("not usable"),
             self.config.llm.max_calls_per_day,
-            (str(configured.failure()),) if isinstance(configured, Failure) else (),
+            warning_of(configured),
         )
         home = home_of(self.environ)
         installed, jobs = job_healths(home, self.config.schedule, self.real_root, now_ms)

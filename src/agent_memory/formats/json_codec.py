@@ -252,7 +252,7 @@ def _ruled(type_: Any) -> Callable[[Any, Any], Any]:
 def _list(type_: Any, converter: Converter) -> Callable[[Any, Any], Any]:
     """A hook that takes lists only, and not what iterates like one, such as a text."""
     collect: Any = get_origin(type_)
-    whole: Any = tuple[(get_args(type_)[0], ...)]  # type: ignore[misc]
+    whole: Any = tuple[(get_args(type_)[0], ...)]  # type: ignore[misc] # made at run time, of a type that is a value here
     structure: Callable[[Any, Any], Any] = homogenous_tuple_structure_factory(whole, converter)
 
     def checked(value: Any, _: Any) -> Any:
@@ -275,7 +275,7 @@ def _pair(type_: Any) -> Callable[[Any, Any], Any]:
 
 
 def _mapping(type_: Any, converter: Converter) -> Callable[[Any, Any], Any]:
-    whole: Any = dict[get_args(type_)]  # type: ignore[misc]
+    whole: Any = dict[get_args(type_)]  # type: ignore[misc] # as in `_list`
     structure: Callable[[Any, Any], Any] = mapping_structure_factory(whole, converter)
 
     def checked(value: Any, _: Any) -> Any:

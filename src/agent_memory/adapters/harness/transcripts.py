@@ -367,11 +367,6 @@ def not_found(session_id: str, roots: TranscriptRoots) -> HistoryUnavailable:
     return HistoryUnavailable(session_id, f"there is no transcript of it in {where}", is_missing=True)
 
 
-def uuid_in(text: str) -> str | None:
-    """The text, if it is a UUID."""
-    return text if _UUID.fullmatch(text) else None
-
-
 def named_session(entry: InboxEntry, method: SessionMethod) -> tuple[str, str | None]:
     """The session's id and the path that an entry of this method names. TypeError for another's entry."""
     retrieval = entry.retrieval

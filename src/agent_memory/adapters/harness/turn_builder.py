@@ -175,7 +175,7 @@ class Session:
 
     def take(self, value: Json) -> None:
         """The next object. Never raises for what it holds; every object is counted as known, unknown or skipped."""
-        raise NotImplementedError
+        raise NotImplementedError  # each harness defines its own
 
     @property
     def done(self) -> bool:

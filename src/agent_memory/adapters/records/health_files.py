@@ -27,7 +27,7 @@ from agent_memory.domain.run_log import LoggedRun
 from agent_memory.errors import Error, StateCorrupt, StoreIo
 from agent_memory.formats.run_json import RESULTS
 from agent_memory.ports import SpendLedger, Store
-from agent_memory.results import as_result, sealed, unwrap
+from agent_memory.results import as_result, sealed, unwrap, warning_of
 
 MAX_LIST_BYTES = 16 << 20
 RECENT_RUNS = 100
@@ -71,7 +71,7 @@ def read_health(
         max_calls_per_day=max_calls_per_day,
         agent=agent,
         unrecorded=owed.value_or(0),
-        warnings=(*warnings, *_run_warnings(root, recent), *map(str, hooks.unread), *_told(owed)),
+        warnings=(*warnings, *_run_warnings(root, recent), *map(str, hooks.unread), *warning_of(owed)),
         last_captures=tuple(unwrap(last_captures(str(root))).items()),
     )
 
@@ -112,10 +112,6 @@ def unrecorded_writes(root: Path) -> int:
         except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
             return 0
     return len(document) if is_list(document) else 0
-
-
-def _told(result: Result[object, Error]) -> tuple[str, ...]:
-    return (str(result.failure()),) if isinstance(result, Failure) else ()
 
 
 def stamp_of(name: str) -> int | None:

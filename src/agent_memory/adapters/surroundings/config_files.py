@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from attrs import evolve, field, frozen
-from returns.result import Failure
 
 from agent_memory.adapters.disk.paths import read_image, store_io
 from agent_memory.adapters.disk.root import ROOT_VARIABLE, config_path, home_of, storage_root
@@ -21,7 +20,7 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ConfigInvalid, ConfigUnreadable, HomeUnknown, PathRefused, StoreIo
 from agent_memory.formats.config_values import attributes_of, value_of
 from agent_memory.formats.strict_json import InvalidValue, NotJson, load_document
-from agent_memory.results import as_result
+from agent_memory.results import as_result, warning_of
 
 Document: TypeAlias = Mapping[str, Any]
 
@@ -170,7 +169,7 @@ def _local_layer(path: str, home: str | None) -> _Layer:
 
         trusts = as_result(TrustFile(home).vouches_for)(os.path.realpath(path), content)
         is_trusted = trusts.value_or(False)
-        warnings = (str(trusts.failure()),) if isinstance(trusts, Failure) else ()
+        warnings = warning_of(trusts)
     try:
         document = parse_config(content, path)
     except ConfigInvalid as error:
