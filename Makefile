@@ -7,13 +7,16 @@ PYTEST_FLAGS ?=
 # Each of the thousand processes of the tests would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check types docs site wheel bench slow fuzz mutants promises clean
+.PHONY: demo test behaviour check types docs site wheel bench slow fuzz mutants promises clean
 
 demo: $(VENV)/.runtime ## see a real session become notes, in a throw-away store
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo/run.sh
 
 test: $(VENV)/.development ## run the tests
 	@$(BIN)/pytest -n auto --dist worksteal $(PYTEST_FLAGS)
+
+behaviour: $(VENV)/.development ## the tests that use commands and the public API alone
+	@$(BIN)/pytest -n auto --dist worksteal tests/behaviour $(PYTEST_FLAGS)
 
 check: $(VENV)/.development ## format, lint, types, import contracts, generated pages
 	$(BIN)/ruff format --check .
