@@ -96,7 +96,9 @@ def _become(streams: list[int], call: socket.socket) -> None:
         os.dup2(file, number)
         os.close(file)
     os.chdir(wanted["cwd"])
-    if "LD_PRELOAD" not in os.environ:  # else the library sees the flushes: it fails them, or the power goes without them
+    if (
+        "LD_PRELOAD" not in os.environ
+    ):  # else the library sees the flushes: it fails them, or the power goes without them
         os.fsync = lambda fd: None  # as in the tests' own process
     os.environ.clear()
     os.environ.update(wanted["environ"])
