@@ -985,8 +985,7 @@ class Memory:
         return search_secrets(self.real_root, self.git_process, progress)
 
     def _doctor(self, progress: Progress) -> Doctor:
-        from agent_memory.adapters.doctor.doctor import Doctor
-        from agent_memory.adapters.doctor.runs import false_copies
+        from agent_memory.adapters.doctor.doctor import Doctor, false_copies
         from agent_memory.adapters.harness import FINDERS
 
         return Doctor(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.doctor.repository import check_repository
+from agent_memory.adapters.doctor.doctor import check_repository
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.git.git_repository import lock_files
 from faults import failing_at
@@ -60,5 +60,5 @@ def test_an_examination_tells_of_it_and_goes_on_p6(repository: Path, monkeypatch
     def no_lock_is_seen(root: Path, git_directory: Path) -> tuple[Path, ...]:
         raise PermissionError(errno.EACCES, "Permission denied", str(git_directory))
 
-    monkeypatch.setattr("agent_memory.adapters.doctor.repository.stale_locks", no_lock_is_seen)
+    monkeypatch.setattr("agent_memory.adapters.doctor.doctor.stale_locks", no_lock_is_seen)
     assert codes() == ["git-unusable"]

@@ -240,7 +240,7 @@ class TestFilesAndRuns:
         def refused(path: str) -> None:
             raise StoreIo(path, "read", "EIO", "Input/output error")
 
-        monkeypatch.setattr("agent_memory.adapters.doctor.runs.pending_in", refused)
+        monkeypatch.setattr("agent_memory.adapters.doctor.doctor.pending_in", refused)
         assert sorted(healthy.codes()) == ["malformed-entry", "not-consolidated"]
 
     def test_the_inbox(self, healthy: Patient) -> None:

@@ -17,7 +17,7 @@ from attrs import evolve
 from returns.result import Failure
 
 from agent_memory.adapters.doctor import repairer
-from agent_memory.adapters.doctor.files import RepairLog
+from agent_memory.adapters.doctor.repairer import RepairLog
 from agent_memory.config import Config, StorageConfig
 from agent_memory.domain.doctor.note_checks import NoteRepair
 from agent_memory.domain.tiers import TierList
@@ -290,7 +290,7 @@ def test_files_and_locks_that_cannot_be_looked_at_are_told_p6(
 
     with monkeypatch.context() as broken:
         broken.setattr(os, "listdir", without_topics)
-        broken.setattr("agent_memory.adapters.doctor.repository.stale_locks", unseen)
+        broken.setattr("agent_memory.adapters.doctor.repairer.stale_locks", unseen)
         done = patient.repair()
     assert "Permission denied" in done.failed[0]
     assert any("topics" in each and "Too many open files" in each for each in done.failed)

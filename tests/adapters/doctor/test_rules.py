@@ -7,8 +7,13 @@ from collections.abc import Iterable
 import pytest
 from attrs import evolve
 
-from agent_memory.adapters.doctor.doctor import check_targets, check_tiers
-from agent_memory.adapters.doctor.runs import check_last_run, check_schedule, check_spend
+from agent_memory.adapters.doctor.doctor import (
+    check_last_run,
+    check_schedule,
+    check_spend,
+    check_targets,
+    check_tiers,
+)
 from agent_memory.config import ScheduleConfig
 from agent_memory.domain.agent_request import DaySpend, day_of
 from agent_memory.domain.doctor.catalogue import Area, DoctorReport, Finding, Severity, in_order

@@ -2,72 +2,66 @@
 
 from __future__ import annotations
 
+import mmap
+import os
+import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from shlex import quote
+from typing import TypeVar
 
 from attrs import evolve, field, frozen
 from returns.result import Result, Success
 
-from agent_memory.adapters.disk.paths import exists, store_io
+from agent_memory.adapters.agent.chosen_command import choose_command, shown_command, uses_builtin
+from agent_memory.adapters.disk.paths import as_store_io, exists, is_directory, store_io
+from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.doctor.files import Found, check_files, check_state, walk
-from agent_memory.adapters.doctor.repository import check_repository
-from agent_memory.adapters.doctor.runs import (
-    INTERVALS_BEFORE_LATE,
-    check_agent,
-    check_failed,
-    check_hooks,
-    check_last_run,
-    check_pending,
-    check_schedule,
-    check_spend,
-)
+from agent_memory.adapters.git.git_process import GitProcess
+from agent_memory.adapters.git.git_repository import GitRepository, stale_locks
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.adapters.inbox.inbox_reading import printable
+from agent_memory.adapters.inbox.inbox_put import INBOX
+from agent_memory.adapters.inbox.inbox_reading import failed_entries, pending_in, printable
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
 from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles, TagVocabularyFile
-from agent_memory.adapters.records.health_files import stamp_of
+from agent_memory.adapters.records.health_files import hook_log_of, stamp_of, unrecorded_writes
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, read_image, understand, understand_again
-from agent_memory.config import Config
+from agent_memory.config import Config, LlmConfig, ScheduleConfig
+from agent_memory.domain.agent_request import Spend, day_of
 from agent_memory.domain.analysis.analyze import analyze_features
 from agent_memory.domain.analysis.features import AnalysisFacts, Features, features_of
-from agent_memory.domain.doctor import catalogue as of
-from agent_memory.domain.doctor.catalogue import Check, DoctorReport, Finding, in_order, trouble
-from agent_memory.domain.doctor.note_checks import (
-    NoteFile,
-    NoteRules,
-    examine_aliases,
-    examine_analysis,
-    examine_caps,
-    examine_clashes,
-    examine_copies,
-    examine_name,
-    examine_note,
-    examine_tags,
-)
-from agent_memory.domain.entry import Listed, Listing, UnreadableFile, Usage, without_secret
+from agent_memory.domain.doctor import catalogue as of, note_checks
+from agent_memory.domain.doctor.catalogue import Check, DoctorReport, Finding, Severity, in_order, trouble
+from agent_memory.domain.doctor.note_checks import NoteFile, NoteRules
+from agent_memory.domain.entry import Listed, Listing, UnreadableFile, without_secret
+from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.health import ScopeUse
-from agent_memory.domain.history import SessionMark
-from agent_memory.domain.instants import DAY_MS, HOUR_MS
+from agent_memory.domain.history import COPY, SessionMark
+from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot
+from agent_memory.domain.instants import DAY_MS, HOUR_MS, iso_of, ms_of
 from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.run_log import LoggedRun
+from agent_memory.domain.run_log import LoggedRun, counted
 from agent_memory.domain.section import Published
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.errors import EntryUnreadable, Error, PathRefused, StoreIo
+from agent_memory.errors import AgentMissing, EntryUnreadable, Error, InboxEntryInvalid, PathRefused, StoreIo
 from agent_memory.formats.note import HEADLESS, written_tags
 from agent_memory.ports import Clock, RunLog, SpendLedger, Store
 from agent_memory.results import unwrap
 
+T = TypeVar("T")
+
 _LOOKED_BACK_RUNS = 300
 """A month of runs every two hours, and then some: what came before says nothing of a schedule."""
+_INTERVALS_BEFORE_LATE = 3
+"""How many intervals of its schedule a run may be late."""
 _SENTENCE_CHARS = 600
+_SAID_CHARS = 160
 _NOTES_A_REPORT = 500
 
 
@@ -98,154 +92,142 @@ class Doctor:
         """All findings."""
         findings: list[Finding] = []
         root, now_ms = str(self.root), self.clock.now_ms()
-        walked = self._walked(findings)
-        live = archive = Listing(())
-        tiers, vocabulary = TierList(), TagVocabulary()
-        with telling(findings, of.UNREADABLE_STORE):
-            live = unwrap(self.store.list())
-        with telling(findings, of.UNREADABLE_STORE):
-            archive = unwrap(self.store.list(archived=True))
-        with telling(findings, of.TIERS_DAMAGED):
-            tiers = unwrap(self.store.tiers())
-        with telling(findings, of.DAMAGED_STATE):
-            vocabulary = unwrap(TagVocabularyFile(self.root).get())
+        walked: list[Found] = []
+        for each in walk(root):  # what cannot be looked at is told, and missing nowhere unsaid (P6)
+            if isinstance(each, Found):
+                walked.append(each)
+            else:
+                error = store_io(each, "look at", str(each.filename or self.root))
+                findings.append(trouble(error, of.UNREADABLE_STORE))
+        live = _known(findings, of.UNREADABLE_STORE, self.store.list(), Listing(()))
+        archive = _known(findings, of.UNREADABLE_STORE, self.store.list(archived=True), Listing(()))
+        tiers = _known(findings, of.TIERS_DAMAGED, self.store.tiers(), TierList())
         shown = live if self.names_secret else evolve(live, entries=without_secret(live.entries))
-        self._notes(findings, shown, archive, tiers, vocabulary, now_ms)
+        self._notes(findings, shown, archive, tiers, now_ms)
         findings += check_tiers(tiers, live.entries)
-        with telling(findings, of.UNREADABLE_STORE):
-            findings += check_places(unwrap(self.scopes()))
-        with telling(findings, of.UNREADABLE_STORE):
-            findings += check_targets(unwrap(self.dry_publish()))
+        findings += check_places(_known(findings, of.UNREADABLE_STORE, self.scopes(), ()))
+        findings += check_targets(_known(findings, of.UNREADABLE_STORE, self.dry_publish(), Published()))
         self._inbox_and_runs(findings, walked, now_ms)
         if self.config.storage.auto_commit:
             findings += check_repository(self.root, self.environ, has_notes=bool(live.entries))
         findings += check_files(root, walked, now_ms)
         findings += check_state(root, walked)
-        with telling(findings, of.UNREADABLE_STORE):
+        with _telling(findings, of.UNREADABLE_STORE):
             if exists(f"{root}/{JOURNAL}"):
                 words = "A change of several files was cut short, and could not be undone yet"
                 findings.append(of.UNFINISHED_WRITE.found(JOURNAL, words))
         findings += [of.SETTING.found("config", warning.rstrip(".")) for warning in self.warnings]
-        found = in_order([_printable(each) for each in findings])
-        return DoctorReport(root, len(live.entries), len(archive.entries), found)
-
-    def _walked(self, findings: list[Finding]) -> Sequence[Found]:
-        """Everything below the root. What cannot be looked at is told, and missing nowhere unsaid (P6)."""
-        found: list[Found] = []
-        for each in walk(str(self.root)):
-            if isinstance(each, OSError):
-                error = store_io(each, "look at", str(each.filename or self.root))
-                findings.append(trouble(error, of.UNREADABLE_STORE))
-            else:
-                found.append(each)
-        return found
+        # File names and titles may hold what would not print, or would do more than print, and settings a secret.
+        cleaned = [
+            evolve(
+                each,
+                subject=printable(each.subject),
+                sentence=one_line(redact(each.sentence).text, _SENTENCE_CHARS),
+            )
+            for each in findings
+        ]
+        return DoctorReport(root, len(live.entries), len(archive.entries), in_order(cleaned))
 
     def _inbox_and_runs(self, findings: list[Finding], walked: Sequence[Found], now_ms: int) -> None:
         root, llm = str(self.root), self.config.llm
-        names: tuple[str, ...] = ()
-        runs: tuple[LoggedRun, ...] = ()
-        with telling(findings, of.UNREADABLE_STORE):
-            findings += check_failed(root)
-        with telling(findings, of.DAMAGED_STATE):
-            unwrap(QueueTroubles(root).read())
-        with telling(findings, of.UNREADABLE_STORE):
-            names = unwrap(self.inbox.names())
-            findings += check_pending(root, names, walked, now_ms)
+        with _telling(findings, of.UNREADABLE_STORE):
+            findings += _failed(root)
+        _known(findings, of.DAMAGED_STATE, QueueTroubles(root).read(), {})
+        names = _known(findings, of.UNREADABLE_STORE, self.inbox.names(), ())
+        findings += _pending(root, names, walked, now_ms)
         for mark in self.false_copies():
             words = "It says that all of the session is in another one, which is not so: nothing was learned from it"
             findings.append(of.NO_COPY.found(SessionMarksFiles.path_of(mark), words))
-        with telling(findings, of.DAMAGED_STATE):
-            runs = unwrap(self.runs.runs(_LOOKED_BACK_RUNS))
+        runs = _known(findings, of.DAMAGED_STATE, self.runs.runs(_LOOKED_BACK_RUNS), ())
         findings += check_last_run(runs[0] if runs else None)
-        findings += check_hooks(self.root, self.environ, (runs[0].ended_at_ms or 0) if runs else 0)
+        findings += self._hooks((runs[0].ended_at_ms or 0) if runs else 0)
         findings += check_schedule(self.config.schedule, runs, stamp_of(names[0]) if names else None, now_ms)
-        with telling(findings, of.DAMAGED_STATE):
-            findings += check_spend(unwrap(self.spend.days()), llm.max_calls_per_day, now_ms)
-        findings += check_agent(llm, self.environ)
+        spend = _known(findings, of.DAMAGED_STATE, self.spend.days(), ())
+        findings += check_spend(spend, llm.max_calls_per_day, now_ms)
+        with _telling(findings, of.AGENT_UNUSABLE, "llm"):
+            check_agent(llm, self.environ)
 
-    # -- notes --------------------------------------------------------------------------------------------------------
+    def _hooks(self, since_ms: int) -> Iterator[Finding]:
+        """Captures and injections since then that did not arrive."""
+        hooks = hook_log_of(self.root, self.environ)
+        yield from (trouble(error, of.UNREADABLE_STORE) for error in hooks.unread)
+        for each in hooks.problems:
+            if (ms_of(each.at) or since_ms) >= since_ms:
+                is_injection = each.act == "inject"
+                check, what = (of.INJECTION_LOST, "An injection") if is_injection else (of.CAPTURE_LOST, "A capture")
+                words = f"{what} at {each.at} did not arrive: {each.message.rstrip('.')}"
+                yield check.found(each.harness or "a hook", words)
 
-    def _notes(
-        self,
-        findings: list[Finding],
-        live: Listing,
-        archive: Listing,
-        tiers: TierList,
-        vocabulary: TagVocabulary,
-        now_ms: int,
-    ) -> None:
-        """All that is wrong with notes."""
+    def _notes(self, findings: list[Finding], live: Listing, archive: Listing, tiers: TierList, now_ms: int) -> None:
+        """All that is wrong with notes, each by itself and with one another."""
+        limits = self.config.limits
+        vocabulary = _known(findings, of.DAMAGED_STATE, TagVocabularyFile(self.root).get(), TagVocabulary())
         copies = tuple(read_copies(str(self.root), live.unreadable, live.entries))
         copied = {note.path for note in copies}
-        for file in live.unreadable:
-            if file.path not in copied:
-                check = of.HEADLESS_NOTE if HEADLESS in file.problems else of.UNREADABLE_NOTE
-                findings.append(check.found(file.path, f"It is no note: {'; '.join(file.problems)}"))
-        for file in archive.unreadable:
-            findings.append(of.UNREADABLE_ARCHIVED.found(file.path, f"It is no note: {'; '.join(file.problems)}"))
-        findings += examine_copies(copies)
+        for listing, check in ((live, of.UNREADABLE_NOTE), (archive, of.UNREADABLE_ARCHIVED)):
+            for file in listing.unreadable:
+                if file.path not in copied:
+                    is_headless = listing is live and HEADLESS in file.problems
+                    words = f"It is no note: {'; '.join(file.problems)}"
+                    findings.append((of.HEADLESS_NOTE if is_headless else check).found(file.path, words))
+        findings += note_checks.examine_copies(copies)
         paths = {each.meta.id: each.path for each in live.entries}
-        findings += examine_clashes(tuple(paths.values()))
-        findings += examine_aliases(live.entries)
-        features, fresh = self._each_alone(findings, live, vocabulary, now_ms)
-        usage: Mapping[str, Usage] = {}
-        with telling(findings, of.UNREADABLE_STORE):
+        findings += note_checks.examine_clashes(tuple(paths.values()))
+        findings += note_checks.examine_aliases(live.entries)
+        grace_hours = _INTERVALS_BEFORE_LATE * self.config.schedule.defrag_interval_hours
+        rules = NoteRules(now_ms, int(grace_hours * HOUR_MS), vocabulary)
+        features: list[Features] = []
+        # Ids of notes whose files are new, whatever they say of themselves.
+        fresh: set[str] = set()
+        for seen, listed in enumerate(live.entries, 1):
+            if seen % _NOTES_A_REPORT == 0:
+                self.progress(f"{seen:,} of {len(live.entries):,} notes examined")
+            note = None
+            with _telling(findings, of.UNREADABLE_STORE):
+                note = read_note(str(self.root), listed.path, listed)
+            if note is None:  # it is gone since the listing, is no note any more or cannot be read
+                findings += note_checks.examine_name(listed)
+                continue
+            features.append(features_of(note.stored))
+            if note.mtime_ms > now_ms - limits.stale_days * DAY_MS:
+                fresh.add(listed.meta.id)
+            findings += note_checks.examine_note(note, rules)
+        usage = None
+        with _telling(findings, of.UNREADABLE_STORE):
             usage = unwrap(self.ledger.survey()).totals
-        limits = self.config.limits
         facts = AnalysisFacts(
             now_ms=now_ms,
             taken_ids=taken_ids(live, archive),
-            usage=usage,
+            usage=usage or {},
             stale_days=limits.stale_days,
             # Neither what is hot, and so is read without a read being counted, nor what came into the store lately, from
             # however old a session.
             hot_or_new=frozenset((*tiers.hot, *fresh)),
         )
         analysis = analyze_features(features, facts)
-        findings += examine_analysis(analysis, paths)
-        findings += examine_tags([each.meta.tags for each in live.entries], vocabulary)
+        findings += note_checks.examine_analysis(analysis, paths)
+        findings += note_checks.examine_tags([each.meta.tags for each in live.entries], vocabulary)
         chars = sum(each.body_chars for each in analysis.profiles.values())
-        findings += examine_caps(len(live.entries), chars, max_entries=limits.max_entries, max_chars=limits.max_chars)
-
-    def _each_alone(
-        self, findings: list[Finding], live: Listing, vocabulary: TagVocabulary, now_ms: int
-    ) -> tuple[list[Features], set[str]]:
-        """What is wrong with each note by itself. One that is gone since the listing, is no note any more or cannot be read is
-        not among the features; the ids are those of notes whose files are new, whatever they say of themselves."""
-        grace_hours = INTERVALS_BEFORE_LATE * self.config.schedule.defrag_interval_hours
-        rules = NoteRules(now_ms, int(grace_hours * HOUR_MS), vocabulary)
-        fresh_after_ms = now_ms - self.config.limits.stale_days * DAY_MS
-        features: list[Features] = []
-        fresh: set[str] = set()
-        for seen, listed in enumerate(live.entries, 1):
-            if seen % _NOTES_A_REPORT == 0:
-                self.progress(f"{seen:,} of {len(live.entries):,} notes examined")
-            note = None
-            with telling(findings, of.UNREADABLE_STORE):
-                note = read_note(str(self.root), listed.path, listed)
-            if note is None:
-                findings += examine_name(listed)
-                continue
-            features.append(features_of(note.stored))
-            if note.mtime_ms > fresh_after_ms:
-                fresh.add(listed.meta.id)
-            findings += examine_note(note, rules)
-        return features, fresh
+        caps = {"max_entries": limits.max_entries, "max_chars": limits.max_chars}
+        findings += note_checks.examine_caps(len(live.entries), chars, **caps)
 
 
 @contextmanager
-def telling(findings: list[Finding], check: Check) -> Generator[None, None, None]:
+def _telling(findings: list[Finding], check: Check, subject: str = "") -> Generator[None, None, None]:
     """An error within is a finding of this kind."""
     try:
         yield
     except Error as error:
+        findings.append(trouble(error, check, subject))
+
+
+def _known(findings: list[Finding], check: Check, result: Result[T, Error], otherwise: T) -> T:
+    """The value; where it is an error, that is a finding of this kind."""
+    try:
+        return unwrap(result)
+    except Error as error:
         findings.append(trouble(error, check))
-
-
-def _printable(finding: Finding) -> Finding:
-    """File names and titles may hold what would not print, or would do more than print, and settings a secret."""
-    sentence = one_line(redact(finding.sentence).text, _SENTENCE_CHARS)
-    return evolve(finding, subject=printable(finding.subject), sentence=sentence)
+        return otherwise
 
 
 # -- files of notes ---------------------------------------------------------------------------------------------------
@@ -292,7 +274,6 @@ def read_copies(root: str, unreadable: Sequence[UnreadableFile], live: Sequence[
 
 
 def check_tiers(tiers: TierList, live: Sequence[Listed]) -> Iterator[Finding]:
-    """Pins that are not hot. An empty list is one that no defrag has made yet."""
     for each in pinned_outside(tiers, live):
         yield of.PINNED_NOT_HOT.found(each.path, "It is pinned and not hot; the next defrag makes it so")
 
@@ -314,7 +295,7 @@ def check_targets(published: Published) -> Iterator[Finding]:
         elif target.error is not None:
             yield of.TARGET_REFUSED.found(target.path, str(target.error).rstrip("."))
         rendered = target.rendered.warnings if target.rendered is not None else ()
-        for warning in dict.fromkeys(chain(target.warnings, rendered)):
+        for warning in dict.fromkeys((*target.warnings, *rendered)):
             yield of.TARGET_WARNING.found(target.path, warning.rstrip("."))
 
 
@@ -323,6 +304,196 @@ def check_places(uses: Iterable[ScopeUse]) -> Iterator[Finding]:
     for each in uses:
         if each.is_gone:
             verb, new = ("merge", quote(each.now)) if each.now else ("rename", "NEW")
-            count = f"{each.notes} note{'' if each.notes == 1 else 's'}"
             act = f"`memory scope {verb} {quote(each.scope)} {new}` gives them to where it is now"
-            yield of.GONE_PLACE.found(each.scope, f"This place is gone, and no session is told its {count}; {act}")
+            words = f"This place is gone, and no session is told its {counted(each.notes, 'note')}; {act}"
+            yield of.GONE_PLACE.found(each.scope, words)
+
+
+# -- the inbox and the runs -------------------------------------------------------------------------------------------
+
+
+def _failed(root: str) -> Iterator[Finding]:
+    """What is in `inbox/.failed/`."""
+    for each in unwrap(failed_entries(root)):
+        subject, reason = f"inbox/.failed/{each.name}", f": {each.reason.rstrip('.')}" if each.reason else ""
+        if each.malformed:
+            words = f"It is no inbox entry{reason}; correct it and move it back, or remove it"
+            yield of.MALFORMED_ENTRY.found(subject, words)
+        else:
+            yield of.GIVEN_UP.found(subject, f"Given up{reason}; `memory consolidate --retry-failed` tries again")
+
+
+def _pending(root: str, names: Sequence[str], walked: Sequence[Found], now_ms: int) -> Iterator[Finding]:
+    """Every pending entry that cannot be understood, and, of the files that were seen, every snapshot that has waited an
+    hour for its entry. While an entry cannot be read it may name any of them (P6)."""
+    named: set[str] = set()
+    is_all_read = True
+    for name in names:
+        subject = f"{INBOX}/{name}"
+        try:
+            entry = pending_in(f"{root}/{subject}")
+        except InboxEntryInvalid as error:
+            words = f"It is no inbox entry: {'; '.join(error.problems)}; the next run moves it aside"
+            yield of.MALFORMED_ENTRY.found(subject, words)
+        except Error as error:
+            is_all_read = False
+            yield trouble(error, of.MALFORMED_ENTRY, subject)
+        else:
+            if entry is not None and isinstance(entry.retrieval, FileSnapshot):
+                named.add(entry.retrieval.path)
+    for each in walked if is_all_read else ():
+        is_snapshot = each.path.startswith(f"{SNAPSHOTS}/") and not each.name.startswith(".")
+        if is_snapshot and each.path not in named and now_ms - each.mtime_ms > HOUR_MS:
+            words = "Its capture never ended, so no run looks at it; `memory capture --file` it again, or remove it"
+            yield of.ORPHAN_SNAPSHOT.found(each.path, words)
+
+
+def false_copies(
+    marks: Iterable[Result[SessionMark, Error]], sessions: Iterable[Result[FoundSession, Error]]
+) -> tuple[SessionMark, ...]:
+    """The marks of copies whose transcript is there while their last record is in none of a session that is no copy. A session
+    that cannot be read is one that may hold it."""
+    copies = {mark.session_id: mark for each in marks if (mark := each.value_or(None)) and mark.agent_name == COPY}
+    if not copies:
+        return ()
+    found = [session for each in sessions if (session := each.value_or(None)) is not None]
+    doubtful = {session.session_id: copies[session.session_id] for session in found if session.session_id in copies}
+    for session in found:
+        if session.session_id in copies or session.path is None:
+            continue
+        try:
+            with open(session.path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
+                held = [id for id, mark in doubtful.items() if text.find(mark.last_record_id.encode()) >= 0]
+        except ValueError:  # it is empty
+            continue
+        except OSError:
+            return ()
+        for id in held:
+            del doubtful[id]
+    return tuple(doubtful.values())
+
+
+def check_last_run(last: LoggedRun | None) -> Iterator[Finding]:
+    """Whether the newest run came to its end."""
+    if last is None:
+        return
+    subject = f"runs/{last.run_id}"
+    if last.problems:
+        yield of.DAMAGED_STATE.found(f"{subject}/report.json", f"It cannot be understood: {'; '.join(last.problems)}")
+    elif last.result != "completed":
+        why = (last.error or last.summary).rstrip(".")
+        yield of.LAST_RUN.found(subject, f"The last run {last.result}{f': {why}' if why else ''}")
+
+
+def check_schedule(
+    schedule: ScheduleConfig, runs: Sequence[LoggedRun], oldest_pending_at_ms: int | None, now_ms: int
+) -> Iterator[Finding]:
+    """Work that has waited for three intervals, and no run in that time. A run that finds nothing to do leaves no trace,
+    so it is the waiting that tells, not the silence. `runs` are newest first, at least all since the last defrag."""
+
+    def is_late(since_ms: int, interval_hours: float) -> bool:
+        return now_ms - since_ms > _INTERVALS_BEFORE_LATE * max(interval_hours, 1 / 6) * HOUR_MS
+
+    ends = [run.started_at_ms if run.ended_at_ms is None else run.ended_at_ms for run in runs]
+    machines = [run.machine for run in runs]
+    waiting = oldest_pending_at_ms
+    last = ends[machines.index("consolidate")] if "consolidate" in machines else None
+    if waiting is not None and is_late(max(waiting, last or 0), schedule.consolidate_interval_hours):
+        looked = f"since {iso_of(last)}" if last else "yet"
+        words = (
+            f"A capture has waited since {iso_of(waiting)}, and no run has looked {looked}; is the schedule running?"
+        )
+        yield of.NOT_CONSOLIDATED.found("inbox", f"{words} `memory consolidate` does it now")
+    defrag = machines.index("defrag") if "defrag" in machines else None
+    changed = [end for run, end in zip(runs[:defrag], ends, strict=False) if run.changed_ids]
+    if changed and is_late(changed[-1], schedule.defrag_interval_hours):
+        before = "no defrag has ever run" if defrag is None else "no defrag has run since"
+        words = f"Notes have come since {iso_of(changed[-1])[:10]}, and {before}; is the schedule running?"
+        severity = Severity.NOTE if defrag is None else Severity.PROBLEM
+        yield of.NOT_DEFRAGGED.found("topics", f"{words} `memory defrag` does it now", severity)
+
+
+def check_spend(spend: Spend, max_calls_per_day: int, now_ms: int) -> Iterator[Finding]:
+    """Whether the day's cap was reached on two days in a row or more, up to today or yesterday."""
+    calls = {each.day: each.calls for each in spend}
+    if max_calls_per_day < 1:
+        return
+    start = now_ms if calls.get(day_of(now_ms), 0) >= max_calls_per_day else now_ms - DAY_MS
+    days = 0
+    while calls.get(day_of(start - days * DAY_MS), 0) >= max_calls_per_day:
+        days += 1
+    if days > 1:
+        words = f"All {max_calls_per_day} calls a day were used on {days} days in a row, so sessions wait; raise it"
+        yield of.SPEND_CAP.found("llm.maxCallsPerDay", words)
+
+
+def check_agent(llm: LlmConfig, environ: Mapping[str, str]) -> None:
+    """An error where the agent command cannot be run."""
+    if not uses_builtin(llm):
+        program = unwrap(choose_command(llm, home_of(environ))).argv[:1]
+        if shutil.which(program[0], path=environ.get("PATH", os.defpath)) is None:
+            raise AgentMissing(shown_command(program))
+
+
+# -- git --------------------------------------------------------------------------------------------------------------
+
+_GIT = ".git"
+_UNFINISHED = {
+    "MERGE_HEAD": "merge",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+}
+_DETACHED = 1
+"""How `git symbolic-ref --quiet` ends where HEAD is on no branch; any other status but 0 is damage."""
+# Asked of a path that is never tracked, so that history and index are read, and fifty thousand files not looked at.
+_STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all", "--", _GIT)
+
+
+def check_repository(root: Path, environ: Mapping[str, str], *, has_notes: bool) -> list[Finding]:
+    """All of it. Nothing is changed, not even the index. No remote is no trouble; nor is no repository where there is
+    nothing yet."""
+    findings: list[Finding] = []
+    with _telling(findings, of.UNREADABLE_STORE):
+        if owed := unwrap(unrecorded_writes(root)):
+            words = f"{counted(owed, 'write')} not recorded by git yet; the next run records them"
+            findings.append(of.GIT_OWED.found("runs/owed.json", words))
+    with _telling(findings, of.GIT_UNUSABLE, _GIT):
+        findings += _repository(root, GitProcess(root, environ), has_notes)
+    return findings
+
+
+def _repository(root: Path, git: GitProcess, has_notes: bool) -> Iterator[Finding]:
+    if not exists(f"{root}/{_GIT}"):
+        if is_directory(str(root)):  # there is something to record
+            git.run("--version")
+        if has_notes:
+            words = "There is no history, although storage.autoCommit is on; the next write begins one"
+            yield of.GIT_ABSENT.found(_GIT, words)
+        return
+    where = GitRepository(git).directory()
+    with as_store_io("look through", str(where)):
+        locks = stale_locks(root, where)
+    for path in locks:
+        yield of.GIT_LOCKED.found(os.path.relpath(path, root), "A git that no longer runs left this lock behind")
+    status = git.run(*_STATUS)
+    unmerged = git.run("ls-files", "-z", "--unmerged") if status.ok else status
+    head = git.run("symbolic-ref", "--quiet", "--short", "HEAD")
+    if not unmerged.ok or head.status > _DETACHED:
+        failed = head if unmerged.ok else unmerged
+        said = one_line(failed.stderr, _SAID_CHARS) or f"status {failed.status}"
+        words = f"Git cannot read the history ({said}); the next run mends it, or moves it aside and begins a new one"
+        yield of.GIT_UNUSABLE.found(_GIT, words)
+        return
+    unfinished = next((what for name, what in _UNFINISHED.items() if exists(f"{where}/{name}")), "")
+    if unfinished:
+        words = f"A {unfinished} was begun and not finished; finish or abort it with git"
+        yield of.GIT_CONFLICTED.found(_GIT, words)
+    # Each file has an entry for each side: `<mode> <object> <stage>`, a tab, the path.
+    for name in dict.fromkeys(each.partition(b"\t")[2] for each in unmerged.stdout.split(b"\0") if each):
+        words = "It is in conflict, and is not recorded until that is resolved with git"
+        yield of.GIT_CONFLICTED.found(os.fsdecode(name), words)
+    if not head.ok and not unfinished:
+        words = "HEAD is on no branch, so what is recorded may be lost; `git switch main`, or another branch"
+        yield of.GIT_DETACHED.found(_GIT, words)

@@ -1,4 +1,4 @@
-"""Everything below the root as `lstat` sees it: what is wrong with files as such, and how that is repaired."""
+"""Everything below the root as `lstat` sees it, and what is wrong with files as such."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import json
 import os
 import re
 import stat
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from attrs import define, field, frozen
+from attrs import frozen
 
 from agent_memory.adapters.disk.durable import TEMPORARY_PREFIX, claim_abandoned, close_quietly
-from agent_memory.adapters.disk.paths import store_io
 from agent_memory.adapters.disk.root_files import read_bytes
 from agent_memory.adapters.store.entry_files import TOPICS
 from agent_memory.domain.doctor import catalogue as of
@@ -68,11 +67,6 @@ class Found:
         """Others than the owner have a right to it."""
         return (self.is_file or self.is_directory) and bool(self.mode & 0o077)
 
-    @property
-    def tight_mode(self) -> int:
-        """What its mode should be."""
-        return 0o700 if self.is_directory else 0o600
-
 
 def walk(root: str) -> Iterator[Found | OSError]:
     """The root and all below it, but what is git's business; directories before what is in them, by name. An error where
@@ -121,9 +115,6 @@ def unwritten(root: str, found: Found, now_ms: int) -> Generator[bool, None, Non
             close_quietly(descriptor)
 
 
-# -- checks -----------------------------------------------------------------------------------------------------------
-
-
 def check_files(root: str, walked: Sequence[Found], now_ms: int) -> Iterator[Finding]:
     """Owners, modes, litter, what is no file, and copies that synchronising programs made."""
     # Behind a closed root nobody gets at a file that is open: that is worth a remark.
@@ -131,11 +122,11 @@ def check_files(root: str, walked: Sequence[Found], now_ms: int) -> Iterator[Fin
     for each in walked:
         subject = each.path or "."
         if each.owner != os.getuid():
-            yield of.FOREIGN_OWNER.found(
-                subject, f"It belongs to the user with the id {each.owner}; `chown` gives it back"
-            )
+            words = f"It belongs to the user with the id {each.owner}; `chown` gives it back"
+            yield of.FOREIGN_OWNER.found(subject, words)
         elif each.is_loose:
-            words = f"Its mode is {stat.S_IMODE(each.mode):04o}, it should be {each.tight_mode:04o}"
+            mode = "0700" if each.is_directory else "0600"
+            words = f"Its mode is {stat.S_IMODE(each.mode):04o}, it should be {mode}"
             yield of.LOOSE_PERMISSIONS.found(subject, words, None if is_open else Severity.NOTE)
         if each.is_temporary:
             with unwritten(root, each, now_ms) as is_free:
@@ -146,9 +137,8 @@ def check_files(root: str, walked: Sequence[Found], now_ms: int) -> Iterator[Fin
         elif not (each.is_file or each.is_directory):
             yield of.ODD_FILE.found(subject, "It is neither file nor directory, and nothing in the store follows it")
         elif is_sync_conflict(each.name):
-            yield of.SYNC_CONFLICT_FILE.found(
-                subject, "Two machines wrote the same file at once; keep one of both, and remove this name"
-            )
+            words = "Two machines wrote the same file at once; keep one of both, and remove this name"
+            yield of.SYNC_CONFLICT_FILE.found(subject, words)
 
 
 def check_state(root: str, walked: Sequence[Found]) -> Iterator[Finding]:
@@ -157,86 +147,20 @@ def check_state(root: str, walked: Sequence[Found]) -> Iterator[Finding]:
         if not _STATE.fullmatch(each.path) or each.path in _READ_ELSEWHERE:
             continue
         is_mark = each.path.startswith("state/sessions/")
-        if problem := _problem_in(root, each.path, is_mark=is_mark):
-            yield of.DAMAGED_STATE.found(
-                each.path,
-                f"Its session cannot go on: {problem}; move the file away to consolidate that session from its beginning"
-                if is_mark
-                else f"{problem}; restore it from git or a backup, or move it away",
-            )
-
-
-def _problem_in(root: str, path: str, *, is_mark: bool) -> str | None:
-    try:
-        data = read_bytes(root, path, _MAX_BYTES)
-        if data is not None and is_mark:
-            SESSION_MARK.parse(data, path)
-        elif data is not None:
-            json.loads(data)
-    except PathRefused as error:
-        return error.reason
-    except StateCorrupt as error:
-        return "; ".join(error.problems)
-    except Error as error:
-        return str(error).rstrip(".")
-    except (ValueError, RecursionError):
-        return "It is not JSON"
-    return None
-
-
-# -- repairs ----------------------------------------------------------------------------------------------------------
-
-
-@define
-class RepairLog:
-    """What became of the repairs so far."""
-
-    did: list[str] = field(factory=list[str])
-    failed: list[str] = field(factory=list[str])
-    touched: list[str] = field(factory=list[str])
-    """Paths that were written or removed and that git is to be told of, relative to the root."""
-
-    @contextmanager
-    def tolerating(self) -> Generator[None, None, None]:
-        """What goes wrong within is told, and stops nothing else."""
         try:
-            yield
-        except Error as error:
-            self.failed.append(str(error))
-
-
-def repair_files(root: str, found: Iterable[Found], now_ms: int, log: RepairLog) -> None:
-    """Remove litter, and close what is open to others; a file that goes away meanwhile is no failure."""
-    closed = 0
-    for each in found:
-        path = f"{root}/{each.path}" if each.path else root
-        act = "remove" if each.is_temporary else "close"
-        try:
-            if each.is_temporary:
-                with unwritten(root, each, now_ms) as is_free:
-                    if is_free:
-                        os.unlink(path)
-                        log.did.append(f"{each.path}, a temporary file, is removed")
-            elif each.is_loose and each.owner == os.getuid():
-                _close(path, each.tight_mode)
-                closed += 1
-        except FileNotFoundError:
+            data = read_bytes(root, each.path, _MAX_BYTES)
+            if data is not None:
+                SESSION_MARK.parse(data, each.path) if is_mark else json.loads(data)
             continue
-        except OSError as error:
-            log.failed.append(str(store_io(error, act, path)))
-    if closed:
-        things = "file or directory is" if closed == 1 else "files and directories are"
-        log.did.append(f"{closed} {things} closed to others")
-
-
-def _close(path: str, mode: int) -> None:
-    """Set the mode of the file itself, whatever a link of that name would lead to by now."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except PermissionError:  # it is closed to its owner too, and `is_loose` has seen that it is no link
-        os.chmod(path, mode)
-        return
-    try:
-        os.fchmod(descriptor, mode)
-    finally:
-        close_quietly(descriptor)
+        except PathRefused as error:
+            problem = error.reason
+        except StateCorrupt as error:
+            problem = "; ".join(error.problems)
+        except Error as error:
+            problem = str(error).rstrip(".")
+        except (ValueError, RecursionError):
+            problem = "It is not JSON"
+        words = f"{problem}; restore it from git or a backup, or move it away"
+        if is_mark:
+            words = f"Its session cannot go on: {problem}; move it away to consolidate that session from its beginning"
+        yield of.DAMAGED_STATE.found(each.path, words)

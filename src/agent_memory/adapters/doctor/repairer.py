@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import reduce
 from itertools import chain, count
 
-from attrs import frozen
+from attrs import define, field, frozen
 from returns.result import Result
 
-from agent_memory.adapters.disk.paths import FileImage, exists, is_directory
+from agent_memory.adapters.disk.durable import close_quietly
+from agent_memory.adapters.disk.paths import FileImage, as_store_io, exists, is_directory, store_io
 from agent_memory.adapters.disk.root import home_of, local_state_directory
 from agent_memory.adapters.disk.root_files import names_below
 from agent_memory.adapters.doctor.doctor import Doctor, pinned_outside, read_copies, read_notes
-from agent_memory.adapters.doctor.files import Found, RepairLog, repair_files, walk
-from agent_memory.adapters.doctor.repository import free_repository, restore_head
+from agent_memory.adapters.doctor.files import Found, unwritten, walk
 from agent_memory.adapters.git.git_process import GitProcess
+from agent_memory.adapters.git.git_repository import GitRepository, remove_stale_locks, stale_locks
 from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
 from agent_memory.adapters.records.health_files import unrecorded_writes
-from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, TOPICS, read_image, understand
+from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, TOPICS, entry_or_none, read_image, understand
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.change import Receipt, Retire
 from agent_memory.domain.defragging.tidied import expired_archivings
 from agent_memory.domain.doctor.catalogue import Repair
-from agent_memory.domain.doctor.note_checks import NoteRepair, Rewrite, Shelve, plan_repairs
+from agent_memory.domain.doctor.note_checks import NoteRepair, Shelve, plan_repairs
 from agent_memory.domain.entry import Listing, MemoryEntry
 from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.recording.file_change import FileChange, FileState
@@ -32,9 +35,29 @@ from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tiering.standing import without
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import EntryChanged, EntryInvalid, EntryUnreadable, Error
+from agent_memory.formats.frontmatter import split_note
 from agent_memory.formats.note import HEADLESS, render_note, with_normal_tags
+from agent_memory.formats.yaml_scalars import NotReadable
 from agent_memory.ports import Locks, Recorder, Store
 from agent_memory.results import as_result, unwrap
+
+
+@define
+class RepairLog:
+    """What became of the repairs so far."""
+
+    did: list[str] = field(factory=list[str])
+    failed: list[str] = field(factory=list[str])
+    touched: list[str] = field(factory=list[str])
+    """Paths that were written or removed and that git is to be told of, relative to the root."""
+
+    @contextmanager
+    def tolerating(self) -> Generator[None, None, None]:
+        """What goes wrong within is told, and stops nothing else."""
+        try:
+            yield
+        except Error as error:
+            self.failed.append(str(error))
 
 
 @frozen
@@ -52,45 +75,53 @@ class Repairer:
     def repair(self) -> Repair:
         """What was done, and how the store is afterwards. `Busy` while a run is at work."""
         log = RepairLog()
-        root, store = str(self.doctor.root), self.doctor.store
+        repairs = (
+            self._finish_write,
+            self._free_repository,
+            lambda _: unwrap(self.finish_runs()),
+            self._adopt,
+            self._restore_heads,
+            self._repair_notes,
+            self._archive_expired,
+            self._repair_pins,
+            self._forget_copies,
+            self._repair_files,
+            self._record,
+            self._publish,
+        )
         with self.locks.run() as held:
             unwrap(held)
-            has_root = False
             with log.tolerating():
-                has_root = is_directory(root)
-            if has_root:
-                with log.tolerating():  # whoever changes nothing still finishes, or undoes, what a crash left half done
-                    was_cut_short = exists(f"{root}/{JOURNAL}")
-                    unwrap(store.apply(()))
-                    if was_cut_short:
-                        log.did.append("a change that was cut short is undone, or finished")
-                free_repository(self._git, self.locks, log)
-                with log.tolerating():
-                    unwrap(self.finish_runs())
-                with log.tolerating():
-                    self._adopt(log)
-                self._restore_heads(log)
-                with log.tolerating():
-                    self._repair_notes(log)
-                with log.tolerating():
-                    receipt = unwrap(archive_expired(store, self.locks, self.doctor.clock.now_ms()))
-                    log.did += [f"{each.touched[0]} has expired, and is in the archive now" for each in receipt.applied]
-                    log.touched += receipt.touched
-                with log.tolerating():
-                    self._repair_pins(log)
-                self._forget_copies(log)
-                self._repair_files(log)
-                with log.tolerating():
-                    self._record(log)
-                with log.tolerating():
-                    published = unwrap(self.publish())
-                    written = [each.path for each in published.targets if each.outcome == "written"]
-                    log.did += [f"{path} is up to date now" for path in written]
+                if is_directory(str(self.doctor.root)):
+                    for repair in repairs:
+                        with log.tolerating():
+                            repair(log)
             return Repair(tuple(log.did), tuple(log.failed), self.doctor.examine())
 
     @property
     def _git(self) -> GitProcess:
         return GitProcess(self.doctor.root, self.doctor.environ)
+
+    def _finish_write(self, log: RepairLog) -> None:
+        was_cut_short = exists(f"{self.doctor.root}/{JOURNAL}")
+        unwrap(self.doctor.store.apply(()))  # whoever changes nothing still finishes, or undoes, what is half done
+        if was_cut_short:
+            log.did.append("a change that was cut short is undone, or finished")
+
+    def _free_repository(self, log: RepairLog) -> None:
+        """Remove the locks that no git works behind."""
+        git = self._git
+        try:
+            directory = GitRepository(git).directory()
+        except Error:
+            return  # the examination tells
+        with as_store_io("look through", str(directory)):
+            if stale := stale_locks(git.root, directory):
+                with self.locks.write() as held:
+                    unwrap(held)
+                    if remove_stale_locks(git.root, directory):
+                        names = (os.path.relpath(path, git.root) for path in stale)
+                        log.did += [f"{name}, a lock that no git worked behind, is removed" for name in names]
 
     def _adopt(self, log: RepairLog) -> None:
         """What a person changed is recorded as theirs before anything is repaired, and what git missed with it."""
@@ -117,16 +148,24 @@ class Repairer:
         root = str(self.doctor.root)
         live, archive = unwrap(self.doctor.store.list()), unwrap(self.doctor.store.list(archived=True))
         notes = chain(read_copies(root, live.unreadable, live.entries), read_notes(root, live.entries))
+        # Every id that is given, also those of files that cannot be read; not those that files without one would get.
+        stated = Listing(tuple(each for each in live.entries if not each.provisional_id))
+        named = (id_in_name(each.path.rpartition("/")[2]) for each in (*live.unreadable, *archive.unreadable))
         repairs = plan_repairs(
             # A file in which a merge is unresolved is not written again: something would be lost.
             (note for note in notes if not note.stored.listed.conflicted),
             {each.path: each for each in live.entries},
-            _ids_of(live, archive),
+            taken_ids(stated, archive) | {id.casefold() for id in named if id is not None},
             names_below(root, TOPICS),
         )
         for start in range(0, len(repairs), _A_BATCH):
             with log.tolerating():
                 repair_notes(root, self.locks, log, repairs[start : start + _A_BATCH])
+
+    def _archive_expired(self, log: RepairLog) -> None:
+        receipt = unwrap(archive_expired(self.doctor.store, self.locks, self.doctor.clock.now_ms()))
+        log.did += [f"{each.touched[0]} has expired, and is in the archive now" for each in receipt.applied]
+        log.touched += receipt.touched
 
     def _repair_pins(self, log: RepairLog) -> None:
         store = self.doctor.store
@@ -136,13 +175,12 @@ class Repairer:
                 tiers, live = unwrap(store.tiers()), unwrap(store.list()).entries
             except Error:
                 return  # the examination tells
-            if not (pinned := pinned_outside(tiers, live)):
-                return
-            ids = tuple(each.meta.id for each in pinned)
-            warm = tuple(id for id in tiers.warm if id not in ids)
-            unwrap(store.apply((), tiers=TierList((*tiers.hot, *ids), warm)))
-            log.did += [f"{each.path} is hot now, since it is pinned" for each in pinned]
-            log.touched.append(TIERS_FILE)
+            if pinned := pinned_outside(tiers, live):
+                ids = tuple(each.meta.id for each in pinned)
+                warm = tuple(id for id in tiers.warm if id not in ids)
+                unwrap(store.apply((), tiers=TierList((*tiers.hot, *ids), warm)))
+                log.did += [f"{each.path} is hot now, since it is pinned" for each in pinned]
+                log.touched.append(TIERS_FILE)
 
     def _forget_copies(self, log: RepairLog) -> None:
         for mark in self.doctor.false_copies():
@@ -151,13 +189,32 @@ class Repairer:
                 log.did.append(f"{mark.harness} {mark.session_id} is no copy: `memory backfill` reads it")
 
     def _repair_files(self, log: RepairLog) -> None:
-        root, home = str(self.doctor.root), home_of(self.doctor.environ)
+        """Remove litter, and close what is open to others; a file that goes away meanwhile is no failure."""
+        root, home, now_ms = str(self.doctor.root), home_of(self.doctor.environ), self.doctor.clock.now_ms()
         beside = [] if home is None else [local_state_directory(home)]
+        closed = 0
         for directory in (root, f"{root}/.git/info", *beside):
-            found = [each for each in walk(directory) if isinstance(each, Found)]
-            # Beside the notes only what we write ourselves is ours to tidy.
-            ours = found if directory == root else [each for each in found if each.is_temporary]
-            repair_files(directory, ours, self.doctor.clock.now_ms(), log)
+            for each in walk(directory):
+                # Beside the notes only what we write ourselves is ours to tidy.
+                if not isinstance(each, Found) or not (each.is_temporary or directory == root):
+                    continue
+                path = f"{directory}/{each.path}" if each.path else directory
+                try:
+                    if each.is_temporary:
+                        with unwritten(directory, each, now_ms) as is_free:
+                            if is_free:
+                                os.unlink(path)
+                                log.did.append(f"{each.path}, a temporary file, is removed")
+                    elif each.is_loose and each.owner == os.getuid():
+                        _close(path, 0o700 if each.is_directory else 0o600)
+                        closed += 1
+                except FileNotFoundError:
+                    continue
+                except OSError as error:
+                    log.failed.append(str(store_io(error, "remove" if each.is_temporary else "close", path)))
+        if closed:
+            things = "file or directory is" if closed == 1 else "files and directories are"
+            log.did.append(f"{closed} {things} closed to others")
 
     def _record(self, log: RepairLog) -> None:
         paths = tuple(dict.fromkeys(log.touched))
@@ -169,12 +226,22 @@ class Repairer:
             unwrap(held)
             unwrap(self.recorder.record(paths, f"doctor: {files}", "\n".join(log.did)))
 
+    def _publish(self, log: RepairLog) -> None:
+        written = (each.path for each in unwrap(self.publish()).targets if each.outcome == "written")
+        log.did += [f"{path} is up to date now" for path in written]
 
-def _ids_of(live: Listing, archive: Listing) -> frozenset[str]:
-    """Every id that is given, also those of files that cannot be read; not those that files without one would get."""
-    stated = Listing(tuple(each for each in live.entries if not each.provisional_id))
-    named = (id_in_name(each.path.rpartition("/")[2]) for each in (*live.unreadable, *archive.unreadable))
-    return taken_ids(stated, archive) | {id.casefold() for id in named if id is not None}
+
+def _close(path: str, mode: int) -> None:
+    """Set the mode of the file itself, whatever a link of that name would lead to by now."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except PermissionError:  # it is closed to its owner too, and `is_loose` has seen that it is no link
+        os.chmod(path, mode)
+        return
+    try:
+        os.fchmod(descriptor, mode)
+    finally:
+        close_quietly(descriptor)
 
 
 @as_result
@@ -232,39 +299,61 @@ def repair_notes(root: str, locks: Locks, log: RepairLog, repairs: Sequence[Note
 
 def _changes(root: str, repair: NoteRepair, planned: Mapping[str, FileState]) -> tuple[FileChange, ...]:
     """What the repair changes; `planned` is what those before it in the batch write."""
-    image = read_image(root, repair.note.path)
-    if image is None or image.data != repair.note.text.encode():
-        raise EntryChanged(repair.note.stored.meta.id)
+    note, stored = repair.note, repair.note.stored
+    image = read_image(root, note.path)
+    if image is None or image.data != note.text.encode():
+        raise EntryChanged(stored.meta.id)
     before = FileState(image.data, image.mtime_ns)
-    if isinstance(repair, Rewrite):
-        return _rewritten(repair, before)
-    return _shelved(root, repair, before, planned)
-
-
-def _rewritten(repair: Rewrite, before: FileState) -> tuple[FileChange, ...]:
-    """The file has to be read back as the same note, but for what was repaired; else it must not be written so."""
-    note, path = repair.note, f"{TOPICS}/{repair.name}"
-    data = with_normal_tags(render_note(MemoryEntry(repair.meta, note.stored.body), note.text)).encode()
+    gone = FileChange(note.path, before, None)
+    if isinstance(repair, Shelve):
+        for ms in count(max(stored.meta.updated_at_ms, 0)):
+            path = f"{ARCHIVE}/{stored.meta.id}/{ms}.md"
+            there: FileState | FileImage | None = planned.get(path) or read_image(root, path)
+            if there is None or there.data == before.data:
+                return (gone,) if there is not None else (FileChange(path, None, before), gone)
+        raise AssertionError("milliseconds do not end")
+    # The file has to be read back as the same note, but for what was repaired; else it must not be written so.
+    path = f"{TOPICS}/{repair.name}"
+    data = with_normal_tags(render_note(MemoryEntry(repair.meta, stored.body), note.text)).encode()
     try:
-        stored = understand(path, data, 0)
+        read = understand(path, data, 0)
     except EntryUnreadable as invalid:
         raise EntryInvalid(invalid.problems) from None
-    if stored.body.strip("\n") != note.stored.body.strip("\n") or stored.meta.id != repair.meta.id:
+    if read.body.strip("\n") != stored.body.strip("\n") or read.meta.id != repair.meta.id:
         raise EntryInvalid(("it would not be read as the same note",))
     after = FileState(data)
-    if path == note.path:
-        return (FileChange(path, before, after),)
-    return (FileChange(path, None, after), FileChange(note.path, before, None))
+    return (FileChange(path, before, after),) if path == note.path else (FileChange(path, None, after), gone)
 
 
-def _shelved(root: str, repair: Shelve, before: FileState, planned: Mapping[str, FileState]) -> tuple[FileChange, ...]:
-    meta = repair.note.stored.meta
-    gone = FileChange(repair.note.path, before, None)
-    for ms in count(max(meta.updated_at_ms, 0)):
-        path = f"{ARCHIVE}/{meta.id}/{ms}.md"
-        there: FileState | FileImage | None = planned.get(path) or read_image(root, path)
-        if there is None:
-            return (FileChange(path, None, before), gone)
-        if there.data == before.data:
-            return (gone,)
-    raise AssertionError("milliseconds do not end")
+# -- frontmatter that was lost ----------------------------------------------------------------------------------------
+
+_LOOKED_BACK = 20
+"""Commits of one file. The newest but one has the frontmatter, unless the loss went unnoticed through many edits."""
+
+
+def restore_head(git: GitProcess, path: str) -> bool:
+    """Whether the note (its path below the root) has its last recorded frontmatter again; the write lock is held."""
+    image = read_image(str(git.root), path)
+    block = None if image is None else _last_block(git, path)
+    if image is None or block is None:
+        return False
+    text = image.data.decode("utf-8", "replace")
+    # The text below the whole frontmatter: the lines of it that the text still begins with are not doubled.
+    lines = [*block.splitlines(keepends=True), "---\n"]
+    tails = ("".join(lines[at:]) for at in range(len(lines)))
+    left = next((tail for tail in tails if text.startswith(tail)), "")
+    data = f"---\n{block}---\n{text[len(left) :] if left else chr(10) + text}".encode()
+    if entry_or_none(path, data, image.mtime_ns) is None:
+        return False
+    transactions = Transactions(str(git.root))
+    transactions.recover()
+    return transactions.commit((FileChange(path, FileState(image.data, image.mtime_ns), FileState(data)),))
+
+
+def _last_block(git: GitProcess, path: str) -> str | None:
+    for commit in git.run("log", f"--max-count={_LOOKED_BACK}", "--format=%H", "--", path).stdout.decode().split():
+        text = git.run("show", f"{commit}:{path}").stdout.decode("utf-8", "replace")
+        with suppress(NotReadable):
+            if (block := split_note(text).block) is not None:
+                return block
+    return None

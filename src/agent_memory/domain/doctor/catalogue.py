@@ -168,9 +168,9 @@ def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(known, key=lambda each: (codes.index(each.code), severities.index(each.severity))))
 
 
-def trouble(error: Error, check: Check) -> Finding:
-    """The finding of this kind that tells of the error."""
-    return check.found(getattr(error, "path", "") or "store", str(error).rstrip("."))
+def trouble(error: Error, check: Check, subject: str = "") -> Finding:
+    """The finding of this kind that tells of the error, by itself of the path that it names."""
+    return check.found(subject or getattr(error, "path", "") or "store", str(error).rstrip("."))
 
 
 # -- secrets ----------------------------------------------------------------------------------------------------------

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from attrs import evolve, frozen
 
 from agent_memory.domain.doctor import catalogue as of
-from agent_memory.domain.doctor.catalogue import Check, Finding, Severity
+from agent_memory.domain.doctor.catalogue import Finding, Severity
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.findings import Analysis, Finding as AnalysisFinding, FindingKind
+from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.instants import has_passed, iso_of
 from agent_memory.domain.plan import max_changes
 from agent_memory.domain.redaction import redact
+from agent_memory.domain.run_log import counted
 from agent_memory.domain.tagging import VOCABULARY_FILE, Standing, TagUse, TagVocabulary, alike, survey_tags, tag_counts
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, folded_name, is_safe_name
 from agent_memory.domain.text.ids import mint_id
@@ -60,67 +61,40 @@ class NoteRules:
 
 def examine_note(file: NoteFile, rules: NoteRules) -> Iterator[Finding]:
     """Everything about this one file. Of its text only kinds are told, never what it says."""
-    note = file.stored.listed
+    note, meta = file.stored.listed, file.stored.meta
     if note.provisional_id:
-        yield of.MISSING_ID.found(note.path, f"It has no id yet: until it has one, links to {note.meta.id} may break")
+        yield of.MISSING_ID.found(note.path, f"It has no id yet: until it has one, links to {meta.id} may break")
     if not file.stored.body.strip():
-        yield of.EMPTY_NOTE.found(
-            note.path, "It says nothing: `git log` on it has what it said before, or `memory archive` puts it away"
-        )
+        words = "It says nothing: `git log` on it has what it said before, or `memory archive` puts it away"
+        yield of.EMPTY_NOTE.found(note.path, words)
     if note.conflicted:
-        yield of.MERGE_CONFLICT.found(
-            note.path, "It holds unresolved merge-conflict markers, and no run touches it; edit it"
-        )
+        words = "It holds unresolved merge-conflict markers, and no run touches it; edit it"
+        yield of.MERGE_CONFLICT.found(note.path, words)
     yield from examine_name(note)
-    yield from _tags(file, rules.vocabulary)
-    yield from _times(note, rules)
-    yield from _what_it_says(file)
-
-
-def _tags(file: NoteFile, vocabulary: TagVocabulary) -> Iterator[Finding]:
-    note = file.stored.listed
     if odd := [tag for tag in file.written_tags if normal_tag(tag) != tag]:
-        meant = ", ".join(normal_tags(odd)) or "none"
         quoted = ", ".join(f"'{tag}'" for tag in odd)
-        yield of.TAG_FORM.found(note.path, f"{quoted} read as {meant}")
-    for tag in note.meta.tags:
-        if now := vocabulary.renamed.get(tag):
-            yield of.TAG_UNKNOWN.found(
-                note.path, f"'{tag}' is called '{now}' now; `memory tags rename {tag} {now}` writes that"
-            )
-
-
-def _times(note: Listed, rules: NoteRules) -> Iterator[Finding]:
-    meta = note.meta
+        yield of.TAG_FORM.found(note.path, f"{quoted} read as {', '.join(normal_tags(odd)) or 'none'}")
+    for tag in meta.tags:
+        if now := rules.vocabulary.renamed.get(tag):
+            words = f"'{tag}' is called '{now}' now; `memory tags rename {tag} {now}` writes that"
+            yield of.TAG_UNKNOWN.found(note.path, words)
     if has_passed(meta.expires_at_ms, rules.now_ms):
         overdue = meta.expires_at_ms + rules.expired_grace_ms <= rules.now_ms
-        yield of.EXPIRED.found(
-            note.path,
-            f"It expired on {iso_of(meta.expires_at_ms)[:10]}; `memory defrag` archives it",
-            Severity.PROBLEM if overdue else None,
-        )
-
-
-def _what_it_says(note: NoteFile) -> Iterator[Finding]:
-    meta = note.stored.meta
+        words = f"It expired on {iso_of(meta.expires_at_ms)[:10]}; `memory defrag` archives it"
+        yield of.EXPIRED.found(note.path, words, Severity.PROBLEM if overdue else None)
     if meta.sensitivity is Sensitivity.SECRET:
         if meta.pinned or meta.promoted_by is not None:
-            which = "pinned" if meta.pinned else "promoted"
-            yield of.SECRET_IN_FRONT.found(
-                note.path, f"It is secret and {which}, which no note can be; unpin or edit it"
+            words = (
+                f"It is secret and {'pinned' if meta.pinned else 'promoted'}, which no note can be; unpin or edit it"
             )
-    elif secrets := redact(note.text).found:
+            yield of.SECRET_IN_FRONT.found(note.path, words)
+    elif secrets := redact(file.text).found:
         kinds = ", ".join(name for name, _ in secrets)
-        yield of.SECRET.found(
-            note.path, f"It seems to hold a secret ({kinds}), so git leaves it out; remove it, and change the secret"
-        )
-    if hidden := clean_text(note.text.removeprefix("\ufeff")).removed:
-        harmless = HARMLESS_HIDDEN.issuperset(hidden)
-        yield of.HIDDEN_TEXT.found(
-            note.path,
-            f"It holds what a reader does not see and a model does: {', '.join(hidden)}",
-            Severity.NOTE if harmless else None,
-        )
+        words = f"It seems to hold a secret ({kinds}), so git leaves it out; remove it, and change the secret"
+        yield of.SECRET.found(note.path, words)
+    if hidden := clean_text(file.text.removeprefix("\ufeff")).removed:
+        words = f"It holds what a reader does not see and a model does: {', '.join(hidden)}"
+        yield of.HIDDEN_TEXT.found(note.path, words, Severity.NOTE if HARMLESS_HIDDEN.issuperset(hidden) else None)
 
 
 def examine_tags(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> Iterator[Finding]:
@@ -130,28 +104,22 @@ def examine_tags(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> I
     near = alike(counts)
     told = [tag for tag in (counts if vocabulary.accepted else near) if counts[tag]]
     uses = {use.tag: use for use in survey_tags(told, counts, near, vocabulary)}
-    for use in uses.values():
-        better = next((uses[tag] for tag in use.like if tag in uses), None)
-        if better is not None and _rank(better) < _rank(use) and use.standing is not Standing.ACCEPTED:
+
+    def rank(use: TagUse) -> tuple[bool, int, str]:
+        return (use.standing is not Standing.ACCEPTED, -use.notes, use.tag)
+
+    for tag, use in uses.items():
+        better = next((uses[other] for other in use.like if other in uses), None)
+        where = f"It is in {counted(use.notes, 'note')}, and"
+        if better is not None and rank(better) < rank(use) and use.standing is not Standing.ACCEPTED:
             yield of.TAG_ALIKE.found(
-                use.tag,
-                f"It is in {_notes(use)}, and looks like {better.tag}, in {_notes(better)}; `memory tags rename {use.tag} "
+                tag,
+                f"{where} looks like {better.tag}, in {counted(better.notes, 'note')}; `memory tags rename {tag} "
                 f"{better.tag}` makes them one, `memory tags accept` keeps both",
             )
-        elif use.standing is Standing.PROPOSED and use.tag not in vocabulary.renamed:
-            yield of.TAG_UNKNOWN.found(
-                use.tag,
-                f"It is in {_notes(use)}, and is not a tag of {VOCABULARY_FILE}; `memory tags accept {use.tag}` or "
-                f"`memory tags rename {use.tag} OTHER` settles it",
-            )
-
-
-def _rank(use: TagUse) -> tuple[bool, int, str]:
-    return (use.standing is not Standing.ACCEPTED, -use.notes, use.tag)
-
-
-def _notes(use: TagUse) -> str:
-    return f"{use.notes} note{'' if use.notes == 1 else 's'}"
+        elif use.standing is Standing.PROPOSED and tag not in vocabulary.renamed:
+            how = f"`memory tags accept {tag}` or `memory tags rename {tag} OTHER` settles it"
+            yield of.TAG_UNKNOWN.found(tag, f"{where} is not a tag of {VOCABULARY_FILE}; {how}")
 
 
 # -- names of files ---------------------------------------------------------------------------------------------------
@@ -178,9 +146,8 @@ def examine_copies(copies: Iterable[NoteFile]) -> Iterator[Finding]:
     """Files that bear the id of another one."""
     for note in copies:
         check = of.SYNC_CONFLICT if looks_copied(note.name) else of.DUPLICATE_ID
-        yield check.found(
-            note.path, f"It has the id {note.stored.meta.id}, as has {note.copy_of}, and so it is not seen as a note"
-        )
+        words = f"It has the id {note.stored.meta.id}, as has {note.copy_of}, and so it is not seen as a note"
+        yield check.found(note.path, words)
 
 
 def examine_clashes(paths: Sequence[str]) -> Iterator[Finding]:
@@ -189,9 +156,8 @@ def examine_clashes(paths: Sequence[str]) -> Iterator[Finding]:
     for path in paths:
         name = folded_name(path)
         if first.setdefault(name, path) != path:
-            yield of.NAME_CLASH.found(
-                path, f"On many disks its name is the same as that of {first[name]}, and one would be lost"
-            )
+            words = f"On many disks its name is the same as that of {first[name]}, and one would be lost"
+            yield of.NAME_CLASH.found(path, words)
 
 
 def examine_name(listed: Listed) -> Iterator[Finding]:
@@ -227,35 +193,20 @@ def examine_aliases(live: Sequence[Listed]) -> Iterator[Finding]:
         yield of.ALIAS_CLASH.found(path, f"Its alias {shared[0]}{more} to {first} too; take it out of one of them")
 
 
-_CHECKS: Mapping[FindingKind, Check] = {
-    FindingKind.CONTRADICTION: of.CONTRADICTION,
-    FindingKind.DUPLICATE: of.DUPLICATE,
-    FindingKind.NEAR_DUPLICATE: of.NEAR_DUPLICATE,
-    FindingKind.OVERLAP: of.OVERLAP,
-    FindingKind.SURPLUS: of.SURPLUS,
-    FindingKind.OVERSIZED: of.OVERSIZED,
-    FindingKind.FRAGMENTED: of.FRAGMENTED,
-    FindingKind.DANGLING_LINK: of.UNRESOLVED_LINK,
-    FindingKind.ORPHAN: of.ORPHAN,
-    FindingKind.STALE: of.STALE,
-}
-"""Expired entries are not among them: how bad that is depends on how long a defrag is overdue (`note_checks`)."""
+_CHECKS = {**{check.code: check for check in of.CATALOGUE}, FindingKind.DANGLING_LINK: of.UNRESOLVED_LINK}
 
 
 def examine_analysis(analysis: Analysis, paths: Mapping[str, str]) -> Iterator[Finding]:
     """One finding a finding, worst first. `paths` are those of the live entries, by id."""
     for finding in analysis.findings:
-        if check := _CHECKS.get(finding.kind):
+        # How bad it is that an entry has expired depends on how long a defrag is overdue (`examine_note`).
+        if (check := _CHECKS.get(finding.kind)) and finding.kind is not FindingKind.EXPIRED:
             path = paths.get(finding.ids[0]) if finding.ids else None
-            yield check.found(path or " ".join(finding.ids), _sentence(finding))
-
-
-def _sentence(finding: AnalysisFinding) -> str:
-    reason = finding.reason.rstrip(".")
-    others = [id for id in finding.ids[1:] if id not in reason]
-    with_whom = f" (with {', '.join(others)})" if others else ""
-    begins_with_id = reason.startswith("id__")
-    return f"{reason if begins_with_id else reason[:1].upper() + reason[1:]}{with_whom}"
+            reason = finding.reason.rstrip(".")
+            others = [id for id in finding.ids[1:] if id not in reason]
+            with_whom = f" (with {', '.join(others)})" if others else ""
+            told = reason if reason.startswith("id__") else reason[:1].upper() + reason[1:]
+            yield check.found(path or " ".join(finding.ids), f"{told}{with_whom}")
 
 
 def examine_caps(entries: int, chars: int, *, max_entries: int | None, max_chars: int | None) -> Iterator[Finding]:
@@ -264,9 +215,8 @@ def examine_caps(entries: int, chars: int, *, max_entries: int | None, max_chars
     if max_entries is not None and entries > max_entries:
         yield of.SURPLUS.found("limits.maxEntries", f"There are {entries:,} live notes, {max_entries:,} at most; {how}")
     if max_chars is not None and chars > max_chars:
-        yield of.SURPLUS.found(
-            "limits.maxChars", f"The live notes have {chars:,} characters, {max_chars:,} at most; {how}"
-        )
+        words = f"The live notes have {chars:,} characters, {max_chars:,} at most; {how}"
+        yield of.SURPLUS.found("limits.maxChars", words)
 
 
 # -- repairs: nothing is ever deleted ---------------------------------------------------------------------------------
