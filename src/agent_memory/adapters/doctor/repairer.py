@@ -78,7 +78,7 @@ class Repairer:
         repairs = (
             self._finish_write,
             self._free_repository,
-            lambda _: unwrap(self.finish_runs()),
+            self._finish_runs,
             self._adopt,
             self._restore_heads,
             self._repair_notes,
@@ -107,6 +107,9 @@ class Repairer:
         unwrap(self.doctor.store.apply(()))  # whoever changes nothing still finishes, or undoes, what is half done
         if was_cut_short:
             log.did.append("a change that was cut short is undone, or finished")
+
+    def _finish_runs(self, _: RepairLog) -> None:
+        unwrap(self.finish_runs())
 
     def _free_repository(self, log: RepairLog) -> None:
         """Remove the locks that no git works behind."""
