@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import DaySpend
-from agent_memory.domain.forgetting import EntryTombstone, SessionKey, SessionTombstone, StateTombstone, TraceWords
+from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, StateTombstone
 from agent_memory.domain.history import SessionMark, TranscriptEnd
 from agent_memory.domain.run_log import Undoing, UndoneMark
 from agent_memory.domain.tagging import TagVocabulary
@@ -28,23 +28,21 @@ from agent_memory.formats.bookkeeping_json import (
     TOMBSTONE,
     UNDOING,
     UNDONE,
+    ForgettingAtWork,
     SyncAtWork,
     Tombstone,
     Undone,
-    forgetting_at_work,
 )
 from agent_memory.results import as_result
 
 NOON_MS = 1_772_409_600_123
 ONE, OTHER = "a" * 40, "b" * 64
 MARK = SessionMark(Harness.AMP, "T-1", "r", 1, 2, True, "builtin", "id__a1b2c3", ("id__a1b2c3",))
-SESSION_AT_WORK = forgetting_at_work(
-    NOON_MS,
-    purge=True,
-    words=TraceWords(frozenset({"id__a1b2c3"}), "s-1", frozenset({"Tea"}), ()),
-    session=SessionKey("s-1", Harness.CODEX),
-    paths=("topics/x.md",),
-    histories=((Harness.CODEX, "s-1"),),
+NONE = frozenset[str]()
+IDS, TITLES = frozenset({"id__a1b2c3"}), frozenset({"Tea"})
+HISTORIES = ((Harness.CODEX, "s-1"),)
+SESSION_AT_WORK = ForgettingAtWork(
+    NOON_MS, True, "s-1", Harness.CODEX, IDS, NONE, ("topics/x.md",), TITLES, (), (), (), (), HISTORIES
 )
 TOMBSTONES: tuple[Tombstone, ...] = (
     SessionTombstone("s-1", None, NOON_MS),

@@ -245,38 +245,6 @@ class ForgettingAtWork:
         return TraceWords(self.ids, self.session_id, self.titles, lines)
 
 
-def forgetting_at_work(
-    at_ms: int,
-    words: TraceWords,
-    session: SessionKey | None = None,
-    *,
-    purge: bool,
-    touched_ids: frozenset[str] = frozenset(),
-    paths: tuple[str, ...] = (),
-    runs: tuple[str, ...] = (),
-    inbox: tuple[str, ...] = (),
-    marks: tuple[str, ...] = (),
-    histories: tuple[tuple[Harness, str], ...] = (),
-) -> ForgettingAtWork:
-    """A forgetting that begins."""
-    statements = tuple(line.text for line in words.statements)
-    return ForgettingAtWork(
-        at_ms,
-        purge,
-        None if session is None else session.session_id,
-        None if session is None else session.harness,
-        words.ids,
-        touched_ids,
-        paths,
-        words.titles,
-        statements,
-        runs,
-        inbox,
-        marks,
-        histories,
-    )
-
-
 FORGETTING = Format(ForgettingAtWork)
 
 

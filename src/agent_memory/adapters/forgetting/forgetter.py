@@ -52,7 +52,7 @@ from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.domain.vocabulary import Harness, Sensitivity
 from agent_memory.errors import EntryChanged, EntryNotFound, Error
-from agent_memory.formats.bookkeeping_json import ForgettingAtWork, forgetting_at_work
+from agent_memory.formats.bookkeeping_json import ForgettingAtWork
 from agent_memory.formats.tiers_json import render_tiers
 from agent_memory.ports import Clock, KeptHistories, Locks, Recorder
 from agent_memory.results import unwrap
@@ -98,8 +98,14 @@ class Forgetter:
         if session is None:
             id = target.id or ""
             traces, gone = traces_of_entry(real, id), frozenset((id,))
-            inbox = inbox_traces(real, None, gone)
-            if not (traces.removed or traces.linked or self._may_be_left(target, id)):
+            inbox, keys, _ = inbox_traces(real, None, gone)
+            if not (traces.removed or traces.linked) and self._was_forgotten(id):
+                # The note went before, and the history may still hold it, or what knew of it.
+                begun = journal_of(self.root).read()
+                is_left = target.purge or (begun is not None and id in begun.ids)
+            else:
+                is_left = bool(traces.removed or traces.linked)
+            if not is_left:
                 raise EntryNotFound(id)
             metas = [file.stored.meta for file in traces.removed if file.stored is not None]
             sources = [source for meta in metas for source in meta.sources] if target.purge else []
@@ -107,7 +113,7 @@ class Forgetter:
         else:
             traces = self._traces_of(session)
             gone = _ids_of(traces.removed) - traces.kept_ids
-            inbox = inbox_traces(real, session, gone)
+            inbox, keys, _ = inbox_traces(real, session, gone)
             harnesses = tuple(Harness) if session.harness is None else (session.harness,)
             sessions = [(harness, session.session_id) for harness in harnesses]
             slug = slug_of(session.session_id)
@@ -117,6 +123,8 @@ class Forgetter:
         titles = frozenset(each.meta.title for each in stored)
         words = TraceWords(gone, None if session is None else session.session_id, titles, tuple(lines.values()))
         touched = _ids_of(traces.removed) | _ids_of(traces.shared)
+        # As `kept_histories_files` names what it keeps of a session.
+        names = {each: f"{each[0]}_{slug_of(each[1]).replace('.', '~')}" for each in sessions}
         kept = frozenset(each.name for each in unwrap(self.histories.sessions()))
         told = Forgetting(
             target=target,
@@ -125,36 +133,32 @@ class Forgetter:
             shared=() if session is None else _shared_in(traces, session),
             linked=traces.linked,
             mentions=self._mentions(traces),
-            inbox=inbox.paths,
+            inbox=inbox,
             runs=RunTraces(self.root, words, touched, session).runs(),
-            histories=tuple(each for each in dict.fromkeys(sessions) if _kept_name(*each) in kept),
+            histories=tuple(each for each, name in names.items() if name in kept),
             marks=marks,
             has_history=exists(f"{real}/.git"),
         )
-        work = forgetting_at_work(
+        work = ForgettingAtWork(
             at_ms=told.at_ms,
             purge=target.purge,
-            words=words,
-            session=session,
+            session_id=words.session_id,
+            harness=None if session is None else session.harness,
+            ids=gone,
             touched_ids=touched,
             paths=tuple(change.path for change in traces.changes),
+            titles=titles,
+            statements=tuple(lines),
             runs=told.runs,
-            inbox=told.inbox,
-            marks=told.marks,
+            inbox=inbox,
+            marks=marks,
             histories=told.histories,
         )
-        return Found(told, traces, work, inbox.keys)
+        return Found(told, traces, work, keys)
 
     def _traces_of(self, session: SessionKey) -> NoteTraces:
-        recorded = inbox_traces(self._real, session, frozenset()).entry_ids
+        _, _, recorded = inbox_traces(self._real, session, frozenset())
         return traces_of_session(self._real, session, recorded)
-
-    def _may_be_left(self, target: ForgetTarget, id: str) -> bool:
-        """Whether the note went before, and the history still holds it, or what knew of it."""
-        if not self._was_forgotten(id):
-            return False
-        begun = journal_of(self.root).read()
-        return target.purge or (begun is not None and id in begun.ids)
 
     def _was_forgotten(self, id: str) -> bool:
         return is_id(id) and exists(f"{self._real}/{FORGOTTEN}/{id}.json")
@@ -193,7 +197,15 @@ class Forgetter:
 
     def forget(self, found: Found) -> Forgetting:
         """Carry it out. EntryChanged, and nothing of any note changed, where somebody keeps changing the same notes."""
-        self._entomb(found)
+        tombstones = TombstoneFiles(self.root)
+        at_ms, session = found.told.at_ms, found.told.target.session
+        if session is not None:
+            unwrap(tombstones.put(SessionTombstone(session.session_id, session.harness, at_ms)))
+        newest = _newest_of_each(found.traces.removed)
+        for id in found.told.ids:
+            stored = newest.get(id)
+            said = frozenset[str]() if stored is None else statement_hashes(stored.meta.title, stored.body)
+            unwrap(tombstones.put(EntryTombstone(id, at_ms, said)))
         journal_of(self.root).write(found.work)
         self._remove_notes(found)
         self._finish(found.work)
@@ -201,8 +213,9 @@ class Forgetter:
 
     def purge_state(self, path: str) -> None:
         """Take the file of a state value away, and every version of it out of the git history."""
-        work = forgetting_at_work(self.clock.now_ms(), TraceWords(), purge=True, marks=(path,))
-        unwrap(TombstoneFiles(self.root).put(StateTombstone(path, work.at_ms)))
+        at_ms, none = self.clock.now_ms(), frozenset[str]()
+        work = ForgettingAtWork(at_ms, True, None, None, none, none, (), none, (), (), (), (path,), ())
+        unwrap(TombstoneFiles(self.root).put(StateTombstone(path, at_ms)))
         journal_of(self.root).write(work)
         self._finish(work)
 
@@ -223,38 +236,25 @@ class Forgetter:
         self._finish(work)
         return True
 
-    def _entomb(self, found: Found) -> None:
-        tombstones = TombstoneFiles(self.root)
-        at_ms, session = found.told.at_ms, found.told.target.session
-        if session is not None:
-            unwrap(tombstones.put(SessionTombstone(session.session_id, session.harness, at_ms)))
-        newest = _newest_of_each(found.traces.removed)
-        for id in found.told.ids:
-            stored = newest.get(id)
-            said = frozenset[str]() if stored is None else statement_hashes(stored.meta.title, stored.body)
-            unwrap(tombstones.put(EntryTombstone(id, at_ms, said)))
-
     def _remove_notes(self, found: Found) -> None:
         """The notes' files and the tier list, as one transaction under the write lock; then what troubles them had."""
+        session = found.told.target.session
         with self.locks.write() as held:
             unwrap(held)
-            self._change_notes(found)
-        unwrap(QueueTroubles(self._real).clear(found.keys))
-
-    def _change_notes(self, found: Found) -> None:
-        transactions = Transactions(self._real)
-        transactions.recover()
-        session = found.told.target.session
-        for _ in range(_ATTEMPTS):
-            if session is None:
-                traces = traces_of_entry(self._real, found.told.target.id or "")
+            transactions = Transactions(self._real)
+            transactions.recover()
+            for _ in range(_ATTEMPTS):
+                if session is None:
+                    traces = traces_of_entry(self._real, found.told.target.id or "")
+                else:
+                    traces = self._traces_of(session)
+                if not {file.path for file in traces.removed} <= set(found.told.paths):
+                    raise _changed(found)
+                if transactions.commit((*traces.changes, *self._tier_change(found.work.ids))):
+                    break
             else:
-                traces = self._traces_of(session)
-            if not {file.path for file in traces.removed} <= set(found.told.paths):
-                break
-            if transactions.commit((*traces.changes, *self._tier_change(found.work.ids))):
-                return
-        raise _changed(found)
+                raise _changed(found)
+        unwrap(QueueTroubles(self._real).clear(found.keys))
 
     def _tier_change(self, ids: frozenset[str]) -> tuple[FileChange, ...]:
         """What becomes of the tier list when these are gone; StateCorrupt for a damaged one, which is not replaced."""
@@ -306,11 +306,6 @@ def _changed(found: Found) -> EntryChanged:
 
 def _ids_of(files: Iterable[NoteFile]) -> frozenset[str]:
     return frozenset(file.id for file in files if file.id is not None)
-
-
-def _kept_name(harness: Harness, session_id: str) -> str:
-    # As `kept_histories_files` names what it keeps of a session.
-    return f"{harness}_{slug_of(session_id).replace('.', '~')}"
 
 
 def _newest_of_each(files: Iterable[NoteFile]) -> dict[str, StoredEntry]:

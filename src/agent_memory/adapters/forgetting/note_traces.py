@@ -15,8 +15,7 @@ from agent_memory.adapters.inbox.inbox_reading import FAILED, MAX_RETIRED_BYTES,
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none, read_image
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
 from agent_memory.domain.forgetting import SessionKey, share_of, unlinked, without_session
-from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot, InboxEntry, InlineNote, session_id_of
-from agent_memory.domain.queue import Outcome
+from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.queueing.fold import queue_key
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.text.file_name import is_note_name
@@ -94,19 +93,15 @@ def note_files(root: str) -> Iterator[NoteFile]:
     """Every file of a note, one at a time, in order; an error where one cannot be looked at (P6)."""
     for directory in (TOPICS, ARCHIVE):
         for name in _names(root, directory):
-            path = f"{directory}/{name}"
+            path, versions = f"{directory}/{name}", [""]
             if directory == ARCHIVE and is_id(name):
-                for version in _names(root, path):
-                    yield from _read_note(root, f"{path}/{version}")
-            else:
-                yield from _read_note(root, path)
-
-
-def _read_note(root: str, path: str) -> Iterator[NoteFile]:
-    if is_note_name(path.rpartition("/")[2]):
-        image = read_image(root, path)
-        if image is not None:
-            yield NoteFile(path, image, entry_or_none(path, image.data, image.mtime_ns))
+                versions = [f"/{version}" for version in _names(root, path)]
+            for version in versions:
+                if is_note_name(f"{path}{version}".rpartition("/")[2]):
+                    image = read_image(root, f"{path}{version}")
+                    if image is not None:
+                        stored = entry_or_none(f"{path}{version}", image.data, image.mtime_ns)
+                        yield NoteFile(f"{path}{version}", image, stored)
 
 
 def _names(root: str, directory: str) -> list[str]:
@@ -146,61 +141,45 @@ def _traces(root: str, share: Callable[[NoteFile], str], session: SessionKey | N
 # -- the inbox --------------------------------------------------------------------------------------------------------
 
 
-@frozen
-class InboxTraces:
-    """Files relative to the root, the keys under which their trouble is kept, and what the inbox tells of the session."""
-
-    paths: tuple[str, ...]
-    keys: frozenset[str]
-    entry_ids: frozenset[str]
-    """Entries that were recorded as made of what is in these files."""
-
-
-def inbox_traces(root: str, session: SessionKey | None, ids: frozenset[str]) -> InboxTraces:
-    """Every file that names the session, malformed ones too; and notes and copies of files that these entries were made of:
-    they hold the text."""
+def inbox_traces(
+    root: str, session: SessionKey | None, ids: frozenset[str]
+) -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
+    """Every file (relative to the root) that names the session, malformed ones too, and notes and copies of files that these
+    entries were made of: they hold the text. Then the keys under which their trouble is kept, and the ids of the entries
+    that were recorded as made of what is in them."""
     paths: dict[str, None] = {}
     keys: set[str] = set()
     made: set[str] = set()
-    for path, data in _inbox_files(root):
+    found = [
+        f"{place}/{name}" for place in (INBOX, PROCESSED, FAILED) for name in names_below(root, place, is_entry_name)
+    ]
+    for path in found:
+        try:
+            data = read_bytes(root, path, MAX_RETIRED_BYTES)
+        except PathRefused:
+            continue  # a link, a directory, something huge: no entry of ours, and nothing of it was ever read
+        if data is None:
+            continue
         text = data.decode("utf-8", "replace")
         if path.startswith((f"{PROCESSED}/", f"{FAILED}/")):
             entry, outcome = parse_retired_entry(text).value_or((None, None))
         else:
             entry, outcome = parse_inbox_entry(text).value_or(None), None
-        if not (_is_of_session(entry, data, session) or _holds_text_of(entry, outcome, ids)):
+        made_of_it = frozenset[str]() if outcome is None else frozenset(outcome.entry_ids)
+        if entry is None:
+            is_named = session is not None and session.session_id.encode("utf-8", "surrogatepass") in data
+        else:
+            is_named = session is not None and session_id_of(entry) == session.session_id
+            is_named = is_named and session is not None and session.harness in (None, entry.harness)
+        holds_text = entry is not None and isinstance(entry.retrieval, InlineNote | FileSnapshot)
+        if not is_named and not (holds_text and not ids.isdisjoint(made_of_it)):
             continue
         beside = [f"{path}{REASON_ENDING}"]
         if entry is not None:
             keys.add(queue_key(entry, path.rpartition("/")[2]))
             if isinstance(entry.retrieval, FileSnapshot):  # the copy that it names, wherever it was moved
-                name = os.path.basename(entry.retrieval.path)
-                beside += [f"{place}/{name}" for place in (SNAPSHOTS, PROCESSED, FAILED)]
+                copy = os.path.basename(entry.retrieval.path)
+                beside += [f"{place}/{copy}" for place in (SNAPSHOTS, PROCESSED, FAILED)]
         paths |= dict.fromkeys((path, *those_there(root, beside)))
-        made.update(() if outcome is None else outcome.entry_ids)
-    return InboxTraces(tuple(paths), frozenset(keys), frozenset(made))
-
-
-def _inbox_files(root: str) -> Iterator[tuple[str, bytes]]:
-    for place in (INBOX, PROCESSED, FAILED):
-        for name in names_below(root, place, is_entry_name):
-            try:
-                data = read_bytes(root, f"{place}/{name}", MAX_RETIRED_BYTES)
-            except PathRefused:
-                continue  # a link, a directory, something huge: no entry of ours, and nothing of it was ever read
-            if data is not None:
-                yield f"{place}/{name}", data
-
-
-def _is_of_session(entry: InboxEntry | None, data: bytes, session: SessionKey | None) -> bool:
-    if session is None:
-        return False
-    if entry is None:
-        return session.session_id.encode("utf-8", "surrogatepass") in data
-    return session_id_of(entry) == session.session_id and session.harness in (None, entry.harness)
-
-
-def _holds_text_of(entry: InboxEntry | None, outcome: Outcome | None, ids: frozenset[str]) -> bool:
-    if entry is None or outcome is None or not isinstance(entry.retrieval, InlineNote | FileSnapshot):
-        return False
-    return not ids.isdisjoint(outcome.entry_ids)
+        made |= made_of_it
+    return tuple(paths), frozenset(keys), frozenset(made)

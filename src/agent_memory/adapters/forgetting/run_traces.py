@@ -159,16 +159,16 @@ class RunTraces:
                 remove_file(self._real, path)
 
     def _other_changes(self, data: bytes) -> bytes:
-        changes = CHANGES.parse(data, "")
-        return CHANGES.render([each for each in changes if not self._is_change_of_it(each)]).encode()
-
-    def _is_change_of_it(self, change: Change) -> bool:
         """What waits to be written and comes from the session goes as a whole: nobody has seen it yet."""
-        if subject_of(change) in self.touched_ids:
-            return True
-        if not isinstance(change, Create | Replace) or self.session is None:
-            return False
-        return share_of(change.entry.meta, self.session) != "none"
+
+        def stays(change: Change) -> bool:
+            if subject_of(change) in self.touched_ids:
+                return False
+            if not isinstance(change, Create | Replace) or self.session is None:
+                return True
+            return share_of(change.entry.meta, self.session) == "none"
+
+        return CHANGES.render([each for each in CHANGES.parse(data, "") if stays(each)]).encode()
 
     def _other_actions(self, data: bytes) -> bytes:
         found = DEFERRED.parse(data, "")
@@ -233,9 +233,26 @@ def forgetful_report(data: bytes, words: TraceWords, path: str) -> bytes:
             dropped = _list_at(outcome, "dropped") if is_object(outcome) else []
             said |= {text for text in dropped if isinstance(text, str) and text}
             kept["sessions"] = [each for each in kept["sessions"] if each is not session]
+
+    def silenced(action: Any) -> Any:
+        """An action without its words, where it is about an entry that went."""
+        if not is_object(action) or words.ids.isdisjoint((*_list_at(action, "ids"), *_list_at(action, "newIds"))):
+            return action
+        return {**action, "words": FORGOTTEN if action.get("words") else ""}
+
+    def without(value: Any) -> Any:
+        if is_object(value):
+            return {key: without(each) for key, each in value.items()}
+        if is_list(value):
+            return [without(each) for each in value]
+        if not isinstance(value, str):
+            return value
+        is_of_session = words.session_id is not None and words.session_id in value
+        return FORGOTTEN if value in said or words.is_in(value) or is_of_session else value
+
     if is_list(report.get("actions")):
-        kept["actions"] = [_silent_action(each) if _names(each, words) else each for each in report["actions"]]
-    cleaned = _without(kept, words, said)
+        kept["actions"] = [silenced(each) for each in report["actions"]]
+    cleaned = without(kept)
     return data if cleaned == report else _dumped(cleaned)
 
 
@@ -244,7 +261,14 @@ def forgetful_commits(data: bytes, words: TraceWords, path: str) -> bytes:
     commits = _document(data)
     if not is_list(commits):
         raise StateCorrupt(path, ("it is not a list of pending commits",))
-    cleaned = [_silent_commit(each) if _is_trace(each, words) else each for each in commits]
+
+    def silenced(commit: Any) -> Any:
+        text = json.dumps(commit, ensure_ascii=False)
+        if not is_object(commit) or not (words.names_one(text) or words.is_in(text)):
+            return commit
+        return {**commit, "subject": FORGOTTEN, "body": "", "thread_id": None}
+
+    cleaned = [silenced(each) for each in commits]
     return data if cleaned == commits else _dumped(cleaned)
 
 
@@ -253,37 +277,6 @@ def _document(data: bytes) -> Any:
         return json.loads(data)
     except (ValueError, RecursionError):
         return None
-
-
-def _names(action: object, words: TraceWords) -> bool:
-    """Whether an action is about an entry that went."""
-    if not is_object(action):
-        return False
-    return any(id in words.ids for id in (*_list_at(action, "ids"), *_list_at(action, "newIds")))
-
-
-def _silent_action(action: dict[str, Any]) -> dict[str, Any]:
-    return {**action, "words": FORGOTTEN if action.get("words") else ""}
-
-
-def _without(value: Any, words: TraceWords, said: set[str]) -> Any:
-    if is_object(value):
-        return {key: _without(each, words, said) for key, each in value.items()}
-    if is_list(value):
-        return [_without(each, words, said) for each in value]
-    if isinstance(value, str):
-        is_of_session = words.session_id is not None and words.session_id in value
-        return FORGOTTEN if value in said or words.is_in(value) or is_of_session else value
-    return value
-
-
-def _is_trace(commit: object, words: TraceWords) -> bool:
-    text = json.dumps(commit, ensure_ascii=False)
-    return words.names_one(text) or words.is_in(text)
-
-
-def _silent_commit(commit: object) -> object:
-    return {**commit, "subject": FORGOTTEN, "body": "", "thread_id": None} if is_object(commit) else commit
 
 
 def _list_at(document: Mapping[str, Any], key: str) -> list[Any]:
