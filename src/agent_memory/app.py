@@ -985,8 +985,7 @@ class Memory:
         return search_secrets(self.real_root, self.git_process, progress)
 
     def _doctor(self, progress: Progress) -> Doctor:
-        from agent_memory.adapters.doctor.doctor import Doctor, false_copies
-        from agent_memory.adapters.harness import FINDERS
+        from agent_memory.adapters.doctor.doctor import Doctor
 
         return Doctor(
             self.root,
@@ -1000,9 +999,6 @@ class Memory:
             self.log,
             dry_publish=lambda: self.publish(dry_run=True),
             scopes=self.scopes.list,
-            false_copies=lambda: false_copies(
-                self.marks.all(), FINDERS[Harness.CLAUDE_CODE](self.surroundings()).find(None)
-            ),
             warnings=self.effective.warnings,
             names_secret=not self.caller.is_agent,
             progress=progress,

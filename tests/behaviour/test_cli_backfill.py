@@ -309,22 +309,6 @@ class TestAnotherPreset:
         assert memory("backfill", "--json").document["harnesses"] == {"claude-code": {"new": 2}}
         assert len(memory.pending()) == 2
 
-    def test_doctor_finds_what_was_taken_for_a_copy_and_is_none(self, memory: Memory) -> None:
-        self.sessions(memory)
-        shutil.copy(projects(memory) / f"{ONE}.jsonl", projects(memory) / f"{OWN}.jsonl")
-        assert memory("backfill", "--json").document["harnesses"] == {"claude-code": {"copy": 1, "new": 2}}
-        assert memory("consolidate").code == 0
-        marks = memory.root / "state" / "sessions"
-        mark = json.loads((marks / f"claude-code_{OWN}.json").read_text())
-        (marks / f"claude-code_{TWO}.json").write_text(
-            json.dumps({**mark, "sessionId": TWO, "lastRecordId": f"{TWO}-1"})
-        )
-        lost = [each for each in memory("doctor", "--json").document["symptoms"] if each["code"] == "no-copy"]
-        assert [each["subject"] for each in lost] == [f"state/sessions/claude-code_{TWO}.json"]
-        assert TWO in memory("doctor", "--fix").out
-        found = memory("backfill", "--json").document["sessions"]
-        assert {each["session"]: each["is"] for each in found} == {ONE: "done", OWN: "done", TWO: "new"}
-
 
 def test_what_came_today_from_an_old_session_is_not_stale(memory: Memory) -> None:
     two_sessions(memory)

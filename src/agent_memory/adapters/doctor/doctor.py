@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +23,7 @@ from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_reading import failed_entries, pending_in, printable
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
-from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles, TagVocabularyFile
+from agent_memory.adapters.records.bookkeeping_files import TagVocabularyFile
 from agent_memory.adapters.records.health_files import hook_log_of, stamp_of, unrecorded_writes
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, read_image, understand, understand_again
@@ -36,9 +35,7 @@ from agent_memory.domain.doctor import catalogue as of, note_checks
 from agent_memory.domain.doctor.catalogue import Check, DoctorReport, Finding, Severity, in_order, trouble
 from agent_memory.domain.doctor.note_checks import NoteFile, NoteRules
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile, without_secret
-from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.health import ScopeUse
-from agent_memory.domain.history import COPY, SessionMark
 from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, iso_of, ms_of
 from agent_memory.domain.planning.drafts import taken_ids
@@ -81,7 +78,6 @@ class Doctor:
     dry_publish: Callable[[], Result[Published, Error]]
     scopes: Callable[[], Result[tuple[ScopeUse, ...], Error]] = lambda: Success(())
     """The places that notes belong to."""
-    false_copies: Callable[[], tuple[SessionMark, ...]] = tuple
     warnings: tuple[str, ...] = ()
     """Of the configuration."""
     names_secret: bool = True
@@ -135,9 +131,6 @@ class Doctor:
         _known(findings, of.DAMAGED_STATE, QueueTroubles(root).read(), {})
         names = _known(findings, of.UNREADABLE_STORE, self.inbox.names(), ())
         findings += _pending(root, names, walked, now_ms)
-        for mark in self.false_copies():
-            words = "It says that all of the session is in another one, which is not so: nothing was learned from it"
-            findings.append(of.NO_COPY.found(SessionMarksFiles.path_of(mark), words))
         runs = _known(findings, of.DAMAGED_STATE, self.runs.runs(_LOOKED_BACK_RUNS), ())
         findings += check_last_run(runs[0] if runs else None)
         findings += self._hooks((runs[0].ended_at_ms or 0) if runs else 0)
@@ -346,31 +339,6 @@ def _pending(root: str, names: Sequence[str], walked: Sequence[Found], now_ms: i
         if is_snapshot and each.path not in named and now_ms - each.mtime_ms > HOUR_MS:
             words = "Its capture never ended, so no run looks at it; `memory capture --file` it again, or remove it"
             yield of.ORPHAN_SNAPSHOT.found(each.path, words)
-
-
-def false_copies(
-    marks: Iterable[Result[SessionMark, Error]], sessions: Iterable[Result[FoundSession, Error]]
-) -> tuple[SessionMark, ...]:
-    """The marks of copies whose transcript is there while their last record is in none of a session that is no copy. A session
-    that cannot be read is one that may hold it."""
-    copies = {mark.session_id: mark for each in marks if (mark := each.value_or(None)) and mark.agent_name == COPY}
-    if not copies:
-        return ()
-    found = [session for each in sessions if (session := each.value_or(None)) is not None]
-    doubtful = {session.session_id: copies[session.session_id] for session in found if session.session_id in copies}
-    for session in found:
-        if session.session_id in copies or session.path is None:
-            continue
-        try:
-            with open(session.path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
-                held = [id for id, mark in doubtful.items() if text.find(mark.last_record_id.encode()) >= 0]
-        except ValueError:  # it is empty
-            continue
-        except OSError:
-            return ()
-        for id in held:
-            del doubtful[id]
-    return tuple(doubtful.values())
 
 
 def check_last_run(last: LoggedRun | None) -> Iterator[Finding]:

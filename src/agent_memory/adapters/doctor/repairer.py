@@ -19,7 +19,6 @@ from agent_memory.adapters.doctor.doctor import Doctor, pinned_outside, read_cop
 from agent_memory.adapters.doctor.files import Found, unwritten, walk
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.git.git_repository import GitRepository, remove_stale_locks, stale_locks
-from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
 from agent_memory.adapters.records.health_files import unrecorded_writes
 from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, TOPICS, entry_or_none, read_image, understand
 from agent_memory.adapters.store.transaction import Transactions
@@ -84,7 +83,6 @@ class Repairer:
             self._repair_notes,
             self._archive_expired,
             self._repair_pins,
-            self._forget_copies,
             self._repair_files,
             self._record,
             self._publish,
@@ -184,12 +182,6 @@ class Repairer:
                 unwrap(store.apply((), tiers=TierList((*tiers.hot, *ids), warm)))
                 log.did += [f"{each.path} is hot now, since it is pinned" for each in pinned]
                 log.touched.append(TIERS_FILE)
-
-    def _forget_copies(self, log: RepairLog) -> None:
-        for mark in self.doctor.false_copies():
-            with log.tolerating():
-                log.touched.append(unwrap(SessionMarksFiles(self.doctor.root).remove(mark)))
-                log.did.append(f"{mark.harness} {mark.session_id} is no copy: `memory backfill` reads it")
 
     def _repair_files(self, log: RepairLog) -> None:
         """Remove litter, and close what is open to others; a file that goes away meanwhile is no failure."""

@@ -21,7 +21,6 @@ from agent_memory.adapters.disk.durable import fsync_directory
 from agent_memory.adapters.disk.paths import as_store_io, directory_in, real_root
 from agent_memory.adapters.disk.root_files import files_below, read_bytes, remove_file, subdirectories, write_text
 from agent_memory.adapters.forgetting.note_traces import id_at
-from agent_memory.adapters.git.git_repository import FORMER_PURGE
 from agent_memory.adapters.records.run_log_files import FORGOTTEN_MARK, RUNS, RunLogFiles
 from agent_memory.adapters.store.reversal import files_together, without
 from agent_memory.domain.actions import ids_of
@@ -75,8 +74,7 @@ class RunTraces:
     # -- looking ------------------------------------------------------------------------------------------------------
 
     def _names(self) -> list[str]:
-        names = subdirectories(f"{self._real}/{RUNS}")
-        return [name for name in names if not name.startswith(".") and f"{RUNS}/{name}" != FORMER_PURGE]
+        return [name for name in subdirectories(f"{self._real}/{RUNS}") if not name.startswith(".")]
 
     def _holds_trace(self, run: str) -> bool:
         for path in self._files(f"{RUNS}/{run}"):

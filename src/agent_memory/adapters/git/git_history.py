@@ -6,13 +6,12 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from agent_memory.adapters.disk.paths import exists, store_io
-from agent_memory.adapters.git.git_process import GitOutput, GitProcess, failed
-from agent_memory.adapters.git.git_repository import FORMER_PURGE
+from agent_memory.adapters.git.git_process import GitProcess, failed
 from agent_memory.adapters.surroundings.repository import work_tree_above
 from agent_memory.domain.note_story import Revision
 from agent_memory.domain.redaction import redact
@@ -38,18 +37,19 @@ def revisions_of(git: GitProcess, path: str, most: int) -> tuple[Revision, ...]:
     """
     if not exists(str(git.root / ".git")):
         return ()
-    output = git.run("log", "--follow", "--name-only", f"--max-count={most}", f"--format={_FORMAT}", "-z", "--", path)
-    return tuple(_revisions(output, _id_in(path))) if output.ok else ()
-
-
-def _revisions(output: GitOutput, id: str | None) -> Iterator[Revision]:
-    """Up to where the file bears another id: git takes a note that began as a copy of another one for that one, renamed."""
+    asked = ("--follow", "--name-only", f"--max-count={most}", f"--format={_FORMAT}", "-z", "--", path)
+    output = git.run("log", *asked)
+    if not output.ok:
+        return ()
+    revisions: list[Revision] = []
     for row in output.stdout.decode("utf-8", "replace").removeprefix(_BEGINS).split(f"\0{_BEGINS}"):
         words = row.split("\0")
         paths = [word.lstrip("\n") for word in words[_FIELDS:] if word]
-        if len(words) < _FIELDS or any(_id_in(path) not in (None, id) for path in paths):
-            return
-        yield Revision(*(one_line(redact(word).text, _LINE_CHARS) for word in words[:_FIELDS]))
+        # Git takes a note that began as a copy of another one, which bears another id, for that one, renamed.
+        if len(words) < _FIELDS or any(_id_in(each) not in (None, _id_in(path)) for each in paths):
+            break
+        revisions.append(Revision(*(one_line(redact(word).text, _LINE_CHARS) for word in words[:_FIELDS])))
+    return tuple(revisions)
 
 
 def _id_in(path: str) -> str | None:
@@ -109,6 +109,10 @@ _GONE = "gone"
 """File in the repository: the ids of the objects that the rewriting says are gone."""
 
 
+_FORMER = "runs/purge"
+"""Where earlier versions rewrote a copy of the history."""
+
+
 def purge_history(root: Path, environ: Mapping[str, str], rewriter: Sequence[str]) -> None:
     """Rewrite every reachable commit by git-filter-repo, in a process of its own, and keep no object of before; nothing where
     there is no repository. On a failure of the rewriting the history is as it was. All of it may be done twice: after a crash
@@ -123,26 +127,27 @@ def purge_history(root: Path, environ: Mapping[str, str], rewriter: Sequence[str
         if not stat.S_ISDIR(os.lstat(git.directory).st_mode):
             elsewhere = "it leads to a repository elsewhere, which is to be purged there"
             raise PathRefused(str(git.directory), elsewhere)
-        _rewrite(git, rewriter)
+        before = [git.must(*words) for words in _CONSERVED]
+        rewritten = git.python(*rewriter, _GONE)
+        if not rewritten.ok:
+            raise failed(("filter-repo",), rewritten)
+        if [git.must(*words) for words in _CONSERVED] != before:
+            raise RecorderFailed("git filter-repo", 1, "of the rewritten history something is missing")
         _clear_away(git.directory)
         if git.run("rev-parse", "--quiet", "--verify", "HEAD").ok:
             git.must("read-tree", "HEAD")  # the index of before would keep what it names
         git.must("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
         git.must("gc", "--quiet", "--prune=now")
-        _verify(git)
-        if exists(f"{root}/{FORMER_PURGE}"):
-            shutil.rmtree(f"{root}/{FORMER_PURGE}")
+        git.must("fsck", "--full", "--no-progress", "--no-dangling")
+        gone = git.directory / _GONE
+        listed = git.must("cat-file", "--batch-check", input=gone.read_bytes())
+        if not all(line.endswith(b" missing") for line in listed.splitlines()):
+            raise RecorderFailed("git cat-file", 1, "what was to go is still in the rewritten history")
+        gone.unlink()
+        if exists(f"{root}/{_FORMER}"):
+            shutil.rmtree(f"{root}/{_FORMER}")
     except OSError as error:
         raise store_io(error, "rewrite", str(git.directory)) from error
-
-
-def _rewrite(git: GitProcess, rewriter: Sequence[str]) -> None:
-    before = [git.must(*words) for words in _CONSERVED]
-    rewritten = git.python(*rewriter, _GONE)
-    if not rewritten.ok:
-        raise failed(("filter-repo",), rewritten)
-    if [git.must(*words) for words in _CONSERVED] != before:
-        raise RecorderFailed("git filter-repo", 1, "of the rewritten history something is missing")
 
 
 def _clear_away(directory: Path) -> None:
@@ -156,13 +161,3 @@ def _clear_away(directory: Path) -> None:
                 shutil.rmtree(path)
             else:
                 path.unlink()
-
-
-def _verify(git: GitProcess) -> None:
-    """Raise RecorderFailed where git finds something wrong, or something is there that should not be."""
-    git.must("fsck", "--full", "--no-progress", "--no-dangling")
-    path = git.directory / _GONE
-    listed = git.must("cat-file", "--batch-check", input=path.read_bytes())
-    if not all(line.endswith(b" missing") for line in listed.splitlines()):
-        raise RecorderFailed("git cat-file", 1, "what was to go is still in the rewritten history")
-    path.unlink()

@@ -68,7 +68,10 @@ class GitRecorder:
     @as_result
     def adopt_hand_edits(self, among: Sequence[str] | None = None) -> int:
         """See the port. A file that holds a secret stays uncommitted, and `warnings` names it."""
-        if not self._config.auto_commit or not is_directory(str(self._root)) or not self._has_anything():
+        if not self._config.auto_commit or not is_directory(str(self._root)):
+            return 0
+        names = names_in(str(self._root), lambda name: not is_ignored(name) and not is_bookkeeping(name))
+        if not names and not self._repository.exists():  # nobody has written a note yet
             return 0
         self._repository.ready()
         wanted = [path for path in self._changed() if among is None or path in among]
@@ -93,7 +96,10 @@ class GitRecorder:
         for path in paths:
             if problem := path_problem(path):
                 raise PathRefused(path, problem)
-        options = self._options(thread_id, harness)
+        template = parse_command_template(self._config.commit_hook)
+        if isinstance(template, Failure):
+            raise ConfigInvalid("(effective)", (f"storage.commitHook: {template.failure()}",))
+        options = filled(template.unwrap(), {"threadId": thread_id, "harness": harness})
         self._repository.ready()
         changed = self._changed()
         wanted = self._without_secrets(wanted_of(changed, paths))
@@ -103,11 +109,6 @@ class GitRecorder:
         self._commit(tuple(dict.fromkeys((*wanted, *along))), commit_message(subject, body), options, OURSELVES)
 
     # -- what -----------------------------------------------------------------------------------------------------------
-
-    def _has_anything(self) -> bool:
-        """False for a store where nobody has written a note yet: no repository is made for it."""
-        names = names_in(str(self._root), lambda name: not is_ignored(name) and not is_bookkeeping(name))
-        return bool(names) or self._repository.exists()
 
     def _changed(self) -> tuple[str, ...]:
         """Paths that differ from HEAD and are not ignored, gone ones included, in git's order."""
@@ -121,21 +122,17 @@ class GitRecorder:
         return is_bookkeeping(path) or (path == IGNORE_FILE and self._text_of(path) == IGNORE_TEXT)
 
     def _without_secrets(self, paths: Sequence[str]) -> tuple[str, ...]:
-        return tuple(path for path in paths if self._may_be_recorded(path))
-
-    def _may_be_recorded(self, path: str) -> bool:
-        text = self._text_of(path)
-        if text is None:
-            self._warn(
-                f"{path} was left out of the history: it cannot be read, or is larger than {_CHECKED_BYTES // 2**20} MiB."
-            )
-            return False
-        if holds_secret(path, text):
-            self._warn(
-                f"{path} was left out of the history: it seems to hold a secret. Remove it, or commit the file yourself."
-            )
-            return False
-        return True
+        kept: list[str] = []
+        for path in paths:
+            text = self._text_of(path)
+            why = f"it cannot be read, or is larger than {_CHECKED_BYTES // 2**20} MiB."
+            if text is not None:
+                why = "it seems to hold a secret. Remove it, or commit the file yourself."
+            if text is None or holds_secret(path, text):
+                self._warn(f"{path} was left out of the history: {why}")
+            else:
+                kept.append(path)
+        return tuple(kept)
 
     def _text_of(self, path: str) -> str | None:
         """The text that git would store, empty for a path that is gone; None where it cannot be checked."""
@@ -153,12 +150,6 @@ class GitRecorder:
             return None
 
     # -- how ------------------------------------------------------------------------------------------------------------
-
-    def _options(self, thread_id: str | None, harness: str | None) -> tuple[str, ...]:
-        template = parse_command_template(self._config.commit_hook)
-        if isinstance(template, Failure):
-            raise ConfigInvalid("(effective)", (f"storage.commitHook: {template.failure()}",))
-        return filled(template.unwrap(), {"threadId": thread_id, "harness": harness})
 
     def _commit(self, paths: Sequence[str], message: str, options: Sequence[str], author: Identity) -> None:
         """One commit of these paths, with these options of `git commit`. What somebody else has staged stays staged; a merge
@@ -260,6 +251,7 @@ class RetryingRecorder:
                 raise
 
     def _retry(self) -> None:
+        """Make the pending commits."""
         pending = self._pending()
         for done, commit in enumerate(pending):
             try:

@@ -10,9 +10,10 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
-from agent_memory.adapters.disk.durable import create_file, fsync_directory, make_directories, move_file
+from agent_memory.adapters.disk.durable import create_file, make_directories, move_file
 from agent_memory.adapters.disk.paths import as_store_io, exists, is_directory
 from agent_memory.adapters.git.git_process import GitProcess, failed
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORE_TEXT
@@ -31,10 +32,6 @@ LOOSE_OBJECTS = 2_000
 LOOSE_KIB = 128 << 10
 """From here on, too: each commit of a large store leaves a list of all its names."""
 _LOOSE_SIZE = re.compile(rb"^size: ([0-9]{1,15})$", re.MULTILINE)
-
-
-FORMER_PURGE = "runs/purge"
-"""Where earlier versions rewrote a copy of the history."""
 
 
 class GitRepository:
@@ -57,7 +54,7 @@ class GitRepository:
 
     def ready(self) -> None:
         """Make it a repository whose HEAD and index can be read. What cannot be mended is moved aside and begun afresh."""
-        if not (self.exists() or self._came_back()):
+        if not self.exists():
             self._begin()
         self._wait_for_locks()
         problem = self._problem()
@@ -68,16 +65,6 @@ class GitRepository:
             self._begin_afresh(problem)
         else:
             self._mend_index()
-
-    def _came_back(self) -> bool:
-        """Whether it was only away: earlier versions purged a copy, and the two were about to change places."""
-        new, old = (self._git.root / FORMER_PURGE / name for name in ("new.git", "old.git"))
-        if not (exists(str(new)) and exists(str(old))):
-            return False
-        with as_store_io("finish the exchange of", str(self._directory)):
-            os.rename(new, self._directory)
-            fsync_directory(str(self._git.root))
-        return True
 
     def _begin(self) -> None:
         outer = next((parent for parent in self._git.root.parents if os.path.lexists(parent / ".git")), None)
@@ -113,20 +100,18 @@ class GitRepository:
         """A damaged index is moved aside and made anew from HEAD."""
         # All of it is read for that, and none of it told.
         read = self._git.run("ls-files", "--cached", "-z", "--", ".git")
-        if read.ok:
-            return
         index = self._directory / "index"
-        if not exists(str(index)):
-            raise failed(("ls-files",), read)
-        _move_aside(index, self._directory / f"index.broken-{_stamp()}")
-        if self._git.run("rev-parse", "--quiet", "--verify", "HEAD").ok:
-            self._git.must("read-tree", "HEAD")
+        if not read.ok:
+            if not exists(str(index)):
+                raise failed(("ls-files",), read)
+            _move_aside(index, self._directory / f"index.broken-{_stamp()}")
+            if self._git.run("rev-parse", "--quiet", "--verify", "HEAD").ok:
+                self._git.must("read-tree", "HEAD")
 
     def _begin_afresh(self, problem: str) -> None:
         aside = self._git.root / f".git.broken-{_stamp()}"
-        self._warn(
-            f"The git history of the memories could not be read ({problem}). It was moved to {aside}; a new one begins."
-        )
+        said = f"The git history of the memories could not be read ({problem})."
+        self._warn(f"{said} It was moved to {aside}; a new one begins.")
         _move_aside(self._directory, aside)
         self._begin()
 
@@ -170,50 +155,35 @@ def _refuse(error: OSError) -> None:
 
 
 def stale_locks(root: Path, git_directory: Path) -> tuple[Path, ...]:
-    """The locks that belong to nobody: all or none, since a git that works may have made any of them. Raises OSError."""
+    """The locks that belong to nobody: all or none, since a git that works may have made any of them. Raises OSError, also
+    where a process was not looked at that may be such a git (P6)."""
     locks = lock_files(git_directory)
-    if not locks:
-        return ()
-    working = _git_works_in(root)
-    limit_seconds = STALE_UNSEEN_SECONDS if working is None else STALE_SECONDS
-    if working or any(_age_seconds(path) < limit_seconds for path in locks):
-        return ()
+    limit_seconds = STALE_SECONDS
+    if locks and not os.path.isdir("/proc/self"):
+        limit_seconds = STALE_UNSEEN_SECONDS
+    elif locks:
+        real = os.path.realpath(root)
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            with suppress(FileNotFoundError, ProcessLookupError, PermissionError):  # it ended, or is someone else's
+                command = Path(f"/proc/{name}/comm").read_text("utf-8", "replace")
+                # Git enters the work tree that it works on.
+                if command.startswith("git") and f"{os.readlink(f'/proc/{name}/cwd')}/".startswith(f"{real}/"):
+                    return ()
+    for path in locks:
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime < limit_seconds:
+                return ()
     return locks
 
 
 def remove_stale_locks(root: Path, git_directory: Path) -> bool:
     """True when no lock is left: all that there were belonged to nobody and are gone. Raises OSError."""
     locks = lock_files(git_directory)
-    if locks and len(stale_locks(root, git_directory)) < len(locks):
+    if len(stale_locks(root, git_directory) if locks else ()) < len(locks):
         return False
     for path in locks:
         path.unlink(missing_ok=True)
     return True
-
-
-def _age_seconds(path: Path) -> float:
-    try:
-        return time.time() - path.stat().st_mtime
-    except FileNotFoundError:
-        return float("inf")
-
-
-def _git_works_in(root: Path) -> bool | None:
-    """Whether a git process works in this tree (git enters the work tree it works on); None where that cannot be seen. Raises
-    OSError where one was not looked at that may be it (P6)."""
-    if not os.path.isdir("/proc/self"):
-        return None
-    real = os.path.realpath(root)
-    directories = (_directory_of_git(f"/proc/{name}") for name in os.listdir("/proc") if name.isdigit())
-    return any(directory == real or directory.startswith(f"{real}/") for directory in directories)
-
-
-def _directory_of_git(process: str) -> str:
-    try:
-        with open(f"{process}/comm", encoding="utf-8", errors="replace") as name:
-            return os.readlink(f"{process}/cwd") if name.read().startswith("git") else ""
-    except (FileNotFoundError, ProcessLookupError, PermissionError):  # it ended, or belongs to someone else
-        return ""
 
 
 # -- upkeep -----------------------------------------------------------------------------------------------------------

@@ -63,17 +63,6 @@ class SessionMarksFiles:
     def put(self, mark: SessionMark) -> None:
         self._file(_mark_name(mark.harness, mark.session_id)).write(mark)
 
-    @as_result
-    def remove(self, mark: SessionMark) -> str:
-        """Let the session count as never seen; the path of its mark below the root. A mark that is gone counts as removed."""
-        self._file(_mark_name(mark.harness, mark.session_id)).remove()
-        return self.path_of(mark)
-
-    @staticmethod
-    def path_of(mark: SessionMark) -> str:
-        """Where the mark is, below the root."""
-        return f"{_SESSIONS}/{_mark_name(mark.harness, mark.session_id)}"
-
     def all(self) -> Iterator[Result[SessionMark, Error]]:
         return _each(self._root, _SESSIONS, lambda name: self._file(name).read())
 
