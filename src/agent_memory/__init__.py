@@ -95,15 +95,17 @@ if TYPE_CHECKING:
     from agent_memory.machines.consolidate import Consolidate as Consolidate
     from agent_memory.machines.defrag import Defrag as Defrag
     from agent_memory.machines.pipeline import Model as Model, Pipeline as Pipeline
-    from agent_memory.pipelines.asking import ConsolidateIo as ConsolidateIo
     from agent_memory.pipelines.backfill import (
         BackfillIo as BackfillIo,
         plan_backfill as plan_backfill,
         put_backfill as put_backfill,
     )
-    from agent_memory.pipelines.consolidate import consolidate as consolidate, steps as steps
-    from agent_memory.pipelines.defrag import defrag as defrag
-    from agent_memory.pipelines.defrag_asking import DefragIo as DefragIo
+    from agent_memory.pipelines.consolidate import (
+        ConsolidateIo as ConsolidateIo,
+        consolidate as consolidate,
+        steps as steps,
+    )
+    from agent_memory.pipelines.defrag import DefragIo as DefragIo, defrag as defrag
     from agent_memory.pipelines.driver import drive as drive
     from agent_memory.pipelines.undo import UndoIo as UndoIo, undo as undo
     from agent_memory.pipelines.watch import Watching as Watching, WatchIo as WatchIo, watch as watch
@@ -172,10 +174,8 @@ _NAMES = {
     "machines.defrag": "Defrag",
     "machines.pipeline": "Model Pipeline",
     "pipelines.backfill": "BackfillIo plan_backfill put_backfill",
-    "pipelines.consolidate": "consolidate steps",
-    "pipelines.asking": "ConsolidateIo",
-    "pipelines.defrag": "defrag",
-    "pipelines.defrag_asking": "DefragIo",
+    "pipelines.consolidate": "ConsolidateIo consolidate steps",
+    "pipelines.defrag": "DefragIo defrag",
     "pipelines.driver": "drive",
     "pipelines.undo": "UndoIo undo",
     "pipelines.watch": "WatchIo Watching watch",

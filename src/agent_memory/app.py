@@ -75,12 +75,11 @@ if TYPE_CHECKING:
     from agent_memory.formats.diffs import DiffPart
     from agent_memory.keeping import StateKeeping, TagKeeping
     from agent_memory.known_notes import KnownNotes
-    from agent_memory.pipelines.asking import ConsolidateIo
-    from agent_memory.pipelines.backfill import BackfillIo
-    from agent_memory.pipelines.defrag_asking import DefragIo
+    from agent_memory.pipelines.backfill import BackfillIo, Upgrades
+    from agent_memory.pipelines.consolidate import ConsolidateIo
+    from agent_memory.pipelines.defrag import DefragIo
     from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken
     from agent_memory.pipelines.undo import UndoIo
-    from agent_memory.pipelines.upgrading import Upgrades
     from agent_memory.pipelines.watch import Watching
     from agent_memory.ports import Agent, Embedder
     from agent_memory.publishing import KeepSections, Publisher
@@ -472,8 +471,8 @@ class Memory:
         """One run under the run lock; `Busy` when another is at work. `upgrade` asks the configured command to look again
         at what the built-in consolidated; not in a dry run, since these sessions go through the inbox."""
         from agent_memory.domain.run import Run
+        from agent_memory.pipelines.backfill import ask_again
         from agent_memory.pipelines.consolidate import consolidate
-        from agent_memory.pipelines.upgrading import ask_again
 
         with self.alone():
             if not dry_run:
@@ -493,7 +492,7 @@ class Memory:
     def upgrades(self) -> Upgrades:
         """The sessions that `consolidate(upgrade=True)` would hand to the configured command; none where that is the
         built-in itself."""
-        from agent_memory.pipelines.upgrading import Upgrades, plan_upgrades
+        from agent_memory.pipelines.backfill import Upgrades, plan_upgrades
 
         if unwrap(self.agent()).status is not Status.CONSOLIDATED:
             return Upgrades()
@@ -502,7 +501,7 @@ class Memory:
     def _consolidate_io(self, agent: Agent, progress: Progress, *, dry_run: bool = False) -> ConsolidateIo:
         from agent_memory.adapters.agent.prompt_templates import load_prompt_template
         from agent_memory.adapters.harness import history_sources
-        from agent_memory.pipelines.asking import ConsolidateIo
+        from agent_memory.pipelines.consolidate import ConsolidateIo
 
         return ConsolidateIo(
             inbox=self.inbox,
@@ -549,7 +548,7 @@ class Memory:
 
     def _defrag_io(self, agent: Agent, progress: Progress) -> DefragIo:
         from agent_memory.adapters.agent.prompt_templates import load_prompt_template
-        from agent_memory.pipelines.defrag_asking import DefragIo
+        from agent_memory.pipelines.defrag import DefragIo
 
         limits = self.config.limits
         return DefragIo(

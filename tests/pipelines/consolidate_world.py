@@ -17,8 +17,7 @@ from agent_memory.domain.inbox_entry import Context, InboxEntry, InlineNote, Ses
 from agent_memory.domain.run import Run
 from agent_memory.domain.vocabulary import Harness, Status
 from agent_memory.errors import Error
-from agent_memory.pipelines.asking import ConsolidateIo
-from agent_memory.pipelines.consolidate import consolidate
+from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_histories import DictHistories
 from stand_ins.dict_inbox import DictInbox

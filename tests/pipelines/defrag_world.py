@@ -20,8 +20,7 @@ from agent_memory.domain.tiers import TierList
 from agent_memory.domain.undo_run import SectionChange
 from agent_memory.domain.vocabulary import Harness, Origin, Status
 from agent_memory.errors import Error
-from agent_memory.pipelines.defrag import defrag
-from agent_memory.pipelines.defrag_asking import DefragIo
+from agent_memory.pipelines.defrag import DefragIo, defrag
 from agent_memory.publishing import KeepSections
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks

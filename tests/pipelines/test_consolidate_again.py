@@ -16,8 +16,8 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run import Run
 from agent_memory.domain.vocabulary import Harness, Status
 from agent_memory.errors import Error, HistoryUnavailable, StateCorrupt, StoreIo
+from agent_memory.pipelines.backfill import ask_again, plan_upgrades
 from agent_memory.pipelines.consolidate import steps
-from agent_memory.pipelines.upgrading import ask_again, plan_upgrades
 from pipelines.consolidate_world import (
     CWD,
     NOON_MS,

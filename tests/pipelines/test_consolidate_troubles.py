@@ -13,8 +13,7 @@ from agent_memory.domain.queue import Pending
 from agent_memory.domain.run import KeptReply, Run, Work
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
 from agent_memory.errors import AgentTimedOut, Defect, Error, HistoryUnavailable, StateCorrupt, StoreIo
-from agent_memory.pipelines.asking import ConsolidateIo
-from agent_memory.pipelines.consolidate import consolidate, rescue
+from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate, rescue
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, entries, history, note
 from stand_ins.dict_places import DictPlaces
 from stand_ins.temporary_records import (

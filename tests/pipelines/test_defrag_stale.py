@@ -6,7 +6,7 @@ from agent_memory.domain.actions import Archive, DefragPlan, PlannedAction
 from agent_memory.domain.change import Retire
 from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.domain.entry import Listed, Listing, Meta, UnreadableFile
-from agent_memory.pipelines.defrag_asking import still_possible
+from agent_memory.pipelines.defrag import still_possible
 
 IDS = tuple(f"id__{letter * 6}" for letter in "abcd")
 RUN = DefragRun(
@@ -38,4 +38,4 @@ def test_each_action_that_cannot_be_done_any_more_says_why() -> None:
 
 
 def test_a_plan_of_which_nothing_is_stale_stays_as_it_is() -> None:
-    assert still_possible(RUN, Listing(tuple(listed(id, f"hash {id}") for id in IDS))) is RUN
+    assert still_possible(RUN, Listing(tuple(listed(id, f"hash {id}") for id in IDS))) == RUN

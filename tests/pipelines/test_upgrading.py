@@ -13,7 +13,7 @@ from agent_memory.domain.history import SessionMark
 from agent_memory.domain.inbox_entry import UPGRADE_EVENT, Context, InboxEntry
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StateCorrupt, StoreIo
-from agent_memory.pipelines.upgrading import Upgrades, ask_again, plan_upgrades
+from agent_memory.pipelines.backfill import Upgrades, ask_again, plan_upgrades
 from pipelines.consolidate_world import CWD, NOON_MS, REPO
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_inbox import DictInbox

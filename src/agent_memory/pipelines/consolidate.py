@@ -6,29 +6,575 @@ session's outcome; an error that a step raises ends the run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set as AbstractSet
 from functools import partial
+from itertools import compress
 
-from attrs import evolve
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.change import Applied, Change, Receipt, Retire
-from agent_memory.domain.forgetting import REASON
-from agent_memory.domain.history import SessionMark
-from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
-from agent_memory.domain.plan import Plan, admit, planned_entries
-from agent_memory.domain.queue import Pending
+from agent_memory.domain.agent_request import AgentReply, SessionRequest
+from agent_memory.domain.change import Change, Create, Receipt, Retire
+from agent_memory.domain.command import BUILTIN
+from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry
+from agent_memory.domain.forgetting import REASON, forgotten_note, without_forgotten
+from agent_memory.domain.handover import is_handoff_of
+from agent_memory.domain.history import History, Role, SessionMark, TranscriptEnd, Turn
+from agent_memory.domain.inbox_entry import UPGRADE_EVENT, FileSnapshot, InboxEntry, InlineNote, session_id_of
+from agent_memory.domain.plan import (
+    ChangeSet,
+    Plan,
+    PlanFacts,
+    admit,
+    live_when_applied,
+    planned_entries,
+    stored_when_applied,
+)
+from agent_memory.domain.planning.drafts import taken_ids
+from agent_memory.domain.planning.plan_window import (
+    CHANGES_NOTHING,
+    IS_NEWER,
+    plan_inline_fallback,
+    plan_window,
+    subject_of,
+)
+from agent_memory.domain.planning.shown import (
+    Ranked,
+    catalog_of,
+    choose_shown,
+    ids_to_show,
+    note_chars,
+    rank_related,
+    tag_vocabulary,
+)
+from agent_memory.domain.queue import Outcome, Pending, Trouble, Verdict
+from agent_memory.domain.queueing.fold import after_fault, after_timeout, after_unavailable, is_exhausted
 from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.run import Run, Settled, Work, sentence_of
+from agent_memory.domain.tagging import TagVocabulary
+from agent_memory.domain.transcripts.entry_uses import entry_uses
 from agent_memory.domain.transcripts.turns import redact_history
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
-from agent_memory.errors import Defect, Error, HistoryUnavailable, StoreIo
+from agent_memory.domain.transcripts.windows import cut_windows
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status
+from agent_memory.errors import (
+    AgentTimedOut,
+    Defect,
+    Error,
+    HistoryUnavailable,
+    PathRefused,
+    ReplyRefused,
+    StateCorrupt,
+    StoreIo,
+)
+from agent_memory.formats.prompt import PromptBudget, PromptFacts, plan_prompt_budget, render_consolidate_prompt
+from agent_memory.formats.prompt_frame import Frame
+from agent_memory.formats.reply import parse_reply
+from agent_memory.known_notes import KnownNotes
 from agent_memory.machines.consolidate import Consolidate
 from agent_memory.machines.pipeline import Model
-from agent_memory.pipelines.asking import ConsolidateIo, parse_output, run_agent, set_back, settle
-from agent_memory.pipelines.driver import Step, drive_and_report
-from agent_memory.pipelines.fetching import Fetched, fetch, is_looked_at_again, why_forgotten
+from agent_memory.pipelines.driver import Step, answered, drive_and_report
+from agent_memory.ports import (
+    Agent,
+    Clock,
+    HistorySource,
+    Inbox,
+    KeptHistories,
+    Places,
+    Recorder,
+    RunRecords,
+    SessionMarks,
+    Store,
+    Tombstones,
+    UsageLedger,
+)
 from agent_memory.results import as_result, unwrap, warning_of
+
+
+@frozen
+class Fetched:
+    """A history, and what part of the session it is."""
+
+    history: History
+    after_record_id: str | None = None
+    """The record after which it begins; None for the beginning of the session."""
+    from_kept: bool = False
+    """It was redacted and kept by an earlier run."""
+    next_mark: SessionMark | None = None
+    """Of a transcript read for the first time in which nothing is new: the mark that knows it."""
+
+
+def fetch(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None) -> Fetched:
+    """The turns after the mark, from the transcript, else, where that is not there or cannot be read now, from what was kept
+    of it; in the second case `remaining`, since nobody knows what came after that.
+
+    Of a session that is to be looked at again, all turns: from what was kept where its beginning is, since the transcript
+    may be gone or rewritten by now, else from the transcript.
+    """
+    if mark is not None and is_looked_at_again(io, entry, mark):
+        kept = _from_kept(io, entry, None)
+        if kept is None:
+            return _from_source(io, entry, None)
+        # What came since the mark was looked at by nobody yet: it is taken up right after this.
+        remaining = kept.history.remaining or _has_more(io, entry, mark)
+        return evolve(kept, history=evolve(kept.history, remaining=remaining))
+    try:
+        return _from_source(io, entry, mark)
+    except HistoryUnavailable as absent:
+        kept = _from_kept(io, entry, mark)
+        if kept is None or not (absent.is_missing or kept.history.turns):
+            raise
+        return kept if absent.is_missing else evolve(kept, history=evolve(kept.history, remaining=True))
+
+
+def is_looked_at_again(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark) -> bool:
+    """Whether this is for a command to look at what the built-in consolidated."""
+    is_asked_for = entry.context.event == UPGRADE_EVENT
+    return is_asked_for and mark.agent_name == BUILTIN and io.agent.status is Status.CONSOLIDATED
+
+
+def _has_more(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark) -> bool:
+    """Whether something came since the mark; nothing where the transcript is gone. Where it cannot be read, that is an error:
+    what is in it would wait for the next capture."""
+    try:
+        return bool(_from_source(io, entry, mark).history.turns)
+    except Error as error:
+        if isinstance(error, StoreIo) or (isinstance(error, HistoryUnavailable) and not error.is_missing):
+            raise
+        return False
+
+
+def _marked_id(entry: InboxEntry) -> str | None:
+    """The id of the session, of which it is marked how far it was read; None for what is whole in itself."""
+    return None if isinstance(entry.retrieval, InlineNote | FileSnapshot) else session_id_of(entry)
+
+
+def _from_source(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None) -> Fetched:
+    source = io.histories.get(entry.retrieval.method)
+    if source is None:
+        reason = f"this version has no way to read {entry.retrieval.method} yet"
+        raise HistoryUnavailable(session_id_of(entry) or entry.retrieval.method, reason)
+    history = unwrap(source.fetch(entry, mark))
+    if mark is not None and mark.within(history.transcript) is None:
+        return _without_shared(io, entry, mark, history)
+    return Fetched(history, None if mark is None else mark.last_record_id)
+
+
+def _without_shared(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark, history: History) -> Fetched:
+    """What a transcript of a known session holds that was never read: the session moved with its project, was resumed in
+    another directory or copied. What it has in common with what was consolidated is left out, by what was kept of that,
+    else by the records at which it ends."""
+    kept = _from_kept(io, entry, None)
+    if kept is not None:
+        said = frozenset(map(_said, kept.history.turns))
+        is_new = [_said(turn) not in said for turn in redact_history(history).turns]
+    else:
+        ends = {end.last_record_id for end in mark.ends}
+        last = max((at for at, turn in enumerate(history.turns) if turn.record_id in ends), default=-1)
+        is_new = [at > last for at in range(len(history.turns))]
+    answered = history.tools_answered_before or any(turn.role is Role.TOOL for turn in history.turns)
+    own = evolve(history, turns=tuple(compress(history.turns, is_new)), tools_answered_before=answered)
+    if own.turns or not history.turns:
+        return Fetched(own, mark.last_record_id)
+    end = history.turns[-1]
+    here = TranscriptEnd(history.transcript, end.record_id, end.at_ms, end.number)
+    known = evolve(mark, elsewhere=(*mark.elsewhere, here))
+    if history.remaining:
+        return _from_source(io, entry, known)
+    return Fetched(own, mark.last_record_id, next_mark=known)
+
+
+def _said(turn: Turn) -> tuple[str, Role, str]:
+    return turn.record_id, turn.role, turn.text
+
+
+def _from_kept(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None) -> Fetched | None:
+    """What was kept of the session. That it cannot be read now is an error (P6); that it is damaged is as if there were none."""
+    session_id = _marked_id(entry)
+    if io.kept is None or session_id is None:
+        return None
+    try:
+        history = unwrap(io.kept.fetch(entry.harness, session_id, mark))
+    except StoreIo:
+        raise
+    except Error:
+        return None
+    after = None if mark is None else mark.last_record_id
+    return None if history is None else Fetched(history, after, from_kept=True)
+
+
+# -- what a person had forgotten is left out (P28) ------------------------------------------------------------------------
+
+
+def why_forgotten(io: ConsolidateIo, entry: InboxEntry) -> str | None:
+    """Why the entry is not to be looked at, if so: its session was forgotten, or its note, which was put down before."""
+    if io.tombstones is None:
+        return None
+    note = entry.retrieval
+    if isinstance(note, InlineNote):
+        known = unwrap(io.tombstones.of_entries())
+        is_known = forgotten_note(known, note.title, note.body, entry.at_ms) is not None
+        return "the note was forgotten" if is_known else None
+    session_id = _marked_id(entry)
+    is_known = session_id is not None and unwrap(io.tombstones.of_session(entry.harness, session_id)) is not None
+    return "the session was forgotten" if is_known else None
+
+
+def unforgotten(io: ConsolidateIo, change_set: ChangeSet, request: SessionRequest) -> ChangeSet:
+    """The change set without what says again what was forgotten. A person's inline note is not among it: what of it was
+    forgotten was never asked about (`why_forgotten`), and what came later is meant."""
+    if io.tombstones is None or isinstance(request.entry.retrieval, InlineNote):
+        return change_set
+    shown = {each.meta.id: each for each in request.shown}
+    known = unwrap(io.tombstones.of_entries())
+    return without_forgotten(change_set, known, request.window, request.entry.at_ms, shown)
+
+
+TIMEOUTS_THAT_PAUSE = 2
+WHOLE_SESSION_SHOWN_CHARS = 200_000
+"""Of entries in full for an agent that takes a session whole."""
+NEW_NOTES_CHARS = 12_000
+"""What the earlier parts of a session may have brought, in full and in the catalog."""
+
+
+@frozen
+class ConsolidateIo:
+    """The adapters, and the few settings that steps need."""
+
+    inbox: Inbox
+    histories: Mapping[str, HistorySource]
+    """By retrieval method."""
+    places: Places
+    store: Store
+    agent: Agent
+    marks: SessionMarks
+    recorder: Recorder
+    runs: RunRecords
+    clock: Clock
+    prompt_template: str
+    random_word: Callable[[], str]
+    """Unguessable, at least 64 bits of hex; for nonces and fences."""
+    handoff_days: int = 7
+    tombstones: Tombstones | None = None
+    """What was forgotten; None where nothing ever is."""
+    kept: KeptHistories | None = None
+    """None where no histories are kept."""
+    ledger: UsageLedger | None = None
+    """None where nobody counts what agents look at."""
+    vocabulary: Callable[[], TagVocabulary] = TagVocabulary
+    """The tags that a person has accepted or renamed."""
+    known: KnownNotes | None = None
+    """What finds notes about the same subject; without it the listing does."""
+    progress: Callable[[str], object] = str
+
+
+# -- how the work on a session ends -----------------------------------------------------------------------------------
+
+
+def settle(
+    io: ConsolidateIo,
+    run: Run,
+    work: Work,
+    verdict: Verdict,
+    reason: str = "",
+    *,
+    error: Error | None = None,
+    trouble: Trouble | None = None,
+    entry_ids: tuple[str, ...] = (),
+) -> Run:
+    """The run with the outcome of the session in hand known and nothing left to write for it."""
+    if error is not None:  # its traceback would keep the session's history in memory until the run ends
+        error.__traceback__ = error.__context__ = None
+    outcome = Outcome(verdict, run.id, io.clock.now_ms(), entry_ids, reason, _told(work.plan))
+    return evolve(run, work=evolve(work, outcome=outcome, error=error, trouble=trouble))
+
+
+def set_back(io: ConsolidateIo, run: Run, work: Work, error: Error, verdict: Verdict = "refused") -> Run:
+    """The session stays pending with its trouble: one attempt more, unless its history is only not there yet (`unavailable`).
+    The last attempt gives it up, or stores an inline note whole. Two calls in a row that took too long (`timed-out`) are the
+    command's fault: the run pauses."""
+    before, told = work.pending.trouble, (error.code, str(error), io.clock.now_ms())
+    if verdict == "unavailable":
+        trouble = after_unavailable(before, *told)
+    else:
+        after = after_timeout if verdict == "timed-out" else after_fault
+        trouble = after(before, fingerprint(work.history), *told)
+    if not is_exhausted(trouble):
+        ended = settle(io, run, work, verdict, str(error), error=error, trouble=trouble)
+    elif isinstance(work.pending.entry.retrieval, InlineNote) and work.fallback.changes:
+        ended = evolve(run, work=evolve(work, plan=work.fallback, reply=None, windows=(), window_index=0))
+    else:
+        ended = settle(io, run, evolve(work, plan=Plan()), "gave-up", str(error), error=error, trouble=trouble)
+    if verdict != "timed-out":
+        return ended
+    timeouts = run.timeouts_in_a_row + 1
+    return evolve(ended, timeouts_in_a_row=timeouts, paused=error if timeouts >= TIMEOUTS_THAT_PAUSE else None)
+
+
+def pause(io: ConsolidateIo, run: Run, work: Work, error: Error) -> Run:
+    """Stop the run: the fault is not the session's, so everything stays pending and nothing is counted."""
+    return evolve(settle(io, run, work, "paused", str(error), error=error), paused=error)
+
+
+def fingerprint(history: History | None) -> str:
+    """What identifies the content that was tried: another content starts the attempts afresh."""
+    if history is None or not history.turns:
+        return ""
+    last = history.turns[-1]
+    text = f"{last.number} {last.record_id} {sum(len(turn.text) for turn in history.turns)}"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+# -- the agent is asked -----------------------------------------------------------------------------------------------
+
+
+def run_agent(io: ConsolidateIo, run: Run) -> Run:
+    """The redacted reply for the next window: a stored one that was paid for, else a new one."""
+    work = run.work
+    if work is None or work.history is None:
+        return run
+    history, live = work.history, unwrap(io.store.list()).entries
+    # A later window sees the store as the earlier ones will leave it.
+    entries = live_when_applied(work.plan, live)
+    planned = stored_when_applied(work.plan, live)
+    session_id = session_id_of(work.pending.entry)
+    ranked = rank_related(history, entries, work.scope, session_id)
+
+    def shown_of(related: Iterable[Ranked], max_chars: int) -> tuple[StoredEntry, ...]:
+        return _shown(io, work, ids_to_show(related), planned, max_chars, entries)
+
+    limit = io.agent.max_prompt_chars
+    if limit is None:  # nor is it shown a catalog
+        shown = shown_of(ranked, WHOLE_SESSION_SHOWN_CHARS)
+        return _ask(io, run, evolve(work, windows=(history,)), shown, lambda _: "")
+    catalog = catalog_of(ranked, entries, work.scope)
+    try:
+        budget = unwrap(plan_prompt_budget(io.prompt_template, limit, catalog))
+    except Error as error:
+        return pause(io, run, work, error)
+    windows = work.windows or _windows(history, budget, shown_of(ranked, budget.shown_chars))
+    window = windows[work.window_index]
+    near = ranked if len(windows) == 1 else rank_related(window, entries, work.scope, session_id)
+    left = budget.beside(window)
+    tags = tag_vocabulary(entries, io.vocabulary())
+
+    def prompt_of(request: SessionRequest) -> str:
+        facts = PromptFacts(
+            frame=Frame(request.nonce, io.random_word()),
+            request=request,
+            scope=work.scope,
+            budget=left,
+            catalog=catalog,
+            vocabulary=tags,
+            handoff_days=io.handoff_days,
+        )
+        return render_consolidate_prompt(io.prompt_template, facts)
+
+    return _ask(io, run, evolve(work, windows=windows), shown_of(near, left.shown_chars), prompt_of)
+
+
+def _windows(history: History, budget: PromptBudget, shown: Iterable[StoredEntry]) -> tuple[History, ...]:
+    """The parts of a session. What these notes do not take of their third is the transcript's; but later parts are shown the
+    notes of the earlier ones too."""
+    notes_chars = sum(map(note_chars, shown))
+    windows = cut_windows(history, budget.window_chars(notes_chars))
+    return windows if len(windows) == 1 else cut_windows(history, budget.window_chars(notes_chars + NEW_NOTES_CHARS))
+
+
+def _shown(
+    io: ConsolidateIo,
+    work: Work,
+    related: tuple[str, ...],
+    planned: Mapping[str, StoredEntry],
+    max_chars: int,
+    live: Sequence[Listed],
+) -> tuple[StoredEntry, ...]:
+    """The session's own handoff and the most related entries, as many as fit; what cannot be read is not shown."""
+    handoff = _handoff_id(work, planned, (each.meta for each in live))
+    ids = dict.fromkeys((*((handoff,) if handoff else ()), *related))
+    found = (Success(planned[id]) if id in planned else io.store.read(id) for id in ids)
+    stored = [each.unwrap() for each in found if isinstance(each, Success)]
+    return choose_shown(stored, max_chars)
+
+
+def _ask(
+    io: ConsolidateIo,
+    run: Run,
+    work: Work,
+    shown: tuple[StoredEntry, ...],
+    prompt_of: Callable[[SessionRequest], str],
+) -> Run:
+    by_id = {each.meta.id: each for each in shown}
+    handoff = _handoff_id(work, by_id, (each.meta for each in shown))
+    request = SessionRequest(
+        prompt="",
+        nonce=io.random_word(),
+        entry=work.pending.entry,
+        window=work.windows[work.window_index],
+        shown=shown,
+        handoff_id=handoff if handoff in by_id else None,
+        now_ms=io.clock.now_ms(),
+        final_window=work.window_index == len(work.windows) - 1 and not work.remaining,
+    )
+    key = reply_key(io, work, request.window)
+    try:
+        reply = answered(io.agent, io.runs, run.id, key, evolve(request, prompt=prompt_of(request)))
+    except (StoreIo, StateCorrupt, PathRefused):
+        raise
+    except AgentTimedOut as error:
+        return set_back(io, run, work, error, "timed-out")
+    except ReplyRefused as error:
+        return set_back(io, run, work, error)
+    except Error as error:
+        return pause(io, run, work, error)
+    is_new = reply.nonce == request.nonce
+    request = evolve(request, nonce=reply.nonce)
+    keys = (*work.reply_keys, key)
+    in_hand = evolve(work, request=request, reply=AgentReply(reply.text), reply_keys=keys)
+    return evolve(run, work=in_hand, timeouts_in_a_row=0 if is_new else run.timeouts_in_a_row)
+
+
+def _handoff_id(work: Work, entries: Mapping[str, StoredEntry], live: Iterable[Meta]) -> str | None:
+    """The handoff that the session has: of an earlier run, planned by an earlier window, or of `memory handoff`."""
+    if work.mark is not None and work.mark.handoff_id is not None:
+        return work.mark.handoff_id
+    created = [change.entry.meta.id for change in work.plan.changes if isinstance(change, Create)]
+    planned = (id for id in created if id in entries and entries[id].meta.kind is Kind.HANDOFF)
+    session_id = session_id_of(work.pending.entry)
+    stored = (each.id for each in live if session_id and is_handoff_of(each, work.pending.entry.harness, session_id))
+    return next(planned, None) or next(stored, None)
+
+
+def reply_key(io: ConsolidateIo, work: Work, window: History) -> str:
+    """What a stored reply is found by: session, record range, agent."""
+    entry = work.pending.entry
+    first, last = window.turns[0], window.turns[-1]
+    records = f"{first.number}:{first.record_id}..{last.number}:{last.record_id}:{len(last.text)}"
+    session = _marked_id(entry) or work.pending.name
+    return f"{entry.harness} {session} {records} window {work.window_index} {io.agent.name}"
+
+
+# -- what it answered -------------------------------------------------------------------------------------------------
+
+
+def parse_output(io: ConsolidateIo, run: Run) -> Run:
+    """The plan with this window's part; after the last window, what becomes of the session."""
+    work = run.work
+    if work is None or work.reply is None or work.request is None:
+        return run
+    request = work.request
+    live, archive = unwrap(io.store.list()), unwrap(io.store.list(archived=True))
+    facts = _plan_facts(io, run, work, request, live, archive)
+    done = evolve(work, fallback=plan_inline_fallback(facts))
+    try:
+        change_set = unwrap(parse_reply(work.reply.text, request.nonce))
+    except ReplyRefused as refused:
+        return _refused(io, run, done, refused)
+    kept = unforgotten(io, change_set, request)
+    wanted = [(subject_of(each), GLOBAL_SCOPE if each.scope == "global" else work.scope) for each in kept.entries]
+    found = unwrap((io.known or KnownNotes(io.store)).near_each(wanted)) if wanted else ()
+    similar = {each: near.similar for each, near in zip(kept.entries, found, strict=True) if near.similar}
+    facts = evolve(facts, similar=similar)
+    done = evolve(
+        done, plan=plan_window(kept, facts, work.plan), window_index=work.window_index + 1, request=None, reply=None
+    )
+    if done.window_index < len(done.windows):
+        return evolve(run, work=done)
+    done = _with_uses(evolve(done, next_mark=_next_mark(io, done)), live)
+    if _is_useless(done, io.agent):
+        return _refused(io, run, done, ReplyRefused(("nothing in it passed the checks", *_told(done.plan)[:5])))
+    if io.kept is not None and work.history is not None and done.next_mark and not (run.dry_run or work.from_kept):
+        # Before anything that could only be finished without it: a run that goes on from a checkpoint has no history.
+        history_kept = io.kept.keep(work.history, work.after_record_id)
+        run = evolve(run, warnings=(*run.warnings, *warning_of(history_kept)))  # the notes are what counts
+    if done.plan.changes:
+        return settle(io, run, done, "planned") if run.dry_run else evolve(run, work=done)
+    return settle(io, run, done, "skipped", done.plan.skipped or "all of it was stored already")
+
+
+def _refused(io: ConsolidateIo, run: Run, work: Work, refused: ReplyRefused) -> Run:
+    unwrap(io.runs.spend_reply(work.reply_keys[-1]))
+    return set_back(io, run, work, refused)
+
+
+def _told(plan: Plan) -> tuple[str, ...]:
+    return tuple(f"{each.subject}: {'; '.join(each.reasons)}" for each in plan.dropped)
+
+
+def _is_useless(work: Work, agent: Agent) -> bool:
+    """Whether the agent proposed something, and nothing of it may be done. That a note would be stored whole instead (as
+    one is that the agent left out) makes no reply of it, but for the built-in, which does nothing else with a note.
+    What memory holds already, or knows better by now, is no fault."""
+    plan = work.plan
+    stored_whole = () if agent.status is Status.CAPTURED else work.fallback.changes
+    if plan.skipped or any(change not in stored_whole for change in plan.changes):
+        return False
+    faultless = (CHANGES_NOTHING, IS_NEWER)
+    return any(
+        not any("already stored" in reason or reason in faultless for reason in each.reasons) for each in plan.dropped
+    )
+
+
+def _plan_facts(
+    io: ConsolidateIo, run: Run, work: Work, request: SessionRequest, live: Listing, archive: Listing
+) -> PlanFacts:
+    """All that the check of a change set may look at, as the store is now."""
+    entry = work.pending.entry
+    return PlanFacts(
+        entry=entry,
+        session_id=session_id_of(entry) or "",
+        window=request.window,
+        scope=work.scope,
+        live=live.entries,
+        taken_ids=taken_ids(live, archive),
+        shown={each.meta.id: each for each in request.shown},
+        status=io.agent.status,
+        now_ms=io.clock.now_ms(),
+        changed_before=run.changed,
+        live_at_start=run.live_at_start,
+        handoff_id=request.handoff_id,
+        handoff_days=io.handoff_days,
+        vocabulary=io.vocabulary(),
+        agent_writes=entry.harness is not Harness.MANUAL and isinstance(entry.retrieval, InlineNote),
+        session=work.history,
+    )
+
+
+def _next_mark(io: ConsolidateIo, work: Work) -> SessionMark | None:
+    entry, history, session_id = work.pending.entry, work.history, _marked_id(work.pending.entry)
+    if history is None or session_id is None:
+        return None
+    last = history.turns[-1]
+    answered = history.tools_answered_before or any(turn.role is Role.TOOL for turn in history.turns)
+    now = SessionMark(entry.harness, session_id, last.record_id, last.at_ms, last.number, answered, io.agent.name)
+    now = evolve(now, transcript=history.transcript)
+    if work.mark is None:
+        return now
+    elsewhere = tuple(end for end in work.mark.ends if end.transcript not in ("", history.transcript))
+    return evolve(now, handoff_id=work.mark.handoff_id, entry_ids=work.mark.entry_ids, elsewhere=elsewhere)
+
+
+def _with_uses(work: Work, live: Listing) -> Work:
+    """The work with the entries that the session's agent opened directly and that were not counted yet; its next mark
+    knows them, and those that memory counted itself when it printed them."""
+    history, mark = work.history, work.next_mark
+    if history is None or mark is None:
+        return work
+    uses = entry_uses(history.turns)
+    wanted = {*uses.read, *(id for id, _ in uses.opened_at_ms)}
+    now_called = {id: each.meta.id for id in wanted for each in live.bearers(id) if id in each.meta.aliases}
+    now_called |= {id: id for id in wanted if id in live.by_id}
+    known = {*(() if work.mark is None else work.mark.used_ids), *(now_called.get(id, id) for id in uses.read)}
+    opened = {now_called[id]: at_ms for id, at_ms in reversed(uses.opened_at_ms) if id in now_called}
+    fresh = tuple((id, at_ms) for id, at_ms in sorted(opened.items()) if id not in known)
+    return evolve(work, used=fresh, next_mark=evolve(mark, used_ids=tuple(sorted({*known, *opened}))))
+
+
+def _ids(live: Listing, wanted: AbstractSet[str]) -> dict[str, str]:
+    """The id of the live entry by each of these ids that one has or had."""
+    aliases = {id: each.meta.id for id in wanted for each in live.bearers(id) if id in each.meta.aliases}
+    return {**aliases, **{id: id for id in wanted if id in live.by_id}}
+
 
 PENDING_VERDICTS = frozenset({"refused", "unavailable", "timed-out"})
 """The session stays in the inbox, with its trouble."""
@@ -64,17 +610,11 @@ def run_machine(io: ConsolidateIo, machine: Consolidate) -> Run:
 
 
 def steps(io: ConsolidateIo) -> Mapping[str, Step[Run]]:
-    """The table of steps, by state."""
-    table: dict[str, Callable[[ConsolidateIo, Run], Run]] = {
-        "load_queue": load_queue,
-        "fetch_history": fetch_history,
-        "run_agent": run_agent,
-        "parse_output": parse_output,
-        "write_entries": write_entries,
-        "mark_processed": mark_processed,
-        "commit_changes": commit_changes,
+    """The table of steps, by state, of which each has the name."""
+    middle = (load_queue, fetch_history, run_agent, parse_output)
+    return {
+        step.__name__: partial(as_result(step), io) for step in (*middle, write_entries, mark_processed, commit_changes)
     }
-    return {state: partial(as_result(step), io) for state, step in table.items()}
 
 
 def load_queue(io: ConsolidateIo, run: Run) -> Run:
@@ -103,7 +643,8 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Run:
         forgotten = why_forgotten(io, pending.entry)
         if forgotten is not None:
             return settle(io, taken, work, "skipped", forgotten)
-        mark = _mark_of(io, pending)
+        session_id = _marked_id(pending.entry)
+        mark = None if session_id is None else unwrap(io.marks.get(pending.entry.harness, session_id))
     except Error as error:  # the store's fault and not the session's: it waits, and no attempt is counted
         return set_back(io, taken, work, error, "unavailable")
     work = evolve(work, mark=mark)
@@ -157,28 +698,19 @@ def write_entries(io: ConsolidateIo, run: Run) -> Run:
     work = run.work
     if work is None or not work.plan.changes:
         return run
-    receipt = _applied(io, run, work.plan.changes)
-    applied = evolve(
-        work,
-        receipt=receipt,
-        plan=evolve(work.plan, dropped=(*work.plan.dropped, *receipt.dropped)),
-        next_mark=_mark_with_entries(work.next_mark, receipt, work),
-    )
+    receipt, mark = _applied(io, run, work.plan.changes), work.next_mark
+    if mark is not None:
+        created, entries = [each.id for each in receipt.applied if each.act == "create"], planned_entries(work.plan)
+        handoffs = [id for id in created if entries[id].meta.kind is Kind.HANDOFF]
+        entry_ids = tuple(dict.fromkeys((*mark.entry_ids, *created)))
+        mark = evolve(mark, entry_ids=entry_ids, handoff_id=[mark.handoff_id, *handoffs][-1])
+    dropped = (*work.plan.dropped, *receipt.dropped)
+    applied = evolve(work, receipt=receipt, plan=evolve(work.plan, dropped=dropped), next_mark=mark)
     grown = evolve(run, changed=run.changed | {each.id for each in receipt.applied if each.act != "create"})
     if not receipt.applied:
         return settle(io, grown, applied, "skipped", "its entries changed meanwhile")
     written = tuple(each.id for each in receipt.applied if each.act in ("create", "replace"))
     return settle(io, grown, applied, "written", entry_ids=written)
-
-
-def _mark_with_entries(mark: SessionMark | None, receipt: Receipt, work: Work) -> SessionMark | None:
-    if mark is None:
-        return None
-    created = tuple(each.id for each in receipt.applied if each.act == "create")
-    written = planned_entries(work.plan)
-    handoffs = [id for id in created if written[id].meta.kind is Kind.HANDOFF]
-    handoff_id = handoffs[-1] if handoffs else mark.handoff_id
-    return evolve(mark, entry_ids=tuple(dict.fromkeys((*mark.entry_ids, *created))), handoff_id=handoff_id)
 
 
 def mark_processed(io: ConsolidateIo, run: Run) -> Run:
@@ -204,20 +736,15 @@ def mark_processed(io: ConsolidateIo, run: Run) -> Run:
         unwrap(io.runs.drop_reply(key) if forgets else io.runs.spend_reply(key))
     if not work.remaining:
         unwrap(io.inbox.retire(work.pending, work.outcome))
-    counted = _with_uses_counted(io, run, work)
-    return evolve(counted, queue=(work.pending, *run.queue)) if work.remaining else counted
-
-
-def _with_uses_counted(io: ConsolidateIo, run: Run, work: Work) -> Run:
-    """The run, once these uses are in the ledger. After the mark, which knows them, and not by a run that goes on from a
-    checkpoint: a use may then be forgotten, but none is ever counted twice."""
-    if io.ledger is None or run.resumed:
-        return run
+    # After the mark, which knows them, and not by a run that goes on from a checkpoint: a use may then be forgotten, but none
+    # is ever counted twice.
     warnings = list(run.warnings)
-    for id, at_ms in work.used:
-        at_ms = at_ms if at_ms is not None else io.clock.now_ms()
-        warnings += warning_of(io.ledger.append(id, at_ms, work.pending.entry.harness.value))
-    return evolve(run, warnings=tuple(warnings))
+    if io.ledger is not None and not run.resumed:
+        for id, at_ms in work.used:
+            at_ms = at_ms if at_ms is not None else io.clock.now_ms()
+            warnings += warning_of(io.ledger.append(id, at_ms, work.pending.entry.harness.value))
+    queue = (work.pending, *run.queue) if work.remaining else run.queue
+    return evolve(run, warnings=tuple(warnings), queue=queue)
 
 
 def commit_changes(io: ConsolidateIo, run: Run) -> Run:
@@ -229,26 +756,14 @@ def commit_changes(io: ConsolidateIo, run: Run) -> Run:
     done = evolve(run, work=None, settled=(*run.settled, settled))
     if run.dry_run or work.receipt is None or not work.receipt.applied:
         return done
-    entry = work.pending.entry
-    subject, body = commit_words(work, work.receipt)
-    paths = [path for each in work.receipt.applied for path in each.touched]
-    recorded = io.recorder.record(paths, subject, body, session_id_of(entry), entry.harness)
+    entry, applied, session = work.pending.entry, work.receipt.applied, session_id_of(work.pending.entry)
+    notes = f"{len(applied)} note{'' if len(applied) == 1 else 's'}"
+    subject = f"consolidate: {notes} from {entry.harness}{f' session {session[:12]}' if session else ''}"
+    signs = {"create": "+", "replace": "~", "retire": "-", "restore": "+"}
+    body = "\n".join(f"{signs[each.act]} {each.id} {each.title}".rstrip() for each in applied)
+    paths = [path for each in applied for path in each.touched]
+    recorded = io.recorder.record(paths, subject, body, session, entry.harness)
     return evolve(done, warnings=(*run.warnings, *warning_of(recorded)))
-
-
-def commit_words(work: Work, receipt: Receipt) -> tuple[str, str]:
-    """Subject and body of a session's commit, for people who read `git log`."""
-    entry = work.pending.entry
-    count = len(receipt.applied)
-    what = f"{count} note{'' if count == 1 else 's'}"
-    session = session_id_of(entry)
-    subject = f"consolidate: {what} from {entry.harness}{f' session {session[:12]}' if session else ''}"
-    return subject, "\n".join(map(_line, receipt.applied))
-
-
-def _line(applied: Applied) -> str:
-    sign = {"create": "+", "replace": "~", "retire": "-", "restore": "+"}[applied.act]
-    return f"{sign} {applied.id} {applied.title}".rstrip()
 
 
 def rescue(io: ConsolidateIo, state: str, run: Run, defect: Defect) -> Result[Run, Error]:

@@ -9,28 +9,284 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
-from attrs import evolve
-from returns.result import Failure, Result
+from attrs import evolve, frozen
+from returns.result import Failure, Result, Success
 
-from agent_memory.domain.actions import ids_of
+from agent_memory.domain.actions import DefragFacts, DefragProposal, PlannedAction, ids_of
+from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.analysis.analyze import analyze
 from agent_memory.domain.analysis.features import AnalysisFacts
-from agent_memory.domain.change import Receipt, Together
-from agent_memory.domain.defrag_run import DefragRun, Scan, brief_sentence_of, commit_words
-from agent_memory.domain.defragging.plan_defrag import subject_of
-from agent_memory.domain.defragging.tidied import surplus
-from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.findings import Analysis, store_fingerprint
+from agent_memory.domain.change import Create, Dropped, Receipt, Replace, Retire, Together
+from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo, brief_sentence_of, commit_words
+from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag, subject_of
+from agent_memory.domain.defragging.tidied import due_archivings, ids_to_open, ids_without_room, surplus
+from agent_memory.domain.entry import Listed, Listing, StoredEntry, reads_of, secret_ids, without_secret
+from agent_memory.domain.findings import (
+    Analysis,
+    Candidates,
+    Finding,
+    FindingKind,
+    Profile,
+    candidates_of,
+    left_to_judge,
+    store_fingerprint,
+)
 from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.plan import changed_id, max_changes
 from agent_memory.domain.planning.drafts import taken_ids
+from agent_memory.domain.planning.shown import choose_shown, most_urgent_ids
 from agent_memory.domain.recording.recorded_paths import is_ignored
+from agent_memory.domain.section import Published, SectionBudget
+from agent_memory.domain.text.file_name import id_in_name
+from agent_memory.domain.tiering.resolve import resolve_tiers, tiers_after
+from agent_memory.domain.tiering.score import best_now, tier_facts
+from agent_memory.domain.tiers import Tier
 from agent_memory.domain.undo_run import Footprint
-from agent_memory.errors import Defect, EntryChanged, EntryNotFound, Error, RunNotFound
+from agent_memory.domain.vocabulary import Status
+from agent_memory.errors import Defect, EntryChanged, EntryNotFound, Error, ReplyRefused, RunNotFound
+from agent_memory.formats.defrag_prompt import (
+    DefragPromptFacts,
+    plan_defrag_budget,
+    render_defrag_prompt,
+)
+from agent_memory.formats.prompt_frame import Frame
+from agent_memory.formats.reply import parse_defrag_reply
 from agent_memory.machines.defrag import Defrag
 from agent_memory.machines.pipeline import Model
-from agent_memory.pipelines.defrag_asking import DefragIo, run_agent, still_possible, with_tiers
-from agent_memory.pipelines.driver import Step, drive_and_report
+from agent_memory.pipelines.driver import Step, answered, drive_and_report
+from agent_memory.pipelines.undo import footprint_if_any
+from agent_memory.ports import Agent, Clock, DefragRecords, Locks, Recorder, RunLog, Store, UsageLedger
+from agent_memory.publishing import KeepSections
 from agent_memory.results import as_result, unwrap, warning_of
+
+WHOLE_STORE_SHOWN_CHARS = 4_000_000
+"""Of entries in full for an agent that reads values and no prompt."""
+
+
+@frozen
+class DefragIo:
+    """The adapters, and the few settings that steps need."""
+
+    store: Store
+    agent: Agent
+    ledger: UsageLedger
+    recorder: Recorder
+    records: DefragRecords
+    log: RunLog
+    locks: Locks
+    clock: Clock
+    publish: Callable[[KeepSections], Result[Published, Error]]
+    """Writes the managed section of every configured target."""
+    prompt_template: str
+    random_word: Callable[[], str]
+    """Unguessable, at least 64 bits of hex; for nonces and fences."""
+    budget: SectionBudget = SectionBudget()
+    stale_days: int = 120
+    max_entries: int | None = None
+    """Live entries at most."""
+    max_chars: int | None = None
+    """Characters of the bodies of all live entries at most."""
+    tidy_up: Callable[[], Result[None, Error]] = lambda: Success(None)
+    """Compacts what grows: the usage ledger, old runs, the history."""
+    progress: Callable[[str], object] = str
+
+
+# -- the agent is asked -----------------------------------------------------------------------------------------------
+
+
+def run_agent(io: DefragIo, run: DefragRun) -> DefragRun:
+    """The checked plan: of a stored reply that was paid for, else of a new one; of no reply where nothing is new: no entry changed
+    since the last tiering, and the analysis found nothing that this agent has not judged."""
+    scan, analysis = run.scan, run.analysis
+    if scan is None or analysis is None:
+        return run
+    candidates = candidates_of(analysis.findings, run.hashes)
+    is_changed = scan.memo.fingerprint != store_fingerprint(scan.live.entries)
+    if not scan.live.entries or not (is_changed or candidates.any_new(scan.memo.judged)):
+        return planned(io, run, scan)
+    io.progress(f"asking {io.agent.name}")
+    try:
+        return _asked(io, run, scan, analysis, candidates)
+    except Error as error:  # the run does what needs no answer, and ends with the error once that is done
+        alone = planned(io, run, scan)
+        if not alone.plan.actions:
+            raise
+        return evolve(alone, trouble=error)
+
+
+def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candidates: Candidates) -> DefragRun:
+    live = scan.live.entries
+    catalog, secret = without_secret(live), secret_ids(live)
+    new_first = evolve(analysis, findings=candidates.new_first(scan.memo.judged))
+    limit = io.agent.max_prompt_chars
+    budget = None if limit is None else unwrap(plan_defrag_budget(io.prompt_template, limit, catalog))
+    room = WHOLE_STORE_SHOWN_CHARS if budget is None else budget.shown_chars
+    wanted = most_urgent_ids(new_first, live, room, scan.tiers)
+    opened = wanted
+    if io.agent.status is Status.CAPTURED:  # of most notes the built-in judges by what is known of them
+        touched = ids_to_open(live, analysis, io.clock.now_ms())
+        opened = tuple(id for id in wanted if id in touched)
+    shown = choose_shown(_found(io, opened, scan), room)  # without what holds a secret: it would not be all of it
+    request = DefragRequest(
+        prompt="",
+        nonce=io.random_word(),
+        live=catalog,
+        shown=shown,
+        analysis=new_first.without(secret),
+        usage=scan.usage,
+        tiers=scan.tiers,
+        now_ms=io.clock.now_ms(),
+        stale_days=io.stale_days,
+        budget=io.budget,
+        left_alone=scan.left_alone,
+        undone=scan.undone,
+        force=run.force,
+    )
+    prompt = None
+    if budget is not None:
+        profiles = request.analysis.profiles
+        best = {each.meta.id: best_now(each.meta, request.now_ms) for each in catalog if each.meta.id in profiles}
+        facts = DefragPromptFacts(
+            frame=Frame(request.nonce, io.random_word()),
+            request=request,
+            eligible=frozenset(id for id, tier in best.items() if tier is Tier.HOT),
+            at_most_warm=frozenset(id for id, tier in best.items() if tier is Tier.WARM),
+            max_changes=len(catalog) if run.force else max_changes(run.live_at_start),
+            budget=budget,
+        )
+        prompt = render_defrag_prompt(io.prompt_template, facts)
+        request = evolve(request, prompt=prompt.text)
+    unseen = frozenset(opened) - {each.meta.id for each in shown}
+    judged = candidates.without(secret).judged(frozenset(wanted) - unseen, scan.memo.judged)
+    fingerprint = store_fingerprint(live)
+    memo = TieringMemo(fingerprint, io.agent.name, judged, scan.memo.omitted)
+    key = f"defrag {fingerprint} {io.agent.name}"
+    asked = evolve(run, asked=True, reply_key=key, shown=shown, memo=memo)
+    reply = answered(io.agent, io.records, run.id, key, request)
+    try:
+        proposal = unwrap(parse_defrag_reply(reply.text, reply.nonce))
+    except ReplyRefused:
+        unwrap(io.records.spend_reply(key))
+        raise
+    if prompt is not None and proposal.tiers is not None:
+        # The tiers of what the catalog had no room for stay as they are.
+        proposal = evolve(proposal, tiers=proposal.tiers.where_unseen(request.tiers, prompt.listed))
+    return _with_left(io, planned(io, evolve(asked, proposal=proposal), scan), analysis, candidates, request)
+
+
+def _with_left(
+    io: DefragIo, run: DefragRun, analysis: Analysis, candidates: Candidates, request: DefragRequest
+) -> DefragRun:
+    """The run with what it leaves to judge, and with what the built-in had no room for not judged; of an agent command, silence
+    is a judgement, and what it proposes beyond the room is kept for later."""
+    if io.agent.status is not Status.CAPTURED or run.proposal is None:
+        return run
+    waiting = ids_without_room(request, run.proposal.actions)
+
+    def waits(finding: Finding) -> bool:
+        return finding.kind is FindingKind.DUPLICATE and not waiting.isdisjoint(finding.ids)
+
+    judged = run.memo.judged.difference(key for key, each in candidates.findings.items() if waits(each))
+    left = left_to_judge(analysis, (each.action for each in run.plan.actions))
+    return evolve(run, left=tuple(each for each in left if not waits(each)), memo=evolve(run.memo, judged=judged))
+
+
+def _found(io: DefragIo, ids: tuple[str, ...], scan: Scan) -> tuple[StoredEntry, ...]:
+    """The entries, as the scan saw them; one that has changed since is not shown."""
+    by_id = scan.live.by_id
+    found = _read(io.store.read_again(by_id[id]) for id in ids if id in by_id)
+    hashes = {id: each.content_hash for id, each in by_id.items()}
+    return tuple(each for each in found if hashes.get(each.meta.id) == each.listed.content_hash)
+
+
+def _read(results: Iterable[Result[StoredEntry, Error]]) -> list[StoredEntry]:
+    return [each.unwrap() for each in results if isinstance(each, Success)]
+
+
+# -- what follows from the answer -------------------------------------------------------------------------------------
+
+
+def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
+    """The run with the checked plan of its proposal and of what earlier runs had to leave, and with the tiers."""
+    proposal = run.proposal or DefragProposal()
+    shown = {each.meta.id: each for each in run.shown}
+    due = due_archivings(scan.live.entries, run.analysis or Analysis(), io.clock.now_ms())
+    unseen = ids_to_read(proposal, scan.deferred, shown, due)
+    facts = DefragFacts(
+        live=scan.live.entries,
+        taken_ids=scan.taken_ids,
+        shown=shown,
+        at_hand={each.meta.id: each for each in _read(map(io.store.read, unseen))},
+        hashes=run.hashes,
+        status=io.agent.status,
+        now_ms=io.clock.now_ms(),
+        usage=scan.usage,
+        left_alone=scan.left_alone,
+        undone=scan.undone,
+        live_at_start=run.live_at_start,
+        force=run.force,
+    )
+    plan = plan_defrag(proposal, facts, scan.deferred, due)
+    plan = evolve(plan, dropped=(*proposal.dropped, *plan.dropped))
+    return with_tiers(io, evolve(run, plan=plan), scan)
+
+
+def _at_hand(io: DefragIo, ids: tuple[str, ...]) -> dict[str, StoredEntry]:
+    """What is to be checked and was not shown: what earlier runs had to leave, and what gets another title or tags."""
+    found = [each.unwrap() for each in map(io.store.read, ids) if isinstance(each, Success)]
+    return {each.meta.id: each for each in found}
+
+
+def still_possible(run: DefragRun, live: Listing) -> DefragRun:
+    """The run without the actions on entries that are not what the plan was made from (P8)."""
+    now = {each.meta.id: each.content_hash for each in live.entries}
+    unread = {id_in_name(each.path): each.problems for each in live.unreadable}
+    kept: list[PlannedAction] = []
+    dropped: list[Dropped] = []
+    for each in run.plan.actions:
+        needed = [(changed_id(change), change) for change in each.changes if isinstance(change, Replace | Retire)]
+        stale = [id for id, change in needed if id is not None and now.get(id) != change.expected_hash]
+        if not stale:
+            kept.append(each)
+            continue
+        problems = next((unread[id] for id in stale if id in unread), None)
+        why = "it was changed while the agent thought"
+        if problems is not None:
+            why = f"it could not be read when the plan was to be applied: {'; '.join(problems)}"
+        dropped.append(Dropped(subject_of(each.action), (why,)))
+    return evolve(run, plan=evolve(run.plan, actions=tuple(kept), dropped=(*run.plan.dropped, *dropped)))
+
+
+def with_tiers(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
+    """The run with the tiers that its proposal comes to, given the store and the tier list as they are now."""
+    proposal = run.proposal
+    proposed = None if proposal is None or proposal.tiers is None else tiers_after(proposal.tiers, run.plan)
+    current = tiers_after(scan.tiers, run.plan)
+    named = frozenset(id for each in (proposed, current) if each is not None for id in (*each.hot, *each.warm))
+    plan, profiles = run.plan, {} if run.analysis is None else run.analysis.profiles
+    # What the tiers depend on: what will be live and is named, is marked by a person, or is written by the plan.
+    live = (each.meta for each in scan.live.entries if each.meta.id in profiles)
+    wanted = (meta for meta in live if meta.id in named or meta.pinned or meta.promoted_by is not None)
+    entries = {meta.id: (meta, profiles[meta.id]) for meta in wanted}
+    for change in (change for each in plan.actions for change in each.changes):
+        if isinstance(change, Create | Replace):
+            entries[change.entry.meta.id] = change.entry.meta, Profile(len(change.entry.body), 0)
+        elif isinstance(change, Retire):
+            entries.pop(change.id, None)
+    now_ms = io.clock.now_ms()
+    facts = {id: tier_facts(meta, each, reads_of(meta, scan.usage), now_ms) for id, (meta, each) in entries.items()}
+    resolved = resolve_tiers(proposed, current, facts, io.budget, scan.memo.omitted)
+    told = tuple(each for each in resolved.dropped if each not in plan.dropped)
+    warnings = tuple(each for each in resolved.warnings if each not in run.warnings)
+    return evolve(
+        run,
+        tiers_before=scan.tiers,
+        tiers=resolved.tiers,
+        memo=evolve(run.memo, omitted=resolved.omitted),
+        plan=evolve(plan, dropped=(*plan.dropped, *told)),
+        warnings=(*run.warnings, *warnings),
+    )
+
 
 _LOOKED_BACK_RUNS = 1_500
 """Four months of runs every two hours."""
@@ -68,16 +324,9 @@ def run_machine(io: DefragIo, machine: Defrag) -> DefragRun:
 
 
 def steps(io: DefragIo) -> Mapping[str, Step[DefragRun]]:
-    """The table of steps, by state."""
-    table: dict[str, Callable[[DefragIo, DefragRun], DefragRun]] = {
-        "scan_entries": scan_entries,
-        "analyze_structure": analyze_structure,
-        "run_agent": run_agent,
-        "apply_changes": apply_changes,
-        "generate_agents_md": generate_agents_md,
-        "commit_changes": commit_changes,
-    }
-    return {state: partial(as_result(step), io) for state, step in table.items()}
+    """The table of steps, by state, of which each has the name."""
+    first, last = (scan_entries, analyze_structure, run_agent), (apply_changes, generate_agents_md, commit_changes)
+    return {step.__name__: partial(as_result(step), io) for step in (*first, *last)}
 
 
 def _rescue(state: str, run: DefragRun, defect: Defect) -> Result[DefragRun, Error]:
@@ -123,17 +372,24 @@ def analyze_structure(io: DefragIo, run: DefragRun) -> DefragRun:
     if scan is None:
         return run
     missed = [f"{each.path} was left out: {'; '.join(each.problems)}" for each in scan.live.unreadable]
+    # What a run wrote lately, from however old a session, is not stale. A log that cannot be read tells of none.
+    now_ms = io.clock.now_ms()
+    since_ms = now_ms - io.stale_days * DAY_MS
+    runs = (each for each in io.log.runs(_LOOKED_BACK_RUNS).value_or(()) if each.started_at_ms >= since_ms)
     facts = AnalysisFacts(
-        usage=scan.usage,
-        now_ms=io.clock.now_ms(),
-        stale_days=io.stale_days,
-        taken_ids=scan.taken_ids,
-        left_alone=scan.left_alone,
-        hot_or_new=frozenset(scan.tiers.hot) | _came_lately(io),
+        now_ms,
+        scan.taken_ids,
+        scan.usage,
+        io.stale_days,
+        scan.left_alone,
+        hot_or_new=frozenset((*scan.tiers.hot, *(id for each in runs for id in each.changed_ids))),
     )
-    analysis = analyze(notes_as_listed(io, scan.live.entries, missed), facts)
-    analysis = _with_surplus(io, scan, analysis, facts.now_ms)
-    return evolve(run, analysis=analysis, warnings=(*run.warnings, *missed))
+    live = scan.live.entries
+    analysis = analyze(notes_as_listed(io, live, missed), facts)
+    over = surplus(
+        live, analysis.profiles, scan.usage, max_entries=io.max_entries, max_chars=io.max_chars, now_ms=now_ms
+    )
+    return evolve(run, analysis=analysis.with_findings(over), warnings=(*run.warnings, *missed))
 
 
 def notes_as_listed(io: DefragIo, live: Iterable[Listed], missed: list[str]) -> Iterator[StoredEntry]:
@@ -150,25 +406,6 @@ def notes_as_listed(io: DefragIo, live: Iterable[Listed], missed: list[str]) -> 
             yield stored
 
 
-def _came_lately(io: DefragIo) -> frozenset[str]:
-    """What a run wrote since whatever is stale now, from however old a session. A log that cannot be read tells of none."""
-    since_ms = io.clock.now_ms() - io.stale_days * DAY_MS
-    runs = (run for run in io.log.runs(_LOOKED_BACK_RUNS).value_or(()) if run.started_at_ms >= since_ms)
-    return frozenset(id for run in runs for id in run.changed_ids)
-
-
-def _with_surplus(io: DefragIo, scan: Scan, analysis: Analysis, now_ms: int) -> Analysis:
-    over = surplus(
-        scan.live.entries,
-        analysis.profiles,
-        scan.usage,
-        max_entries=io.max_entries,
-        max_chars=io.max_chars,
-        now_ms=now_ms,
-    )
-    return analysis.with_findings(over)
-
-
 def apply_changes(io: DefragIo, run: DefragRun) -> DefragRun:
     """Carry out the plan and the tiers as one transaction, under the write lock from the last look to the last byte.
 
@@ -179,7 +416,7 @@ def apply_changes(io: DefragIo, run: DefragRun) -> DefragRun:
         unwrap(held)
         # The store recovers first: in the midst of a transaction its footprint is there, and may be taken back with it.
         unwrap(io.store.apply(()))
-        if _is_applied(io, run):
+        if footprint_if_any(io.log, run.id) is not None:
             return run
         nothing_to_do = run.analysis is not None and not run.plan.actions and run.tiers == run.tiers_before
         if nothing_to_do and store_fingerprint(unwrap(io.store.list()).entries) == run.memo.fingerprint:
@@ -194,14 +431,6 @@ def apply_changes(io: DefragIo, run: DefragRun) -> DefragRun:
             return ready
         receipt = unwrap(io.store.apply(groups, tiers=tiers, run_id=run.id))
         return _with_receipt(io, ready, receipt, scan)
-
-
-def _is_applied(io: DefragIo, run: DefragRun) -> bool:
-    try:
-        unwrap(io.log.footprint(run.id))
-    except RunNotFound:
-        return False
-    return True
 
 
 def _with_receipt(io: DefragIo, run: DefragRun, receipt: Receipt, scan: Scan) -> DefragRun:

@@ -109,7 +109,7 @@ def finish_undo(io: UndoIo) -> tuple[str, ...]:
         return ()
     # What a crash left of a transaction is settled first: its footprint tells nothing before that.
     unwrap(io.store.apply(()))
-    begun = _footprint_or_none(io, undoing.run_id)
+    begun = footprint_if_any(io.log, undoing.run_id)
     named = unwrap(io.log.runs(named=undoing.undoes))
     run = next((each for each in named if each.run_id == undoing.undoes), None)
     if run is not None:
@@ -156,11 +156,19 @@ def newest_kept(log: RunLog) -> LoggedRun:
 
 def footprint_of(log: RunLog, run: LoggedRun) -> Footprint:
     """What the run changed. UndoRefused where that is not known any more."""
-    try:
-        return unwrap(log.footprint(run.run_id))
-    except RunNotFound:
+    footprint = footprint_if_any(log, run.run_id)
+    if footprint is None:
         lost = "what it changed is not kept any more" if run.changed_ids else "it changed nothing"
-        raise UndoRefused(run.run_id, (lost,)) from None
+        raise UndoRefused(run.run_id, (lost,))
+    return footprint
+
+
+def footprint_if_any(log: RunLog, run_id: str) -> Footprint | None:
+    """What the run changed; None where nothing is known of it."""
+    try:
+        return unwrap(log.footprint(run_id))
+    except RunNotFound:
+        return None
 
 
 def _undoable(io: UndoIo, run: LoggedRun) -> Undoable:
@@ -228,7 +236,7 @@ def _complete(io: UndoIo, undoing: Undoing, found: Undoable) -> Undone:
     """All that comes after the files; doing any of it twice is harmless."""
     fingerprints = frozenset(each.fingerprint for each in found.run.actions if each.fingerprint)
     unwrap(io.log.mark_undone(found.run.run_id, undoing.run_id, fingerprints))
-    own = _footprint_or_none(io, undoing.run_id)
+    own = footprint_if_any(io.log, undoing.run_id)
     files = () if own is None else fold_files(own.files).files
     undone = _undone(io, undoing.run_id, found, files)
     if files:
@@ -269,13 +277,6 @@ def _undone(io: UndoIo, undo_id: str | None, found: Undoable, files: Sequence[Fi
         warnings=(*found.warnings, *staying, *left_alone),
         dry_run=undo_id is None,
     )
-
-
-def _footprint_or_none(io: UndoIo, run_id: str) -> Footprint | None:
-    try:
-        return unwrap(io.log.footprint(run_id))
-    except RunNotFound:
-        return None
 
 
 # -- managed sections -------------------------------------------------------------------------------------------------
