@@ -263,7 +263,7 @@ def with_tiers(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
     proposed = None if proposal is None or proposal.tiers is None else tiers_after(proposal.tiers, run.plan)
     current = tiers_after(scan.tiers, run.plan)
     named = frozenset(id for each in (proposed, current) if each is not None for id in (*each.hot, *each.warm))
-    plan, profiles = run.plan, {} if run.analysis is None else run.analysis.profiles
+    plan, profiles = run.plan, (run.analysis or Analysis()).profiles
     # What the tiers depend on: what will be live and is named, is marked by a person, or is written by the plan.
     live = (each.meta for each in scan.live.entries if each.meta.id in profiles)
     wanted = (meta for meta in live if meta.id in named or meta.pinned or meta.promoted_by is not None)
