@@ -7,7 +7,7 @@ session's outcome; an error that a step raises ends the run.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import compress
 
@@ -48,7 +48,7 @@ from agent_memory.domain.planning.shown import (
     rank_related,
     tag_vocabulary,
 )
-from agent_memory.domain.queue import Outcome, Pending, Trouble, Verdict
+from agent_memory.domain.queue import Outcome, Trouble, Verdict
 from agent_memory.domain.queueing.fold import after_fault, after_timeout, after_unavailable, is_exhausted
 from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.run import Run, Settled, Work, sentence_of
@@ -570,12 +570,6 @@ def _with_uses(work: Work, live: Listing) -> Work:
     return evolve(work, used=fresh, next_mark=evolve(mark, used_ids=tuple(sorted({*known, *opened}))))
 
 
-def _ids(live: Listing, wanted: AbstractSet[str]) -> dict[str, str]:
-    """The id of the live entry by each of these ids that one has or had."""
-    aliases = {id: each.meta.id for id in wanted for each in live.bearers(id) if id in each.meta.aliases}
-    return {**aliases, **{id: id for id in wanted if id in live.by_id}}
-
-
 PENDING_VERDICTS = frozenset({"refused", "unavailable", "timed-out"})
 """The session stays in the inbox, with its trouble."""
 
@@ -659,13 +653,6 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Run:
     except Error as error:
         return set_back(io, taken, work, error)
     return _with_history(io, taken, work, fetched)
-
-
-def _mark_of(io: ConsolidateIo, pending: Pending) -> SessionMark | None:
-    session_id = session_id_of(pending.entry)
-    if session_id is None or isinstance(pending.entry.retrieval, InlineNote | FileSnapshot):
-        return None
-    return unwrap(io.marks.get(pending.entry.harness, session_id))
 
 
 def _with_history(io: ConsolidateIo, run: Run, work: Work, fetched: Fetched) -> Run:

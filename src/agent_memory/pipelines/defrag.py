@@ -231,12 +231,6 @@ def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
     return with_tiers(io, evolve(run, plan=plan), scan)
 
 
-def _at_hand(io: DefragIo, ids: tuple[str, ...]) -> dict[str, StoredEntry]:
-    """What is to be checked and was not shown: what earlier runs had to leave, and what gets another title or tags."""
-    found = [each.unwrap() for each in map(io.store.read, ids) if isinstance(each, Success)]
-    return {each.meta.id: each for each in found}
-
-
 def still_possible(run: DefragRun, live: Listing) -> DefragRun:
     """The run without the actions on entries that are not what the plan was made from (P8)."""
     now = {each.meta.id: each.content_hash for each in live.entries}
