@@ -103,7 +103,7 @@ def _indexed(subject: Subject, scopes: frozenset[str], index: Index) -> Sequence
         numbers = dict.fromkeys(matches.scores)
         if matches.matched > MOST_CANDIDATES:
             # What gives another value for one thing may have no more in common than the sentence that says so.
-            from agent_memory.domain.analysis.claims import claims_of
+            from agent_memory.domain.analysis.features import claims_of
 
             for claim in claims_of(statements(subject.body)):
                 numbers |= dict.fromkeys(found(claim.snippet).scores)

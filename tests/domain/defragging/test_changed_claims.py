@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_memory.domain.actions import Edit, Merge, Rename
-from agent_memory.domain.planning.changed_claims import origin_of_fresh_text
-from agent_memory.domain.planning.information import lost_content
+from agent_memory.domain.planning.information import lost_content, origin_of_fresh_text
 from agent_memory.domain.vocabulary import Origin
 from defrag_entries import facts_of, note, planned, reasons, written
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.planning.changed_claims import Untrusted, origin_of_fresh_text, untrusted_entries
+from agent_memory.domain.planning.information import Untrusted, origin_of_fresh_text, untrusted_entries
 from agent_memory.domain.vocabulary import Origin, Sensitivity
 from defrag_entries import note
 

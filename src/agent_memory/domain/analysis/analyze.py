@@ -1,17 +1,33 @@
-"""Looks at all notes of a store in one pass: the features of each by itself, then what is found in one or several of them."""
+"""Looks at all notes of a store in one pass: the features of each by itself, then what is found in one of them, or in several:
+notes that contradict each other, and notes that say the same, nearly the same, or a part of what another says."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, combinations, islice
 
-from agent_memory.domain.analysis.features import AnalysisFacts, Features, features_of, in_precedence, slices
-from agent_memory.domain.analysis.pairs import conflicts_among, contradictions, duplicates, likenesses
+from attrs import frozen
+
+from agent_memory.domain.analysis.features import (
+    QUESTIONS,
+    AnalysisFacts,
+    Assertion,
+    Claim,
+    Features,
+    across_scopes,
+    features_of,
+    in_precedence,
+    same_reach,
+    slices,
+    stars,
+)
 from agent_memory.domain.entry import Meta, StoredEntry, last_read
 from agent_memory.domain.findings import WORST_FIRST, Analysis, Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
-from agent_memory.domain.vocabulary import Kind
+from agent_memory.domain.redaction import stored_line
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Origin
 
 _WRONG_ANYWAY = (FindingKind.CONTRADICTION, FindingKind.DANGLING_LINK)
 
@@ -207,3 +223,356 @@ def _bearers(live: Sequence[Features]) -> Mapping[str, str]:
     """The ids of entries by their ids and aliases, casefolded; an id goes before an alias, and of several the last."""
     aliases = {alias.casefold(): each.id for each in live for alias in each.meta.aliases}
     return aliases | {each.id.casefold(): each.id for each in live}
+
+
+# -- contradictions -------------------------------------------------------------------------------------------------
+
+
+_FEW_TERMS = 3
+"""A statement of fewer content words says too little of what it is about: then the titles must say it."""
+_SAME_TITLE = 0.6
+"""Share of the words of titles and statements that both must have then."""
+_MOST_VALUES = 3
+"""What has more values than this in a store has more than one at a time."""
+_MOST_CLAIMS_COMPARED = 300
+_MOST_OF_ONE_FRAME = 40
+"""A sentence that more entries have says nothing about any of them."""
+_NOTHING = ""
+"""Stands for the words of a statement that has none besides its value."""
+_MOST_CHARS = 80
+_MOST_TOLD = 3
+
+
+@frozen
+class Conflict:
+    """Two entries, and what of each denies the other."""
+
+    one: Features
+    other: Features
+    slot: str
+    """The kind of value (`claims.Claim`), or `denial`."""
+    said_by_one: str
+    said_by_other: str
+
+
+_Said = tuple[Features, Claim]
+
+
+def conflicts_among(entries: Sequence[Features]) -> list[Conflict]:
+    """All pairs of entries that cannot both hold."""
+    return [*_value_conflicts(entries), *_denial_conflicts(entries)]
+
+
+def _value_conflicts(entries: Sequence[Features]) -> Iterator[Conflict]:
+    """Pairs that give different values for what by its words is the same thing."""
+    by_slot: dict[tuple[str, int], list[_Said]] = defaultdict(list)
+    for each in entries:
+        for claim in each.claims:
+            by_slot[claim.slot, len(claim.values)].append((each, claim))
+    for (slot, _), said in by_slot.items():
+        values: dict[tuple[str, frozenset[str]], set[tuple[str, ...]]] = defaultdict(set)
+        for by, claim in said:
+            values[by.scope, claim.frame].add(claim.values)
+        yield from _in_slot(slot, [each for each in said if len(values[each[0].scope, each[1].frame]) <= _MOST_VALUES])
+
+
+def _denial_conflicts(entries: Sequence[Features]) -> Iterator[Conflict]:
+    """Pairs of which one affirms what the other denies, word for word."""
+    affirming: dict[tuple[str, ...], list[Features]] = defaultdict(list)
+    denying: dict[tuple[str, ...], list[tuple[Features, Assertion]]] = defaultdict(list)
+    for each in entries:
+        for said in each.assertions:
+            if said.denied:
+                denying[said.frame].append((each, said))
+            else:
+                affirming[said.frame].append(each)
+    for words, deniers in denying.items():
+        frame, affirmers = frozenset(words), affirming.get(words, ())
+        same_title = 0.0 if len(frame) >= _FEW_TERMS else _SAME_TITLE
+        for one in affirmers if len(affirmers) + len(deniers) <= _MOST_OF_ONE_FRAME else ():
+            for other, said in deniers:
+                if _comparable(one, other) and _one_subject(one, other, frame, frame, same_title):
+                    yield Conflict(one, other, "denial", "", said.snippet)
+
+
+def _in_slot(slot: str, said: Sequence[_Said]) -> Iterator[Conflict]:
+    """Compares claims whose statements share the rarest word of the shorter one; one without words, with all others."""
+    spread = Counter(term for _, claim in said for term in claim.frame)
+    question = QUESTIONS.get(slot)
+    repeated = question.about if question and question.exclusive else frozenset[str]()
+    ordered = sorted(said, key=lambda each: (len(each[1].frame), each[0].id, each[1].values))
+    holders: dict[str, list[_Said]] = defaultdict(list)
+    found: list[list[Conflict]] = []
+    for by, claim in reversed(ordered):  # so that those with as many or more words are known
+        rarest = min(claim.frame, key=lambda term: (spread[term], term), default=_NOTHING)
+        others = reversed(holders[rarest][-_MOST_CLAIMS_COMPARED:])
+        conflicting = (each for each in others if _conflict((by, claim), each, repeated))
+        found.append([Conflict(by, other, slot, claim.snippet, its.snippet) for other, its in conflicting])
+        for term in (*claim.frame, _NOTHING):
+            holders[term].append((by, claim))
+    yield from chain.from_iterable(reversed(found))
+
+
+def _conflict(one: _Said, other: _Said, repeated: frozenset[str]) -> bool:
+    """Whether two claims of one slot conflict. `repeated` are words that only say again what the slot is."""
+    (by, claim), (by_other, its) = one, other
+    if not _values_conflict(claim, its) or not _comparable(by, by_other):
+        return False
+    shorter, longer = claim.frame, its.frame
+    if not shorter <= longer or not longer - shorter <= by.about:
+        return False
+    if shorter != longer and (claim.conditional or its.conditional):
+        return False
+    same_title = 0.0 if len(shorter) >= _FEW_TERMS or claim.exclusive else _SAME_TITLE
+    return _one_subject(by, by_other, shorter | repeated, longer | repeated, same_title)
+
+
+def _values_conflict(one: Claim, other: Claim) -> bool:
+    """Whether at most half of several values differ: if all do, the statements are about different occasions."""
+    if one.values == other.values or one.dates != other.dates:
+        return False
+    differing = sum(mine != theirs for mine, theirs in zip(one.values, other.values, strict=True))
+    return 0 < differing <= max(1, len(one.values) // 2)
+
+
+def _comparable(one: Features, other: Features) -> bool:
+    """Whether both are meant to hold at the same place and time."""
+    if one.id == other.id or not same_reach(one, other) or _succeeds(one, other) or _succeeds(other, one):
+        return False
+    if one.meta.valid_until_ms is not None or other.meta.valid_until_ms is not None:
+        return False
+    # A repository's own rule is an exception to a global one, not its contradiction.
+    is_rule = any(each.meta.kind in (Kind.PREFERENCE, Kind.CONVENTION) for each in (one, other))
+    return one.scope == other.scope or not is_rule
+
+
+def _succeeds(one: Features, other: Features) -> bool:
+    return any(id == other.id or id in other.meta.aliases for id in one.meta.supersedes)
+
+
+def _one_subject(
+    one: Features, other: Features, of_one: frozenset[str], of_other: frozenset[str], same_title: float
+) -> bool:
+    """Whether the titles allow that both are about one thing: not each of them has a word of its own, and `same_title` is
+    the share of their words, with those of the statements, that they have in common."""
+    own = one.title - of_one - of_other - other.about
+    foreign = other.title - of_one - of_other - one.about
+    together = one.title | other.title | of_one | of_other
+    common = (one.title | of_one) & (other.title | of_other)
+    return not (own and foreign) and len(common) >= same_title * len(together)
+
+
+# -- what is told of it -----------------------------------------------------------------------------------------------
+
+
+def contradictions(conflicts: Iterable[Conflict]) -> Iterator[Finding]:
+    """The conflicts as groups around the entry that should win, each with what is said on both sides."""
+    by_pair: dict[frozenset[str], list[Conflict]] = defaultdict(list)
+    for each in conflicts:
+        by_pair[frozenset((each.one.id, each.other.id))].append(each)
+    for group in stars((same[0].one, same[0].other) for same in by_pair.values()):
+        winner = group[0]
+        told = [_told(winner, by_pair[frozenset((winner.id, other.id))]) for other in group[1:]]
+        more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+        across = across_scopes(winner, group[1])
+        reason = f"{'; '.join(told[:_MOST_TOLD])}{more}; {_why_first(winner, group[1])}{across}"
+        yield Finding(FindingKind.CONTRADICTION, _ids(group), reason, 0.6 if across else 1.0)
+
+
+def _told(winner: Features, conflicts: Sequence[Conflict]) -> str:
+    conflict = min(conflicts, key=lambda each: (each.slot, each.said_by_one, each.said_by_other))
+    is_first = conflict.one is winner
+    other = conflict.other if is_first else conflict.one
+    said, answered = conflict.said_by_one, conflict.said_by_other
+    if conflict.slot == "denial":
+        return f"{conflict.one.id} affirms what {conflict.other.id} denies{_quoted(conflict.other, answered, ': ')}"
+    mine, theirs = (said, answered) if is_first else (answered, said)
+    question = "different places" if conflict.slot == "place" else "different values"
+    if conflict.slot in QUESTIONS:
+        question = f"different answers to the question of the {conflict.slot}"
+    return f"{question}{_quoted(winner, mine, f': {winner.id} says ')}{_quoted(other, theirs, f', {other.id} says ')}"
+
+
+def _quoted(by: Features, snippet: str, lead: str) -> str:
+    """What is said, cut and without secrets; nothing of an entry that is secret."""
+    return "" if by.is_secret or not snippet else f"{lead}“{stored_line(snippet, _MOST_CHARS)}”"
+
+
+def _why_first(winner: Features, other: Features) -> str:
+    first, second = in_precedence((winner, other))
+    if first.is_vouched_for != second.is_vouched_for:
+        return f"{first.id} was pinned or promoted"
+    if second.meta.origin is Origin.EXTERNAL and first.meta.origin is not Origin.EXTERNAL:
+        return f"{second.id} comes from outside"
+    if first.since_ms != second.since_ms:
+        return f"{first.id} is newer"
+    return f"{first.id} is better sourced" if first.meta.origin is not second.meta.origin else "neither is newer"
+
+
+# -- duplicates, near duplicates, overlaps --------------------------------------------------------------------------
+
+
+NEAR = 0.75
+"""Share of the words of both that near duplicates have in common (Jaccard)."""
+NEAR_SHORT = 0.85
+"""The same where both together have fewer than `_SHORT_TERMS` words: one word more or less may be another thing."""
+CONTAINED = 0.8
+"""Share of the words of the smaller entry that the larger one holds, for an overlap."""
+CONTAINED_FAR = 0.9
+"""The same where the larger entry is `_FAR` times as large: it holds many words by chance."""
+
+_SHORT_TERMS = 12
+_FEWEST_TERMS = 4
+_FEWEST_CONTAINED = 8
+_FAR = 8
+_MOST_PROBED = 6
+_MANY_PROBED = 5
+"""Of so many probed words a partner has two: four in five of its words are the same."""
+_MOST_COMPARED = 64
+_MOST_ALIKE = 8
+_MOST_LOOKED_AT = 1_000
+_ACROSS = 0.5
+"""What the score of a pair is multiplied by that cannot be merged."""
+_LIKENESS = "of the content words of title and body"
+
+
+def duplicates(entries: Sequence[Features]) -> Iterator[Finding]:
+    """Entries whose bodies are equal but for white space and links, of one scope, or one global and one not."""
+    for same in _by_body(entries):
+        for scope, members in same.items():
+            for group in slices(in_precedence(members)):
+                reason = f"the bodies of {len(group)} entries are equal but for white space and links"
+                yield Finding(FindingKind.DUPLICATE, _ids(group), reason, 1.0)
+            if scope != GLOBAL_SCOPE and GLOBAL_SCOPE in same:
+                pair = in_precedence((in_precedence(same[GLOBAL_SCOPE])[0], in_precedence(members)[0]))
+                reason = f"the bodies are equal but for white space and links{across_scopes(*pair)}"
+                yield Finding(FindingKind.DUPLICATE, _ids(pair), reason, _ACROSS)
+
+
+def likenesses(entries: Sequence[Features], conflicting: Collection[frozenset[str]]) -> Iterator[Finding]:
+    """Near duplicates and overlaps. `conflicting` are pairs of ids known to contradict each other, which is worse and said
+    elsewhere. Of entries with one body in one scope only the first is compared with others."""
+    later = {each for same in _by_body(entries) for members in same.values() for each in in_precedence(members)[1:]}
+    found = [
+        each
+        for each in _alike([each for each in entries if each not in later])
+        if each.one.digest != each.other.digest and frozenset((each.one.id, each.other.id)) not in conflicting
+    ]
+    near = {frozenset((each.one.id, each.other.id)): each for each in found if each.is_near}
+    pairs = [(each.one, each.other) for each in near.values()]
+    # Apart, so that a group that can be merged is not spoilt by a member that cannot.
+    mergeable = [pair for pair in pairs if pair[0].scope == pair[1].scope]
+    across = [pair for pair in pairs if pair[0].scope != pair[1].scope]
+    for group in (*stars(mergeable), *stars(across)):
+        yield _near(group, near)
+    for each in found:
+        if not each.is_near:
+            yield _overlap(each)
+
+
+@frozen
+class _Alike:
+    """Two entries that say nearly the same, or of which one holds the other."""
+
+    one: Features
+    """The smaller."""
+    other: Features
+    jaccard: float
+    """Share of the words of both that they have in common."""
+    containment: float
+    """Share of the words of the smaller that the other has."""
+    is_near: bool
+    """Near duplicates; else the other overlaps the smaller."""
+
+
+def _near(group: tuple[Features, ...], near: Mapping[frozenset[str], _Alike]) -> Finding:
+    first = group[0]
+    shares = [near[frozenset((first.id, other.id))].jaccard for other in group[1:]]
+    across = across_scopes(first, group[1])
+    least, most = f"{min(shares):.0%}", f"{max(shares):.0%}"
+    spread = most if least == most else f"{least} to {most}"
+    reason = f"{spread} {_LIKENESS} are in both{across}"
+    return Finding(FindingKind.NEAR_DUPLICATE, _ids(group), reason, _score(max(shares), across))
+
+
+def _overlap(alike: _Alike) -> Finding:
+    across = across_scopes(alike.one, alike.other)
+    reason = f"{alike.containment:.0%} {_LIKENESS} of {alike.one.id} are in {alike.other.id} too{across}"
+    ids = _ids(in_precedence((alike.one, alike.other)))
+    return Finding(FindingKind.OVERLAP, ids, reason, _score(alike.containment, across))
+
+
+def _score(share: float, across: str) -> float:
+    return round(share * (_ACROSS if across else 1.0), 4)
+
+
+def _by_body(entries: Sequence[Features]) -> list[dict[str, list[Features]]]:
+    """For each body that several entries have, these entries by scope."""
+    by_body: dict[bytes, dict[str, list[Features]]] = defaultdict(lambda: defaultdict(list))
+    for each in entries:
+        if each.digest:
+            by_body[each.digest][each.scope].append(each)
+    return [same for same in by_body.values() if sum(map(len, same.values())) > 1]
+
+
+def _ids(group: Sequence[Features]) -> tuple[str, ...]:
+    return tuple(each.id for each in group)
+
+
+# -- likeness ---------------------------------------------------------------------------------------------------------
+
+
+def _alike(entries: Sequence[Features]) -> Iterator[_Alike]:
+    """Every pair that is nearly the same or of which one holds the other; of many that are all alike, each with some of the
+    others."""
+    spread = Counter(chain.from_iterable(each.terms for each in entries))
+    long_enough = (each for each in entries if len(each.terms) >= _FEWEST_TERMS)
+    holders: dict[str, list[Features]] = defaultdict(list)
+    # The longest first: each is compared with those that have as many words or more.
+    for each in sorted(long_enough, key=lambda each: (len(each.terms), each.id), reverse=True):
+        probed = _probed(each.terms, spread)
+        shared = Counter(other for term in probed for other in holders[term][-_MOST_LOOKED_AT:])
+        fewest = 2 if len(probed) >= _MANY_PROBED else 1
+        # Those that share most of the words first, then the nearest in length.
+        likely = [other for other, times in shared.items() if times >= fewest and same_reach(each, other)]
+        likely.sort(key=lambda other: (-shared[other], len(other.terms), other.id))
+        found = (_compared(each, other) for other in likely[:_MOST_COMPARED])
+        yield from islice((alike for alike in found if alike is not None), _MOST_ALIKE)
+        for term in each.terms:
+            if spread[term] > 1:
+                holders[term].append(each)
+
+
+def _probed(terms: frozenset[str], spread: Mapping[str, int]) -> list[str]:
+    """The words of which a partner has one, the rarest first; words that are as rare by the alphabet."""
+    rarest_first = sorted(terms, key=lambda term: (spread[term], term))
+    prefix = rarest_first[: len(terms) - math.ceil(CONTAINED * len(terms)) + 1]
+    return [term for term in prefix if spread[term] > 1][:_MOST_PROBED]
+
+
+def _compared(one: Features, other: Features) -> _Alike | None:
+    mine, theirs = one.terms, other.terms
+    common = len(mine & theirs)
+    containment, together = common / len(mine), len(mine) + len(theirs) - common
+    if containment < CONTAINED:
+        return None
+    jaccard = common / together
+    if jaccard >= (NEAR if together >= _SHORT_TERMS else NEAR_SHORT):
+        # Two notes each of which names a number or code that the other lacks say the like of different things.
+        differ_in_names = any(map(_names, mine - theirs)) and any(map(_names, theirs - mine))
+        return None if differ_in_names else _Alike(one, other, jaccard, containment, True)
+    return _Alike(one, other, jaccard, containment, False) if _overlaps(one, other, containment) else None
+
+
+def _names(term: str) -> bool:
+    return term.startswith("`") or any(map(str.isdigit, term))
+
+
+def _overlaps(one: Features, other: Features, containment: float) -> bool:
+    is_same_subject = len(one.about & other.about) >= 2
+    if len(one.terms) < _FEWEST_CONTAINED or not is_same_subject:
+        return False
+    kinds = one.meta.kind, other.meta.kind
+    if Kind.HANDOFF in kinds and kinds[0] is not kinds[1]:
+        return False  # it says again what the notes of its session say, and is gone in days
+    return len(other.terms) < _FAR * len(one.terms) or containment >= CONTAINED_FAR

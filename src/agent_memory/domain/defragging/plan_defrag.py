@@ -34,13 +34,6 @@ from agent_memory.domain.actions import (
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Restore, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry, reads_of
 from agent_memory.domain.plan import max_changes
-from agent_memory.domain.planning.changed_claims import (
-    Untrusted,
-    invented_words,
-    origin_of_fresh_text,
-    swapped_words,
-    untrusted_entries,
-)
 from agent_memory.domain.planning.drafts import (
     MAX_BODY_CHARS,
     Refused,
@@ -60,7 +53,16 @@ from agent_memory.domain.planning.drafts import (
     with_links,
 )
 from agent_memory.domain.planning.editing import kept_description
-from agent_memory.domain.planning.information import information_problems, loss_problems, said_by
+from agent_memory.domain.planning.information import (
+    Untrusted,
+    information_problems,
+    invented_words,
+    loss_problems,
+    origin_of_fresh_text,
+    said_by,
+    swapped_words,
+    untrusted_entries,
+)
 from agent_memory.domain.planning.origin import with_source
 from agent_memory.domain.redaction import stored_line
 from agent_memory.domain.text.file_name import file_name_of, folded_name

@@ -26,7 +26,6 @@ from agent_memory.domain.plan import (
     changed_ids,
     planned_entries,
 )
-from agent_memory.domain.planning.changed_claims import invented_words, sentences, swapped_words, turned_claims
 from agent_memory.domain.planning.drafts import (
     Refused,
     Targets,
@@ -45,7 +44,14 @@ from agent_memory.domain.planning.drafts import (
     with_links,
 )
 from agent_memory.domain.planning.editing import kept_description
-from agent_memory.domain.planning.information import loss_problems, said_by
+from agent_memory.domain.planning.information import (
+    invented_words,
+    loss_problems,
+    said_by,
+    sentences,
+    swapped_words,
+    turned_claims,
+)
 from agent_memory.domain.planning.origin import (
     cited_turns,
     computed_origin,
@@ -412,7 +418,7 @@ def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, 
 def _updated(old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, freely: bool) -> MemoryEntry:
     """The new version of an entry, its links not yet resolved. Raises `Refused` with every reason why there is none.
 
-    What the update leaves out stays. It must not lose, turn round or invent anything (`information`, `changed_claims`), except
+    What the update leaves out stays. It must not lose, turn round or invent anything (`information`), except
     with `freely`: the session's own handoff says where things stand now. Status never goes back, the origin is the least
     trusted of what went in, and a model's external text, or an order that no person gave, takes a promotion away.
     """
