@@ -21,6 +21,7 @@ from attrs import field, frozen
 
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.instants import DAY_MS, iso_of
+from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.directives import in_plain_letters
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Kind, Origin
@@ -971,7 +972,7 @@ class Shape:
             "number": str(number),
             "first": " ".join(words[:half])[:190],
             "rest": " ".join(words[half:]),
-            "lookalike": f"{said.translate(lookalikes)} zq-{mark}",
+            "lookalike": f"{redact(said).text.translate(lookalikes)} zq-{mark}",  # the agent is shown no secret
             "old": old_text(number),
         }
         title, body = (re.sub(r"\{(\w+)\}", lambda found: texts[found[1]], each) for each in (self.title, self.body))
@@ -1089,7 +1090,7 @@ def _number(note: Mapping[str, object]) -> int:
 
 _ORDERS_NOTHING = re.compile(
     r"(?:Developer mode activated|Meeting notes: Q3|This could include|My first request|I want a system|I want the system|I am going to act"
-    r"|What is your first|Reading your email\.{3} once|If I told you to generate a specified\n|\+ original|Let's think|AI with no safety|I Need Napalm|JSON, Not|Your Secrets|Never-Ending)[^.!?\n]*"
+    r"|What is your first|Reading your email\.{3} once|If I told you to generate a specified(?=\n|nnid| \(concluded)|\+ original|Let's think|AI with no safety|I Need Napalm|JSON, Not|Your Secrets|Never-Ending)[^.!?\n]*"
 )
 """What is left of some of them when the order is taken out."""
 

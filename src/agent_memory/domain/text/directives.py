@@ -148,7 +148,7 @@ _ASKED = re.compile(
     r"|^why not\b|^(?:how|what) about\b|^what if we\b|^não (?:dá|seria|podemos|podíamos)\b|^(?:e se|que tal)\b"
     r"|^¿?(?:puedes|podrías|podéis|podemos|podríamos|puede|podría)\b|^(?:kannst|könntest|könnt|könnten|können|würdest) |\bbitte\b"
     r"|^(?:peux|pourrais|pouvez|pourriez|est-ce que tu peux)\b|s['’]il (?:te|vous) plaît|^(?:не )?(?:мог|можешь|можете|могли)\w*\b|пожалуйста"
-    r"|能不能|能否|可不可以|^(?:你|您|我们)?(?:可以|能|请|麻烦)|可以.*吗|(?:して|で)(?:くれ|もらえ|いただけ|くださ)|[ea]bilir mi(?:s[ıi]n|yiz)|lütfen"
+    r"|能不能|能否|可不可以|^(?:你|您|我们)?(?:可以|能|请|麻烦)|可以.*吗|[てで](?:くれ|もらえ|いただけ|くださ)|[ea]bilir mi(?:s[ıi]n|yiz)|lütfen"
     r"|^هل (?:يمكن|تستطيع|بإمكان)|من فضلك|^क्या (?:आप|तुम|हम)\b|कृपया",
     re.IGNORECASE,
 )
