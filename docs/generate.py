@@ -12,9 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
-from attrs import fields
 from bench_page import bench_pages
 from promises_page import promises_page
 
@@ -258,11 +256,10 @@ def _errors() -> list[type[Error]]:
     return [each for each in kinds if not each.__subclasses__()]
 
 
-def _error(error: type[Any]) -> str:
+def _error(error: type[Error]) -> str:
     facts = {**_EXAMPLES, **_EXAMPLES_OF.get(error.code, {})}
-    names = [each.name for each in fields(error)]
-    example = error(**{name: facts[name] for name in names})
-    carries = ", ".join(f"`{_camel(name)}`" for name in names) or "none"
+    example = error(**{name: facts[name] for name in error.fact_names})
+    carries = ", ".join(f"`{_camel(name)}`" for name in error.fact_names) or "none"
     meaning = " ".join((inspect.getdoc(error) or "").split())
     return (
         f"\n## {error.code}\n\nExit code {error.exit_code}. {meaning}\n\n> {example}\n\nDetails in JSON: {carries}.\n"

@@ -11,19 +11,18 @@ history, 40 agent, 50 reply or plan refused, 60 recorder, 70 managed section, 75
 from __future__ import annotations
 
 import time
-from typing import ClassVar
-
-from attrs import fields, frozen
+from typing import Any, ClassVar, dataclass_transform
 
 
-def _list(problems: tuple[str, ...]) -> str:
-    return "; ".join(problems)
-
-
-@frozen
+@dataclass_transform(frozen_default=True)
 class Error(Exception):
-    """A failure that was foreseen. Two of the same class with the same facts are equal."""
+    """A failure that was foreseen. Two of the same class with the same facts are equal.
 
+    The facts are the annotated fields of its class, given in their order or by name. (Plain classes: every command loads all
+    of them, and to build them with attrs took longer than to read a note.)
+    """
+
+    fact_names: ClassVar[tuple[str, ...]]
     code: ClassVar[str]
     """The name of the class in small letters, with hyphens."""
     exit_code: ClassVar[int]
@@ -33,11 +32,28 @@ class Error(Exception):
     def __init_subclass__(cls) -> None:
         if "code" not in vars(cls):
             cls.code = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in cls.__name__)[1:]
+        own = vars(cls).get("__annotations__", {})
+        cls.fact_names = tuple(name for name, kind in own.items() if not kind.startswith("ClassVar"))
+        setattr(cls, "__match_args__", cls.fact_names)  # noqa: B010  -- the type checkers take it for theirs
+
+    def __init__(self, *facts: Any, **named: Any) -> None:
+        for name in self.fact_names[len(facts) :]:
+            facts += (named.pop(name) if name in named else getattr(type(self), name),)
+        if named:
+            raise TypeError(f"{type(self).__name__} has no {', '.join(named)}")
+        super().__init__(*facts)
+        vars(self).update(zip(self.fact_names, facts, strict=True))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return dict(zip(self.fact_names, self.args, strict=True))
 
     def __str__(self) -> str:
-        facts = {each.name: getattr(self, each.name) for each in fields(type(self))}
-        lists = [name for name, fact in facts.items() if isinstance(fact, tuple)]
-        return self.sentence.format(**facts | {name: _list(facts[name]) for name in lists})
+        shown = {
+            name: fact if isinstance(fact, str | int | float | None) else "; ".join(fact)
+            for name, fact in self.facts.items()
+        }
+        return self.sentence.format(**shown)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Error) and type(self) is type(other) and self.args == other.args
@@ -87,7 +103,6 @@ _REMOTE_HINTS = {
 # -- 2: usage ---------------------------------------------------------------------------------------------------------
 
 
-@frozen
 class UsageInvalid(UsageError):
     """The call itself is wrong. `problem` and `hint` are whole phrases made by the surface that parsed the call."""
 
@@ -99,7 +114,6 @@ class UsageInvalid(UsageError):
         return f"{self.problem}. {self.hint}".rstrip(" ") if self.hint else f"{self.problem}."
 
 
-@frozen
 class ActRefused(UsageError):
     """An act that raises trust, asked for inside a harness; `because` names the environment variable that showed it."""
 
@@ -113,7 +127,6 @@ class ActRefused(UsageError):
 # -- 10: config -------------------------------------------------------------------------------------------------------
 
 
-@frozen
 class ConfigInvalid(ConfigError):
     """A config file that is not valid; every problem is listed as `path.to.key: what is wrong`."""
 
@@ -122,7 +135,6 @@ class ConfigInvalid(ConfigError):
     problems: tuple[str, ...]
 
 
-@frozen
 class ConfigUnreadable(ConfigError):
     """A config file that exists but cannot be read."""
 
@@ -131,7 +143,6 @@ class ConfigUnreadable(ConfigError):
     reason: str
 
 
-@frozen
 class SettingsRefused(ConfigError):
     """A harness's settings file, or our own config, that setup or uninstall must not or cannot edit; it was left as it is."""
 
@@ -140,7 +151,6 @@ class SettingsRefused(ConfigError):
     reason: str
 
 
-@frozen
 class SchedulerFailed(ConfigError):
     """The machine's scheduler is not there, or did not take the jobs."""
 
@@ -151,7 +161,6 @@ class SchedulerFailed(ConfigError):
     hint: str
 
 
-@frozen
 class HomeUnknown(ConfigError):
     """Neither HOME nor the password database says where the person's files are."""
 
@@ -161,7 +170,6 @@ class HomeUnknown(ConfigError):
 # -- 20: store --------------------------------------------------------------------------------------------------------
 
 
-@frozen
 class StoreIo(StoreError):
     """The operating system refused `operation` on `path`; `errno_name` is its symbolic name (`ENOSPC`)."""
 
@@ -172,7 +180,6 @@ class StoreIo(StoreError):
     reason: str
 
 
-@frozen
 class EntryNotFound(StoreError):
     """No live entry, alias or (where asked for) archived entry has this id."""
 
@@ -188,7 +195,6 @@ class EntryNotFound(StoreError):
         return f"There is no entry {self.id if self.id.strip() else repr(self.id)}. `memory list` shows what there is."
 
 
-@frozen
 class EntryUnreadable(StoreError):
     """A file in `topics/` or `archive/` that is not a valid memory entry; the file is left as it is."""
 
@@ -197,7 +203,6 @@ class EntryUnreadable(StoreError):
     problems: tuple[str, ...]
 
 
-@frozen
 class EntryInvalid(StoreError):
     """Values that would make an invalid entry, refused before anything is written."""
 
@@ -205,7 +210,6 @@ class EntryInvalid(StoreError):
     problems: tuple[str, ...]
 
 
-@frozen
 class EntryChanged(StoreError):
     """The entry's bytes are not those that the change was made from."""
 
@@ -213,7 +217,6 @@ class EntryChanged(StoreError):
     id: str
 
 
-@frozen
 class EntryExists(StoreError):
     """Another live entry has this id or this file name."""
 
@@ -222,7 +225,6 @@ class EntryExists(StoreError):
     path: str
 
 
-@frozen
 class EntryProtected(StoreError):
     """The rule named by `because` (for instance `secret`) forbids `act` on this entry."""
 
@@ -232,7 +234,6 @@ class EntryProtected(StoreError):
     because: str
 
 
-@frozen
 class PathRefused(StoreError):
     """A path that leaves the store, or passes through a symbolic link or a special file inside it."""
 
@@ -241,7 +242,6 @@ class PathRefused(StoreError):
     reason: str
 
 
-@frozen
 class StateCorrupt(StoreError):
     """A file of ours under the root (state, run record, ledger) that cannot be understood; nothing was changed."""
 
@@ -250,7 +250,6 @@ class StateCorrupt(StoreError):
     problems: tuple[str, ...]
 
 
-@frozen
 class StateInvalid(StoreError):
     """A key or a value that cannot be kept as state, refused before anything is written."""
 
@@ -258,7 +257,6 @@ class StateInvalid(StoreError):
     problems: tuple[str, ...]
 
 
-@frozen
 class StateNotFound(StoreError):
     """Nothing is kept as state under this key."""
 
@@ -266,7 +264,6 @@ class StateNotFound(StoreError):
     key: str
 
 
-@frozen
 class RunNotFound(StoreError):
     """No run under `runs/` has this id, or begins with it; with an empty id there is none that could be meant."""
 
@@ -278,7 +275,6 @@ class RunNotFound(StoreError):
         return f"There is no run {self.run_id}. `memory log` lists the runs."
 
 
-@frozen
 class UndoRefused(StoreError):
     """A run that cannot be undone as it stands: what it wrote was changed since, or it is undone already. Nothing was changed."""
 
@@ -290,7 +286,6 @@ class UndoRefused(StoreError):
 # -- 30: inbox and history --------------------------------------------------------------------------------------------
 
 
-@frozen
 class InboxEntryInvalid(HistoryError):
     """An inbox entry, or what would become one, with every problem as `key: what is wrong`."""
 
@@ -299,10 +294,9 @@ class InboxEntryInvalid(HistoryError):
 
     def __str__(self) -> str:
         where = f"The inbox entry {self.path}" if self.path else "The inbox entry"
-        return f"{where} is not valid: {_list(self.problems)}."
+        return f"{where} is not valid: {'; '.join(self.problems)}."
 
 
-@frozen
 class HistoryUnavailable(HistoryError):
     """The session's history is not there yet or not reachable now. Sets the entry back; never an attempt by itself."""
 
@@ -318,7 +312,6 @@ class HistoryUnavailable(HistoryError):
         return f"The history of session {self.session_id} is not available yet: {self.reason}. It stays in the inbox and is tried again."
 
 
-@frozen
 class HistoryUnreadable(HistoryError):
     """A transcript that exists and can never be read as what it claims to be: the session's own fault, one attempt."""
 
@@ -327,7 +320,6 @@ class HistoryUnreadable(HistoryError):
     reason: str
 
 
-@frozen
 class TranscriptRefused(HistoryError):
     """A transcript that must not be read: outside the known roots, a FIFO, a device or a symbolic link (P27)."""
 
@@ -336,7 +328,6 @@ class TranscriptRefused(HistoryError):
     reason: str
 
 
-@frozen
 class SessionForgotten(HistoryError):
     """A session that a person had forgotten at `at_ms`: it is not captured, read or learnt from again (P28)."""
 
@@ -351,7 +342,6 @@ class SessionForgotten(HistoryError):
 # -- 40: agent command ------------------------------------------------------------------------------------------------
 
 
-@frozen
 class AgentMissing(AgentError):
     """The configured executable does not exist or cannot be run. Pauses the run."""
 
@@ -359,7 +349,6 @@ class AgentMissing(AgentError):
     command: str
 
 
-@frozen
 class AgentFailed(AgentError):
     """The command ended with a non-zero exit or a signal. `stderr_tail` is redacted. Pauses the run."""
 
@@ -377,7 +366,6 @@ class AgentFailed(AgentError):
         return f"The agent command {self.command} {how}{said}. Nothing was changed; the next run tries again."
 
 
-@frozen
 class AgentUnavailable(AgentError):
     """The command ran but cannot serve now: `cause` is login, rate-limit, network or config. Pauses the run."""
 
@@ -389,7 +377,6 @@ class AgentUnavailable(AgentError):
         return f"The agent command {self.command} cannot serve now ({self.cause}): {self.said.rstrip('.')}. Nothing was changed; the next run tries again."
 
 
-@frozen
 class AgentTimedOut(AgentError):
     """No reply within the limit; the whole process group was ended. Sets the entry back."""
 
@@ -400,7 +387,6 @@ class AgentTimedOut(AgentError):
     seconds: float
 
 
-@frozen
 class SpendExhausted(AgentError):
     """The day's calls are used up. Pauses the run until the next day (UTC)."""
 
@@ -409,7 +395,6 @@ class SpendExhausted(AgentError):
     max_calls_per_day: int
 
 
-@frozen
 class PresetRefused(AgentError):
     """A preset that cannot switch its tools off, without `llm.allowTools`."""
 
@@ -420,7 +405,6 @@ class PresetRefused(AgentError):
 # -- 50: reply and plan -----------------------------------------------------------------------------------------------
 
 
-@frozen
 class ReplyRefused(Error):
     """A reply that is not progress: no envelope, a wrong nonce, over a limit, or empty of anything usable."""
 
@@ -432,7 +416,6 @@ class ReplyRefused(Error):
 # -- 60: recorder -----------------------------------------------------------------------------------------------------
 
 
-@frozen
 class RecorderFailed(RecorderError):
     """Git did not record finished writes; the writes themselves are on disk (P4)."""
 
@@ -442,7 +425,6 @@ class RecorderFailed(RecorderError):
     stderr_tail: str
 
 
-@frozen
 class SyncRefused(RecorderError):
     """A sync that cannot be done as things stand: `reason` is a whole phrase, `hint` says what to do. Nothing was changed."""
 
@@ -451,7 +433,6 @@ class SyncRefused(RecorderError):
     hint: str
 
 
-@frozen
 class RemoteUnavailable(RecorderError):
     """The remote did not answer or did not let us in: `cause` is network, login, gone or refused; what it said is redacted.
     What is on this machine is whole; the next sync goes on from there."""
@@ -468,7 +449,6 @@ class RemoteUnavailable(RecorderError):
 # -- 70: managed section ----------------------------------------------------------------------------------------------
 
 
-@frozen
 class MarkersAmbiguous(SectionError):
     """A target whose markers do not enclose exactly one section; the file was left as it is (P17)."""
 
@@ -477,7 +457,6 @@ class MarkersAmbiguous(SectionError):
     problem: str
 
 
-@frozen
 class TargetRefused(SectionError):
     """A target that must not or cannot be written; it was left as it is."""
 
@@ -489,7 +468,6 @@ class TargetRefused(SectionError):
 # -- 75: busy ---------------------------------------------------------------------------------------------------------
 
 
-@frozen
 class Busy(Error):
     """Another run holds the lock."""
 
@@ -501,7 +479,6 @@ class Busy(Error):
 # -- 3: bug -----------------------------------------------------------------------------------------------------------
 
 
-@frozen
 class Defect(Error):
     """An exception that no rule foresaw, caught at the one place that may: the machines' driver."""
 

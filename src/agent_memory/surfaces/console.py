@@ -65,9 +65,7 @@ class Console:
         if not self.json:
             self.err(f"memory: {redact(str(error)).text}")
             return error.exit_code
-        from attrs import asdict
-
-        details = {camel_case(key): value for key, value in asdict(error).items()}
+        details = {camel_case(key): value for key, value in error.facts.items()}
         failure = {"error": {"code": error.code, "message": str(error), "details": details}}
         self._failure = mapped_texts(failure, lambda text: redact(text).text)
         if not self._holds:
