@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, Literal, TypeAlias
 
 from attrs import field, frozen
 
@@ -88,7 +88,6 @@ class KnownSessions:
 Verdict = Literal[
     "written", "skipped", "unchanged", "refused", "unavailable", "timed-out", "gave-up", "own-call", "paused", "planned"
 ]
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @frozen

@@ -119,16 +119,12 @@ def test_what_is_asked_to_be_remembered_is_kept_in_many_languages(said: str) -> 
 @pytest.mark.parametrize(
     ("closing", "kind"),
     [
-        ("I kept the old `parse()` because three plugins still import it.", Kind.DECISION),
-        ("I left `legacy.py` unchanged on purpose: the exporter reads it.", Kind.DECISION),
-        ("`make test` passed, but the `e2e` suite could not start: Chrome is missing.", Kind.FACT),
         ("I couldn't run the integration tests because Docker isn't available here.", Kind.TASK),
-        ("**Not verified:** the upgrade path from `v1` databases.", Kind.TASK),
         ("The crash happened because `Session.close()` runs twice when the socket drops.", Kind.LESSON),
         ("`config.toml` must be read before `Logger.init()`, otherwise the level is ignored.", Kind.LESSON),
     ],
 )
-def test_what_the_agent_found_decided_or_left_open_makes_one_note(closing: str, kind: Kind) -> None:
+def test_what_the_agent_found_or_left_open_makes_one_note(closing: str, kind: Kind) -> None:
     (note,) = notes(*work_on("The cart total is wrong for guests.", closing))
     assert note.kind is kind
 
@@ -143,19 +139,21 @@ def test_what_the_agent_found_decided_or_left_open_makes_one_note(closing: str, 
         "Let me know if you want me to change `Cart` because it is slow.",
         "If you'd rather keep `Cart`, that must be said because it is small.",
         "You can run `make dev` to see the `Cart`.",
+        "I kept the old `parse()` because three plugins still import it.",
+        "**Next steps:** move `Cart` to the shared package.",
     ],
 )
-def test_lists_of_changes_and_offers_make_none(closing: str) -> None:
+def test_lists_of_changes_reports_and_offers_make_none(closing: str) -> None:
     assert notes(*work_on("The cart total is wrong for guests.", closing)) == ()
 
 
 def test_what_is_undone_later_makes_no_note() -> None:
     wanted = work_on("The cancel button should only be red for guests.", "Done. The button is red.")
-    switched = work_on("speed it up", "I switched `Cart` to `orjson` because `json` was slow.")
+    switched = work_on("speed it up", "The crash happened because `Cart.load` called `orjson` twice.")
     assert len(notes(*wanted)) == len(notes(*switched)) == 1
     assert notes(*wanted, user("undo that"), agent("Undone.")) == ()
     assert notes(*switched, *work_on("hm, revert that please", "Reverted `Cart` to `json`.")) == ()
-    gone = "I removed `orjson` from `Cart` again, and `json` is restored."
+    gone = "I removed the call in which `Cart.load` called `orjson` twice."
     assert notes(*switched, *work_on("run the tests", gone)) == ()
 
 
@@ -163,6 +161,26 @@ def test_what_the_person_only_wants_confirmed_counts_where_it_is() -> None:
     said = user("the totals stay in one table since the exporter locks it, right?")
     assert [note.kind for note in notes(*BEFORE, said, agent("Exactly, the exporter locks it."))] == [Kind.DECISION]
     assert notes(*BEFORE, said, agent("No, it locks two tables.")) == ()
+
+
+def test_an_option_that_gives_way_to_another_makes_no_note() -> None:
+    offer = agent("1. **Cache**: keep the totals in memory.\n2. **Table**: keep the totals in a table of their own.")
+    chosen = (*BEFORE, offer, user("Let's go with option 1, it is simple."))
+    assert [note.kind for note in notes(*chosen, agent("Done."))] == [Kind.DECISION]
+    assert notes(*chosen, agent("Done."), user("hm, take option 2 after all"), agent("Done.")) == ()
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "this happens ➜ shop git:(main) ✗ poetry shell\n\nNote that the activate command never replaces the shell command.",
+        "did you read this? https://docs.example/files\nUploads\nAlways use the Files API for requests over 20 MB.",
+        "run this for me\ncat > prompt.md <<EOF\nYou write notes. Never use bullet points in the notes.\nEOF",
+        "$ make notes\nFrom now on every note must be in English.",
+    ],
+)
+def test_what_stands_behind_a_command_its_output_or_a_link_is_nobody_s_word(pasted: str) -> None:
+    assert notes(*BEFORE, user(pasted), agent("I look.")) == ()
 
 
 def test_an_option_without_its_text_makes_no_note() -> None:
@@ -208,7 +226,7 @@ def test_a_title_is_never_broken_off() -> None:
 
 def test_an_agent_that_edits_by_its_shell_has_worked_too() -> None:
     """Codex and others have no other tool."""
-    closing = agent("I kept the old `parse()` because three plugins still import it.")
+    closing = agent("The crash happened because `parse()` was called twice by `Cart.load`.")
     edit = ToolCall("shell", "sed -i s/old/new/ src/cart.py")
     look = ToolCall("shell", "rg old src/cart.py 2>/dev/null")
     assert len(notes(user("rename it"), agent("", edit), tool("ok"), closing)) == 1
@@ -284,16 +302,6 @@ def test_a_request_that_was_carried_out_is_no_note(asked: str) -> None:
 )
 def test_what_only_comments_on_the_change_is_no_note(closing: str) -> None:
     assert notes(*work_on("make it faster", closing)) == ()
-
-
-def test_a_command_that_does_less_than_its_name_says_is_a_fact() -> None:
-    (note,) = notes(
-        *work_on(
-            "why is CI red?",
-            "`make test` does not run the integration tests, which need the `slow` build tag and a database.",
-        )
-    )
-    assert note.kind is Kind.FACT
 
 
 def test_what_the_person_asks_to_record_is_kept_with_its_reach() -> None:

@@ -71,12 +71,6 @@ def test_a_finding_during_the_work_counts_when_the_closing_words_confirm_it() ->
     assert notes(user("Sessions stay open."), found, tool("ok"), elsewhere) == ()
 
 
-def test_an_act_counts_when_its_reason_is_given() -> None:
-    (note,) = notes(*work_on(ASKED, "Switched `Cart` to integer cents because floats lost a cent in `total()`."))
-    assert note.kind is Kind.DECISION
-    assert notes(*work_on(ASKED, "Switched `Cart` to integer cents.")) == ()
-
-
 @pytest.mark.parametrize(
     "closing",
     [

@@ -25,8 +25,6 @@ class Sort(StrEnum):
     DECISION = "decision"  # somebody decided
     WANT = "want"  # the person says how the thing itself has to behave
     LESSON = "lesson"  # what was wrong, and what mended it
-    REASONED = "reasoned"  # the agent did something, or left it, for a reason that it gives
-    FINDING = "finding"  # what is so here; of the agent's words a check that does not prove enough
     TASK = "task"  # something is left to be done
 
 
@@ -62,12 +60,10 @@ _ONE = r"(?:the|this|that|these|those|it|them|my|your|our|his|her|their|a|an|any
 _COMMAND = r"(?:the )?`?(?:npm|pnpm|yarn|bun|npx|make|just|cargo|go|uv|uvx|poetry|pytest|tox|nox|mise|gradle|\./\w+|mvn|ruff|docker|bazel|task|rake|bundle|composer|dotnet|mix|deno|nix)\b`?"
 _WORK = (
     r"(?:add(?:ed)?|implement|create|build|write|fix|change|update|refactor|rename|move|remove|delete|check|look|investigate|review|run"
-    r"|test|try|find|search|explore|analy[sz]e|improve|reduce|simplify|clean|replace|convert|extract|split|merge|rebase|commit|push|open"
+    r"|test|try|find|search|explore|read|analy[sz]e|improve|reduce|simplify|clean|replace|convert|extract|split|merge|rebase|commit|push|open"
     r"|close|show|list|explain|mention|document|spawn|migrate|generate|install|set up|finish|continue|go(?! with| for)|get|give|help|take|see|ensure|make|tell|new"
     r"|deduplicate|adjust|align|tweak|polish|bump|rewrite|drop|do(?! not)|think|simulate|pretend|start|switch|pull|reconstruct|revert|restore|turn|include)"
 )
-_PROCESS = r"(?:\b(?:push\w*|rebas\w+|worktrees?|pull requests?|PRs?|reviewers?)\b|--force)"
-"""How this session was carried out, which says nothing of the project."""
 _STANDING = r"\b(?:always|never|every time|whenever|from now on|going forward)\b"
 _LEADS = {
     "starten": r"^(?:(?:and|but|so|ok(?:ay)?|also|well|yes|yeah|hm+|hey|oh|btw|by the way|one more thing|please|right|sorry|wait|actually|correction|i was wrong|my mistake|just|fyi)[,:!.]?\s+)*",
@@ -224,16 +220,6 @@ _BY_AGENT_WORDS = {
         r"\bcausa[- ]raiz\b|\b(?:o problema|o erro|a causa|a falha|o motivo|a razão)\b[^?!]{0,60}\b(?:era|foi|estava|vinha|ocorria|acontecia)\b",
         r"\b(?:acontece que|afinal|(?:falhava|falhou|quebrava|bloqueava|desaparecia|acontecia) porque|causad[oa] por|devido a)\b",
     ),
-    "reasoned": (
-        r"(?:^|; |(?<=; )|(?<=: )|\b(?:i|we)(?:'ve| have)? )(?P<said>(?:also )?(?:deliberately |intentionally |purposely )?(?:kept|chose|picked|used|went with|opted|decided|avoided|pinned|limited|capped|tuned|switched|replaced|did(?:n't| not)|converted|disabled|enabled|preserved)\b(?! (?:it|them|this|that|these|those)\b)[^?!]*(?:\b(?:because|since|otherwise|to (?:avoid|prevent|match|preserve))\b|, keeping\b).*)",
-        r"\bon purpose(?:: | because| since)",
-        r"^(?:também )?(?:mudei|alterei|troquei|substituí|substitui|mantive|usei|escolhi|optei|decidi|removi|tirei|defini|dividi|desativei|ativei|evitei|limitei|deixei)\b[^?!]*\b(?:porque|já que|uma vez que|para (?:evitar|não|impedir)|em vez d|senão|caso contrário)",
-    ),
-    "finding": (
-        r"^(?!also\b)[^;?!]{0,80}\b(?:pass(?:es|ed)?|succeed(?:s|ed)|compiles?|builds?|green)\b[^;?!]*,? (?:but|although|even though|except|however)\b.*\b(?:not|\w+n't|fail\w*|cannot|missing|only|never|skip\w*)\b",
-        r"`[^`]+` (?:does(?:n't| not)|never|only) (?:actually )?(?:run|cover|check|include|apply|repair|fix|detect|catch|touch|update|rebuild|lint|format)s?\b[^?!]{8,}",
-        r"\b(?:passa(?:m|ram)?|funciona(?:m)?|compila)\b[^;?!]*,? (?:mas|embora|exceto)\b",
-    ),
     "task": (
         r"^(?:remaining|todo|to do|still (?:open|to do|missing)|next steps?|follow[- ]?ups?|left to do|pending|open|pendente|por fazer|falta|próximos? passos?|ainda em aberto)\s*[:–—-]\s*(?P<said>.+)",
         r"^not (?:yet )?(?:run|done|tested|verified|covered|implemented|handled)\s*[:–—-]\s*.+",
@@ -246,17 +232,14 @@ _BY_AGENT_WORDS = {
     ),
 }
 
-_OPTION = r"(?-i:[A-E])\b(?= instead|[.!,]|$)"
-"""An option by its letter."""
-
 _VOID_WORDS = {
     "remember": (
         r"\b(?:note|track) of (?:this|that|it)\b|\bnote so\b|\b(?:do|like|about|with|for|of|to) (?:this|that|it)\b(?: again)?(?:[.!]*$| going forward| from now on)",
     ),
     "correction": (
         r"^(?:no|nope|stop|wait)?[,.! ]*(?:i'll|i will|i'm|i am|let me)\b",
-        r"\b(?:work|help|fix|solve|change)(?:s|ed)?[.!]?$",
-        rf"\b(?:use|do|take|want) {_OPTION}|\bthe fix is\b",
+        r"\b(?:work|help|fix|solve|change)(?:s|ed)?[.!]?$|^instead of [^,;]*$",
+        r"\bthe fix is\b",
     ),
     "preference": (
         r"\b(?:any ?more|in (?:there|here))\b|\b(?:want|need|like) (?:to \w+ )?(?:it|this|that|them|these|those)\b[.!]?$",
@@ -270,7 +253,7 @@ _VOID_WORDS = {
     "want": (
         r"^@|^(?:(?:also|and|so|but|or|then)[, ]+)*(?:should|there)\b|\bwhether\b|\bright[.!]?$|\bthe following\b",
         r"^(?!(?:\w+ )?keep it\b)(?:[^\s,]+ ){0,5}(?:it|them|those|these)\b",
-        rf"\b(?:use|do|take|want) {_OPTION}|\b(?:output of this|(?:the|this) (?:pr|branch))\b",
+        r"\b(?:output of this|(?:the|this) (?:pr|branch))\b",
         r"\bshould (?:be )?(?:move|go|moved|renamed|removed|deleted|added|put|split|extracted|documented)\b",
         r"^(?:the|this) (?:task|pr|plan|branch|commit|ticket|issue) (?:should|must)\b|^[^.;]{0,30}, and (?:it|they)\b",
         r"\btests? (?:cases? )?should\b|\bmust be (?:off|wrong|missing|because|something|an? (?:bug|error|issue)|due)\b",
@@ -285,14 +268,6 @@ _VOID_WORDS = {
         r"\b(?:issue|bug|ticket|report) (?:was|is) (?:filed|opened|reported|closed)\b|\bthe same\b.*\bas\b|\bis clear\b",
         r"^now\b|\b(?:(?:will|is|are) now|now [a-z]+s)\b|\bafter all\b|\bremains? `?\w+`?(?: because|$)|^\w+(?:\([\w-]+\))?!?: \w+ ",
         r"^(?:critical|high|medium|low|minor|major|nit|p[0-3])\b[)\]]?\s?[:–—-]|^or\b|^\(\d|\bin this environment\b|\bstep \d",
-    ),
-    "reasoned": (
-        r"^(?:(?!\b(?:because|since|otherwise|to (?:avoid|prevent|match|preserve)|keeping|on purpose)\b).)*\b(?:it|them|this|that|these|those|comments?|docstring|wording|docs?)\b",
-        rf"^if\b|\btemporar|\bplaceholder\b|{_PROCESS}|\b(?:shape|recommendation|suggestion)\b|\bexplicit(?:ly)? (?:requir|ask|request)\w*",
-    ),
-    "finding": (
-        r"\bnow that\b|\bit (?:lives|is stored)\b",
-        rf"{_PROCESS}|^the agent\b|\bI (?:added|ran|created|removed|left)\b",
     ),
 }
 """With such wording it is not what the cue says."""
@@ -397,6 +372,7 @@ _SIGNAL_WORDS = {
         r"\bi (?:just |already |only |have )*(?:wanted|checked|tested|tried|moved|added|made|did|see|saw|know|ran|asked|updated|changed|fixed|created|reverted|removed|didn'?t)\b|\bgo back\b|\bi(?:'m| am) \w+ing\b|\bwe(?:'re| are)(?: not)? (?:ready|done|on|at)\b",
     ),
     "points": (
+        r"\b(?:use|do|take|want) (?-i:[A-E])\b(?= instead|[.!,]|$)",
         r"\b(?:bullet|item|point|step|question|finding|comment|issue|improvement|phase|chunk|task|suggestion|for|bug|slice)s? #?\d+\b|(?:^|\s)#\d\b|^[A-Z]\d{1,3}\b|\b(?:recommendation|reccomendation)\b|\blin(?:es?|) \d|\[\^\d",
         r"\b(?:the|this|that|whatever is) (?:latter|former|other one|above|below)\b|^(?:there|here|correct)\b|\bthe (?:[\w-]+ )?one (?:instead|there|here)\b|\bthe (?:first|second|third|last) \w+ instead\b|\b(?:like|as|about|do|does|did|doing|is|was|with|for|of|than) (?:this|that)(?=[.,;:!?)]|$| again| going forward| from now on)",
         r"\b(?:this|that|these|those) (?:one|change|changes|info|error|output|message|rules?|dir|part|thing|way|again|format|normal|new|same|should|shouldn't|must)\b",

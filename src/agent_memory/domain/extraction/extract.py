@@ -10,9 +10,9 @@ from attrs import evolve, frozen
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.extraction.cues import Signal, Sort, shows
 from agent_memory.domain.extraction.notes import Candidate, composed, headline, settled, tags_of
-from agent_memory.domain.extraction.said_by_agent import agent_candidates, leaves_open, outcome_of
+from agent_memory.domain.extraction.said_by_agent import agent_candidates, is_next_step, leaves_open, outcome_of
 from agent_memory.domain.extraction.said_by_user import objects, request_of, user_candidates, withdraws
-from agent_memory.domain.extraction.session import Episode, episodes_of
+from agent_memory.domain.extraction.session import Episode, episodes_of, speaks_of_an_option
 from agent_memory.domain.extraction.text import (
     LONGEST_TITLE_CHARS,
     MAX_CHARS,
@@ -65,7 +65,9 @@ def extracted(
     """
     history, episodes, candidates = read_through(history, final_window=final_window)
     fresh = tuple(candidate for candidate in candidates if not _is_known(candidate, shown))
-    notes = (composed(one, _asked_for(one, episodes), _files_around(one, episodes)) for one in fresh)
+    # What stands under a heading such as "Next steps" is of use to whoever takes the work up, and is in the handoff.
+    lasting = (one for one in fresh if one.by is Role.USER or not is_next_step(one.claim))
+    notes = (composed(one, _asked_for(one, episodes), _files_around(one, episodes)) for one in lasting)
     entries = tuple(note for note in notes if note)
     earlier = next((entry for entry in shown if entry.meta.id == handoff_id), None)
     recent = final_window and _is_recent(history, now_ms)
@@ -104,9 +106,10 @@ def _candidates(history: History, episodes: Sequence[Episode], final_window: boo
         if before and episode.asked and withdraws(episode.asked):
             first = before.asked.number if before.asked else 0
             found = [one for one in found if one.turns[-1] < first]
-        if not history.automated:
-            found.extend(user_candidates(episode, before))
         later = [each.asked for each in episodes[index + 1 : index + 1 + _LATER_MESSAGES] if each.asked]
+        if not history.automated:
+            chose_anew = any(speaks_of_an_option(each.text) for each in later)
+            found.extend(one for one in user_candidates(episode, before) if not (one.is_option and chose_anew))
         if not any(objects(each) for each in later):
             found.extend(agent_candidates(episode, open_end=index >= last_work >= 0))
     return [one for one in found if not (_done if one.sort is Sort.TASK else _undone)(one, episodes)]

@@ -69,6 +69,11 @@ class Candidate:
     """Whether what it tells was mended since: its title says so."""
 
     @property
+    def is_option(self) -> bool:
+        """Whether it is what the agent had offered, and the person only pointed at."""
+        return self.by is Role.USER and self.sort is Sort.DECISION and self.claim not in self.quote
+
+    @property
     def text(self) -> str:
         return " ".join((self.claim, self.quote, *(support.text for support in self.supports)))
 
@@ -233,8 +238,6 @@ _KINDS = {
     Sort.DECISION: Kind.DECISION,
     Sort.WANT: Kind.DECISION,
     Sort.LESSON: Kind.LESSON,
-    Sort.REASONED: Kind.DECISION,
-    Sort.FINDING: Kind.FACT,
     Sort.TASK: Kind.TASK,
 }
 _IN_CONTEXT = frozenset({Sort.WANT, Sort.TASK, Sort.DECISION, Sort.LESSON})
@@ -249,12 +252,9 @@ _LEADS = {
     Sort.DECISION: "Decided by the user",
     Sort.WANT: "How it is meant to be, in the user's words",
     Sort.LESSON: "What the user found out",
-    Sort.FINDING: "What is so here, in the user's words",
     Sort.TASK: "Left to do, in the user's words",
 }
-_IMPORTANCE = {Sort.REMEMBER: Importance.HIGH} | dict.fromkeys(
-    (Sort.ROUTINE, Sort.REASONED, Sort.FINDING), Importance.LOW
-)
+_IMPORTANCE = {Sort.REMEMBER: Importance.HIGH, Sort.ROUTINE: Importance.LOW}
 _STANDING = re.compile(
     r"\b(?:always|never|every time|whenever|from now on|going forward|sempre|nunca|a partir de agora|de agora em diante)\b",
     re.IGNORECASE,
@@ -331,8 +331,7 @@ def _body(candidate: Candidate, asked: str) -> str:
     main = candidate.quote or candidate.claim
     if candidate.by is Role.USER:
         quoted = "\n".join(f"> {line}".rstrip() for line in main.split("\n"))
-        is_option = candidate.sort is Sort.DECISION and candidate.claim not in candidate.quote
-        chosen = f" {candidate.claim}\n\nIn the user's words:" if is_option else ""
+        chosen = f" {candidate.claim}\n\nIn the user's words:" if candidate.is_option else ""
         main = f"{_LEADS[candidate.sort]}:{chosen}\n\n{quoted}"
     parts = [main, *(f"{support.label}: {support.text}" for support in candidate.supports if support.text not in main)]
     if asked and (candidate.by is not Role.USER or (candidate.sort in _IN_CONTEXT and not candidate.supports)):

@@ -1,4 +1,4 @@
-"""What the agent found out or decided for a reason, from what it said when its work on a request was over.
+"""What the agent found out, from what it said when its work on a request was over.
 
 While it works an agent says much that it takes back a minute later, so of that only an announced finding counts which
 was acted upon, which its next words do not take back, and which the closing words then confirm.
@@ -16,7 +16,6 @@ from agent_memory.domain.extraction.cues import Signal, Sort, agent_hits, is_qui
 from agent_memory.domain.extraction.notes import Candidate, Support
 from agent_memory.domain.extraction.session import Episode
 from agent_memory.domain.extraction.text import (
-    MAX_CHARS,
     SENTENCE_CHARS,
     Block,
     blocks_of,
@@ -57,7 +56,6 @@ _CONSTRAINT = re.compile(
     r"\b(?:must|has to|have to|needs? to|requires?|only works?|unless|otherwise|will|if)\b", re.IGNORECASE
 )
 """It stays so."""
-_ASIDE = re.compile(r"\s\([^()]*\)")
 _CONTINUES = re.compile(
     r"(?:this|that|these|it|they|otherwise|once|without|so|because|since|if|isto|isso|assim|senão|sem|se|porque)\b",
     re.IGNORECASE,
@@ -72,8 +70,6 @@ _FAILED_TO_HELP = re.compile(
     re.IGNORECASE,
 )
 _FOUND = re.compile(r"(?:aha|found|bingo|there it is|i found|encontrei|descobri)\b", re.IGNORECASE)
-_BEGINS = re.compile(r"[A-Z`\d\"À-Ý](?!s [a-z])")
-"""A sentence, not the rest of one."""
 _ELSE = re.compile(r"(?:regarding|as for|as to|about)\b", re.IGNORECASE)  # answers what was asked on the way
 _CONFIRMED = 0.25
 MAX_LESSONS = 3
@@ -114,15 +110,11 @@ def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]
     lessons = tuple(islice(_lessons(said, closing, acted=episode.acted), MAX_LESSONS))
     lessons = lessons or tuple(islice(_confirmed(episode, closing, said), MOST_FINDINGS))
     yield from lessons
-    wraps_up = bool(episode.asked and shows(Signal.WRAPS_UP, episode.asked.text.strip()[:MAX_CHARS]))
     taken = " ".join(lesson.text for lesson in lessons)
     for statement in said:
         if statement.sentence[:60] in taken or in_third_person(statement.sentence)[:60] in taken:
             continue
-        found = _left_open(statement, closing) if open_end else None
-        if found is None and not statement.leads and (episode.acted or wraps_up):
-            found = _found_or_decided(statement, closing)
-        if found:
+        if open_end and (found := _left_open(statement, closing)):
             yield found
 
 
@@ -135,12 +127,16 @@ def outcome_of(episode: Episode) -> str:
         for one in _sentences(episode.closing)
         if not is_quiet(one.sentence) and not shows(Signal.ANNOUNCES, one.sentence)
     ]
-    acts = (Sort.REASONED, Sort.LESSON)
-    told = (one for one in said if shows(Signal.REMEDY, one) or any(hit.shows in acts for hit in agent_hits(one)))
+    told = (one for one in said if shows(Signal.REMEDY, one) or _tells_a_cause(one))
     whole = (
         one for one in (*told, *said[:2]) if says_enough(one, 4) and not is_anaphoric(one) and not _ELSE.match(one)
     )
     return in_third_person(cut(next(whole, "")))
+
+
+def is_next_step(claim: str) -> bool:
+    """Whether an open end is one only by the heading above it."""
+    return _OPEN_LABEL.match(claim) is not None
 
 
 def leaves_open(sentence: str) -> bool:
@@ -308,34 +304,6 @@ def _confirms(closing: str, claim: str) -> bool:
     return any(len(name) > 2 and name in closing.lower() for name in names_in(claim)) and (
         overlap(content_terms(claim), content_terms(closing)) >= _CONFIRMED
     )
-
-
-def _found_or_decided(statement: _Said, closing: Turn) -> Candidate | None:
-    """An act with its reason, or a finding, with the sentences around that belong to it."""
-    sentence, whole = statement.sentence, statement.with_preceding
-    hit = next((hit for hit in agent_hits(sentence) if hit.shows in (Sort.REASONED, Sort.FINDING)), None)
-    quiet = sentence.endswith(("?", ":")) or any(shows(each, sentence) for each in _UNTOLD)
-    if hit is None or quiet or not whole or not _BEGINS.match(sentence):
-        return None
-    claim = hit.said if len(hit.said) < len(sentence) else whole
-    is_reasoned = hit.shows is Sort.REASONED
-    whole = claim if is_reasoned else whole
-    stands = _decides(sentence) if is_reasoned else _BEGINS.match(claim)
-    if not (stands and says_enough(whole, 5) and names_in(whole) and says_enough(claim, 4)):
-        return None
-    following = [each for each in statement.following[:1] if _CONTINUES.match(each) and not is_quiet(each)]
-    quote = in_third_person(" ".join((whole, *following)))
-    return Candidate(hit.shows, Role.AGENT, in_third_person(cut(claim)), (closing.number,), quote=quote)
-
-
-_UNTOLD = (Signal.HEDGE, Signal.NARRATION, Signal.POINTS)
-
-
-def _decides(sentence: str) -> bool:
-    """Whether the act and its reason are what the sentence says, and not an aside of it or of a list of changes."""
-    if shows(Signal.CHANGELOG, sentence) or shows(Signal.MOMENTARY, sentence):
-        return False
-    return any(hit.shows is Sort.REASONED for hit in agent_hits(_ASIDE.sub("", sentence)))
 
 
 def _left_open(statement: _Said, closing: Turn) -> Candidate | None:

@@ -93,7 +93,7 @@ _RECORDS = re.compile(
 _POINTS = re.compile(
     r"(?<!for )\b(?:it(?!'s own)|this|those|these|them|they|there|isto|isso|that(?=[.,;:!?]|$))\b", re.IGNORECASE
 )
-_EMPTY = content_terms("best better good great perfect honest unbiased quality answer work job all everything")
+_EMPTY = content_terms("best better good great perfect honest unbiased quality answer work job all everything default")
 """Words of praise and of any work, which name nothing that a later reader could look for."""
 _FEW_CHARS = 25
 _MANY_WORDS = 5

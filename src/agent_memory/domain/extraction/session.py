@@ -188,6 +188,8 @@ def own_words(turn: Turn) -> tuple[Block, ...]:
     kept: list[Block] = []
     last_run = -1  # up to there, what stands behind the introduction is somebody else's
     for block in _without_reports(turn):
+        if block.behind_output:
+            break
         if block.run <= last_run or (kept and last_run == kept[-1].run == block.run - 1):
             last_run = block.run
             continue

@@ -38,7 +38,7 @@ _EMOJI = re.compile(r"[\u2705\u274c\u2714\u2716\u26a0\u2728\U0001f300-\U0001faff
 _MACHINE = re.compile(
     r"\s*(?:"
     r"</?[A-Za-z][\w:-]*(?:\s[^<>]{0,300})?/?>|//|/\*"  # a tag, a comment
-    r"|(?:#\d+ )?\d+\.\d+ \S+ (?:ERR|error|warn)|npm (?:ERR|error|warn)|--\w|error(?:\[\w+\])?:|\[Image #\d+\]\s*$"
+    r"|(?:#\d+ )?\d+\.\d+ \S+ (?:ERR|error|warn)|npm (?:ERR|error|warn)|--\w|[Ee]rror(?:\[\w+\])?:|[Ww]arning:|\[Image #\d+\]\s*$"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d"  # a log line
     r"|(?:\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\]?[:\s]+\S)"
     r"|(?:Traceback |  File \"|at [\w.$<>]+\(|--- (?:FAIL|PASS)|FAIL\b|ok  \t|panic: |goroutine \d)"
@@ -50,12 +50,14 @@ _MACHINE = re.compile(
     r"|\S+\s*(?::=|\+=)\s"
     r")"
 )
+_COPIED_FROM = re.compile(r"https?://\S+[:.]?$|<<-?\s*[\"']?\w+|(?:^|\s)[➜❯]\s|\w@\w[\w.-]*:\S*[$#]\s")
+"""What ends so leads into a page, a document or the output of a command that is copied below it."""
 _CODE_TAIL = re.compile(r"(?:[{}]|[)\]\"'];|=>|&&|\|\||\\)\s*$")
 _WHOLE_LINE = re.compile(r".{20}[.!]$")
 _HEADING_LINE = re.compile(r"[A-Z][\w'/-]*(?: [\w'/-]+){0,4}:?")
 _END = re.compile(r"[.!?…]+[\"”»')\]]*(?=\s)|[。！？।؟][」』”]?")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|nr|fig|p\.?ex|sr|sra|dr|mr|mrs)|(?:^|\s)[A-Za-z])\.$|(?:^|\s)\.{2,}$",
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|nr|fig|p\.?ex|sr|sra|dr|mr|mrs)|(?:^|\s)[A-Za-z])\.\)?$|(?:^|\s)\.{2,}$",
     re.IGNORECASE,
 )
 _SPAN = re.compile(r"`[^`]*`")
@@ -80,6 +82,8 @@ class Block:
     """The same text as its lines were."""
     run: int = 0
     """Blocks without an empty line between them have the same number."""
+    behind_output: bool = False
+    """A command, its output or a link to a page stands before it, outside a fence: it may be more of that."""
 
 
 def blocks_of(message: str) -> tuple[Block, ...]:
@@ -108,15 +112,16 @@ def is_machine_text(line: str) -> bool:
 
 def _raw_blocks(message: str) -> Iterator[Block | None]:
     """Blocks with their own label; None where a heading or a rule ends a list."""
-    fence, quoted, run = "", False, 0
+    fence, quoted, run, behind_output = "", False, 0, False
     current: list[str] = []
     shape = Block("", "paragraph")
 
     def finish() -> Iterator[Block]:
         if current and shape.style == "paragraph" and (listed := _lines_of_a_list(current)):
-            yield from (Block(text, "item", section=section, lines=(text,), run=run) for section, text in listed)
+            items = (Block(text, "item", section=section, lines=(text,), run=run) for section, text in listed)
+            yield from (evolve(item, behind_output=behind_output) for item in items)
         elif current:
-            yield _labelled(evolve(shape, lines=tuple(current), run=run))
+            yield _labelled(evolve(shape, lines=tuple(current), run=run, behind_output=behind_output))
         current.clear()
 
     for line in message.split("\n"):
@@ -141,6 +146,7 @@ def _raw_blocks(message: str) -> Iterator[Block | None]:
             yield None
             yield Block("", "paragraph", section=plain(heading[1]).rstrip(":"))
         elif _is_no_prose(line, item[3] if item else line):
+            behind_output = behind_output or is_machine_text(item[3] if item else line)
             continue
         else:
             if item:
@@ -148,6 +154,9 @@ def _raw_blocks(message: str) -> Iterator[Block | None]:
             elif not current:
                 shape = Block("", "paragraph")
             current.append(item[3] if item else line.strip())
+            if _COPIED_FROM.search(line):
+                yield from finish()
+                behind_output = True
             if not item and line.rstrip().endswith(":"):
                 yield from finish()
     yield from finish()
@@ -235,7 +244,7 @@ SENTENCE_CHARS = 600
 
 _ANAPHORIC = re.compile(
     r"^(?:(?:and|but|so|then|e|mas|então)\s+)?(?:it|its|it's|this|that|that's|they|them|these|those|he|she|both|either"
-    r"|isso|isto|ele|ela|eles|elas|esse|essa|este|esta)\b(?! (?:repo|project|codebase|team|turns out|turned out))",
+    r"|except|unless|isso|isto|ele|ela|eles|elas|esse|essa|este|esta)\b(?! (?:repo|project|codebase|team|turns out|turned out))",
     re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(
