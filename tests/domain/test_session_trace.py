@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from agent_memory.domain.history import SessionMark
-from agent_memory.domain.queue import VERDICTS, Outcome, Trouble
+from agent_memory.domain.queue import Outcome, Trouble, Verdict
 from agent_memory.domain.run_log import LoggedRun, LoggedSession
 from agent_memory.domain.session_trace import (
     Capture,
@@ -55,7 +55,7 @@ def test_where_it_stands(one: SessionTrace, state: SessionState, words: str) -> 
     assert state_in_words(one).startswith(words)
 
 
-@pytest.mark.parametrize("verdict", VERDICTS)
+@pytest.mark.parametrize("verdict", get_args(Verdict))
 def test_every_outcome_has_words_with_its_reason_and_its_run(verdict: str) -> None:
     (captured, told) = facts_in_words(trace(processed(verdict=verdict, reason="the port is closed.")))
     assert captured.startswith("It was captured on 2026-02-13")

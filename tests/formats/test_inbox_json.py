@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.domain.inbox_entry import AmpThread, Context, InboxEntry, InlineNote
-from agent_memory.domain.queue import VERDICTS, Outcome, Trouble
+from agent_memory.domain.queue import Outcome, Trouble, Verdict
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import InboxEntryInvalid, StateCorrupt
 from agent_memory.formats.inbox_json import (
@@ -71,7 +71,7 @@ def test_a_rendered_entry_reads_back_the_same(entry: InboxEntry) -> None:
     entries(),
     st.builds(
         Outcome,
-        st.sampled_from(VERDICTS),
+        st.sampled_from(get_args(Verdict)),
         st.just("run-1"),
         st.integers(0, AT_MS),
         st.lists(st.just("id__a1b2c3"), max_size=2).map(tuple),
