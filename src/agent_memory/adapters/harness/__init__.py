@@ -11,38 +11,40 @@ from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.copilot import CopilotSessions
 from agent_memory.adapters.harness.cursor import CursorSessions, CursorTranscripts
-from agent_memory.adapters.harness.databases import SessionDatabases
 from agent_memory.adapters.harness.gemini import GeminiSessions
 from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.pi import PiSessions
-from agent_memory.adapters.harness.transcripts import SessionFiles, Surroundings as Surroundings
+from agent_memory.adapters.harness.transcripts import SessionFiles, Sessions, Surroundings as Surroundings
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.ports import HistorySource, SessionFinder
 
-SESSIONS: tuple[type[SessionFiles | SessionDatabases | AiderChats | AmpThreads], ...] = (
-    ClaudeCodeSessions,
-    CodexSessions,
-    CursorSessions,
-    AmpThreads,
-    GeminiSessions,
-    CopilotSessions,
-    AiderChats,
-    GooseSessions,
-    OpencodeSessions,
-    PiSessions,
-)
+SESSIONS: Mapping[Harness, type[Sessions | AmpThreads]] = {
+    sessions.harness: sessions
+    for sessions in (
+        ClaudeCodeSessions,
+        CodexSessions,
+        CursorSessions,
+        AmpThreads,
+        GeminiSessions,
+        CopilotSessions,
+        AiderChats,
+        GooseSessions,
+        OpencodeSessions,
+        PiSessions,
+    )
+}
 """Those of each harness: a new harness is one module, and a line here."""
 
 SOURCES: Mapping[str, Callable[[Surroundings], HistorySource]] = {
-    **{sessions.method: sessions.at for sessions in SESSIONS},
+    **{"amp-thread" if harness is Harness.AMP else f"{harness}-session": SESSIONS[harness].at for harness in SESSIONS},
     "file": lambda given: FileSnapshots(given.root),
     "inline": lambda _: InlineNotes(),
 }
 """How to get histories, by retrieval method."""
 
 FINDERS: Mapping[Harness, Callable[[Surroundings], SessionFinder]] = {
-    sessions.harness: sessions.at for sessions in SESSIONS
+    harness: sessions.at for harness, sessions in SESSIONS.items()
 }
 """How to find past sessions."""
 

@@ -39,28 +39,27 @@ from agent_memory.adapters.disk.paths import lies_there, store_io
 from agent_memory.adapters.harness.transcripts import (
     Findings,
     OpenTranscript,
+    Sessions,
     Surroundings,
     TranscriptRoots,
     file_beside,
     looking_for,
-    named_session,
     not_found,
     reading,
     roots_of,
     session_after,
     transcript,
 )
-from agent_memory.adapters.harness.turn_builder import NewFrom, Session, asked
+from agent_memory.adapters.harness.turn_builder import Session, asked
 from agent_memory.adapters.surroundings.repository import is_tracked
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, Role, SessionMark, transcript_key
-from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
+from agent_memory.domain.inbox_entry import SessionFile
 from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.transcripts.own_marks import is_own_prompt, typed_words
 from agent_memory.domain.transcripts.turns import Excerpt
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
-from agent_memory.results import as_result
 
 CHAT_FILE = ".aider.chat.history.md"
 INPUT_FILE = ".aider.input.history"
@@ -68,7 +67,6 @@ INPUT_FILE = ".aider.input.history"
 CHAT_FILE_VARIABLE = "AIDER_CHAT_HISTORY_FILE"
 _TRACKED = "git tracks it, so that others may have written what it says"
 _MAX_DIRECTORIES_ABOVE = 40
-_NOTHING_NEW = NewFrom(after_number=1 << 62)
 
 
 # -- the lines of a chat history, told apart --------------------------------------------------------------------------
@@ -247,11 +245,10 @@ class AiderRuns(Session):
     """
 
     harness = Harness.AIDER
-    harness_name = "aider"
 
-    def __init__(self, session_id: str, cwd: str, typed: IdSet, new_from: NewFrom) -> None:
-        """`typed` has the lines that were typed into aider."""
-        super().__init__(session_id, new_from)
+    def __init__(self, session_id: str, cwd: str, typed: IdSet) -> None:
+        """`typed` has the lines that were typed into aider. Without an id only the runs are noted."""
+        super().__init__(session_id)
         self.cwd = cwd
         self.runs: list[Run] = []
         """Those with a prompt, so far; at most `MAX_RUNS`."""
@@ -328,7 +325,7 @@ class AiderRuns(Session):
         elif is_own_prompt(text):
             self.skip("own-call")
         else:
-            self._wanted = True
+            self._wanted = bool(self.session_id)
         if self._wanted:
             self.found = True
 
@@ -420,7 +417,7 @@ def _local_ms(started: str) -> int | None:
 
 
 @frozen
-class AiderChats:
+class AiderChats(Sessions):
     """Reads chat histories, one line at a time (P25, P27): anywhere below `home` those of aider's own name, and what
     `$AIDER_CHAT_HISTORY_FILE` names; others inside the `further` roots.
 
@@ -429,8 +426,7 @@ class AiderChats:
     `transcript`, and one that git tracks.
     """
 
-    harness: ClassVar = Harness.AIDER
-    method: ClassVar = "aider-session"
+    harness = Harness.AIDER
 
     home: str | None
     further: tuple[str, ...] = ()
@@ -445,11 +441,9 @@ class AiderChats:
         named_file = named if named.startswith("/") else None
         return cls(given.home, given.transcript_roots, named_file, given.project_directories)
 
-    @as_result
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
-        session_id, path = named_session(entry, "aider-session")
-        cwd = entry.context.cwd
+    def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
+        """See `Sessions`."""
+        path = named
         with looking_for(session_id):
             if path is None:
                 path = self.above(cwd) if cwd is not None else self.named_file
@@ -507,7 +501,7 @@ class AiderChats:
     def runs(self, path: str) -> tuple[Run, ...]:
         """The runs in a chat history that have a prompt, in order."""
         with transcript(self._roots_for(path), path, path) as file, reading(path, path):
-            session = AiderRuns("", "", IdSet(), _NOTHING_NEW)
+            session = AiderRuns("", "", IdSet())
             _fill(file, session)
         return tuple(session.runs)
 

@@ -70,7 +70,6 @@ class AmpThreads:
     """
 
     harness: ClassVar = Harness.AMP
-    method: ClassVar = "amp-thread"
 
     run: RunsHarness
     sleep: Callable[[float], object]
@@ -159,7 +158,6 @@ class AmpSession(Session):
     """The messages of one thread."""
 
     harness = Harness.AMP
-    harness_name = "Amp"
     _message_index = 0
 
     def take_thread(self, thread: Json) -> None:

@@ -31,11 +31,10 @@ from agent_memory.adapters.harness.any_json import (
 from agent_memory.adapters.harness.transcripts import (
     OpenTranscript,
     SessionFiles,
-    Surroundings,
     history_in,
     read_session,
 )
-from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Draft, NewFrom, Session, asked
+from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Draft, Session, asked
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.transcripts.own_marks import machine_text, typed_words
@@ -136,11 +135,10 @@ class ClaudeSession(Session):
     """The records of one session in the order of the file."""
 
     harness = Harness.CLAUDE_CODE
-    harness_name = "Claude Code"
 
-    def __init__(self, session_id: str, new_from: NewFrom, *, any_session: bool = False) -> None:
+    def __init__(self, session_id: str, *, any_session: bool = False) -> None:
         """`any_session` takes the records of every session in the file as this one's."""
-        super().__init__(session_id, new_from)
+        super().__init__(session_id)
         self._any_session = any_session
         self._branches = Branches()
         self._queued = QueuedPrompts()
@@ -590,19 +588,12 @@ class ClaudeCodeSessions(SessionFiles):
     into the file, the harness's own texts."""
 
     harness = Harness.CLAUDE_CODE
-    method = "claude-code-session"
+    harness_home, below = ("CLAUDE_CONFIG_DIR", "~/.claude"), ("projects",)
     session = ClaudeSession
+    named = re.compile(r"(?:.*/)?([^/]+)\.jsonl")
+    """Sub-agents have `agent-<id>.jsonl` beside it, or a directory of the session's."""
     max_depth = 1
     shares_record_ids = True
-
-    @staticmethod
-    def directories(given: Surroundings) -> list[str]:
-        """That of `$CLAUDE_CONFIG_DIR`, and the usual one."""
-        return [f"{each}/projects" for each in given.homes("CLAUDE_CONFIG_DIR", "~/.claude")]
-
-    def id_in(self, names: tuple[str, ...], path: str) -> str | None:
-        """`<session id>.jsonl`. Sub-agents have `agent-<id>.jsonl` beside it, or a directory of the session's."""
-        return names[-1].removesuffix(".jsonl") if names[-1].endswith(".jsonl") else None
 
     def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
         """The turns after the mark. A file whose records all name another session was found under this one's name: it is read

@@ -30,12 +30,11 @@ from agent_memory.adapters.harness.any_json import (
 from agent_memory.adapters.harness.transcripts import (
     OpenTranscript,
     SessionFiles,
-    Surroundings,
     head_of,
     history_in,
     read_session,
 )
-from agent_memory.adapters.harness.turn_builder import Asked, Draft, NewFrom, Session, asked
+from agent_memory.adapters.harness.turn_builder import Asked, Draft, Session, asked
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.text.ids import IdSet
@@ -43,7 +42,6 @@ from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.transcripts.tool_calls import changed_lines
 from agent_memory.domain.vocabulary import Harness
 
-_ROLLOUT = re.compile(r"rollout-\d{4}-\d\d-\d\dT[\d-]{8}-(.+)\.jsonl")
 _OF_SUB_AGENT = re.compile(rb'"(?:thread_source"\s*:\s*"subagent"|subagent"\s*:\s*[{"])')
 
 
@@ -202,10 +200,9 @@ class CodexSession(Session):
     """
 
     harness = Harness.CODEX
-    harness_name = "Codex"
 
-    def __init__(self, session_id: str, new_from: NewFrom) -> None:
-        super().__init__(session_id, new_from)
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id)
         self.root_id: str | None = None
         """Of a sub-agent's thread: the session it belongs to, empty where the rollout does not say; None for a root."""
         self._said = {Role.USER: Copies(), Role.AGENT: Copies()}
@@ -601,21 +598,11 @@ class CodexSessions(SessionFiles):
     sub-agent's answer."""
 
     harness = Harness.CODEX
-    method = "codex-session"
+    harness_home, below = ("CODEX_HOME", "~/.codex"), ("sessions", "archived_sessions")
     session = CodexSession
+    named = re.compile(r"(?:.*/)?rollout-\d{4}-\d\d-\d\dT[\d-]{8}-([^/]+)\.jsonl")
     max_depth = 4
     """A root may be the directory around `sessions`."""
-
-    @staticmethod
-    def directories(given: Surroundings) -> list[str]:
-        """Those of `$CODEX_HOME`, and the usual ones."""
-        homes = given.homes("CODEX_HOME", "~/.codex")
-        return [f"{each}/{kind}" for each in homes for kind in ("sessions", "archived_sessions")]
-
-    def id_in(self, names: tuple[str, ...], path: str) -> str | None:
-        """`rollout-<time>-<thread id>.jsonl`."""
-        found = _ROLLOUT.fullmatch(names[-1])
-        return found[1] if found else None
 
     def is_persons(self, session_id: str, path: str) -> bool:
         """Whether the first line does not say that it is a sub-agent's."""

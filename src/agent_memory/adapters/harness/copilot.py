@@ -7,18 +7,17 @@ Events of a sub-agent have its `agentId`, or the call that it works for.
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from agent_memory.adapters.harness.any_json import Json, json_in, mapping_at, objects_at, text_at, time_at
-from agent_memory.adapters.harness.transcripts import SessionFiles, Surroundings
-from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Asked, NewFrom, Session, asked
+from agent_memory.adapters.harness.transcripts import SessionFiles
+from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Asked, Session, asked
 from agent_memory.domain.history import Role
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, is_memory_command, typed_words
 from agent_memory.domain.vocabulary import Harness
-
-EVENTS_FILE = "events.jsonl"
 
 _ARGUMENTS_CHARS = 2_000_000
 _OF_PERSONS = frozenset(("", "user", "cli", "immediate-prompt"))
@@ -32,10 +31,9 @@ class CopilotSession(Session):
     """The events of one session in the order of the file."""
 
     harness = Harness.COPILOT
-    harness_name = "Copilot"
 
-    def __init__(self, session_id: str, new_from: NewFrom) -> None:
-        super().__init__(session_id, new_from)
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id)
         self._called = IdSet()
         self._by_person: dict[str, str] = {}
         """The commands that the person ran, by their calls."""
@@ -199,17 +197,7 @@ class CopilotSessions(SessionFiles):
     """Reads the events of a session."""
 
     harness = Harness.COPILOT
-    method = "copilot-session"
+    harness_home, below = ("COPILOT_HOME", "~/.copilot"), ("session-state",)
     session = CopilotSession
+    named = re.compile(r"(?:.*?/)??([^/]+)(?:/events)?\.jsonl")
     max_depth = 1
-
-    @staticmethod
-    def directories(given: Surroundings) -> list[str]:
-        """That of `$COPILOT_HOME`, and the usual one."""
-        return [f"{each}/session-state" for each in given.homes("COPILOT_HOME", "~/.copilot")]
-
-    def id_in(self, names: tuple[str, ...], path: str) -> str | None:
-        """`<session id>/events.jsonl`, or `<session id>.jsonl`."""
-        if names[-1] == EVENTS_FILE:
-            return names[-2] if len(names) > 1 else None
-        return names[-1].removesuffix(".jsonl") if names[-1].endswith(".jsonl") else None

@@ -52,17 +52,14 @@ from agent_memory.adapters.harness.transcripts import (
     files_below,
     history_in,
     looking_for,
-    named_session,
     not_found,
     read_session,
 )
-from agent_memory.adapters.harness.turn_builder import Asked, NewFrom, Session
+from agent_memory.adapters.harness.turn_builder import Asked, Session
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error
-from agent_memory.results import as_result
 
 TRANSCRIPTS = "agent-transcripts"
 _SUB_AGENTS = "/subagents/"
@@ -89,10 +86,9 @@ class CursorSession(Session):
     """The lines of one transcript."""
 
     harness = Harness.CURSOR
-    harness_name = "Cursor"
 
-    def __init__(self, session_id: str, new_from: NewFrom) -> None:
-        super().__init__(session_id, new_from)
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id)
         self.prompts = 0
         """How often a person, or what stands in a person's place, spoke."""
         self.first_prompt = ""
@@ -270,20 +266,20 @@ class CursorTranscripts(SessionFiles):
     """Reads transcripts. Sub-agents' conversations are automated."""
 
     harness = Harness.CURSOR
-    method = "cursor-session"
+    harness_home, below = ("", "~/.cursor"), ("projects",)
     session = CursorSession
+    named = re.compile(r"(?:(?:.*/)?agent-transcripts/|(?:.*/)?(?=([^/]+)/\1\.[a-z]+$)[^/]+/)?([^/]+)\.(?:jsonl|txt)")
     max_depth = 3
 
-    @staticmethod
-    def directories(given: Surroundings) -> list[str]:
+    @classmethod
+    def directories(cls, given: Surroundings) -> list[str]:
         """The transcripts' directory, and those of the editor's store."""
-        return ["~/.cursor/projects", *editor_directories(given)]
+        return [*super().directories(given), *editor_directories(given)]
 
-    def id_in(self, names: tuple[str, ...], path: str) -> str | None:
+    def id_in(self, name: str, path: str) -> str | None:
         """A conversation has a directory of its own, or only a file; a root may be the directory around them."""
-        stem, ending = os.path.splitext(names[-1])
-        is_one = len(names) == 1 or names[-2] in (TRANSCRIPTS, stem)
-        return stem if is_one and ending in (".jsonl", ".txt") else None
+        found = self.named.fullmatch(name)
+        return found[2] if found else None
 
     def is_persons(self, session_id: str, path: str) -> bool:
         """Whether it is among the transcripts of a project."""
@@ -321,8 +317,8 @@ class CursorTranscripts(SessionFiles):
         for each in files_below(f"{directory}/{TRANSCRIPTS}", 1) if found and wanted else ():
             if isinstance(each, OSError):
                 raise each
-            if each.path != path and each.path.endswith(".jsonl"):
-                others.append(each.path)
+            if each[0] != path and each[0].endswith(".jsonl"):
+                others.append(each[0])
         at = changed_at(path)
         nearest = sorted(others, key=lambda other: abs(changed_at(other) - at))[:_OTHERS_LOOKED_AT]
         return any(wanted in self._delegated_in(other, session_id) for other in nearest)
@@ -346,10 +342,8 @@ class CursorSessions(CursorTranscripts):
         super().__init__(roots)
         self._store = CursorStore(roots)
 
-    @as_result
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
-        session_id, named = named_session(entry, self.method)
+    def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
+        """See `Sessions`."""
         database = named if named is not None and named.endswith(DATABASE) else None
         with looking_for(session_id):
             path = named if database is None and named is not None and lies_there(named) else self.path_of(session_id)

@@ -11,12 +11,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
-from typing import Self
 
 from attrs import frozen
 
 from agent_memory.adapters.disk.lines import objects_in
-from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.any_json import (
     Json,
     answer_text,
@@ -39,7 +37,7 @@ from agent_memory.adapters.harness.databases import (
     text_of,
 )
 from agent_memory.adapters.harness.transcripts import Surroundings, history_in, session_after
-from agent_memory.adapters.harness.turn_builder import Asked, NewFrom, Session, asked
+from agent_memory.adapters.harness.turn_builder import Asked, Session, asked
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
@@ -68,22 +66,16 @@ class CursorStore(SessionDatabases):
     """The conversations in the editor's store. A draft is none, nor is one in which nothing was said yet."""
 
     harness = Harness.CURSOR
-    harness_name = "Cursor"
-    method = "cursor-session"
+    file_name = DATABASE
 
     @classmethod
-    def at(cls, given: Surroundings) -> Self:
-        """Those of the person whose surroundings these are."""
-        return cls(given.roots(*editor_directories(given)))
-
-    def databases(self, root: str) -> list[str]:
-        """The store."""
-        path = f"{root}/{DATABASE}"
-        return [path] if lies_there(path) else []
+    def directories(cls, given: Surroundings) -> list[str]:
+        """Where the editor's store is."""
+        return editor_directories(given)
 
     def history_of(self, session_id: str, mark: SessionMark | None, database: Database) -> History | None:
         """See `SessionDatabases`."""
-        database.must_have(_NEEDED, "Cursor")
+        database.must_have(_NEEDED, self.harness)
         data = database.value(_VALUE, _COMPOSERS + session_id)
         if isinstance(data, TooLarge):
             raise HistoryUnreadable(database.path, f"the record of conversation {session_id} is over 16 MiB")
@@ -99,7 +91,7 @@ class CursorStore(SessionDatabases):
 
     def sessions(self, database: Database) -> list[Row]:
         """See `SessionDatabases`. One whose record cannot be read is one of them: reading it will tell why."""
-        database.must_have(_NEEDED, "Cursor")
+        database.must_have(_NEEDED, self.harness)
         # The store has tens of gigabytes with some people: the keys come from its index, and of the records one at a time.
         keys = [text_of(key) for (key,) in database.rows(_KEYS, _COMPOSERS, _after(_COMPOSERS))]
         return [row for key in keys if (row := _row(database, key.removeprefix(_COMPOSERS))) is not None]
@@ -185,10 +177,9 @@ class ComposerSession(Session):
     """A conversation, and its bubbles in order. The last bubble is left for the next time while it is being written."""
 
     harness = Harness.CURSOR
-    harness_name = "Cursor"
 
-    def __init__(self, session_id: str, new_from: NewFrom) -> None:
-        super().__init__(session_id, new_from)
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id)
         self._is_generating = False
         self._held: Json | None = None
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import os
 import stat
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 from urllib.parse import quote
 
 from attrs import evolve, field, frozen
@@ -27,19 +27,20 @@ from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import (
     Findings,
     OpenTranscript,
-    Surroundings,
+    Sessions,
+    Stored,
     TranscriptRoots,
     history_in,
     is_session_id,
     looking_for,
-    named_session,
     reading,
     transcript,
 )
 from agent_memory.adapters.harness.turn_builder import Session
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, SessionMethod
+from agent_memory.domain.inbox_entry import retrieval_of
+from agent_memory.domain.resuming import NAMES
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.results import as_result, unwrap
@@ -71,11 +72,9 @@ class _ObstacleError(Exception):
 
 
 @frozen
-class Database:
+class Database(Stored):
     """An open database, as it is at one moment. Texts come as the bytes that were written: they may be anything."""
 
-    path: str
-    size_bytes: int
     _connection: sqlite3.Connection = field(repr=False)
 
     def rows(self, sql: str, *parameters: object) -> Iterator[tuple[object, ...]]:
@@ -109,14 +108,14 @@ class Database:
         there = self.columns(table)
         return {name: self.text(f"SELECT {name} FROM {table} WHERE id = ?", id) for name in columns if name in there}
 
-    def must_have(self, columns: Mapping[str, Sequence[str]], harness_name: str) -> None:
+    def must_have(self, columns: Mapping[str, Sequence[str]], harness: Harness) -> None:
         """Raises HistoryUnreadable where one of these tables or columns is not there."""
         for table, wanted in columns.items():
             there = self.columns(table)
             missing = next((column for column in wanted if column not in there), None)
             if missing is not None:
                 lacking = f"its table {table} has no column {missing}" if there else f"it has no table {table}"
-                raise HistoryUnreadable(self.path, f"{lacking}; {harness_name} seems to have changed: update memory")
+                raise HistoryUnreadable(self.path, f"{lacking}; {NAMES[harness]} seems to have changed: update memory")
 
 
 def text_of(value: object) -> str:
@@ -162,48 +161,34 @@ def read_database(roots: TranscriptRoots, path: str, session_id: str, read: Read
                 raise HistoryUnavailable(session_id, f"{file.path} is empty so far", is_missing=True)
             if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
                 raise HistoryUnreadable(file.path, "it is not an SQLite database")
-            state = _state(file.path)
-            try:
-                return _read_as_it_is(file, state, read)
-            except _ObstacleError as obstacle:
-                reason = str(obstacle)
-            if _state(file.path).content == state.content:
+            before = _looks(file.path)
+            if before[2]:
+                reason = "it was left in the midst of a change, which its owner undoes"
+            else:
+                way = "mode=ro&readonly_shm=1" if before[1] else "mode=ro&immutable=1"
+                try:
+                    found = as_result(_read_through)(file, way, read)
+                    # What was read while it changed may be wrong, and so may be what was found wrong with it.
+                    if before[1] or _looks(file.path) == before:
+                        return unwrap(found)
+                    reason = "it changes all the time"
+                except _ObstacleError as obstacle:
+                    reason = str(obstacle)
+            if _looks(file.path) == before:
                 break
         raise HistoryUnavailable(session_id, f"{file.path} cannot be read now: {reason}")
 
 
-@frozen
-class _State:
-    """A database and what lies beside it, at one moment."""
-
-    content: tuple[int | None, ...]
-    has_wal: bool
-    has_journal: bool
-
-
-def _state(path: str) -> _State:
-    found: list[os.stat_result | None] = []
+def _looks(path: str) -> list[int]:
+    """How a database and what lies beside it look at one moment: itself, its `-wal`, its `-journal`; 0 for none, or an empty
+    one. Readers write to the index (`-shm`), so that it does not tell whether the content changed."""
+    looks: list[int] = []
     for suffix in ("", "-wal", "-journal", "-shm"):
-        status = None
-        if lies_there(path + suffix):
-            status = os.lstat(path + suffix)
-            if not stat.S_ISREG(status.st_mode):
-                raise TranscriptRefused(path + suffix, "it is no regular file")
-        found.append(status)
-    sizes = [status.st_size if status else 0 for status in found]
-    # Readers write to the index (`-shm`): it does not tell whether the content changed.
-    return _State(tuple(look_of(status) if status else None for status in found[:3]), sizes[1] > 0, sizes[2] > 0)
-
-
-def _read_as_it_is(file: OpenTranscript, state: _State, read: Reads[Value]) -> Value:
-    if state.has_journal:
-        raise _ObstacleError("it was left in the midst of a change, which its owner undoes")
-    way = "mode=ro&readonly_shm=1" if state.has_wal else "mode=ro&immutable=1"
-    found = as_result(_read_through)(file, way, read)
-    # What was read while it changed may be wrong, and so may be what was found wrong with it.
-    if not state.has_wal and _state(file.path).content != state.content:
-        raise _ObstacleError("it changes all the time")
-    return unwrap(found)
+        status = os.lstat(path + suffix) if lies_there(path + suffix) else None
+        if status and not stat.S_ISREG(status.st_mode):
+            raise TranscriptRefused(path + suffix, "it is no regular file")
+        looks.append(look_of(status) if status and status.st_size else 0)
+    return looks[:3]
 
 
 def _read_through(file: OpenTranscript, way: str, read: Reads[Value]) -> Value:
@@ -253,28 +238,19 @@ class Row:
     started_at_ms: int | None = None
 
 
-class SessionDatabases(ABC):
-    """The sessions of a harness that keeps all of them in a database: `ports.HistorySource` and `ports.SessionFinder`.
+class SessionDatabases(Sessions):
+    """The sessions of a harness that keeps all of them in a database.
 
     The first database that knows a session counts. One that cannot be read now could hold a newer state of it: then that is
     the error; a ruined one is passed over for the others. Errors: see `read_database`.
     """
 
-    harness: ClassVar[Harness]
-    harness_name: ClassVar[str]
-    method: ClassVar[SessionMethod]
+    file_name: ClassVar[str]
 
-    def __init__(self, roots: TranscriptRoots) -> None:
-        self.roots = roots
-
-    @classmethod
-    @abstractmethod
-    def at(cls, given: Surroundings) -> Self:
-        """Those of the person whose surroundings these are."""
-
-    @abstractmethod
     def databases(self, root: str) -> list[str]:
         """The databases in a root. Raises OSError where that cannot be told."""
+        path = f"{root}/{self.file_name}"
+        return [path] if lies_there(path) else []
 
     @abstractmethod
     def history_of(self, session_id: str, mark: SessionMark | None, database: Database) -> History | None:
@@ -284,14 +260,12 @@ class SessionDatabases(ABC):
     def sessions(self, database: Database) -> list[Row]:
         """The sessions of persons in a database in which something was said."""
 
-    @as_result
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
-        session_id, named = named_session(entry, self.method)
+    def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
+        """See `Sessions`."""
         history = self.stored(session_id, named, mark)
         if history is None:
             where = ", ".join(self.roots.roots) or "any known directory"
-            unknown = f"{self.harness_name} knows no such session in {where}"
+            unknown = f"{NAMES[self.harness]} knows no such session in {where}"
             raise HistoryUnavailable(session_id, unknown, is_missing=True)
         return history
 
@@ -337,8 +311,8 @@ class SessionDatabases(ABC):
             if strange := sum(not is_session_id(row.session_id) for row in rows):
                 yield Failure(HistoryUnreadable(path, f"{strange} sessions in it have no id of {self.harness}'s"))
             for row in rows:
-                if is_session_id(row.session_id):
-                    retrieval = SessionFile(self.method, row.session_id, path)
+                retrieval = retrieval_of(self.harness, row.session_id, path) if is_session_id(row.session_id) else None
+                if retrieval is not None:
                     at_ms = changed_at_ms if row.changed_at_ms is None else row.changed_at_ms
                     # When it ended is not told: these harnesses note a change before the turns that it brings.
                     yield Success(FoundSession(self.harness, retrieval, at_ms, started_at_ms=row.started_at_ms))

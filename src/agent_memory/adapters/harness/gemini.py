@@ -32,13 +32,12 @@ from agent_memory.adapters.harness.any_json import (
 from agent_memory.adapters.harness.transcripts import (
     OpenTranscript,
     SessionFiles,
-    Surroundings,
     head_of,
     history_in,
     is_session_id,
     read_session,
 )
-from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Draft, NewFrom, Places, Session, asked
+from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Draft, Places, Session, asked
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.text.ids import IdSet
@@ -119,13 +118,10 @@ class GeminiSession(Session):
     """The objects of one chat, without what was taken back."""
 
     harness = Harness.GEMINI
-    harness_name = "the Gemini CLI"
 
-    def __init__(
-        self, session_id: str, cwd: str | None, new_from: NewFrom, known_taken_back: bytearray | None = None
-    ) -> None:
+    def __init__(self, session_id: str, cwd: str | None, known_taken_back: bytearray | None = None) -> None:
         """`known_taken_back`, from a reading before, are the messages that will be taken back."""
-        super().__init__(session_id, new_from)
+        super().__init__(session_id)
         self.cwd = cwd
         self.taken_back = bytearray()
         """For each message so far, whether it was taken back."""
@@ -287,20 +283,15 @@ class GeminiSessions(SessionFiles):
     """Reads chats of both forms, one message at a time."""
 
     harness = Harness.GEMINI
-    method = "gemini-session"
+    harness_home, below = ("GEMINI_CLI_HOME", "~"), (".gemini/tmp",)
     session = GeminiSession
+    named = re.compile(r"(?:(?:.*/)?chats/(?:.*/)?[^/]+|(?:.*/)?session-[^/]+)\.jsonl?")
     max_depth = 3
     """Chats are in `tmp/<project>/chats/`, those of sub-agents one level deeper."""
 
-    @staticmethod
-    def directories(given: Surroundings) -> list[str]:
-        """That of `$GEMINI_CLI_HOME`, and the usual one."""
-        return [f"{each}/.gemini/tmp" for each in given.homes("GEMINI_CLI_HOME", "~")]
-
-    def id_in(self, names: tuple[str, ...], path: str) -> str | None:
+    def id_in(self, name: str, path: str) -> str | None:
         """The id that the chat itself tells: its name holds only the beginning of it."""
-        stem, _, ending = names[-1].rpartition(".")
-        if ending not in ("json", "jsonl") or not (stem.startswith("session-") or "chats" in names[:-1]):
+        if not self.named.fullmatch(name):
             return None
         found = _SESSION_ID.search(head_of(path))
         session_id = found[1].decode("utf-8", "replace") if found else ""

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Self
 
 from attrs import evolve
 
 from agent_memory.adapters.disk.lines import objects_in
-from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.any_json import (
     Json,
     answer_text,
@@ -71,28 +69,18 @@ class GooseSessions(SessionDatabases):
     """Reads `sessions.db` in each of the roots. Scheduled sessions, sub-agents' and hidden ones are automated."""
 
     harness = Harness.GOOSE
-    harness_name = "goose"
-    method = "goose-session"
+    harness_home, below = ("XDG_DATA_HOME", "~/.local/share"), ("goose/sessions",)
+    file_name = DATABASE
 
     @classmethod
-    def at(cls, given: Surroundings) -> Self:
-        """Those of the person whose surroundings these are."""
+    def directories(cls, given: Surroundings) -> list[str]:
+        """That of `$GOOSE_PATH_ROOT`, and the usual ones."""
         own = given.environ.get("GOOSE_PATH_ROOT")
-        data = [f"{each}/goose/sessions" for each in given.homes("XDG_DATA_HOME", "~/.local/share")]
-        return cls(given.roots(*([f"{own}/data/sessions"] if own else []), *data))
-
-    def databases(self, root: str) -> list[str]:
-        """The one database."""
-        path = f"{root}/{DATABASE}"
-        return [path] if lies_there(path) else []
-
-    def stored(self, session_id: str, named: str | None, mark: SessionMark | None) -> History | None:
-        """See `SessionDatabases`; a `.jsonl` that is named was a session of versions before 1.10."""
-        return super().stored(session_id, None if named and named.endswith(".jsonl") else named, mark)
+        return [*([f"{own}/data/sessions"] if own else []), *super().directories(given)]
 
     def history_of(self, session_id: str, mark: SessionMark | None, database: Database) -> History | None:
         """See `SessionDatabases`."""
-        database.must_have(_NEEDED, "goose")
+        database.must_have(_NEEDED, self.harness)
         if next(database.rows("SELECT 1 FROM sessions WHERE id = ?", session_id), None) is None:
             return None
         fill = partial(_fill, database, session_id)
@@ -100,7 +88,7 @@ class GooseSessions(SessionDatabases):
 
     def sessions(self, database: Database) -> list[Row]:
         """See `SessionDatabases`."""
-        database.must_have(_NEEDED_TO_LIST, "goose")
+        database.must_have(_NEEDED_TO_LIST, self.harness)
         there = database.columns("sessions")
         further = (name if name in there else "NULL" for name in ("created_at", "session_type", "schedule_id"))
         said = "EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)"
@@ -141,7 +129,6 @@ class GooseSession(Session):
     """A session's header, and its messages in order."""
 
     harness = Harness.GOOSE
-    harness_name = "goose"
 
     def take_header(self, value: Json) -> None:
         """The row of the session: texts, empty where it has none."""

@@ -48,18 +48,15 @@ from agent_memory.adapters.harness.transcripts import (
     TranscriptRoots,
     is_session_id,
     looking_for,
-    named_session,
     reading,
     session_after,
     transcript,
 )
-from agent_memory.adapters.harness.turn_builder import NewFrom, Session, asked
+from agent_memory.adapters.harness.turn_builder import Session, asked
 from agent_memory.domain.history import History, Role, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo
-from agent_memory.results import as_result
 
 OPENCODE_VARIABLES = ("OPENCODE_DB", "OPENCODE_CHANNEL", "OPENCODE_DISABLE_CHANNEL_DB", "OPENCODE_CONFIG")
 _NEEDED = {
@@ -75,8 +72,7 @@ class OpencodeSessions(SessionDatabases):
     database, or none that can be read: it starts all of opencode."""
 
     harness = Harness.OPENCODE
-    harness_name = "opencode"
-    method = "opencode-session"
+    harness_home, below = ("XDG_DATA_HOME", "~/.local/share"), ("opencode",)
 
     def __init__(self, roots: TranscriptRoots, run: RunsHarness, database: str | None = None) -> None:
         """`database` is what `$OPENCODE_DB` names, an absolute path."""
@@ -88,8 +84,7 @@ class OpencodeSessions(SessionDatabases):
     def at(cls, given: Surroundings) -> Self:
         """Those of the person whose surroundings these are. The command is run without plugins."""
         named = given.environ.get("OPENCODE_DB", "")
-        data = [f"{each}/opencode" for each in given.homes("XDG_DATA_HOME", "~/.local/share")]
-        roots = given.roots(*data, *([os.path.dirname(named)] if named else []))
+        roots = given.roots(*cls.directories(given), *([os.path.dirname(named)] if named else []))
         command = HarnessCommand(given.environ, OPENCODE_VARIABLES, {"OPENCODE_PURE": "1"})
         return cls(roots, command, os.path.normpath(named) if named.startswith("/") else None)
 
@@ -103,15 +98,13 @@ class OpencodeSessions(SessionDatabases):
         named = [self._database] if self._database in paths else []
         return list(dict.fromkeys([*named, *(path for path in paths if _is_database(path))]))
 
-    @as_result
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
-        session_id, path = named_session(entry, self.method)
+    def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
+        """See `Sessions`."""
         if not is_session_id(session_id):
             raise HistoryUnreadable(session_id, "it is not the id of an opencode session")
         with looking_for(session_id):
-            if path is not None and not _is_database(path) and lies_there(path):
-                with transcript(self.roots, path, session_id) as file, reading(path, session_id):
+            if named is not None and not _is_database(named) and lies_there(named):
+                with transcript(self.roots, named, session_id) as file, reading(named, session_id):
                     return _read_export(file, session_id, mark)
             databases = [database for root in self.roots.roots for database in self.databases(root)]
         failure: HistoryUnavailable | HistoryUnreadable | None = None
@@ -126,13 +119,13 @@ class OpencodeSessions(SessionDatabases):
                 where = ", ".join(databases)
                 raise HistoryUnavailable(session_id, f"opencode knows no such session in {where}", is_missing=True)
         try:
-            return self._exported(session_id, entry.context.cwd, mark)
+            return self._exported(session_id, cwd, mark)
         except HistoryUnavailable as error:
             raise failure or error from None
 
     def history_of(self, session_id: str, mark: SessionMark | None, database: Database) -> History | None:
         """See `SessionDatabases`."""
-        database.must_have(_NEEDED, "opencode")
+        database.must_have(_NEEDED, self.harness)
         if next(database.rows("SELECT 1 FROM session WHERE id = ?", session_id), None) is None:
             return None
         fill = partial(_fill_from_database, database, session_id)
@@ -140,7 +133,7 @@ class OpencodeSessions(SessionDatabases):
 
     def sessions(self, database: Database) -> list[Row]:
         """See `SessionDatabases`; a session with a parent is a sub-agent's."""
-        database.must_have(_NEEDED_TO_LIST, "opencode")
+        database.must_have(_NEEDED_TO_LIST, self.harness)
         created = "time_created" if "time_created" in database.columns("session") else "NULL"
         said = "EXISTS (SELECT 1 FROM message WHERE session_id = session.id)"
         rows = database.rows(f"SELECT id, time_updated, {created} FROM session WHERE parent_id IS NULL AND {said}")
@@ -266,10 +259,9 @@ class OpencodeSession(Session):
     """
 
     harness = Harness.OPENCODE
-    harness_name = "opencode"
 
-    def __init__(self, session_id: str, new_from: NewFrom) -> None:
-        super().__init__(session_id, new_from)
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id)
         self._is_over = False
         """What comes was taken back."""
 

@@ -20,7 +20,7 @@ from agent_memory.adapters.harness.transcripts import (
     history_in,
     read_session,
 )
-from agent_memory.adapters.harness.turn_builder import Draft, NewFrom, Places, Session, asked
+from agent_memory.adapters.harness.turn_builder import Draft, Places, Session, asked
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
@@ -45,11 +45,10 @@ class PiSession(Session):
     from its parent is left out."""
 
     harness = Harness.PI
-    harness_name = "Pi"
 
-    def __init__(self, session_id: str, new_from: NewFrom, known_path: bytearray | None = None) -> None:
+    def __init__(self, session_id: str, known_path: bytearray | None = None) -> None:
         """`known_path`, from a reading before, says of each entry whether it is on that branch."""
-        super().__init__(session_id, new_from)
+        super().__init__(session_id)
         self._known_path = known_path
         self._path = bytearray()
         self._tree = EntryTree()
@@ -251,21 +250,16 @@ class PiSessions(SessionFiles):
     """Reads session files."""
 
     harness = Harness.PI
-    method = "pi-session"
+    harness_home, below = ("PI_CODING_AGENT_DIR", "~/.pi/agent"), ("sessions",)
     session = PiSession
+    named = re.compile(r"(?:.*/)?[^/]+_([^/_]*)\.jsonl")
     max_depth = 2  # a root may be the directory around `sessions`
 
-    @staticmethod
-    def directories(given: Surroundings) -> list[str]:
+    @classmethod
+    def directories(cls, given: Surroundings) -> list[str]:
         """Those that variables name, and the usual one."""
         own = given.environ.get("PI_CODING_AGENT_SESSION_DIR")
-        homes = given.homes("PI_CODING_AGENT_DIR", "~/.pi/agent")
-        return [*([own] if own else []), *(f"{each}/sessions" for each in homes)]
-
-    def id_in(self, names: tuple[str, ...], path: str) -> str | None:
-        """`<time>_<session id>.jsonl`."""
-        time, _, session_id = names[-1].removesuffix(".jsonl").rpartition("_")
-        return session_id if time and names[-1].endswith(".jsonl") else None
+        return [*([own] if own else []), *super().directories(given)]
 
     def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
         """The turns after the mark."""

@@ -11,17 +11,18 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Protocol, Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.lines import Line, LongLine, objects_in, read_lines
 from agent_memory.adapters.disk.paths import close_quietly, lies_there, store_io
-from agent_memory.adapters.harness.turn_builder import NewFrom, Session, new_after, new_after_lost_record
+from agent_memory.adapters.harness.turn_builder import Session
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, SessionMark, transcript_key
-from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, SessionMethod
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, retrieval_of
+from agent_memory.domain.resuming import NAMES
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.results import as_result
@@ -31,7 +32,6 @@ _SESSION_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,127}", re.ASC
 _DIRECTORY_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK, opening a FIFO would wait for a writer.
 FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", re.ASCII)
 _HEAD_BYTES = 256 * 1024
 SHORT_ID_CHARS = 8
@@ -50,7 +50,12 @@ class TranscriptRoots:
 
     def admit(self, path: str) -> str:
         """The path with its parents' links resolved, if it is inside a root; nothing is opened. Raises TranscriptRefused."""
-        if problem := _problem_with(path):
+        problem = "its path holds a NUL" if "\0" in path else "" if path.startswith("/") else "its path is not absolute"
+        try:
+            os.fsencode(path)
+        except UnicodeEncodeError:
+            problem = "its path is not text"
+        if problem:
             raise TranscriptRefused(path, problem)
         parent, name = os.path.split(os.path.normpath(path))
         real = os.path.join(os.path.realpath(parent), name)
@@ -64,7 +69,8 @@ class TranscriptRoots:
 def roots_of(home: str | None, directories: Iterable[str], further: Sequence[str] = ()) -> TranscriptRoots:
     """A harness's own directories in their order, and the `further` ones (config, setup). `~` is the home. What is not
     absolute then is no root."""
-    roots = [_expanded(directory, home) for directory in (*directories, *further)]
+    paths = filter(None, (*directories, *further))
+    roots = [os.path.normpath(re.sub(r"^~(?=/|$)", lambda _: home or "~", path)) for path in paths]
     return TranscriptRoots(tuple(dict.fromkeys(root for root in roots if root.startswith("/"))))
 
 
@@ -95,39 +101,12 @@ def is_session_id(text: str) -> bool:
     return bool(_SESSION_ID.fullmatch(text))
 
 
-def _problem_with(path: str) -> str | None:
-    if "\0" in path:
-        return "its path holds a NUL"
-    if not path.startswith("/"):
-        return "its path is not absolute"
-    try:
-        os.fsencode(path)
-    except UnicodeEncodeError:
-        return "its path is not text"
-    return None
-
-
-def _expanded(path: str, home: str | None) -> str:
-    path = home + path[1:] if home and (path == "~" or path.startswith("~/")) else path
-    return os.path.normpath(path) if path else ""
-
-
 # -- finding them -----------------------------------------------------------------------------------------------------
 
 
-@frozen
-class FileBelow:
-    """What is at a path and is no directory."""
-
-    path: str
-    names: tuple[str, ...]
-    """Of the directories below the one that was searched, and its own."""
-    status: os.stat_result
-
-
-def files_below(directory: str, max_depth: int, above: tuple[str, ...] = ()) -> Iterator[FileBelow | OSError]:
-    """What lies at most `max_depth` directories below this one, by name; an error for what cannot be looked at. Linked
-    directories are not looked into."""
+def files_below(directory: str, max_depth: int) -> Iterator[tuple[str, os.stat_result] | OSError]:
+    """What is no directory and lies at most `max_depth` directories below this one, by name; an error for what cannot be
+    looked at. Linked directories are not looked into."""
     try:
         with os.scandir(directory) as entries:
             names = sorted(entry.name for entry in entries)
@@ -146,9 +125,9 @@ def files_below(directory: str, max_depth: int, above: tuple[str, ...] = ()) -> 
             yield error
             continue
         if not stat.S_ISDIR(status.st_mode):
-            yield FileBelow(path, (*above, name), status)
+            yield path, status
         elif max_depth > 0:
-            yield from files_below(path, max_depth - 1, (*above, name))
+            yield from files_below(path, max_depth - 1)
 
 
 def changed_at(path: str) -> float:
@@ -172,13 +151,19 @@ def head_of(path: str) -> bytes:
 
 
 @frozen
-class OpenTranscript:
-    """A regular file, open for reading at its beginning."""
+class Stored:
+    """What a session is read from."""
 
     path: str
-    descriptor: int
     size_bytes: int
     """When it was opened."""
+
+
+@frozen
+class OpenTranscript(Stored):
+    """A regular file, open for reading at its beginning."""
+
+    descriptor: int
 
 
 @contextmanager
@@ -202,7 +187,7 @@ def transcript(roots: TranscriptRoots, path: str, session_id: str) -> Generator[
                 raise HistoryUnavailable(session_id, f"there is no transcript at {path}", is_missing=True) from None
             raise HistoryUnavailable(session_id, f"{path} cannot be opened: {error.strerror}") from None
         _refuse_irregular(path, status.st_mode)
-        yield OpenTranscript(real, descriptor, status.st_size)
+        yield OpenTranscript(real, status.st_size, descriptor)
 
 
 @contextmanager
@@ -255,23 +240,22 @@ ReadsPieces = Callable[[int, int], "Iterator[Line | LongLine]"]
 """The pieces of an open file of so many bytes, each of which holds one JSON object."""
 
 AnySession = TypeVar("AnySession", bound=Session)
-Begins = Callable[[NewFrom], AnySession]
+Begins = Callable[[], AnySession]
 Findings = Iterator[Result[FoundSession, Error]]
 
 
-class SessionFiles(ABC):
-    """The sessions of a harness that keeps each in a file: `ports.HistorySource` and `ports.SessionFinder`.
+class Sessions(ABC):
+    """The sessions of one harness: `ports.HistorySource` and `ports.SessionFinder`.
 
     `fetch` fails with HistoryUnavailable: no transcript (yet: `is_missing`), or a failing read. HistoryUnreadable: no record
     of the harness in it, or a format that is not known. TranscriptRefused: see `transcript`.
     """
 
     harness: ClassVar[Harness]
-    method: ClassVar[SessionMethod]
-    session: ClassVar[type[Session]]
-    max_depth: ClassVar[int]
-    """How many directories below a root transcripts may be."""
-    shares_record_ids: ClassVar[bool] = False
+    harness_home: ClassVar[tuple[str, str]]
+    """The variable that may name the harness's own directory, and the usual one."""
+    below: ClassVar[tuple[str, ...]]
+    """Where in it sessions are."""
 
     def __init__(self, roots: TranscriptRoots) -> None:
         self.roots = roots
@@ -281,14 +265,42 @@ class SessionFiles(ABC):
         """Those of the person whose surroundings these are."""
         return cls(given.roots(*cls.directories(given)))
 
-    @staticmethod
-    @abstractmethod
-    def directories(given: Surroundings) -> Iterable[str]:
-        """The harness's own directories of transcripts."""
+    @classmethod
+    def directories(cls, given: Surroundings) -> list[str]:
+        """The harness's own directories of sessions."""
+        return [f"{each}/{name}" for each in given.homes(*cls.harness_home) for name in cls.below]
+
+    @as_result
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
+        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
+        retrieval = entry.retrieval
+        if not isinstance(retrieval, SessionFile) or retrieval.method != f"{self.harness}-session":
+            raise TypeError(f"{retrieval.method} is no session of {self.harness}")
+        return self.history(retrieval.session_id, retrieval.session_path, entry.context.cwd, mark)
 
     @abstractmethod
-    def id_in(self, names: tuple[str, ...], path: str) -> str | None:
-        """The id of the session in a file, by its names below a root; None for what is no transcript. Raises OSError."""
+    def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
+        """What is in the session after the mark; `named` is where the entry says it is, `cwd` where it took place."""
+
+    @abstractmethod
+    def find(self, since_ms: int | None) -> Findings:
+        """See `ports.SessionFinder`."""
+
+
+class SessionFiles(Sessions):
+    """The sessions of a harness that keeps each in a file."""
+
+    session: ClassVar[type[Session]]
+    named: ClassVar[re.Pattern[str]]
+    """The path of a transcript below a root; the group is the session's id."""
+    max_depth: ClassVar[int]
+    """How many directories below a root transcripts may be."""
+    shares_record_ids: ClassVar[bool] = False
+
+    def id_in(self, name: str, path: str) -> str | None:
+        """The id of the session in a file, whose path below a root is `name`; None for what is no transcript. Raises OSError."""
+        found = self.named.fullmatch(name)
+        return found[1] if found else None
 
     def is_persons(self, session_id: str, path: str) -> bool:
         """Whether this is a session of a person's, and not a sub-agent's. Raises OSError where the file cannot be asked."""
@@ -300,51 +312,40 @@ class SessionFiles(ABC):
         listed: set[tuple[int, int]] = set()  # a root may be another's by a link
         for root in self.roots.roots:
             for each in files_below(root, self.max_depth):
-                if isinstance(each, OSError):
-                    yield Failure(store_io(each, "list", each.filename or root))
-                    continue
                 try:
-                    found = self._found(each, since_ms)
+                    path, status = _seen(each)
+                    changed_at_ms = status.st_mtime_ns // 1_000_000
+                    if not stat.S_ISREG(status.st_mode) or (since_ms is not None and changed_at_ms < since_ms):
+                        continue
+                    session_id = self.id_in(path[len(root) + 1 :], path)
+                    is_one = session_id is not None and self.is_persons(session_id, path)
                 except FileNotFoundError:
                     continue
                 except OSError as error:
-                    yield Failure(store_io(error, "read", each.path))
+                    yield Failure(store_io(error, "examine", error.filename or root))
                     continue
-                file = (each.status.st_dev, each.status.st_ino)
-                if found is not None and file not in listed:
+                file = (status.st_dev, status.st_ino)
+                if is_one and file not in listed and (retrieval := retrieval_of(self.harness, session_id or "", path)):
                     listed.add(file)
-                    yield Success(found)
-
-    def _found(self, file: FileBelow, since_ms: int | None) -> FoundSession | None:
-        changed_at_ms = file.status.st_mtime_ns // 1_000_000
-        if not stat.S_ISREG(file.status.st_mode) or (since_ms is not None and changed_at_ms < since_ms):
-            return None
-        session_id = self.id_in(file.names, file.path)
-        if session_id is None or not self.is_persons(session_id, file.path):
-            return None
-        retrieval = SessionFile(self.method, session_id, file.path)
-        size_bytes, shared = file.status.st_size, self.shares_record_ids
-        return FoundSession(self.harness, retrieval, changed_at_ms, size_bytes, shares_record_ids=shared)
+                    size_bytes, shared = status.st_size, self.shares_record_ids
+                    yield Success(
+                        FoundSession(self.harness, retrieval, changed_at_ms, size_bytes, shares_record_ids=shared)
+                    )
 
     def path_of(self, session_id: str) -> str | None:
         """The newest transcript of a session; None where there is none. Raises OSError where something cannot be looked at:
         it may be a newer one (P6)."""
         found: dict[str, float] = {}
         for root in self.roots.roots if is_session_id(session_id) else ():
-            for each in files_below(root, self.max_depth):
-                if isinstance(each, OSError):
-                    raise each
+            for path, status in map(_seen, files_below(root, self.max_depth)):
                 # Every harness has at least the beginning of the id in the path: few files have to be opened.
-                may_be_it = session_id[:SHORT_ID_CHARS] in each.path and stat.S_ISREG(each.status.st_mode)
-                if may_be_it and self.id_in(each.names, each.path) == session_id:
-                    found[each.path] = each.status.st_mtime
+                may_be_it = session_id[:SHORT_ID_CHARS] in path and stat.S_ISREG(status.st_mode)
+                if may_be_it and self.id_in(path[len(root) + 1 :], path) == session_id:
+                    found[path] = status.st_mtime
         return max(found, key=found.__getitem__, default=None)
 
-    @as_result
-    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        """The turns after the mark, at most about 16 MiB of them (`remaining` then), of the transcript that the entry names,
-        else of the one that is found: it may have moved with its project."""
-        session_id, named = named_session(entry, self.method)
+    def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
+        """Of the transcript that is named, else of the one that is found: it may have moved with its project."""
         with looking_for(session_id):
             path = named if named is not None and lies_there(named) else self.path_of(session_id) or named
         if path is None:
@@ -361,18 +362,16 @@ class SessionFiles(ABC):
         return history_in(read_session(file, mark, partial(self.session, session_id)), file)
 
 
+def _seen(found: tuple[str, os.stat_result] | OSError) -> tuple[str, os.stat_result]:
+    if isinstance(found, OSError):
+        raise found
+    return found
+
+
 def not_found(session_id: str, roots: TranscriptRoots) -> HistoryUnavailable:
     """Why a session cannot be read of which there is nothing in these roots."""
     where = ", ".join(roots.roots) or "any known directory"
     return HistoryUnavailable(session_id, f"there is no transcript of it in {where}", is_missing=True)
-
-
-def named_session(entry: InboxEntry, method: SessionMethod) -> tuple[str, str | None]:
-    """The session's id and the path that an entry of this method names. TypeError for another's entry."""
-    retrieval = entry.retrieval
-    if not isinstance(retrieval, SessionFile) or retrieval.method != method:
-        raise TypeError(f"{retrieval.method} is not {method}")
-    return retrieval.session_id, retrieval.session_path
 
 
 @contextmanager
@@ -407,10 +406,12 @@ def session_after(
 ) -> AnySession:
     """The session with all that is new of what `fill` puts into it. It is filled once, or another is where the record of
     the mark did not come."""
-    session = begin(new_after(mark))
+    session = begin()
+    session.go_on_after(mark)
     fill(session)
     if mark is not None and not session.mark_came and not session.own_call:
-        session = begin(new_after_lost_record(mark))
+        session = begin()
+        session.go_on_after(mark, is_lost=True)
         fill(session)
         session.skip("mark-not-found")
     return session
@@ -423,34 +424,18 @@ def _read_through(file: OpenTranscript, session: Session, pieces: ReadsPieces) -
     for piece in pieces(file.descriptor, file.size_bytes):
         if isinstance(piece, LongLine):
             session.skip("line-too-long")
-        elif piece.data[:2] in _UTF_16_MARKS:
-            session.skip("utf-16")
-        else:
-            _take_line(session, piece)
+            continue
+        objects = objects_in(piece.data, finished=piece.finished)
+        for value in objects.found:
+            if not session.done:
+                session.take(value)
+        if objects.too_many_values:
+            session.skip("line-too-complex")
+        elif objects.broken:
+            is_stump = not piece.finished and piece.data.lstrip()[:1] == b"{"
+            session.skip("unfinished-line" if is_stump else "bad-line")
         if session.done:
             break
-
-
-def _take_line(session: Session, line: Line) -> None:
-    objects = objects_in(line.data, finished=line.finished)
-    for value in objects.found:
-        if not session.done:
-            session.take(value)
-    if objects.too_many_values:
-        session.skip("line-too-complex")
-    elif objects.broken:
-        is_stump = not line.finished and line.data.lstrip()[:1] == b"{"
-        session.skip("unfinished-line" if is_stump else "bad-line")
-
-
-class Stored(Protocol):
-    """What a session was read from."""
-
-    @property
-    def path(self) -> str: ...
-
-    @property
-    def size_bytes(self) -> int: ...
 
 
 def history_in(session: Session, stored: Stored) -> History:
@@ -466,7 +451,7 @@ def history_in(session: Session, stored: Stored) -> History:
     if session.seems_strange:
         records = session.unknown_records + session.known_records
         unknown = f"{session.unknown_records} of its {records} records are of kinds not known to this version"
-        changed = f"the format of {session.harness_name} seems to have changed: update memory"
+        changed = f"the format of {NAMES[session.harness]} seems to have changed: update memory"
         raise HistoryUnreadable(path, f"{unknown}; {changed}")
     if session.known_records:
         key = transcript_key(path) if isinstance(stored, OpenTranscript) else ""
@@ -476,4 +461,4 @@ def history_in(session: Session, stored: Stored) -> History:
     if session.skipped.keys() == {"unfinished-line"}:
         begun = f"the first record of {path} is still being written"
         raise HistoryUnavailable(session.session_id, begun, is_missing=True)
-    raise HistoryUnreadable(path, f"there is no record of {session.harness_name} in it")
+    raise HistoryUnreadable(path, f"there is no record of {NAMES[session.harness]} in it")

@@ -41,28 +41,6 @@ _KEY_BYTES = 8
 
 
 @frozen
-class NewFrom:
-    """Which records of a session are new: those after the record `after_id`, those later than `after_ms`, those of turns
-    beyond `after_number`, or, with none of these, all."""
-
-    after_id: str | None = None
-    after_ms: int | None = None
-    after_number: int | None = None
-
-
-def new_after(mark: SessionMark | None) -> NewFrom:
-    """What is new by the id of the mark's record."""
-    return NewFrom(mark.last_record_id) if mark else NewFrom()
-
-
-def new_after_lost_record(mark: SessionMark) -> NewFrom:
-    """What is new without that id, which is gone from a rewritten transcript."""
-    if mark.last_at_ms is not None:
-        return NewFrom(after_ms=mark.last_at_ms)
-    return NewFrom(after_number=mark.turns_seen)
-
-
-@frozen
 class Asked:
     """A tool call as recorded, with what is needed to recognise its answer."""
 
@@ -126,9 +104,8 @@ class Session:
     """
 
     harness: ClassVar[Harness]
-    harness_name: ClassVar[str]
 
-    def __init__(self, session_id: str, new_from: NewFrom) -> None:
+    def __init__(self, session_id: str) -> None:
         self.session_id = session_id
         # what is known of the session as a whole
         self.title: str | None = None
@@ -148,7 +125,7 @@ class Session:
         # what was taken so far
         self.branch = -1
         """Of the record at hand."""
-        self.past_mark = new_from.after_id is None
+        self.past_mark = True
         """What the record at hand says is new."""
         self.position = 0
         """Of the record at hand among those taken."""
@@ -156,7 +133,10 @@ class Session:
         """Of the last turn."""
         self.known_records = 0
         self.unknown_records = 0
-        self._new_from = new_from
+        self._mark_id: str | None = None
+        """Of the record that the mark is at."""
+        self._lost_mark: SessionMark | None = None
+        """The mark, where its record is gone from a rewritten transcript: what is new is told by times, or by numbers."""
         self._record_id = ""
         self.seen_ids = IdSet()
         """Of records; for readers that tell repeated ones by their ids."""
@@ -172,6 +152,12 @@ class Session:
         self._skipped: Counter[str] = Counter()
         self._person_spoke = False
         self._agent_spoke = False
+
+    def go_on_after(self, mark: SessionMark | None, *, is_lost: bool = False) -> None:
+        """Only what comes after the mark is new."""
+        self._lost_mark = mark if is_lost else None
+        self._mark_id = mark.last_record_id if mark and not is_lost else None
+        self.past_mark = self._mark_id is None
 
     def take(self, value: Json) -> None:
         """The next object. Never raises for what it holds; every object is counted as known, unknown or skipped."""
@@ -205,7 +191,7 @@ class Session:
     @property
     def mark_came(self) -> bool:
         """The record of the mark was taken: what the next one says is new."""
-        return self.past_mark or self._record_id == self._new_from.after_id
+        return self.past_mark or self._record_id == self._mark_id
 
     def own_id(self, record_id: str) -> str:
         """The id, with a number where another record has the same."""
@@ -340,9 +326,9 @@ class Session:
 
     def _is_covered(self, number: int) -> bool:
         """Whether the mark covers the turn of this number, said by the record at hand."""
-        if self._new_from.after_ms is not None:
-            return (self._last_at_ms or 0) <= self._new_from.after_ms
-        return not self.past_mark or number <= (self._new_from.after_number or 0)
+        if (lost := self._lost_mark) is None:
+            return not self.past_mark
+        return number <= lost.turns_seen if lost.last_at_ms is None else (self._last_at_ms or 0) <= lost.last_at_ms
 
     def _begin(self, role: Role, text: str, tool_name: str | None = None) -> Draft | None:
         """A new turn; None where the mark covers it, and only its number counts, or where enough is kept."""
