@@ -214,12 +214,12 @@ def test_a_session_is_found_by_its_id_in_both_layouts(tmp_path: Path) -> None:
 
 def test_unknown_events_are_skipped_and_counted(tmp_path: Path) -> None:
     events = a_session()
-    events.event("session.telepathy", thought="x")
+    events.event("assistant.telepathy", thought="x")
     events.event("user.gesture", content="waves")
     history = copilot_history(events.write(tmp_path))
     assert told(history) == SAID
     assert history.unknown_records == 2
-    assert history.skipped == {"unknown-type:session.telepathy": 1, "unknown-type:user.gesture": 1}
+    assert history.skipped == {"unknown-type:assistant.telepathy": 1, "unknown-type:user.gesture": 1}
 
 
 # -- recorded sessions

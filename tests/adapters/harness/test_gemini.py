@@ -104,7 +104,7 @@ class TestTurns:
             ({"result": [{"functionResponse": {"response": {"content": [{"text": "a"}]}}}]}, "a", False),
             ({"result": [{"text": "a"}, "b"]}, "a\nb", False),
             ({"result": None, "resultDisplay": "a"}, "a", False),
-            ({"result": 7}, "", False),
+            ({"result": 7}, "7", False),
             ({"result": None, "status": "cancelled"}, "", True),
         ],
     )

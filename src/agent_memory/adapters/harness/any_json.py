@@ -12,7 +12,10 @@ from agent_memory.domain.json_shape import is_list, is_object
 Json = Mapping[str, object]
 
 _TIME_CHARS = 40
-_ANSWER_KEYS = ("output", "content", "contents", "text", "message", "stdout", "stderr", "summary", "result")
+_ANSWER_KEYS = (
+    *("output", "content", "contents", "text", "message", "stdout", "stderr", "summary", "result"),
+    *("error", "resource", "functionResponse", "response"),
+)
 
 
 def text_at(value: Json, *keys: str) -> str:
@@ -96,7 +99,11 @@ def answer_text(answer: object, max_depth: int = 20) -> str:
     if is_list(answer):
         return "\n".join(text for part in answer if (text := answer_text(part, max_depth - 1)))
     if is_object(answer):
+        if any(kind in text_at(answer, "type") for kind in ("image", "document")) or "inlineData" in answer:
+            return "[image]"
         texts = [answer_text(answer[key], max_depth - 1) for key in _ANSWER_KEYS if key in answer]
+        if "_search_result" in text_at(answer, "type"):
+            texts += [" ".join(filter(None, (text_at(answer, "title"), text_at(answer, "url"))))]
         return "\n".join(filter(None, texts)) or _as_json(answer)
     return str(answer)
 

@@ -417,10 +417,10 @@ class CodexSession(Session):
         """A call with its answer, which is recorded elsewhere too, unless it was made inside another call."""
         if call.call_id and not self._called.add(call.call_id):
             return
-        if self.awaits_any:
+        if self.open_calls:
             # Made by a program that the agent wrote and that is still running: its output will tell what came of it.
             if call.of_memory:
-                self.asks_memory()
+                self.open_calls = {id: evolve(each, of_memory=True) for id, each in self.open_calls.items()}
             self._speak("", (evolve(call, call_id=""),))
         else:
             self._speak("", (call,))

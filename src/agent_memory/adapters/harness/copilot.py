@@ -27,6 +27,16 @@ _HIDDEN_SOURCES = ("skill", "autopilot", "system")
 _HIDDEN_TEXTS = ("<skill-context", "<system_notification", "<system_reminder")
 
 
+_NOTES = tuple(f"session.{each}" for each in ("start", "resume", "context_changed", "model_change", "title_changed"))
+_SILENT = re.compile(
+    r"abort|model\.call_failure|tool\.execution_p\w+|pending_messages\.modified"
+    r"|assistant\.(?:intent|message_\w+|reasoning\w*|streaming_delta|turn_\w+|usage|tool_call_delta)"
+    r"|(?:session|hook|skill|system|capabilities|commands?|sampling|mcp|elicitation|user_input|exit_plan_mode|external_tool"
+    r"|permission|auto_mode_switch)\..+"
+)
+"""Events that say nothing of what was said."""
+
+
 class CopilotSession(Session):
     """The events of one session in the order of the file."""
 
@@ -43,11 +53,13 @@ class CopilotSession(Session):
         kind, data = text_at(value, "type"), mapping_at(value, "data")
         if not kind:
             self.skip("bad-record")
-        elif kind not in self._EVENTS and kind not in SILENT_EVENTS | SUBAGENT_EVENTS | COMPACTION_EVENTS:
-            self.skip_unknown(kind)
-        elif text_at(value, "agentId") or text_at(data, "parentToolCallId") or kind in SUBAGENT_EVENTS:
+        elif kind.startswith("subagent."):
             self.skip_known("sub-agent")
-        elif kind in COMPACTION_EVENTS:
+        elif kind not in self._EVENTS and not _SILENT.fullmatch(kind):
+            self.skip_unknown(kind)
+        elif text_at(value, "agentId") or text_at(data, "parentToolCallId"):
+            self.skip_known("sub-agent")
+        elif kind.startswith("session.compaction_"):
             self.skip_known("compact-summary")
         else:
             self.known_records += 1
@@ -61,26 +73,14 @@ class CopilotSession(Session):
         self.enter(id or f"{kind}@{self.position}", at_ms)
         self._EVENTS[kind](self, data)
 
-    def _start(self, data: Json) -> None:
+    def _note(self, data: Json) -> None:
+        """What is known of the session as a whole; a change of the context has it in the event itself."""
         if text_at(data, "sessionId") not in ("", self.session_id):
             self.skip("session-id-mismatch")
         self.started_at_ms = time_at(data, "startTime") or self.started_at_ms
-        self._resume(data)
-
-    def _resume(self, data: Json) -> None:
-        self.agent = text_at(data, "selectedModel") or self.agent
-        self._change_context(mapping_at(data, "context"))
-
-    def _change_context(self, context: Json) -> None:
-        """The session's directory is the first one; the branch is the last."""
-        self.cwd = self.cwd or text_at(context, "cwd") or None
-        self.git_branch = text_at(context, "branch") or self.git_branch
-
-    def _change_model(self, data: Json) -> None:
-        self.agent = text_at(data, "newModel") or self.agent
-
-    def _change_title(self, data: Json) -> None:
-        self.title = text_at(data, "title").strip() or self.title
+        context = mapping_at(data, "context") or data
+        self.note(cwd=text_at(context, "cwd"), branch=text_at(context, "branch"))
+        self.note(title=text_at(data, "title"), agent=text_at(data, "selectedModel", "newModel"))
 
     # -- what is said -------------------------------------------------------------------------------------------------
 
@@ -103,15 +103,14 @@ class CopilotSession(Session):
             self.say(Role.TOOL, text, tool_name=source)
 
     def _speak(self, data: Json) -> None:
-        self.agent = text_at(data, "model") or self.agent
+        self.note(agent=text_at(data, "model"))
         requests = objects_at(data, "toolRequests")
         if len(requests) > MAX_CALLS_PER_RECORD:
             self.skip("tool-call", len(requests) - MAX_CALLS_PER_RECORD)
         calls = [call for each in requests[:MAX_CALLS_PER_RECORD] if (call := self._new_call(each, "name")) is not None]
         text = text_at(data, "content")
-        if text.strip() or calls:
-            self.speak(text_at(data, "messageId") or None, text, calls)
-        elif not requests:
+        self.speak(text_at(data, "messageId") or None, text, calls)
+        if not text.strip() and not requests:
             self.skip("empty")
 
     def _execute(self, data: Json) -> None:
@@ -146,11 +145,7 @@ class CopilotSession(Session):
             self.answer(None, f"$ {command}\n{shown}", tool_name="shell", failed=failed)
 
     _EVENTS: ClassVar = {
-        "session.start": _start,
-        "session.resume": _resume,
-        "session.context_changed": _change_context,
-        "session.model_change": _change_model,
-        "session.title_changed": _change_title,
+        **dict.fromkeys(_NOTES, _note),
         "user.message": _say,
         "assistant.message": _speak,
         "tool.user_requested": _request,
@@ -165,32 +160,6 @@ def _arguments(value: object) -> Json:
         parsed = json_in(value)
         value = {"command": value} if parsed is None else parsed
     return value if is_object(value) else {}
-
-
-SILENT_EVENTS = frozenset((
-    "abort", "pending_messages.modified", "skill.invoked", "hook.start", "hook.end", "hook.progress", "system.message",
-    "system.notification", "model.call_failure", "tool.execution_partial_result", "tool.execution_progress",
-    "capabilities.changed", "commands.changed", "sampling.requested", "sampling.completed", "command.queued",
-    "command.execute", "command.completed", "mcp.oauth_required", "mcp.oauth_completed", "elicitation.requested",
-    "elicitation.completed", "user_input.requested", "user_input.completed", "exit_plan_mode.requested",
-    "exit_plan_mode.completed", "external_tool.requested", "external_tool.completed", "permission.requested",
-    "permission.completed", "auto_mode_switch.requested", "auto_mode_switch.completed", "assistant.intent",
-    "assistant.message_delta", "assistant.message_start", "assistant.reasoning", "assistant.reasoning_delta",
-    "assistant.streaming_delta", "assistant.turn_end", "assistant.turn_retry", "assistant.turn_start", "assistant.usage",
-    "assistant.tool_call_delta",
-    *(f"session.{name}" for name in (
-        "autopilot_objective_changed", "auto_mode_resolved", "background_tasks_changed", "binary_asset", "context_cleared",
-        "custom_agents_updated", "custom_notification", "error", "extensions_loaded", "handoff", "idle", "import_legacy",
-        "info", "mcp_server_status_changed", "mcp_servers_loaded", "mode_changed", "permissions_changed", "plan_changed",
-        "remote_steerable_changed", "schedule_cancelled", "schedule_created", "schedule_rearmed", "session_limits_changed",
-        "shutdown", "skills_loaded", "snapshot_rewind", "task_complete", "todos_changed", "tools_updated", "truncation",
-        "usage_checkpoint", "usage_info", "warning", "workspace_file_changed",
-    )),
-))  # fmt: skip
-SUBAGENT_EVENTS = frozenset(
-    ("subagent.started", "subagent.completed", "subagent.failed", "subagent.selected", "subagent.deselected")
-)
-COMPACTION_EVENTS = frozenset(("session.compaction_start", "session.compaction_complete"))
 
 
 class CopilotSessions(SessionFiles):

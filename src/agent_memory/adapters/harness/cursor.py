@@ -185,7 +185,7 @@ class CursorSession(Session):
 
     def _take_result(self, block: Json) -> None:
         call_id = text_at(block, "tool_use_id")
-        if not self.awaits(call_id) and self._pending:  # answers come in the order of the calls
+        if call_id not in self.open_calls and self._pending:  # answers come in the order of the calls
             call_id = self._pending.popleft()
         name, failed = text_at(block, "name") or None, block.get("is_error") is True
         self.answer(call_id, answer_text(block.get("content")), tool_name=name, failed=failed)

@@ -13,8 +13,9 @@ import errno
 import os
 import re
 from collections.abc import Iterator
-from functools import partial
 from hashlib import sha256
+
+from attrs import evolve
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, LongLine, read_lines
 from agent_memory.adapters.disk.paths import read_image
@@ -31,15 +32,13 @@ from agent_memory.adapters.harness.any_json import (
 )
 from agent_memory.adapters.harness.transcripts import (
     OpenTranscript,
+    ReadsPieces,
     SessionFiles,
     head_of,
-    history_in,
     is_session_id,
-    read_session,
 )
-from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Draft, Places, Session, asked
+from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Places, RewindingSession, asked
 from agent_memory.domain.history import History, Role, SessionMark
-from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
@@ -114,33 +113,21 @@ _FAILED = ("error", "cancelled")
 _ENDED = ("success", *_FAILED)
 
 
-class GeminiSession(Session):
+class GeminiSession(RewindingSession):
     """The objects of one chat, without what was taken back."""
 
     harness = Harness.GEMINI
+    away_reason = "rewound"
 
-    def __init__(self, session_id: str, cwd: str | None, known_taken_back: bytearray | None = None) -> None:
-        """`known_taken_back`, from a reading before, are the messages that will be taken back."""
-        super().__init__(session_id)
-        self.cwd = cwd
-        self.taken_back = bytearray()
-        """For each message so far, whether it was taken back."""
-        self._known_taken_back = known_taken_back
+    def __init__(self, session_id: str, known_away: bytearray | None = None) -> None:
+        super().__init__(session_id, known_away)
+        self._away = bytearray()
         self._places = Places()
         self._pieces = IdSet()
 
-    @property
-    def done(self) -> bool:
-        """What is taken back is only known at the end of the file, unless it was read before."""
-        return self.own_call or (self.full and self._known_taken_back is not None)
-
-    def left_out(self, draft: Draft) -> str | None:
-        """What was taken back."""
-        return "rewound" if self.taken_back[draft.branch] else None
-
-    def known_left_out(self) -> str | None:
-        """What is known to be taken back later."""
-        return "rewound" if self._known_taken_back is not None and self._known_taken_back[self.branch] else None
+    def away(self) -> bytearray:
+        """What a later object took back."""
+        return self._away
 
     def take(self, value: Json) -> None:
         """The next object of the file."""
@@ -166,16 +153,16 @@ class GeminiSession(Session):
     def _note(self, facts: Json) -> None:
         """What an object says about the session as a whole."""
         self.started_at_ms = time_at(facts, "startTime") or self.started_at_ms
-        self.title = text_at(facts, "summary").strip() or self.title
         self.automated = self.automated or text_at(facts, "kind") == "subagent"
-        self.cwd = self.cwd or next((each for each in list_at(facts, "directories") if isinstance(each, str)), None)
+        directories = (each for each in list_at(facts, "directories") if isinstance(each, str))
+        self.note(title=text_at(facts, "summary"), cwd=next(directories, ""))
 
     def _rewind(self, id: str) -> None:
         place = self._places.find(id) if id in self.seen_ids else None
         if place is None:
             self.skip("rewind-not-found")
         else:
-            self.taken_back[place:] = b"\1" * (len(self._places) - place)
+            self._away[place:] = b"\1" * (len(self._places) - place)
             self.end_message()
 
     def _take_all(self, value: Json, *, recorded: bool) -> None:
@@ -194,7 +181,7 @@ class GeminiSession(Session):
             return
         self.known_records += 1
         if self.seen_ids.add(id):
-            self.taken_back.append(0)
+            self._away.append(0)
             place: int | None = self._places.add(id)
             self.full = self.full or self.has_enough
         else:
@@ -202,7 +189,7 @@ class GeminiSession(Session):
         if self.full or place is None:
             return
         self.branch = place
-        self.agent = text_at(message, "model") or self.agent
+        self.note(agent=text_at(message, "model"))
         at_ms = time_at(message, "timestamp")
         if kind == "user":
             self._hear(message, id, at_ms, recorded=recorded)
@@ -241,21 +228,9 @@ class GeminiSession(Session):
         if status in _ENDED and self._pieces.add(f"{call_id}="):
             ended_ms = time_at(call, "timestamp")
             self.enter(f"{call_id}=", at_ms if ended_ms is None else ended_ms)
-            self.answer(call_id, _answer_in(call), tool_name=name, failed=status in _FAILED)
-
-
-def _answer_in(call: Json) -> str:
-    """What the tool answered to the model; else what it showed to the person."""
-    result = call.get("result")
-    answers: list[str] = []
-    for part in result if is_list(result) else [result]:
-        if is_object(part):
-            response = mapping_at(part, "functionResponse", "response")
-            told = text_at(response, "output", "error")
-            answers.append(told or (answer_text(response) if response else text_at(part, "text")))
-        elif isinstance(part, str):
-            answers.append(part)
-    return "\n".join(filter(None, answers)) or text_at(call, "resultDisplay")
+            # What the tool answered to the model, else what it showed to the person.
+            text = answer_text(call.get("result")) or text_at(call, "resultDisplay")
+            self.answer(call_id, text, tool_name=name, failed=status in _FAILED)
 
 
 # A command is one word without a slash in it: a path may begin a sentence.
@@ -302,12 +277,11 @@ class GeminiSessions(SessionFiles):
         directory, _, name = path.rpartition("/")
         return directory.endswith("/chats") and name.startswith("session-")
 
+    def pieces_in(self, path: str) -> ReadsPieces:
+        """The messages, of either form."""
+        return document_pieces if path.endswith(".json") else read_lines
+
     def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
         """The turns after the mark."""
-        pieces = document_pieces if file.path.endswith(".json") else read_lines
-        begin = partial(GeminiSession, session_id, _project_of(file.path))
-        session = read_session(file, mark, begin, pieces)
-        if session.full:
-            # What was kept may all have been taken back later, and what counts come after it.
-            session = read_session(file, mark, partial(begin, known_taken_back=session.taken_back), pieces)
-        return history_in(session, file)
+        history = super().read(file, session_id, mark)
+        return evolve(history, cwd=_project_of(file.path) or history.cwd)

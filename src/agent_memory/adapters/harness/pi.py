@@ -9,19 +9,11 @@ from __future__ import annotations
 
 import re
 from array import array
-from functools import partial
 from typing import ClassVar
 
 from agent_memory.adapters.harness.any_json import Json, digest_of, mapping_at, objects_at, text_at, texts_in, time_at
-from agent_memory.adapters.harness.transcripts import (
-    OpenTranscript,
-    SessionFiles,
-    Surroundings,
-    history_in,
-    read_session,
-)
-from agent_memory.adapters.harness.turn_builder import Draft, Places, Session, asked
-from agent_memory.domain.history import History, SessionMark
+from agent_memory.adapters.harness.transcripts import SessionFiles, Surroundings
+from agent_memory.adapters.harness.turn_builder import Places, RewindingSession, asked_in
 from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
     is_memory_command,
@@ -40,43 +32,42 @@ _GIVEN = re.compile(r'^\s*<(skill|file) name=(?:"([\w./~-]{1,300})")?', re.MULTI
 """A name with spaces in it could be a sentence that nobody here said."""
 
 
-class PiSession(Session):
+class PiSession(RewindingSession):
     """The entries of one session in the order of the file, of which those on the last entry's branch count. What a fork copied
     from its parent is left out."""
 
     harness = Harness.PI
+    away_reason = "abandoned-branch"
 
-    def __init__(self, session_id: str, known_path: bytearray | None = None) -> None:
-        """`known_path`, from a reading before, says of each entry whether it is on that branch."""
-        super().__init__(session_id)
-        self._known_path = known_path
-        self._path = bytearray()
-        self._tree = EntryTree()
+    def __init__(self, session_id: str, known_away: bytearray | None = None) -> None:
+        super().__init__(session_id, known_away)
+        self._parents = array("q")
+        self._said = bytearray()
+        self._places = Places()
         self._forked_at_ms: int | None = None
 
-    @property
-    def done(self) -> bool:
-        """Which branch counts is only known at the end of the file, unless it was read before."""
-        return self.own_call or (self.full and self._known_path is not None)
+    def away(self) -> bytearray:
+        """What is not on the last entry's branch. Who went back to before the first message, and said nothing there yet, has
+        left nothing: then the last one that says something counts."""
+        away = self._away_from(len(self._parents) - 1)
+        is_silent = not any(said and not is_away for said, is_away in zip(self._said, away, strict=True))
+        return self._away_from(self._said.rfind(1)) if is_silent else away
 
-    @property
-    def path(self) -> bytearray:
-        """For each entry of the file so far, whether it is on the last one's branch."""
-        return self._known_path if self._known_path is not None else self._tree.path()
+    def _away_from(self, place: int) -> bytearray:
+        away = bytearray(b"\1" * len(self._parents))
+        while place >= 0:
+            away[place] = 0
+            place = self._parents[place]
+        return away
 
-    def left_out(self, draft: Draft) -> str | None:
-        """What is on a branch that was left."""
-        return None if draft.branch < 0 or self._path[draft.branch] else "abandoned-branch"
-
-    def known_left_out(self) -> str | None:
-        """What is known to be on such a branch."""
-        is_left = self._known_path is not None and self.branch >= 0 and not self._known_path[self.branch]
-        return "abandoned-branch" if is_left else None
-
-    def history(self) -> History:
-        """The new turns."""
-        self._path = self.path
-        return super().history()
+    def _place_of(self, id: str, parent_id: str, *, says: bool) -> int:
+        """The place of one entry more. One whose parent is not in the file, because its line is damaged, is taken for a child
+        of the entry before it, so that nothing is cut off."""
+        parent = self._places.find(parent_id) if parent_id else -1
+        place = self._places.add(id)
+        self._parents.append(place - 1 if parent is None else parent)
+        self._said.append(says)
+        return place
 
     def take(self, value: Json) -> None:
         """The next object of the file."""
@@ -92,9 +83,9 @@ class PiSession(Session):
             if text_at(value, "id") not in ("", self.session_id):
                 self.skip("session-id-mismatch")
             return
-        id, parent_id = text_at(value, "id"), text_at(value, "parentId") or None
+        id = text_at(value, "id")
         # An entry of version 1 is in no tree.
-        self.branch = self._tree.add(id, parent_id, says=kind in _MESSAGES) if id else -1
+        self.branch = self._place_of(id, text_at(value, "parentId"), says=kind in _MESSAGES) if id else -1
         if not is_known:
             self.skip_unknown(kind)
         elif not self.full:
@@ -104,13 +95,13 @@ class PiSession(Session):
         """What an entry says about the session as a whole."""
         at_ms = time_at(value, "timestamp")
         if kind == "session":
-            self.cwd = self.cwd or text_at(value, "cwd") or None
+            self.note(cwd=text_at(value, "cwd"))
             if text_at(value, "parentSession", "branchedFrom") and self._forked_at_ms is None:
                 self._forked_at_ms = at_ms
+        elif kind == "session_info":
+            self.note(title=text_at(value, "name"))
         self.started_at_ms = at_ms if self.started_at_ms is None else self.started_at_ms
-        self.agent = text_at(value, "modelId") or text_at(mapping_at(value, "message"), "model") or self.agent
-        if kind == "session_info":
-            self.title = text_at(value, "name").strip() or self.title
+        self.note(agent=text_at(value, "modelId") or text_at(mapping_at(value, "message"), "model"))
 
     def _take(self, kind: str, value: Json) -> None:
         at_ms = time_at(value, "timestamp")
@@ -143,24 +134,14 @@ class PiSession(Session):
         self.hear(raw, _typed(raw), otherwise="command" if raw.strip() else "empty")
 
     def _take_assistant(self, message: Json) -> None:
-        calls = [
-            asked(text_at(block, "id"), text_at(block, "name"), mapping_at(block, "arguments"))
-            for block in objects_at(message, "content")
-            if block.get("type") == "toolCall"
-        ]
-        text = _text_in(message)
-        if text.strip() or calls:
-            self.speak(None, text, calls)
-        else:
+        text, calls = _text_in(message), asked_in(objects_at(message, "content"), ("toolCall",), "arguments")
+        self.speak(None, text, calls)
+        if not text.strip() and not calls:
             self.skip("api-error" if message.get("errorMessage") else "empty")
 
     def _take_result(self, message: Json) -> None:
-        self.answer(
-            text_at(message, "toolCallId") or None,
-            _text_in(message),
-            tool_name=text_at(message, "toolName") or None,
-            failed=message.get("isError") is True,
-        )
+        call_id, name = text_at(message, "toolCallId") or None, text_at(message, "toolName") or None
+        self.answer(call_id, _text_in(message), tool_name=name, failed=message.get("isError") is True)
 
     def _take_command(self, message: Json) -> None:
         command = text_at(message, "command")
@@ -209,43 +190,6 @@ def _id_from(value: Json) -> str:
     return digest_of(text_at(value, "type"), text_at(value, "timestamp"), text_at(message, "role", "toolCallId"), said)
 
 
-class EntryTree:
-    """Remembers each entry's parent; entries are known by their place in the file, from 0.
-
-    An entry whose parent is not in the file, because its line is damaged, is taken for a child of the entry before it, so
-    that nothing is cut off.
-    """
-
-    def __init__(self) -> None:
-        self._parents = array("q")
-        self._said = bytearray()
-        self._places = Places()
-
-    def add(self, id: str, parent_id: str | None, *, says: bool = True) -> int:
-        """The place of one entry more, which says something, or is only a note on the session. An id that was there before
-        means the newer one from now on."""
-        parent = -1 if parent_id is None else self._places.find(parent_id)
-        place = self._places.add(id)
-        self._parents.append(place - 1 if parent is None else parent)
-        self._said.append(says)
-        return place
-
-    def path(self) -> bytearray:
-        """For each entry, 1 if the last one is it or grew from it, else 0. Who went back to before the first message, and said
-        nothing there yet, has left nothing: then the last one that says something counts."""
-        path = self._path_to(len(self._parents) - 1)
-        if any(map(int.__and__, path, self._said)):
-            return path
-        return self._path_to(self._said.rfind(1))
-
-    def _path_to(self, place: int) -> bytearray:
-        on_path = bytearray(len(self._parents))
-        while place >= 0:
-            on_path[place] = 1
-            place = self._parents[place]
-        return on_path
-
-
 class PiSessions(SessionFiles):
     """Reads session files."""
 
@@ -260,11 +204,3 @@ class PiSessions(SessionFiles):
         """Those that variables name, and the usual one."""
         own = given.environ.get("PI_CODING_AGENT_SESSION_DIR")
         return [*([own] if own else []), *super().directories(given)]
-
-    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-        """The turns after the mark."""
-        session = read_session(file, mark, partial(PiSession, session_id))
-        if session.full:
-            # What was kept may all be on a branch that was left, and what counts come later.
-            session = read_session(file, mark, partial(PiSession, session_id, known_path=session.path))
-        return history_in(session, file)

@@ -18,7 +18,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.lines import Line, LongLine, objects_in, read_lines
 from agent_memory.adapters.disk.paths import close_quietly, lies_there, store_io
-from agent_memory.adapters.harness.turn_builder import Session
+from agent_memory.adapters.harness.turn_builder import RewindingSession, Session
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, SessionMark, transcript_key
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, retrieval_of
@@ -359,7 +359,15 @@ class SessionFiles(Sessions):
 
     def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
         """What an open transcript says after the mark."""
-        return history_in(read_session(file, mark, partial(self.session, session_id)), file)
+        pieces = self.pieces_in(file.path)
+        session = read_session(file, mark, partial(self.session, session_id), pieces)
+        if session.full and isinstance(session, RewindingSession):
+            session = read_session(file, mark, partial(type(session), session_id, session.away()), pieces)
+        return history_in(session, file)
+
+    def pieces_in(self, path: str) -> ReadsPieces:
+        """How the file is divided into pieces that each hold one object."""
+        return read_lines
 
 
 def _seen(found: tuple[str, os.stat_result] | OSError) -> tuple[str, os.stat_result]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
+from itertools import islice
 from typing import ClassVar
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
-from agent_memory.adapters.harness.any_json import Json, text_at
+from agent_memory.adapters.harness.any_json import Json, mapping_at, text_at
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.text.plain_text import one_line
@@ -60,6 +61,15 @@ def asked(call_id: str, name: str, arguments: Json) -> Asked:
         or any(is_entry_path(call.path or "") for call in calls)
     )
     return Asked(call_id, calls, of_memory)
+
+
+def asked_in(blocks: Iterable[Json], kinds: Container[object], arguments: str = "input") -> list[Asked]:
+    """The calls among the blocks of a message: those of these types, with `id`, `name` and arguments."""
+    calls = (block for block in blocks if block.get("type") in kinds)
+    return [
+        asked(text_at(call, "id"), text_at(call, "name"), mapping_at(call, arguments))
+        for call in islice(calls, MAX_CALLS_PER_RECORD)
+    ]
 
 
 @define
@@ -147,7 +157,8 @@ class Session:
         """Enough is kept: a turn that begins in the record at hand is for another fetch."""
         self._drafts: list[Draft] = []
         self._message: _Message | None = None
-        self._open_calls: dict[str, Asked] = {}
+        self.open_calls: dict[str, Asked] = {}
+        """Those not answered so far, by their ids."""
         self._first_tool_number: int | None = None
         self._skipped: Counter[str] = Counter()
         self._person_spoke = False
@@ -200,6 +211,13 @@ class Session:
             count += 1
             own = f"{record_id}.{count}"
         return own
+
+    def note(self, *, title: str = "", cwd: str = "", branch: str = "", agent: str = "") -> None:
+        """What a record says of the session as a whole: of its directories the first, of the others the last counts."""
+        self.cwd = self.cwd or cwd or None
+        self.title = title.strip() or self.title
+        self.git_branch = branch or self.git_branch
+        self.agent = agent or self.agent
 
     def skip(self, reason: str, count: int = 1) -> None:
         """Count what was left out; a negative number was not, after all."""
@@ -266,13 +284,13 @@ class Session:
         return self.own_call
 
     def speak(self, message_id: str | None, text: str, calls: Sequence[Asked] = ()) -> None:
-        """A part of the agent's message; a message is one turn, however many records it comes in."""
-        if self.full:
+        """A part of the agent's message, unless it is empty; a message is one turn, however many records it comes in."""
+        if self.full or not (calls or text.strip()):
             return
         self._agent_spoke = True
-        self._open_calls.update((each.call_id, each) for each in calls if each.call_id)
-        while len(self._open_calls) > _MAX_OPEN_CALLS:
-            del self._open_calls[next(iter(self._open_calls))]
+        self.open_calls.update((each.call_id, each) for each in calls if each.call_id)
+        while len(self.open_calls) > _MAX_OPEN_CALLS:
+            del self.open_calls[next(iter(self.open_calls))]
         message = self._message
         if message is None or message_id is None or message.id != message_id:
             draft = self._begin(Role.AGENT, text)
@@ -283,7 +301,11 @@ class Session:
                 message.draft = self._draft(message.number, Role.AGENT)
             self._grow(message.draft, text)
         if message.draft is not None:
-            self._add_calls(message.draft, [call for each in calls for call in each.calls])
+            new, room = [call for each in calls for call in each.calls], MAX_CALLS_PER_TURN - len(message.draft.calls)
+            if len(new) > room:
+                self.skip("tool-call", len(new) - room)
+            message.draft.calls.extend(new[:room])
+            self._kept_bytes += sum(_CALL_BYTES + len(call.brief) for call in new[:room])
 
     def answer(
         self, call_id: str | None, text: str, *, tool_name: str | None = None, failed: bool = False
@@ -292,7 +314,7 @@ class Session:
         itself printed is left out of the text."""
         if self.full:
             return None
-        call = self._open_calls.pop(call_id, None) if call_id else None
+        call = self.open_calls.pop(call_id, None) if call_id else None
         self._is_closed = self._is_closed and call is None
         name = call.calls[0].name if call else tool_name
         if call is not None and call.of_memory:
@@ -301,19 +323,6 @@ class Session:
         if draft is not None:
             draft.failed = failed
         return name
-
-    def awaits(self, call_id: str | None) -> bool:
-        """Whether this call was made and not answered so far."""
-        return call_id in self._open_calls
-
-    @property
-    def awaits_any(self) -> bool:
-        """Whether some call was not answered so far."""
-        return bool(self._open_calls)
-
-    def asks_memory(self) -> None:
-        """All calls not answered so far ask memory, by what was done inside them."""
-        self._open_calls = {call_id: evolve(each, of_memory=True) for call_id, each in self._open_calls.items()}
 
     @property
     def message_id(self) -> str | None:
@@ -364,13 +373,6 @@ class Session:
         else:
             draft.record_ids[-1] = self._record_id
         self._kept_bytes += _bytes_of(draft.text) - before + _RECORD_BYTES
-
-    def _add_calls(self, draft: Draft, calls: list[ToolCall]) -> None:
-        room = MAX_CALLS_PER_TURN - len(draft.calls)
-        if len(calls) > room:
-            self.skip("tool-call", len(calls) - room)
-        draft.calls.extend(calls[:room])
-        self._kept_bytes += sum(_CALL_BYTES + len(call.brief) for call in calls[:room])
 
     # -- what comes of it ---------------------------------------------------------------------------------------------
 
@@ -425,6 +427,44 @@ class Session:
             failed=draft.failed,
             clipped_chars=draft.text.clipped_chars,
         )
+
+
+class RewindingSession(Session):
+    """A session of which only its end tells what was rewound away; `branch` is the place of a record in it.
+
+    Where more was said than one fetch holds, what was kept may all have been rewound: then it is read once more, and
+    `known_away` is what the first reading told of each place.
+    """
+
+    away_reason: ClassVar[str]
+
+    def __init__(self, session_id: str, known_away: bytearray | None = None) -> None:
+        super().__init__(session_id)
+        self._known_away = known_away
+
+    def away(self) -> bytearray:
+        """For each place so far, whether it was rewound away."""
+        raise NotImplementedError  # each harness has its own signs of it
+
+    @property
+    def done(self) -> bool:
+        """Unless it was read before, what was rewound is only known at the end."""
+        return self.own_call or (self.full and self._known_away is not None)
+
+    def left_out(self, draft: Draft) -> str | None:
+        """What was rewound away."""
+        is_away = self._known_away is not None and draft.branch >= 0 and self._known_away[draft.branch]
+        return self.away_reason if is_away else None
+
+    def known_left_out(self) -> str | None:
+        """What is known to be rewound away later."""
+        is_away = self._known_away is not None and self.branch >= 0 and self._known_away[self.branch]
+        return self.away_reason if is_away else None
+
+    def history(self) -> History:
+        """The new turns."""
+        self._known_away = self.away() if self._known_away is None else self._known_away
+        return super().history()
 
 
 class Places:
