@@ -104,7 +104,7 @@ def answer_text(answer: object, max_depth: int = 20) -> str:
         texts = [answer_text(answer[key], max_depth - 1) for key in _ANSWER_KEYS if key in answer]
         if "_search_result" in text_at(answer, "type"):
             texts += [" ".join(filter(None, (text_at(answer, "title"), text_at(answer, "url"))))]
-        return "\n".join(filter(None, texts)) or _as_json(answer)
+        return "\n".join(filter(None, texts)) if texts or not answer else _as_json(answer)
     return str(answer)
 
 

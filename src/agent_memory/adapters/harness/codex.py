@@ -7,10 +7,9 @@ The format is internal to Codex and differs between versions; what is not unders
 
 from __future__ import annotations
 
-import json
 import re
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -18,6 +17,7 @@ from attrs import evolve, frozen
 
 from agent_memory.adapters.harness.any_json import (
     Json,
+    answer_text,
     digest_of,
     json_in,
     list_at,
@@ -98,32 +98,20 @@ def printed(output: object) -> tuple[str, bool]:
     """The text of a tool's output, without the head that Codex puts before it, and whether the tool failed. The output is a
     text, with or without a head or in JSON, an object or a list of blocks."""
     if isinstance(output, str):
-        inner: Json = object_in(output) if output.startswith("{") else {}
+        inner = object_in(output) if output.startswith("{") else {}
         if isinstance(inner.get("output"), str):
-            return text_at(inner, "output"), _failed(inner)
+            return printed(inner)
         head = _OUTPUT_HEAD.match(output)
         code = _EXIT_CODE.search(head[0]) if head else None
         return output[head.end() :] if head else output, code is not None and code[1] != "0"
-    if is_list(output):
-        return "\n".join(filter(None, map(_block_text, output))), False
     if not is_object(output):
-        return "" if output is None else str(output), False
-    if "content" in output or "output" in output:
-        text, failed = printed(output.get("content") or output.get("output"))
-        return text, failed or _failed(output)
-    text = "\n".join(filter(None, (text_at(output, key) for key in ("text", "stdout", "stderr"))))
-    return text or (json.dumps(output, ensure_ascii=False) if output else ""), _failed(output)
-
-
-def _failed(output: Json) -> bool:
+        return answer_text(output), False
     codes = (mapping_at(output, "metadata").get("exit_code"), output.get("exitCode"))
-    return output.get("success") is False or any(isinstance(code, int) and code != 0 for code in codes)
-
-
-def _block_text(block: object) -> str:
-    if not is_object(block):
-        return block if isinstance(block, str) else ""
-    return text_at(block, "text") or ("[image]" if "image" in text_at(block, "type") else "")
+    failed = output.get("success") is False or any(isinstance(code, int) and code != 0 for code in codes)
+    if "content" not in output and "output" not in output:
+        return answer_text(output), failed
+    text, inner_failed = printed(output.get("content") or output.get("output"))
+    return text, failed or inner_failed
 
 
 def command_of(arguments: Json) -> str:
@@ -137,36 +125,23 @@ def command_of(arguments: Json) -> str:
 
 # -- the thread -------------------------------------------------------------------------------------------------------
 
-_SILENT: Mapping[str, frozenset[str]] = {
-    "event_msg": frozenset((
-        "task_started", "turn_started", "turn_aborted", "turn.completed", "token_count", "context_compacted",
-        "agent_reasoning", "agent_reasoning_raw_content", "thread_settings_applied", "thread_name_updated",
-        "thread_goal_updated", "thread_rolled_back", "entered_review_mode", "error", "warning", "stream_error",
-        "sub_agent_activity", "collab_agent_spawn_begin", "collab_agent_spawn_end", "collab_waiting_end",
-        "collab_close_end", "collab_agent_interaction_end", "collab_resume_end", "guardian_assessment",
-        "image_generation_end", "view_image_tool_call", "dynamic_tool_call_request", "undo_completed",
-        "dynamic_tool_call_response", "item_started", "exec_command_begin", "mcp_tool_call_begin", "patch_apply_begin",
-        "web_search_begin", "codex/event/raw_item", "account/rateLimits/updated", "background_event",
-        "session_configured", "plan_update", "turn_diff", "shutdown_complete",
-    )),
-    "response_item": frozenset((
-        "reasoning", "agent_message", "ghost_snapshot", "image_generation_call", "compaction", "compaction_summary", "other",
-    )),
-}  # fmt: skip
-_SILENT_LINES = frozenset(
-    ("session_meta", "turn_context", "compacted", "world_state", "inter_agent_communication_metadata")
+_SILENT = re.compile(
+    r"event_msg/(?:(?:task|turn)_started|turn_(?:aborted|diff)|turn\.completed|token_count|context_compacted|agent_reasoning.*"
+    r"|thread_(?:settings_applied|name_updated|goal_updated|rolled_back)|entered_review_mode|error|warning|stream_error"
+    r"|sub_agent_activity|collab_.+|guardian_assessment|image_generation_end|view_image_tool_call|dynamic_tool_call_.+"
+    r"|undo_completed|item_started|.+_begin|codex/event/raw_item|account/.+|background_event|session_configured|plan_update"
+    r"|shutdown_complete)"
+    r"|response_item/(?:reasoning|agent_message|ghost_snapshot|image_generation_call|compaction(?:_summary)?|other)"
+    r"|session_meta|turn_context|compacted|world_state|inter_agent_communication_metadata"
 )
+"""Lines that say nothing of what was said."""
 _SILENT_ITEMS = frozenset(
     ("Reasoning", "ContextCompaction", "ImageView", "ImageGeneration", "EnteredReviewMode", "ExitedReviewMode", "Sleep")
 )
-_OF_RECORD = "response_item/"
-_CALLS = [_OF_RECORD + each for each in ("function_call", "custom_tool_call", "tool_search_call", "tool_call")]
+_CALLS = [f"response_item/{each}" for each in ("function_call", "custom_tool_call", "tool_search_call", "tool_call")]
 _OUTPUTS = [
-    _OF_RECORD + each
-    for each in (
-        *("function_call_output", "custom_tool_call_output", "local_shell_call_output", "mcp_tool_call_output"),
-        "tool_result",
-    )
+    *(f"response_item/{each}_output" for each in ("function_call", "custom_tool_call", "local_shell_call")),
+    *("response_item/mcp_tool_call_output", "response_item/tool_result"),
 ]
 _TURN_BEGINS = ("turn_context", "event_msg/task_started")
 _TASK_ENDS = ("event_msg/task_complete", "event_msg/turn_complete")
@@ -187,7 +162,7 @@ class Line:
 def line_of(value: Json) -> Line:
     """The line in an object. Pure; never raises."""
     kind, payload = text_at(value, "type"), mapping_at(value, "payload")
-    if kind in _SILENT:
+    if kind in ("event_msg", "response_item"):
         kind += "/" + (text_at(payload, "type") or ("message" if text_at(payload, "role") else ""))
     return Line(kind, payload, text_at(value, "timestamp"), time_at(value, "timestamp"))
 
@@ -205,8 +180,8 @@ class CodexSession(Session):
         super().__init__(session_id)
         self.root_id: str | None = None
         """Of a sub-agent's thread: the session it belongs to, empty where the rollout does not say; None for a root."""
-        self._said = {Role.USER: Copies(), Role.AGENT: Copies()}
-        self._searched = Copies()
+        self._said: defaultdict[str, Copies] = defaultdict(Copies)
+        """Words of the person's and the agent's, and searches."""
         self._called = IdSet()
         self._patched = IdSet()
         self._messages = 0
@@ -222,14 +197,13 @@ class CodexSession(Session):
     def take(self, value: Json) -> None:
         """The next object of the file."""
         line = line_of(value)
-        kind, _, inner = line.kind.partition("/")
-        if line.kind not in self.READERS and kind not in _SILENT_LINES and inner not in _SILENT.get(kind, ()):
+        if line.kind not in self.READERS and not _SILENT.fullmatch(line.kind):
             self.skip_unknown(line.kind)
             return
-        if kind == "session_meta":
+        if line.kind == "session_meta":
             self._note_origin(line)
         self.started_at_ms = self.started_at_ms or line.at_ms
-        lines = self._fork.pass_on(line) if self._fork is not None and kind != "session_meta" else [line]
+        lines = self._fork.pass_on(line) if self._fork is not None and line.kind != "session_meta" else [line]
         if not lines:
             self.skip_known("forked-history")
         for each in lines:
@@ -256,7 +230,7 @@ class CodexSession(Session):
         if self._thread_id is None:
             self._thread_id = thread_id
             self._fork = ForkedLines(thread_id, text_at(payload, "forked_from_id"), started_at_ms)
-            self.git_branch = text_at(mapping_at(payload, "git"), "branch") or None
+            self.note(branch=text_at(mapping_at(payload, "git"), "branch"))
             parents = (
                 text_at(payload, "session_id"),
                 text_at(payload, "parent_thread_id"),
@@ -266,22 +240,25 @@ class CodexSession(Session):
             self.root_id = root_id if of_sub_agent else None
         by_program = origin in ("exec", "mcp") or text_at(payload, "originator") == "codex_exec"
         self._scripted = of_sub_agent or by_program
-        self.cwd = self.cwd or text_at(payload, "cwd") or None
+        self.note(cwd=text_at(payload, "cwd"))
         self.started_at_ms = self.started_at_ms or started_at_ms
 
     def _take(self, line: Line) -> None:
         payload = line.payload
         if line.kind == "turn_context":
-            self.cwd = self.cwd or text_at(payload, "cwd") or None
-            self.agent = text_at(payload, "model") or self.agent
+            self.note(cwd=text_at(payload, "cwd"), agent=text_at(payload, "model"))
         elif line.kind == "event_msg/thread_name_updated":
-            self.title = text_at(payload, "thread_name") or self.title
+            self.note(title=text_at(payload, "thread_name"))
         elif line.kind == "event_msg/thread_rolled_back":
             back = payload.get("num_turns")
             if isinstance(back, int) and back > 0:
                 self._rolled_back.update(range(max(1, self._prompts - back + 1), self._prompts + 1))
         self.known_records += 1
-        read = self.READERS.get(line.kind) if _says_something(line) else None
+        read = self.READERS.get(line.kind)
+        if line.kind in _TASK_ENDS and not text_at(payload, "last_agent_message"):
+            read = None
+        if text_at(mapping_at(payload, "item"), "type") in _SILENT_ITEMS:
+            read = None
         self.enter(self.own_id(_id_of(line)) if read else "", line.at_ms)
         if read:
             read(self, payload)
@@ -452,7 +429,7 @@ class CodexSession(Session):
         action = mapping_at(payload, "action")
         queries = "; ".join(query for query in list_at(action, "queries") if isinstance(query, str))
         told = text_at(payload, "query") or text_at(action, "query") or queries or text_at(action, "url", "pattern")
-        is_new = self._searched.is_new(told, carrier)
+        is_new = self._said["search"].is_new(told, carrier)
         if is_new:
             self._speak("", (asked("", "web_search", {"query": told}),))
         if is_new or results:
@@ -494,12 +471,6 @@ def _call_id(payload: Json) -> str:
     return text_at(payload, "call_id", "id")
 
 
-def _says_something(line: Line) -> bool:
-    if line.kind in _TASK_ENDS:
-        return bool(text_at(line.payload, "last_agent_message"))
-    return text_at(mapping_at(line.payload, "item"), "type") not in _SILENT_ITEMS
-
-
 def _id_of(line: Line) -> str:
     """Made from the line's content: it has no id."""
     payload = line.payload
@@ -527,20 +498,17 @@ class Copies:
         """Whether these words were not heard from a carrier of another kind that still waits for its copy in this one."""
         key = " ".join(text[:_KEY_CHARS].split())
         for heard, carriers in self._recent:
-            if carrier not in carriers and _is_copy(heard, key):
+            shorter, longer = sorted((heard, key), key=len)
+            is_copy = shorter == longer or (len(shorter) >= _WHOLE_CHARS and longer.startswith(shorter))
+            if carrier not in carriers and is_copy:
                 carriers.add(carrier)
                 return False
         self._recent.append((key, {carrier}))
         return True
 
 
-def _is_copy(first: str, second: str) -> bool:
-    shorter, longer = sorted((first, second), key=len)
-    return shorter == longer or (len(shorter) >= _WHOLE_CHARS and longer.startswith(shorter))
-
-
 _MAX_PRELUDE = 20
-_UUID_DIGITS = 32
+_UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class ForkedLines:
@@ -581,13 +549,8 @@ def _is_prompt(line: Line) -> bool:
 
 def _time_in(id: str) -> int | None:
     """The time in a UUIDv7, in ms since 1970; None for any other id."""
-    digits = id.replace("-", "")
-    if len(digits) != _UUID_DIGITS or digits[12] != "7":
-        return None
-    try:
-        return int(digits[:12], 16)
-    except ValueError:
-        return None
+    found = _UUID7.fullmatch(id)
+    return int(found[1] + found[2], 16) if found else None
 
 
 # -- where they are ---------------------------------------------------------------------------------------------------
