@@ -24,14 +24,14 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum, auto
 from functools import partial
 from hashlib import blake2b
 from itertools import pairwise
-from typing import ClassVar, Self
+from typing import Self
 
-from attrs import evolve, frozen
+from attrs import define, evolve, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
@@ -54,7 +54,7 @@ from agent_memory.adapters.harness.turn_builder import Session, asked
 from agent_memory.adapters.surroundings.repository import is_tracked
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, Role, SessionMark, transcript_key
-from agent_memory.domain.inbox_entry import SessionFile
+from agent_memory.domain.inbox_entry import retrieval_of
 from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.transcripts.own_marks import is_own_prompt, typed_words
 from agent_memory.domain.transcripts.turns import Excerpt
@@ -71,7 +71,6 @@ _MAX_DIRECTORIES_ABOVE = 40
 
 # -- the lines of a chat history, told apart --------------------------------------------------------------------------
 
-HEADING = b"# aider chat started at "
 _STARTED = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _WRITE_END = "  "
@@ -92,82 +91,78 @@ class Speaker(Enum):
     AIDER = auto()
 
 
-@frozen
-class Said:
-    """One line. `begins`: it is the first of what its speaker says here."""
+@define
+class Block:
+    """The lines of one speaker, one after the other, without their marks."""
 
     speaker: Speaker
-    text: str
-    begins: bool
+    ends_blank: bool = False
+    is_last: bool = False
+    _text: Excerpt = field(factory=lambda: Excerpt(_BLOCK_CHARS))
+
+    def add(self, line: str) -> None:
+        """One line more."""
+        self._text = self._text.grown(f"{line}\n")
+        self.ends_blank = not line.strip()
+
+    @property
+    def text(self) -> str:
+        """Without the blank lines around it."""
+        return self._text.text.strip("\n")
 
 
-class ChatLines:
-    """Tells the lines of a chat history apart, one after the other."""
-
-    def __init__(self) -> None:
-        self._speaker: Speaker | None = None
-        self._after_blank = True
-        self._fence = ""
-        self._note_lines = 0
-        """Of a write of aider's that has not come to its end."""
-
-    def take(self, line: str) -> Said:
-        """Whose the next line is, without its marks. `line` is without its line end."""
-        said = self._told(line)
-        self._speaker = said.speaker
-        self._after_blank = not line.strip()
-        return said
-
-    def pass_over(self, *, blank: bool) -> None:
-        """A line was not taken; what comes next that matters is a heading."""
-        self._after_blank = blank
-
-    def _told(self, line: str) -> Said:
-        started = _STARTED.fullmatch(line) if self._after_blank else None
+def blocks_in(lines: Iterable[str], wants: Callable[[str], bool]) -> Iterator[Block]:
+    """Tells the lines of a chat history apart. Runs that are not wanted by their time are passed over: a file may hold
+    thousands. The heading of a run is a block of its own."""
+    speaker: Speaker | None = None
+    block: Block | None = None
+    after_blank, is_wanted, fence = True, True, ""
+    note_lines = 0
+    """Of a write of aider's that has not come to its end."""
+    for line in lines:
+        started = _STARTED.fullmatch(line) if after_blank else None
+        ends = line.endswith(_WRITE_END)
+        if started is None and not is_wanted:
+            after_blank = not line.strip()
+            continue
+        begins = True
+        closes = _FENCE.fullmatch(line)
         if started:
-            self._fence, self._note_lines = "", 0
-            return Said(Speaker.RUN, started[1], True)
-        if self._fence and not (self._after_blank and line.startswith(_REPLY_END) and line.endswith(_WRITE_END)):
-            return self._in_fence(line)
-        self._fence = ""
-        if self._note_lines:
-            return self._rest_of_note(line)
-        if self._is_prompt(line):
-            return Said(Speaker.PERSON, line[len(_PROMPT) :].rstrip(), self._after_blank)
-        if self._is_note(line):
-            self._note_lines = 0 if line.endswith(_WRITE_END) else 1
-            return Said(Speaker.AIDER, line[len(_NOTE) :].rstrip(), True)
-        return self._of_agent(line)
-
-    def _is_prompt(self, line: str) -> bool:
-        goes_on = self._speaker is Speaker.PERSON and not self._after_blank
-        return line.startswith(_PROMPT) and line.endswith(_WRITE_END) and (self._after_blank or goes_on)
-
-    def _is_note(self, line: str) -> bool:
-        if not line.startswith(_NOTE):
-            return False
-        after_write = self._speaker is not Speaker.AGENT and not self._after_blank
-        return after_write or (line.endswith(_WRITE_END) and (self._after_blank or self._speaker is not Speaker.AGENT))
-
-    def _rest_of_note(self, line: str) -> Said:
-        ended = line.endswith(_WRITE_END) or self._note_lines >= _MAX_NOTE_LINES
-        self._note_lines = 0 if ended else self._note_lines + 1
-        return Said(Speaker.AIDER, line.rstrip(), False)
-
-    def _of_agent(self, line: str) -> Said:
-        opened = _FENCE.fullmatch(line)
-        if opened and not (opened[1][0] == "`" and "`" in opened[2]):
-            self._fence = opened[1]
-        begins = self._speaker is not Speaker.AGENT
-        if begins and not line.strip():  # the blank lines around a write are nobody's
-            return Said(self._speaker or Speaker.AGENT, "", False)
-        return Said(Speaker.AGENT, line, begins)
-
-    def _in_fence(self, line: str) -> Said:
-        closed = _FENCE.fullmatch(line)
-        if closed and closed[1].startswith(self._fence) and not closed[2].strip():
-            self._fence = ""
-        return Said(Speaker.AGENT, line, False)
+            who, text, fence, note_lines = Speaker.RUN, started[1], "", 0
+        elif fence and not (after_blank and ends and line.startswith(_REPLY_END)):
+            who, text, begins = Speaker.AGENT, line, False
+            if closes and closes[1].startswith(fence) and not closes[2].strip():
+                fence = ""
+        elif note_lines:
+            who, text, begins, fence = Speaker.AIDER, line.rstrip(), False, ""
+            note_lines = 0 if ends or note_lines >= _MAX_NOTE_LINES else note_lines + 1
+        elif line.startswith(_PROMPT) and ends and (after_blank or speaker is Speaker.PERSON):
+            who, text, begins, fence = Speaker.PERSON, line[len(_PROMPT) :].rstrip(), after_blank, ""
+        elif line.startswith(_NOTE) and (
+            (speaker is not Speaker.AGENT and not after_blank)
+            or (ends and (after_blank or speaker is not Speaker.AGENT))
+        ):
+            who, text, fence, note_lines = Speaker.AIDER, line[len(_NOTE) :].rstrip(), "", 0 if ends else 1
+        elif not line.strip() and speaker is not Speaker.AGENT:  # the blank lines around a write are nobody's
+            who, text, begins, fence = speaker or Speaker.AGENT, "", False, ""
+        else:
+            who, text, begins = Speaker.AGENT, line, speaker is not Speaker.AGENT
+            fence = closes[1] if closes and not (closes[1][0] == "`" and "`" in closes[2]) else ""
+        speaker, after_blank = who, not line.strip()
+        if block is not None and (begins or who is not block.speaker):
+            yield block
+            block = None
+        if begins:
+            block = Block(who)
+        if block is not None:
+            block.add(text)
+            if started:
+                is_wanted = wants(text)
+                yield block
+                block = None
+    if block is not None:
+        block.is_last = True
+        yield block
 
 
 # -- the runs ---------------------------------------------------------------------------------------------------------
@@ -219,24 +214,6 @@ def run_of(started: str, first_prompt: str) -> Run:
     return Run(f"{_stamp(started)}-{digest}", _local_ms(started))
 
 
-class _Block:
-    """The lines of one speaker, one after the other."""
-
-    def __init__(self, speaker: Speaker) -> None:
-        self.speaker = speaker
-        self.ends_blank = False
-        self._text = Excerpt(_BLOCK_CHARS)
-
-    def add(self, line: str) -> None:
-        self._text = self._text.grown(f"{line}\n")
-        self.ends_blank = not line.strip()
-
-    @property
-    def text(self) -> str:
-        """Without the blank lines around it."""
-        return self._text.text.strip("\n")
-
-
 class AiderRuns(Session):
     """The lines of a chat history in order: what the wanted run, or all of them, say.
 
@@ -253,12 +230,8 @@ class AiderRuns(Session):
         self.runs: list[Run] = []
         """Those with a prompt, so far; at most `MAX_RUNS`."""
         self._only_one = bool(_RUN_ID.fullmatch(session_id))
-        self._chat = ChatLines()
-        self._block: _Block | None = None
         self._started: str | None = None
         self._run: Run | None = None
-        self._elsewhere = False
-        """The run at hand was started at another time than the wanted one."""
         self._wanted = False
         """What comes is of the run at hand, which has a prompt and is to be taken."""
         self._writes = 0
@@ -276,42 +249,17 @@ class AiderRuns(Session):
         """Nothing further is taken: enough is kept, the wanted run is over, or it is our own call."""
         return self.full or self._over or self.own_call
 
-    def passes_over(self, line: bytes | bytearray) -> bool:
-        """Whether this is a line of a run that is not wanted, which need not be taken: a file may hold thousands."""
-        if not self._elsewhere or line.startswith(HEADING):
-            return False
-        self._chat.pass_over(blank=not line.strip())
-        self._others_spoke = True
-        return True
-
-    def take_line(self, line: str) -> None:
-        """The next line, without its line end."""
-        said = self._chat.take(line)
-        if said.begins or (self._block is not None and said.speaker is not self._block.speaker):
-            self._close_block()
-        if said.speaker is Speaker.RUN and said.begins:
-            self._begin_run(said)
-        elif self._block is not None:
-            self._block.add(said.text)
-        elif said.begins:
-            self._block = _Block(said.speaker)
-            self._block.add(said.text)
-
-    def end(self) -> None:
-        """The file ends here."""
-        if self._block is not None and self._block.speaker is Speaker.AGENT and not self._block.ends_blank:
-            self.skip("unfinished-message")
-            self._block = None
-        self._close_block()
+    def wants(self, started: str) -> bool:
+        """Whether a run that was started then may be the wanted one."""
+        return not self._only_one or self.session_id.startswith(_stamp(started))
 
     # -- runs ---------------------------------------------------------------------------------------------------------
 
-    def _begin_run(self, said: Said) -> None:
+    def _begin_run(self, started: str) -> None:
         self.known_records += 1
-        self._others_spoke = self._others_spoke or self._prompted
+        self._others_spoke = self._others_spoke or self._prompted or not self.wants(started)
         self._over = self._only_one and self._wanted
-        self._elsewhere = self._only_one and not self.session_id.startswith(_stamp(said.text))
-        self._started, self._run, self._wanted, self._writes = said.text, None, False, 0
+        self._started, self._run, self._wanted, self._writes = started, None, False, 0
         self.end_message()
 
     def _meet_first_prompt(self, text: str) -> None:
@@ -331,65 +279,53 @@ class AiderRuns(Session):
 
     # -- blocks -------------------------------------------------------------------------------------------------------
 
-    def _close_block(self) -> None:
-        block, self._block = self._block, None
-        if block is None:
+    def take_block(self, block: Block) -> None:
+        """The next block of the file."""
+        text, speaker = block.text, block.speaker
+        if speaker is Speaker.RUN:
+            self._begin_run(text)
             return
-        text = block.text
-        if block.speaker is Speaker.PERSON:
+        if block.is_last and speaker is Speaker.AGENT and not block.ends_blank:
+            self.skip("unfinished-message")
+            return
+        if speaker is Speaker.PERSON:
             self._prompted = True
             if self._run is None:
                 self._meet_first_prompt(text)
-        elif self._prompted or block.speaker is Speaker.AGENT:
+        elif self._prompted or speaker is Speaker.AGENT:
             self._others_spoke = True
         self._writes += 1
+        if speaker is Speaker.AIDER and (model := _MODEL.match(text)):
+            self.note(agent=model[1])
         if not self._wanted or self._run is None:
-            self._note_model(block.speaker, text)
             return
         self.known_records += 1
-        if not self.done:
-            self.enter(f"{self._run.session_id}#{self._writes}", self._run.started_at_ms)
-            self._TAKES[block.speaker](self, text)
-
-    def _take_prompt(self, text: str) -> None:
-        if self.begins_with_own_prompt(text):
+        if self.done:
             return
-        words = _words_to_agent(text)
-        kept = typed_words(words)
-        if kept and self._is_typed(text):
-            self.say(Role.USER, kept, raw=text)
-        elif kept:
-            self.say(Role.TOOL, kept, tool_name="history")
-        else:
-            self.skip("command" if text.strip() and not words else "empty")
-
-    def _is_typed(self, text: str) -> bool:
-        return not self._others_spoke or all(line.strip() in self._typed for line in text.splitlines() if line.strip())
-
-    def _take_reply(self, text: str) -> None:
-        if text.strip():
+        self.enter(f"{self._run.session_id}#{self._writes}", self._run.started_at_ms)
+        if speaker is Speaker.PERSON:
+            self._take_prompt(text)
+        elif speaker is Speaker.AGENT:
             self.speak(f"{self._writes}", text.strip())
-
-    def _take_note(self, text: str) -> None:
-        self._note_model(Speaker.AIDER, text)
-        edited = _EDITED.fullmatch(text)
-        if edited:
+        elif edited := _EDITED.fullmatch(text):
             self.speak(self.message_id or f"{self._writes}", "", [asked("", "edit", {"path": edited[1]})])
         elif _SAYS_NOTHING.match(text):
             self.skip("harness-text")
         else:
             self.answer(None, text, tool_name="aider")
 
-    def _note_model(self, speaker: Speaker, text: str) -> None:
-        model = _MODEL.match(text) if speaker is Speaker.AIDER else None
-        if model:
-            self.agent = model[1]
-
-    _TAKES: ClassVar = {
-        Speaker.PERSON: _take_prompt,
-        Speaker.AGENT: _take_reply,
-        Speaker.AIDER: _take_note,
-    }
+    def _take_prompt(self, text: str) -> None:
+        if self.begins_with_own_prompt(text):
+            return
+        words = _words_to_agent(text)
+        kept = typed_words(words)
+        lines = (line.strip() for line in text.splitlines())
+        is_typed = not self._others_spoke or all(line in self._typed for line in lines if line)
+        if kept:
+            role, tool_name = (Role.USER, None) if is_typed else (Role.TOOL, "history")
+            self.say(role, kept, raw=text, tool_name=tool_name)
+        else:
+            self.skip("command" if text.strip() and not words else "empty")
 
 
 def _words_to_agent(text: str) -> str:
@@ -485,17 +421,11 @@ class AiderChats(Sessions):
             raise TranscriptRefused(path, _TRACKED)
         later = [after.started_at_ms or changed_at_ms for _, after in pairwise(runs)]
         for run, last_at_ms in zip(runs, [*later, changed_at_ms], strict=False):
-            if since_ms is None or last_at_ms >= since_ms:
-                retrieval, at_ms = SessionFile("aider-session", run.session_id, path), run.started_at_ms
+            retrieval = retrieval_of(self.harness, run.session_id, path)
+            if retrieval and (since_ms is None or last_at_ms >= since_ms):
+                at_ms, cwd = run.started_at_ms, os.path.dirname(path)
                 yield Success(
-                    FoundSession(
-                        Harness.AIDER,
-                        retrieval,
-                        last_at_ms,
-                        started_at_ms=at_ms,
-                        ended_at_ms=at_ms,
-                        cwd=os.path.dirname(path),
-                    )
+                    FoundSession(self.harness, retrieval, last_at_ms, started_at_ms=at_ms, ended_at_ms=at_ms, cwd=cwd)
                 )
 
     def runs(self, path: str) -> tuple[Run, ...]:
@@ -554,16 +484,16 @@ def _typed_lines(roots: TranscriptRoots, path: str, session_id: str) -> IdSet:
 
 
 def _fill(file: OpenTranscript, session: AiderRuns) -> None:
-    os.lseek(file.descriptor, 0, os.SEEK_SET)
-    for line in read_lines(file.descriptor, file.size_bytes, keep_empty=True):
-        if isinstance(line, LongLine):
-            session.skip("line-too-long")
-        elif session.passes_over(line.data):
-            continue
-        elif line.finished:
-            session.take_line(line.data.decode("utf-8", "replace").removesuffix("\r").removeprefix("\ufeff"))
-        else:
-            session.skip("unfinished-line")
+    for block in blocks_in(_lines_of(file, session), session.wants):
+        session.take_block(block)
         if session.done:
             break
-    session.end()
+
+
+def _lines_of(file: OpenTranscript, session: AiderRuns) -> Iterator[str]:
+    os.lseek(file.descriptor, 0, os.SEEK_SET)
+    for line in read_lines(file.descriptor, file.size_bytes, keep_empty=True):
+        if isinstance(line, LongLine) or not line.finished:
+            session.skip("line-too-long" if isinstance(line, LongLine) else "unfinished-line")
+        else:
+            yield line.data.decode("utf-8", "replace").removesuffix("\r").removeprefix("\ufeff")

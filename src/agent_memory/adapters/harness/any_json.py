@@ -102,8 +102,8 @@ def answer_text(answer: object, max_depth: int = 20) -> str:
         if any(kind in text_at(answer, "type") for kind in ("image", "document")) or "inlineData" in answer:
             return "[image]"
         texts = [answer_text(answer[key], max_depth - 1) for key in _ANSWER_KEYS if key in answer]
-        if "_search_result" in text_at(answer, "type"):
-            texts += [" ".join(filter(None, (text_at(answer, "title"), text_at(answer, "url"))))]
+        if not texts and text_at(answer, "url"):  # of a page that was found
+            return " ".join(filter(None, (text_at(answer, "title"), text_at(answer, "url"))))
         return "\n".join(filter(None, texts)) if texts or not answer else _as_json(answer)
     return str(answer)
 

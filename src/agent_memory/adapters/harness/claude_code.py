@@ -20,12 +20,12 @@ from attrs import frozen
 
 from agent_memory.adapters.harness.any_json import (
     Json,
+    answer_text,
     digest_of,
     list_at,
     mapping_at,
     objects_at,
     text_at,
-    texts_in,
     time_at,
 )
 from agent_memory.adapters.harness.transcripts import (
@@ -34,7 +34,7 @@ from agent_memory.adapters.harness.transcripts import (
     history_in,
     read_session,
 )
-from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Draft, Session, asked
+from agent_memory.adapters.harness.turn_builder import Draft, Session, asked_in
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.transcripts.own_marks import machine_text, typed_words
@@ -100,11 +100,6 @@ def _command(text: str) -> str:
     return f"{name} {typed}" if typed and name not in _SETTINGS_COMMANDS else ""
 
 
-def _without_reminders(text: str) -> str:
-    """The text of a tool's result without the reminders that the harness added to it for the agent."""
-    return _REMINDER.sub("\n", text).strip("\n") if "<system-reminder>" in text else text
-
-
 # -- the session ------------------------------------------------------------------------------------------------------
 
 _SILENT_TYPES = frozenset((
@@ -147,21 +142,17 @@ class ClaudeSession(Session):
         self._pull_requests: set[str] = set()
         self._before: list[Json] | None = []
         """Records under the id of another session, as long as they may be this one's first."""
-        self._foreign = 0
-        self._named = False
+        self._is_named = False
+        self.is_foreign = False
+        """Records named other sessions, and none this one so far."""
         self._title_rank = 0
         self._relocated_cwd: str | None = None
         self._spoken_in: set[str] = set()
-        self._typed_prompts = 0
-        self._scripted_prompts = 0
+        self._prompted: set[bool] = set()
+        """Whether prompts were sent through the SDK."""
         self._human = False
         """`origin.kind` said that a person typed a prompt: the one sure sign."""
         self._scheduled = False
-
-    @property
-    def all_foreign(self) -> bool:
-        """Records named other sessions, and none this one."""
-        return self._foreign > 0 and not self._named
 
     def left_out(self, draft: Draft) -> str | None:
         """What was rewound away or retracted."""
@@ -175,8 +166,8 @@ class ClaudeSession(Session):
         self._abandoned = self._branches.abandoned()
         home = self._relocated_cwd or self.cwd
         self.cwd, self.also_in = home, tuple(sorted(self._spoken_in - {home or ""}))
-        by_person = self._human or self._typed_prompts > 0
-        self.automated = not by_person and (self._scripted_prompts > 0 or self._scheduled)
+        by_person = self._human or False in self._prompted
+        self.automated = not by_person and (True in self._prompted or self._scheduled)
         return super().history()
 
     # -- records ------------------------------------------------------------------------------------------------------
@@ -189,19 +180,16 @@ class ClaudeSession(Session):
             return
         self.known_records += kind in _KNOWN_TYPES or kind in self._TAKES
         if not self._any_session and session_id not in ("", self.session_id):
-            self._take_foreign(kind, value)
+            self.is_foreign = not self._is_named
+            self.skip("other-session")
+            if self._before is not None:
+                is_copy = len(self._before) > _MOST_BEFORE or (kind == "assistant" and _is_of_model(value))
+                self._before = None if is_copy else [*self._before, value]
             return
         if session_id:
-            self._named = True
+            self._is_named, self.is_foreign = True, False
             self._take_before(kind, value)
         self._take_own(kind, value)
-
-    def _take_foreign(self, kind: str, value: Json) -> None:
-        self._foreign += 1
-        self.skip("other-session")
-        if self._before is not None:
-            is_copy = len(self._before) > _MOST_BEFORE or (kind == "assistant" and _is_of_model(value))
-            self._before = None if is_copy else [*self._before, value]
 
     def _take_before(self, kind: str, value: Json) -> None:
         """Take what stands before the first record of this session under the id of the one before it, if this follows on it:
@@ -236,17 +224,16 @@ class ClaudeSession(Session):
             self.skip_unknown(kind[:_TYPE_CHARS])
         if said is not None:
             self._hear(said, value)
-        if not self.past_mark:
-            self._branches.forget()
 
     def _note(self, kind: str, value: Json) -> None:
         """What the record says about the session as a whole."""
-        self.cwd = self.cwd or text_at(value, "cwd") or None
         if kind == "relocated":
             self._relocated_cwd = text_at(value, "relocatedCwd") or self._relocated_cwd
         branch, model = text_at(value, "gitBranch"), text_at(mapping_at(value, "message"), "model")
-        self.git_branch = branch if branch not in ("", "HEAD") else self.git_branch
-        self.agent = model if kind == "assistant" and model not in ("", _SYNTHETIC_MODEL) else self.agent
+        is_models = kind == "assistant" and model != _SYNTHETIC_MODEL
+        self.note(
+            cwd=text_at(value, "cwd"), branch="" if branch == "HEAD" else branch, agent=model if is_models else ""
+        )
         self._scheduled = self._scheduled or text_at(value, "subtype") == "scheduled_task_fire"
         rank, key = _TITLES.get(kind, (0, ""))
         title, leaf_id = text_at(value, key), text_at(value, "leafUuid")
@@ -274,7 +261,7 @@ class ClaudeSession(Session):
 
     def _take_result(self, block: Json, value: Json) -> None:
         """A tool's answer, and what the person said through the tool: in answer to a question, or refusing the call."""
-        text, failed = _answer_text(block.get("content")), block.get("is_error") is True
+        text, failed = answer_text(block.get("content")), block.get("is_error") is True
         name = self._answer(block, text, failed=failed)
         answers = mapping_at(value, "toolUseResult", "answers").values()
         chosen = "\n".join(answer for answer in answers if isinstance(answer, str) and answer.strip())
@@ -291,7 +278,9 @@ class ClaudeSession(Session):
 
     def _answer(self, block: Json, text: str, *, failed: bool = False) -> str | None:
         call_id = text_at(block, "tool_use_id") or None
-        return self.answer(call_id, _without_reminders(text), failed=failed)
+        # Without the reminders that the harness added to it for the agent.
+        bare = _REMINDER.sub("\n", text).strip("\n") if "<system-reminder>" in text else text
+        return self.answer(call_id, bare, failed=failed)
 
     def _take_assistant(self, value: Json) -> None:
         message, blocks = mapping_at(value, "message"), _blocks_of(value)
@@ -300,20 +289,17 @@ class ClaudeSession(Session):
             return
         texts = [text for text in _texts_of(blocks) if text.strip()]
         objects = [block for block in blocks if is_object(block)]
-        uses = islice((block for block in objects if block.get("type") in _CALL_BLOCKS), MAX_CALLS_PER_RECORD)
-        calls = [asked(text_at(use, "id"), text_at(use, "name"), mapping_at(use, "input")) for use in uses]
-        if texts or calls:
-            self.speak(text_at(message, "id") or None, "\n\n".join(texts), calls)
+        self.speak(text_at(message, "id") or None, "\n\n".join(texts), asked_in(objects, _CALL_BLOCKS))
         for block in objects:
             if str(block.get("type")).endswith("_tool_result"):
-                self._answer(block, _answer_text(block.get("content")))
+                self._answer(block, answer_text(block.get("content")))
 
     def _take_attachment(self, value: Json) -> None:
         attachment = mapping_at(value, "attachment")
         if attachment.get("type") != "queued_command":
             self.skip("attachment")
             return
-        raw = _answer_text(attachment.get("prompt"))
+        raw = answer_text(attachment.get("prompt"))
         kind = _origin(attachment) or _origin(value)
         if notice_in(raw) == _NOTIFICATION:
             self._hear(_notified(raw), value)
@@ -365,9 +351,7 @@ class ClaudeSession(Session):
         cwd = text_at(value, "cwd")
         if cwd and len(self._spoken_in) < _MOST_PLACES:
             self._spoken_in.add(cwd)
-        is_scripted = text_at(value, "entrypoint").startswith("sdk-")
-        self._scripted_prompts += is_scripted
-        self._typed_prompts += not is_scripted
+        self._prompted.add(text_at(value, "entrypoint").startswith("sdk-"))
 
     _TAKES: ClassVar = {
         "user": _take_user,
@@ -411,7 +395,7 @@ def _prompt_in(value: Json) -> Said | None:
         return Said("", raw, reason=reason)
     by_system = value.get("promptSource") == "system"
     sent_by = machine_text(text) or kind or ("system" if by_system else "human")
-    images = ["[image]"] * sum(map(_is_image, blocks))
+    images = ["[image]"] * sum(is_object(block) and block.get("type") in ("image", "document") for block in blocks)
     return Said("\n\n".join([text, *images]), raw, None if sent_by == "human" else sent_by[:_TYPE_CHARS])
 
 
@@ -454,21 +438,6 @@ def _texts_of(blocks: list[object]) -> list[str]:
         for block in blocks
         if isinstance(block, str) or (is_object(block) and block.get("type") == "text")
     ]
-
-
-def _is_image(block: object) -> bool:
-    return is_object(block) and block.get("type") in ("image", "document")
-
-
-def _answer_text(content: object) -> str:
-    """The text of a tool's answer: a string, or a list of blocks; of a page that was found its title and address."""
-    texts: list[str] = []
-    for block in content if is_list(content) else [content]:
-        text = texts_in(block, image="[image]")
-        if not text and is_object(block):
-            text = " ".join(filter(None, (text_at(block, "title"), text_at(block, "url"))))
-        texts.append(text)
-    return "\n".join(filter(None, texts))
 
 
 _WAITING = 200
@@ -515,7 +484,6 @@ class QueuedPrompts:
 
 
 _RECENT_RECORDS = 20_000
-_MAX_BRANCHES = 60_000
 
 
 class Branches:
@@ -539,19 +507,18 @@ class Branches:
         """The branch that this record belongs to, -1 before the first; `begins` for a prompt."""
         branch = self._branch_of.get(parent_id, -1)
         if begins:
-            branch = self._begin(parent_id, branch, position)
+            parent, branch = branch, len(self._parents)
+            self._parents.append(parent)
+            self._begun_at.append(position)
+            self._last_at.append(position)
+            if parent_id:
+                self._siblings.setdefault(parent_id, []).append(branch)
         if branch >= 0:
             self._last_at[branch] = position
         self._branch_of[id] = branch
         if len(self._branch_of) > _RECENT_RECORDS:
             del self._branch_of[next(iter(self._branch_of))]
         return branch
-
-    def forget(self) -> None:
-        """Start afresh if there is much to remember: for when nothing noted so far can matter any more."""
-        if len(self._parents) > _MAX_BRANCHES:
-            for held in (self._branch_of, self._siblings, self._parents, self._begun_at, self._last_at):
-                held.clear()
 
     def abandoned(self) -> frozenset[int]:
         """The branches that were rewound away, with all that grew from them."""
@@ -568,15 +535,6 @@ class Branches:
             if parent in left:
                 left.add(branch)
         return frozenset(left)
-
-    def _begin(self, parent_id: str, parent: int, position: int) -> int:
-        branch = len(self._parents)
-        self._parents.append(parent)
-        self._begun_at.append(position)
-        self._last_at.append(position)
-        if parent_id:
-            self._siblings.setdefault(parent_id, []).append(branch)
-        return branch
 
 
 # -- where they are ---------------------------------------------------------------------------------------------------
@@ -599,7 +557,7 @@ class ClaudeCodeSessions(SessionFiles):
         """The turns after the mark. A file whose records all name another session was found under this one's name: it is read
         as a whole."""
         session = read_session(file, mark, partial(ClaudeSession, session_id))
-        if session.all_foreign:
+        if session.is_foreign:
             session = read_session(file, mark, partial(ClaudeSession, session_id, any_session=True))
             session.skip("session-id-mismatch")
         return history_in(session, file)

@@ -138,11 +138,11 @@ _SILENT = re.compile(
 _SILENT_ITEMS = frozenset(
     ("Reasoning", "ContextCompaction", "ImageView", "ImageGeneration", "EnteredReviewMode", "ExitedReviewMode", "Sleep")
 )
-_CALLS = [f"response_item/{each}" for each in ("function_call", "custom_tool_call", "tool_search_call", "tool_call")]
-_OUTPUTS = [
-    *(f"response_item/{each}_output" for each in ("function_call", "custom_tool_call", "local_shell_call")),
-    *("response_item/mcp_tool_call_output", "response_item/tool_result"),
-]
+_CALLS = ("function_call", "custom_tool_call", "tool_search_call", "tool_call", "local_shell_call")
+_OUTPUTS = (
+    *("function_call_output", "custom_tool_call_output", "local_shell_call_output", "mcp_tool_call_output"),
+    *("tool_search_output", "tool_result"),
+)
 _TURN_BEGINS = ("turn_context", "event_msg/task_started")
 _TASK_ENDS = ("event_msg/task_complete", "event_msg/turn_complete")
 _ID_CHARS = 1_000
@@ -184,15 +184,14 @@ class CodexSession(Session):
         """Words of the person's and the agent's, and searches."""
         self._called = IdSet()
         self._patched = IdSet()
-        self._messages = 0
         self._prompts = 0
         self._rolled_back: set[int] = set()
         self._fork: ForkedLines | None = None
         self._thread_id: str | None = None
         self._scripted = False
         """No person types in it: `codex exec`, a server's client, a sub-agent."""
-        self._typed_prompts = 0
-        self._scripted_prompts = 0
+        self._prompted: set[bool] = set()
+        """Whether prompts came from programs."""
 
     def take(self, value: Json) -> None:
         """The next object of the file."""
@@ -215,7 +214,7 @@ class CodexSession(Session):
 
     def history(self) -> History:
         """A sub-agent's thread is automated, and one in which every prompt came from a program."""
-        self.automated = self.root_id is not None or (self._scripted_prompts > 0 and not self._typed_prompts)
+        self.automated = self.root_id is not None or self._prompted == {True}
         return super().history()
 
     def _note_origin(self, line: Line) -> None:
@@ -226,20 +225,16 @@ class CodexSession(Session):
             return
         of_sub_agent = (is_object(origin) and "subagent" in origin) or text_at(payload, "thread_source") == "subagent"
         told_ms = time_at(payload, "timestamp")
-        started_at_ms = told_ms if told_ms is not None else line.at_ms
+        started_at_ms = line.at_ms if told_ms is None else told_ms
         if self._thread_id is None:
             self._thread_id = thread_id
             self._fork = ForkedLines(thread_id, text_at(payload, "forked_from_id"), started_at_ms)
             self.note(branch=text_at(mapping_at(payload, "git"), "branch"))
-            parents = (
-                text_at(payload, "session_id"),
-                text_at(payload, "parent_thread_id"),
-                text_at(mapping_at(payload, "source", "subagent", "thread_spawn"), "parent_thread_id"),
-            )
-            root_id = next((each for each in parents if each not in ("", thread_id)), "")
+            spawned = mapping_at(payload, "source", "subagent", "thread_spawn")
+            told = (text_at(payload, "session_id"), *(text_at(each, "parent_thread_id") for each in (payload, spawned)))
+            root_id = next((each for each in told if each not in ("", thread_id)), "")
             self.root_id = root_id if of_sub_agent else None
-        by_program = origin in ("exec", "mcp") or text_at(payload, "originator") == "codex_exec"
-        self._scripted = of_sub_agent or by_program
+        self._scripted = of_sub_agent or origin in ("exec", "mcp") or text_at(payload, "originator") == "codex_exec"
         self.note(cwd=text_at(payload, "cwd"))
         self.started_at_ms = self.started_at_ms or started_at_ms
 
@@ -272,10 +267,8 @@ class CodexSession(Session):
             self.skip("harness-text")
 
     def _agent_event(self, payload: Json) -> None:
-        self._tell([text_at(payload, "message")], "event")
-
-    def _task_complete(self, payload: Json) -> None:
-        self._tell([text_at(payload, "last_agent_message")], "task")
+        text = text_at(payload, "last_agent_message")
+        self._tell([text or text_at(payload, "message")], "task" if text else "event")
 
     def _item(self, payload: Json) -> None:
         item = mapping_at(payload, "item")
@@ -314,8 +307,7 @@ class CodexSession(Session):
         elif self._said[Role.USER].is_new(words, carrier) and not self.begins_with_own_prompt("\n\n".join(blocks)):
             self._prompts += 1
             self.branch = self._prompts
-            self._scripted_prompts += self._scripted
-            self._typed_prompts += not self._scripted
+            self._prompted.add(self._scripted)
             self.say(Role.USER, words)
 
     def _tell(self, texts: list[str], carrier: str) -> None:
@@ -323,50 +315,37 @@ class CodexSession(Session):
         text = "\n\n".join(filter(None, texts))
         if text.strip() and self._said[Role.AGENT].is_new(text, carrier):
             self.end_message()
-            self._speak(text, ())
+            self._speak(text)
 
-    def _speak(self, text: str, calls: tuple[Asked, ...]) -> None:
-        if self.message_id is None:
-            self._messages += 1
-        self.speak(f"{self._messages}", text, calls)
+    def _speak(self, text: str, *calls: Asked) -> None:
+        self.speak(self.message_id or f"{self.position}", text, calls)
 
     # -- tools --------------------------------------------------------------------------------------------------------
 
     def _call(self, payload: Json) -> None:
         named = text_at(payload, "name") or text_at(mapping_at(payload, "function"), "name")
-        name = named or text_at(payload, "type").removesuffix("_call")
+        name = named or text_at(payload, "type").removesuffix("_call").removeprefix("local_")
         namespace = text_at(payload, "namespace").rstrip("_")
         # A JSON text, an object, or (of a custom tool) any text, which is called `command` then.
-        given = payload.get("arguments", payload.get("input"))
-        if isinstance(given, str):
-            parsed = json_in(given)
-            given = parsed if is_object(parsed) else {"command": given}
-        self._make_call(payload, f"{namespace}__{name}" if namespace else name, object_in(given))
-
-    def _shell_call(self, payload: Json) -> None:
-        self._make_call(payload, "shell", mapping_at(payload, "action"))
-
-    def _make_call(self, payload: Json, name: str, arguments: Json) -> None:
-        plan = objects_at(arguments, "plan")
-        if plan:
+        given = payload.get("arguments", payload.get("input", payload.get("action")))
+        parsed = json_in(given) if isinstance(given, str) else given
+        arguments: Json = parsed if is_object(parsed) else {"command": given} if isinstance(given, str) else {}
+        if plan := objects_at(arguments, "plan"):
             steps = [{"content": text_at(step, "step"), "status": text_at(step, "status")} for step in plan]
             arguments = {"todos": steps}
         elif command := command_of(arguments):
             arguments = {**arguments, "command": command}
-        made = asked(_call_id(payload), name, arguments)
+        made = asked(_call_id(payload), f"{namespace}__{name}" if namespace else name, arguments)
         if made.call_id:
             self._called.add(made.call_id)
             if made.calls[0].name == "apply_patch":
                 self._patched.add(made.call_id)
-        self._speak("", (made,))
+        self._speak("", made)
 
     def _output(self, payload: Json) -> None:
         text, failed = printed(payload.get("output", payload.get("result")))
-        self._answer(_call_id(payload), text, failed=failed)
-
-    def _found_tools(self, payload: Json) -> None:
         names = (text_at(each, "name") for each in objects_at(payload, "tools"))
-        self._answer(text_at(payload, "call_id"), ", ".join(filter(None, names)))
+        self._answer(_call_id(payload), text or ", ".join(filter(None, names)), failed=failed)
 
     def _answer(self, call_id: str, text: str, *, tool_name: str | None = None, failed: bool = False) -> None:
         self.answer(call_id, text, tool_name=tool_name, failed=failed)
@@ -398,9 +377,9 @@ class CodexSession(Session):
             # Made by a program that the agent wrote and that is still running: its output will tell what came of it.
             if call.of_memory:
                 self.open_calls = {id: evolve(each, of_memory=True) for id, each in self.open_calls.items()}
-            self._speak("", (evolve(call, call_id=""),))
+            self._speak("", evolve(call, call_id=""))
         else:
-            self._speak("", (call,))
+            self._speak("", call)
             self._answer(call.call_id, text, failed=failed)
 
     def _patch_end(self, payload: Json) -> None:
@@ -417,7 +396,7 @@ class CodexSession(Session):
             lines = text_at(told, "unified_diff").splitlines()
             new = changed_lines(lines) if lines else {"new_str": text_at(told, "content")}
             calls.append(asked("", "apply_patch", {"path": text_at(told, "move_path") or path, **new}))
-        self._speak("", tuple(calls))
+        self._speak("", *calls)
 
     def _search_end(self, payload: Json) -> None:
         keys, found = ("title", "url", "snippet"), objects_at(payload, "results")
@@ -431,7 +410,7 @@ class CodexSession(Session):
         told = text_at(payload, "query") or text_at(action, "query") or queries or text_at(action, "url", "pattern")
         is_new = self._said["search"].is_new(told, carrier)
         if is_new:
-            self._speak("", (asked("", "web_search", {"query": told}),))
+            self._speak("", asked("", "web_search", {"query": told}))
         if is_new or results:
             self._answer("", results or "[what was found is not recorded]", tool_name="web_search")
 
@@ -451,7 +430,7 @@ class CodexSession(Session):
     READERS: ClassVar = {
         "event_msg/user_message": _user_event,
         "event_msg/agent_message": _agent_event,
-        **dict.fromkeys(_TASK_ENDS, _task_complete),
+        **dict.fromkeys(_TASK_ENDS, _agent_event),
         "event_msg/exec_command_end": _exec_end,
         "event_msg/mcp_tool_call_end": _mcp_end,
         "event_msg/patch_apply_end": _patch_end,
@@ -459,10 +438,8 @@ class CodexSession(Session):
         "event_msg/exited_review_mode": _review_end,
         "event_msg/item_completed": _item,
         "response_item/message": _take_message,
-        **dict.fromkeys(_CALLS, _call),
-        "response_item/local_shell_call": _shell_call,
-        **dict.fromkeys(_OUTPUTS, _output),
-        "response_item/tool_search_output": _found_tools,
+        **dict.fromkeys(map("response_item/".__add__, _CALLS), _call),
+        **dict.fromkeys(map("response_item/".__add__, _OUTPUTS), _output),
         "response_item/web_search_call": _search,
     }
 
