@@ -162,7 +162,6 @@ class Memory:
 
     def new_run_id(self, now_ms: int) -> str:
         """An id for a run that begins now; ids sort as the runs began."""
-
         return f"{iso_of(now_ms).replace(':', '-')}_{os.urandom(3).hex()}"
 
     # -- the parts ----------------------------------------------------------------------------------------------------
@@ -622,8 +621,16 @@ class Memory:
 
     def _finish_others(self, machine: str) -> None:
         """The rest of a sync, of an undo, of the runs of all machines but this one, which finishes its own, and of a forgetting."""
-        self._finish_sync()
-        self._finish_undo()
+        if exists(f"{self.root}/runs/syncing.json"):  # what a merge brought is nobody's hand edit
+            from agent_memory.adapters.syncing.commits import Commits, DiskMerge
+
+            with self.writes.locked():
+                DiskMerge(self.root, Commits(self.git_process), self.clock).finish()
+        if self.log.undoing() != Success(None):
+            from agent_memory.pipelines.undo import finish_undo
+
+            for sentence in unwrap(finish_undo(self._undo_io())):
+                self.warn(sentence)
         self.finish_runs(but=machine)
         self._finish_forgetting()
 
@@ -641,22 +648,6 @@ class Memory:
             from agent_memory.pipelines import defrag
 
             unwrap(defrag.finish_interrupted(self._defrag_io(BuiltinAgent(), _silent)))
-
-    def _finish_undo(self) -> None:
-        if self.log.undoing() == Success(None):
-            return
-        from agent_memory.pipelines.undo import finish_undo
-
-        for sentence in unwrap(finish_undo(self._undo_io())):
-            self.warn(sentence)
-
-    def _finish_sync(self) -> None:
-        """What a merge brought is nobody's hand edit."""
-        if exists(f"{self.root}/runs/syncing.json"):
-            from agent_memory.adapters.syncing.commits import Commits, DiskMerge
-
-            with self.writes.locked():
-                DiskMerge(self.root, Commits(self.git_process), self.clock).finish()
 
     def _finish_forgetting(self) -> None:
         if exists(f"{self.root}/runs/forgetting.json"):

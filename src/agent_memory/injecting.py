@@ -197,10 +197,7 @@ def recover(memory: Memory, harness: str, session_id: str) -> tuple[Passage, ...
     from agent_memory.formats.shown_note import recovery_passage  # what hands over sessions takes long to load
 
     taken = memory.take_over(session_id, Harness(harness))
-    return taken.map(lambda found: _present(recovery_passage(found.handover))).value_or(())
-
-
-def _present(passage: Passage | None) -> tuple[Passage, ...]:
+    passage = taken.map(lambda found: recovery_passage(found.handover)).value_or(None)
     return () if passage is None else (passage,)
 
 

@@ -41,10 +41,6 @@ def kept_nowhere(_sections: Sequence[SectionChange]) -> Result[None, Error]:
     return Success(None)
 
 
-Render = Callable[[Target], RenderedSection]
-"""The section of a target, as the store was at one moment."""
-
-
 @frozen
 class _Planned:
     """What is to become of one target."""
@@ -108,7 +104,8 @@ class Publisher:
 
     # -- planning -----------------------------------------------------------------------------------------------------
 
-    def _renderer(self) -> Render:
+    def _renderer(self) -> Callable[[Target], RenderedSection]:
+        """What makes the section of a target, as the store is now."""
         live, tiers = unwrap(self.store.list()), unwrap(self.store.tiers())
         entries = live.by_id
         standing = standing_tiers(tiers, (each.meta for each in lifted(live.entries)))
@@ -124,7 +121,9 @@ class Publisher:
                 bodies[id] = stored
         return lambda target: render_section(SectionFacts(standing, entries, bodies, target, self.budget))
 
-    def _plan(self, target: Target, read: Result[TargetFile, Error], render: Render) -> _Planned | PublishedTarget:
+    def _plan(
+        self, target: Target, read: Result[TargetFile, Error], render: Callable[[Target], RenderedSection]
+    ) -> _Planned | PublishedTarget:
         if isinstance(read, Failure):
             return PublishedTarget(target.path, "refused", read.failure())
         file = read.unwrap()
@@ -143,7 +142,12 @@ class Publisher:
         if plan.is_unchanged:
             return _told(plan, "unchanged")
         if dry_run:
-            return evolve(_told(plan, "planned"), diff=_diff_of(plan))
+            before, after = (
+                data.decode("utf-8", "replace").splitlines() for data in (plan.file.data or b"", plan.spliced.data)
+            )
+            path = plan.target.path
+            diff = "\n".join(difflib.unified_diff(before, after, path, path, lineterm=""))
+            return evolve(_told(plan, "planned"), diff=diff)
         return self._written(plan, keep, _ATTEMPTS)
 
     def _written(self, plan: _Planned, keep: KeepSections, attempts: int) -> PublishedTarget:
@@ -203,9 +207,3 @@ def _reach_warnings(plan: _Planned) -> Iterable[str]:
                 f"{plan.target.path} and the files that Codex reads with it come to {total:,} bytes; "
                 f"it reads {MOST_BYTES_READ:,} and drops the rest"
             )
-
-
-def _diff_of(plan: _Planned) -> str:
-    before = (plan.file.data or b"").decode("utf-8", "replace").splitlines()
-    after = plan.spliced.data.decode("utf-8", "replace").splitlines()
-    return "\n".join(difflib.unified_diff(before, after, plan.target.path, plan.target.path, lineterm=""))

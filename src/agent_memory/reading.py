@@ -72,18 +72,15 @@ class ListFilter:
             (self.tier, tier),
             (self.status, status_shown(meta.status, tier)),
         )
+        words = (self.query or "").casefold().split()
+        said = f"{meta.id} {meta.title} {meta.description} {' '.join(meta.tags)}".casefold() if words else ""
         return (
             all(wanted is None or wanted == found for wanted, found in asked)
             and (self.tag is None or not set(normal_tags([self.tag])).isdisjoint(meta.tags))
             and (self.session is None or self.session in meta.thread_ids)
             and (self.expired_by_ms is None or (meta.expires_at_ms or math.inf) <= self.expired_by_ms)
-            and (self.query is None or _is_said(self.query, meta))
+            and all(word in said for word in words)
         )
-
-
-def _is_said(query: str, meta: Meta) -> bool:
-    text = f"{meta.id} {meta.title} {meta.description} {' '.join(meta.tags)}".casefold()
-    return all(word in text for word in query.casefold().split())
 
 
 @frozen
@@ -155,10 +152,6 @@ class Reading:
         tiers = self.store.tiers()
         return (TierList(), tiers.failure()) if isinstance(tiers, Failure) else (tiers.unwrap(), None)
 
-    def _may_see(self, meta: Meta) -> bool:
-        """What is secret is not even named to an agent."""
-        return not (meta.sensitivity is Sensitivity.SECRET and self.caller.is_agent)
-
     @as_result
     def read(self, id: str, *, archived: bool = False, secret: bool = False) -> ReadEntry:
         """The whole entry, by id or alias, and one more read in the ledger.
@@ -181,7 +174,7 @@ class Reading:
             if not gone.archived:
                 raise
             stored = unwrap(self.store.read(id, archived=True))
-        if not self._may_see(stored.meta):
+        if stored.meta.sensitivity is Sensitivity.SECRET and self.caller.is_agent:
             raise EntryProtected(id, "reading by an agent", "secret")
         live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
         unread: list[UnreadableFile] = []
@@ -224,9 +217,8 @@ class Reading:
             return None
 
     def _seen(self, listing: Listing) -> Listing:
-        if not self.caller.is_agent:
-            return listing
-        return Listing(without_secret(listing.entries))
+        """What is secret is not even named to an agent."""
+        return Listing(without_secret(listing.entries)) if self.caller.is_agent else listing
 
     def _counted(self, stored: StoredEntry) -> ReadEntry:
         meta = stored.meta

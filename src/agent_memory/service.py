@@ -111,7 +111,10 @@ class MemoryService:
         # Somebody may have stored it just now, with the same links: what is similar was looked for before.
         same = (each for body in (subject.body, linked) for each in listed.live.with_body(body_hash(body)))
         shown = (each for each in same if not (self.caller.is_agent and _is_secret(each)))
-        twin = next(shown, None) or _linked_twin(subject.body, similar)
+        # The very body, but for the links that were added when it was stored.
+        plain = without_see_also(subject.body)
+        alike = (each.listed for each in similar if without_see_also(each.body) == plain)
+        twin = next(shown, None) or next(alike, None)
         replaced = {id: each for id, each in replaced.items() if twin is None or id != twin.meta.id}
         taken = taken_ids(listed.live, listed.archive)
         if twin is None:
@@ -255,8 +258,11 @@ class MemoryService:
         (P19): to archive it was to take that word back."""
         with self.writes.act():
             stored = self._mine(id, "restoring", archived=True)
-            if self.caller.is_agent and stored.meta.promoted_by is not None and _needs_vouching(stored.entry):
-                raise EntryProtected(stored.meta.id, "restoring by an agent", "promoted")
+            if self.caller.is_agent and stored.meta.promoted_by is not None:
+                from agent_memory.domain.tiering.eligibility import needs_vouching  # loads what tells an order
+
+                if needs_vouching(stored.entry):
+                    raise EntryProtected(stored.meta.id, "restoring by an agent", "promoted")
             self.writes.apply(Restore(id), id, f"restore: {stored.meta.title}", self.writes.telling(stored.meta))
             return unwrap(self.store.read(id))
 
@@ -317,12 +323,6 @@ class MemoryService:
         return evolve(meta, used=usage.count, last_used_at_ms=usage.last_at_ms)
 
 
-def _needs_vouching(entry: MemoryEntry) -> bool:
-    from agent_memory.domain.tiering.eligibility import needs_vouching  # what tells an order is loaded for few acts
-
-    return needs_vouching(entry)
-
-
 def _other_keys_changed(before: Meta, after: Meta) -> list[str]:
     """The frontmatter keys, apart from those that editing may change, with another value."""
     from agent_memory.formats.note import META_FIELDS
@@ -347,9 +347,3 @@ def _contradicted(new: StoredEntry, known: Sequence[StoredEntry]) -> tuple[Liste
 
 def _is_secret(listed: Listed) -> bool:
     return listed.meta.sensitivity is Sensitivity.SECRET
-
-
-def _linked_twin(body: str, similar: Sequence[StoredEntry]) -> Listed | None:
-    """The similar entry whose body is this one, but for the links that were added when it was stored."""
-    wanted = without_see_also(body)
-    return next((each.listed for each in similar if without_see_also(each.body) == wanted), None)
