@@ -21,20 +21,16 @@ from agent_memory.adapters.harness.any_json import (
     json_in,
     list_at,
     mapping_at,
+    number_at,
+    object_in,
     objects_at,
     text_at,
     texts_in,
     time_at,
 )
-from agent_memory.adapters.harness.harness_command import (
-    MAX_PRINTED_BYTES,
-    HarnessCommand,
-    RunsHarness,
-    is_absent,
-    what_it_said,
-)
+from agent_memory.adapters.harness.harness_command import HarnessCommand, RunsHarness, printed_by
 from agent_memory.adapters.harness.transcripts import Findings, Surroundings, session_after
-from agent_memory.adapters.harness.turn_builder import Session, asked
+from agent_memory.adapters.harness.turn_builder import Session, asked_in
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import AmpThread, InboxEntry
@@ -87,33 +83,24 @@ class AmpThreads:
         thread_id = entry.retrieval.thread_id
         if not is_thread_id(thread_id):
             raise HistoryUnreadable(thread_id, "it is not the id of an Amp thread")
-        try:
-            return thread_history(self._exported_in_a_while(thread_id), thread_id, mark)
-        except StoreIo as error:
-            missing = "the command amp cannot be found or run; install it and log in"
-            reason = missing if is_absent(error) else f"amp could not be started: {error.reason}"
-            raise HistoryUnavailable(thread_id, reason) from None
-
-    def _exported_in_a_while(self, thread_id: str) -> Json:
-        for seconds in RETRY_SECONDS:
+        for seconds in (*RETRY_SECONDS, None):
             try:
-                return self._exported(thread_id)
+                return thread_history(self._exported(thread_id), thread_id, mark)
             except HistoryUnavailable as absent:
-                if not absent.is_missing:
+                if not absent.is_missing or seconds is None:
                     raise
-            self.sleep(seconds)
-        return self._exported(thread_id)
+                self.sleep(seconds)
+            except StoreIo:
+                reason = "the command amp cannot be found or run; install it and log in"
+                raise HistoryUnavailable(thread_id, reason) from None
+        raise AssertionError
 
     def _exported(self, thread_id: str) -> Json:
         """The thread. HistoryUnavailable, `is_missing` where there may be one in a while."""
-        finished = self.run(("amp", "threads", "export", thread_id), _ANYWHERE)
-        if finished.stdout_capped:
-            raise HistoryUnavailable(thread_id, f"its export is larger than {MAX_PRINTED_BYTES // 2**20} MiB")
-        if finished.timed_out or finished.exit_status != 0:
-            raise HistoryUnavailable(thread_id, what_it_said("amp", finished))
-        printed = finished.stdout.decode("utf-8-sig", "replace").strip()
-        thread = json_in(printed)
-        if is_object(thread) and thread.get("id") in (thread_id, None) and list_at(thread, "messages"):
+        data = printed_by(self.run, ("amp", "threads", "export", thread_id), _ANYWHERE, thread_id)
+        printed = data.decode("utf-8-sig", "replace").strip()
+        thread = object_in(printed)
+        if thread.get("id") in (thread_id, None) and list_at(thread, "messages"):
             return thread
         if printed and printed[:1] not in ("{", "["):
             raise HistoryUnavailable(thread_id, "amp printed no JSON for it")
@@ -124,14 +111,11 @@ class AmpThreads:
         """See `ports.SessionFinder`; there are no threads where the command is not installed. HistoryUnavailable: `amp` is
         there and does not tell, for instance before a login."""
         try:
-            finished = self.run(LIST_COMMAND, _ANYWHERE)
-        except StoreIo as error:
-            if not is_absent(error):
-                yield Failure(HistoryUnavailable("of Amp", f"amp could not be started: {error.reason}"))
+            threads = _threads_in(printed_by(self.run, LIST_COMMAND, _ANYWHERE, "of Amp"))
+        except StoreIo:
             return
-        threads = None if finished.timed_out or finished.exit_status else _threads_in(finished.stdout)
-        if threads is None:
-            yield Failure(HistoryUnavailable("of Amp", f"{' '.join(LIST_COMMAND)}: {what_it_said('amp', finished)}"))
+        except HistoryUnavailable as error:
+            yield Failure(error)
             return
         found = {thread.session_id: thread for thread in sorted(threads, key=lambda thread: thread.changed_at_ms)}
         yield from (Success(each) for each in found.values() if since_ms is None or each.changed_at_ms >= since_ms)
@@ -158,115 +142,79 @@ class AmpSession(Session):
     """The messages of one thread."""
 
     harness = Harness.AMP
-    _message_index = 0
 
     def take_thread(self, thread: Json) -> None:
         """All of an export."""
         trees = objects_at(mapping_at(thread, "env", "initial"), "trees")
         tree: Json = trees[0] if trees else {}
-        self.title = text_at(thread, "title") or None
-        self.cwd = _path_of(text_at(tree, "uri"))
-        self.git_branch = text_at(mapping_at(tree, "repository"), "ref").removeprefix("refs/heads/") or None
-        self.started_at_ms = _whole(thread, "created")
-        for self._message_index, message in enumerate(list_at(thread, "messages")):
-            if is_object(message):
-                self.take(message)
-            else:
+        branch = text_at(mapping_at(tree, "repository"), "ref").removeprefix("refs/heads/")
+        self.note(title=text_at(thread, "title"), cwd=_path_of(text_at(tree, "uri")), branch=branch)
+        self.started_at_ms = number_at(thread, "created")
+        for index, message in enumerate(list_at(thread, "messages")):
+            if not is_object(message):
                 self.skip("bad-record")
+            elif message.get("role") not in ("user", "assistant"):
+                self.skip(f"unknown-role:{message.get('role')}")
+            elif not isinstance(message.get("content"), str | list):
+                self.skip("bad-record")
+            elif text_at(mapping_at(message, "state"), "type") in _UNFINISHED_STATES:
+                self.skip("unfinished-message")
+            else:
+                self._take_message(message, index)
             if self.done:
                 break
         self.agent = self.agent or text_at(thread, "agentMode") or None
 
-    def take(self, value: Json) -> None:
-        """The next message."""
-        role, content = value.get("role"), value.get("content")
-        if role not in ("user", "assistant"):
-            self.skip(f"unknown-role:{role}")
-        elif not isinstance(content, str) and not is_list(content):
-            self.skip("bad-record")
-        elif text_at(mapping_at(value, "state"), "type") in _UNFINISHED_STATES:
-            self.skip("unfinished-message")
-        else:
-            self.agent = text_at(mapping_at(value, "usage"), "model") or self.agent
-            self._take_message(value, role == "user")
-
-    def _take_message(self, message: Json, of_user: bool) -> None:
-        sent_at_ms = _whole(mapping_at(message, "meta"), "sentAt")
-        at_ms = sent_at_ms if sent_at_ms is not None else time_at(mapping_at(message, "usage"), "timestamp")
+    def _take_message(self, message: Json, index: int) -> None:
+        usage, content = mapping_at(message, "usage"), message.get("content")
+        self.note(agent=text_at(usage, "model"))
+        sent_at_ms = number_at(mapping_at(message, "meta"), "sentAt")
+        at_ms = sent_at_ms if sent_at_ms is not None else time_at(usage, "timestamp")
         number = message.get("messageId")
-        record_id = f"{number}" if isinstance(number, int | str) and number != "" else f"#{self._message_index}"
-        content = message.get("content")
+        record_id = f"{number}" if isinstance(number, int | str) and number != "" else f"#{index}"
         blocks = objects_at(message, "content")
-        text = texts_in(
-            [each for each in list_at(message, "content") if _is_text(each)] if is_list(content) else content
-        )
+        if is_list(content):
+            content = [each for each in content if not is_object(each) or each.get("type") == "text"]
+        text = texts_in(content)
         self.enter(record_id, at_ms)
-        if not of_user:
-            calls = [
-                asked(text_at(block, "id"), text_at(block, "name"), mapping_at(block, "input"))
-                for block in blocks
-                if block.get("type") == "tool_use"
-            ]
-            if text.strip() or calls:
-                self.speak(None, text.strip(), calls)
+        if message.get("role") == "assistant":
+            self.speak(None, text.strip(), asked_in(blocks, ("tool_use",)))
         elif text.strip():
             self.hear(text, typed_words(text))
         for block in blocks:
             if block.get("type") == "tool_result":
-                self._take_result(block, record_id, at_ms)
-
-    def _take_result(self, block: Json, record_id: str, at_ms: int | None) -> None:
-        call_id = text_at(block, "toolUseID", "tool_use_id")
-        run = mapping_at(block, "run")
-        failed = text_at(run, "status") in _FAILED_RUNS or block.get("is_error") is True
-        text = answer_text(run.get("result") if run else block.get("content")) or answer_text(run.get("error"))
-        self.enter(f"{record_id}/{call_id}", at_ms)
-        self.answer(call_id, text, failed=failed)
+                call_id, run = text_at(block, "toolUseID", "tool_use_id"), mapping_at(block, "run")
+                failed = text_at(run, "status") in _FAILED_RUNS or block.get("is_error") is True
+                told = answer_text(run.get("result") if run else block.get("content"))
+                self.enter(f"{record_id}/{call_id}", at_ms)
+                self.answer(call_id, told or answer_text(run.get("error")), failed=failed)
 
 
-def _is_text(block: object) -> bool:
-    return isinstance(block, str) or (is_object(block) and block.get("type") == "text")
-
-
-def _path_of(uri: str) -> str | None:
-    if not uri.startswith("file://"):
-        return None
+def _path_of(uri: str) -> str:
     try:
-        return unquote(urlsplit(uri).path) or None
+        return unquote(urlsplit(uri).path) if uri.startswith("file://") else ""
     except ValueError:
-        return None
-
-
-def _whole(value: Json, key: str) -> int | None:
-    number = value.get(key)
-    return number if isinstance(number, int) and not isinstance(number, bool) else None
+        return ""
 
 
 # -- the list of threads ----------------------------------------------------------------------------------------------
 
 
-def _threads_in(printed: bytes) -> list[FoundSession] | None:
-    """The threads in a list, however it is wrapped; None for what is no list of them."""
+def _threads_in(printed: bytes) -> list[FoundSession]:
+    """The threads in a list, however it is wrapped. HistoryUnavailable for what is no list of them."""
     value = json_in(printed.decode("utf-8-sig", "replace") or "[]")
     if is_object(value):
         value = next((value[key] for key in _LIST_KEYS if is_list(value.get(key))), None)
     if not is_list(value):
-        return None
-    return [found for each in value if is_object(each) and (found := _thread(each)) is not None]
-
-
-def _thread(value: Json) -> FoundSession | None:
-    thread_id = text_at(value, "id", "threadId", "threadID")
-    if not is_thread_id(thread_id):
-        return None
-    started_at_ms, changed_at_ms = _instant(value, _CREATED_KEYS), _instant(value, _CHANGED_KEYS)
-    return FoundSession(
-        harness=Harness.AMP,
-        retrieval=AmpThread(thread_id),
-        changed_at_ms=changed_at_ms or started_at_ms or 0,
-        started_at_ms=started_at_ms,
-        ended_at_ms=changed_at_ms,
-    )
+        raise HistoryUnavailable("of Amp", f"{' '.join(LIST_COMMAND)}: what amp printed is not understood")
+    threads: list[FoundSession] = []
+    for each in filter(is_object, value):
+        thread_id = text_at(each, "id", "threadId", "threadID")
+        started, changed = _instant(each, _CREATED_KEYS), _instant(each, _CHANGED_KEYS)
+        if is_thread_id(thread_id):
+            at_ms, retrieval = changed or started or 0, AmpThread(thread_id)
+            threads.append(FoundSession(Harness.AMP, retrieval, at_ms, started_at_ms=started, ended_at_ms=changed))
+    return threads
 
 
 def _instant(value: Json, keys: tuple[str, ...]) -> int | None:

@@ -134,9 +134,9 @@ class GooseSession(Session):
         """The row of the session: texts, empty where it has none."""
         self.known_records += 1
         title = text_at(value, "name", "description").strip()
-        self.title = title if title and not _OWN_TITLES.match(title) else None
-        self.cwd = text_at(value, "working_dir") or None
-        self.agent = text_at(object_in(text_at(value, "model_config_json")), "model_name", "model") or None
+        model = object_in(text_at(value, "model_config_json"))
+        self.note(title="" if _OWN_TITLES.match(title) else title, cwd=text_at(value, "working_dir"))
+        self.note(agent=text_at(model, "model_name", "model"))
         self.started_at_ms = time_at(value, "created_at")
         self.automated = bool(text_at(value, "schedule_id")) or text_at(value, "session_type") in _NOT_OF_PERSONS
 
@@ -178,8 +178,7 @@ class GooseSession(Session):
         texts = (text_at(block, "text") for block in blocks if block.get("type") == "text")
         calls = [_asked(block) for block in blocks if block.get("type") in _REQUESTS]
         text = "\n\n".join(text for text in texts if text.strip())
-        if text or calls:
-            self.speak(message_id, text, calls)
+        self.speak(message_id, text, calls)
         for block in blocks:
             self._count_unknown(block)
 
@@ -222,17 +221,8 @@ def _result_text(result: Json) -> str:
     content = list_at(value, "content") if is_object(value) else value
     items = content if is_list(content) else [content]
     # One text for the model and one for the screen, often the same.
-    for_model = [item for item in items if "assistant" in (_audience(item) or ["assistant"])]
-    return "\n".join(filter(None, map(_item_text, for_model or items)))
-
-
-def _audience(item: object) -> list[object]:
-    return list_at(mapping_at(item, "annotations"), "audience") if is_object(item) else []
-
-
-def _item_text(item: object) -> str:
-    if not is_object(item):
-        return answer_text(item)
-    if item.get("type") == "image":
-        return "[image]"
-    return text_at(mapping_at(item, "resource") if item.get("type") == "resource" else item, "text")
+    audiences = [list_at(mapping_at(item, "annotations"), "audience") if is_object(item) else [] for item in items]
+    for_model = [
+        item for item, audience in zip(items, audiences, strict=True) if "assistant" in (audience or ["assistant"])
+    ]
+    return answer_text(for_model or items)

@@ -11,7 +11,7 @@ from agent_memory.adapters.agent.child_process import Finished, run_child
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.errors import StoreIo
+from agent_memory.errors import HistoryUnavailable, StoreIo
 
 TIMEOUT_SECONDS = 60.0
 MAX_PRINTED_BYTES = MAX_LINE_BYTES
@@ -43,17 +43,26 @@ class HarnessCommand:
         )
 
 
-def is_absent(error: StoreIo) -> bool:
-    """Whether the command could not be started because it is not installed here."""
-    return error.errno_name in ("ENOENT", "EACCES", "ENOTDIR")
+def printed_by(run: RunsHarness, argv: Sequence[str], cwd: str, session_id: str) -> bytes:
+    """What a command of a harness printed. Raises StoreIo where it is not installed here, HistoryUnavailable where it cannot be
+    started, goes wrong or prints too much."""
+    try:
+        finished = run(argv, cwd)
+    except StoreIo as error:
+        if error.errno_name in ("ENOENT", "EACCES", "ENOTDIR"):
+            raise
+        raise HistoryUnavailable(session_id, f"{argv[0]} could not be started: {error.reason}") from None
+    if finished.stdout_capped:
+        raise HistoryUnavailable(session_id, f"its export is larger than {MAX_PRINTED_BYTES // 2**20} MiB")
+    if finished.timed_out or finished.exit_status != 0:
+        raise HistoryUnavailable(session_id, what_it_said(argv[0], finished))
+    return finished.stdout
 
 
 def what_it_said(program: str, finished: Finished) -> str:
     """How a run of `program` went wrong, redacted, on one line."""
     if finished.timed_out:
         return f"{program} did not answer within {TIMEOUT_SECONDS:g} s"
-    ended = f"{program} ended with status {finished.exit_status}"
-    how = ended if finished.exit_status else f"what {program} printed is not understood"
     words = (finished.stderr_tail or finished.stdout[-_SAID_CHARS * 4 :]).decode("utf-8", "replace")
     said = one_line(redact(words).text, _SAID_CHARS)
-    return how + (f": {said}" if said else "")
+    return f"{program} ended with status {finished.exit_status}" + (f": {said}" if said else "")

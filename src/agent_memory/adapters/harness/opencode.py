@@ -35,13 +35,7 @@ from agent_memory.adapters.harness.databases import (
     one_object,
     text_of,
 )
-from agent_memory.adapters.harness.harness_command import (
-    MAX_PRINTED_BYTES,
-    HarnessCommand,
-    RunsHarness,
-    is_absent,
-    what_it_said,
-)
+from agent_memory.adapters.harness.harness_command import HarnessCommand, RunsHarness, printed_by
 from agent_memory.adapters.harness.transcripts import (
     OpenTranscript,
     Surroundings,
@@ -142,17 +136,11 @@ class OpencodeSessions(SessionDatabases):
     def _exported(self, session_id: str, cwd: str | None, mark: SessionMark | None) -> History:
         directory = cwd if cwd is not None and os.path.isdir(cwd) else "/"
         try:
-            finished = self._run(("opencode", "export", session_id), directory)
-        except StoreIo as error:
+            printed = printed_by(self._run, ("opencode", "export", session_id), directory, session_id)
+        except StoreIo:
             absent = "there is no session of opencode here, and the command opencode cannot be found or run"
-            reason = absent if is_absent(error) else f"opencode could not be started: {error.reason}"
-            raise HistoryUnavailable(session_id, reason) from None
-        if finished.stdout_capped:
-            too_large = f"its export is larger than {MAX_PRINTED_BYTES // 2**20} MiB"
-            raise HistoryUnavailable(session_id, too_large)
-        if finished.timed_out or finished.exit_status != 0:
-            raise HistoryUnavailable(session_id, what_it_said("opencode", finished))
-        history = _history_of_export(finished.stdout, session_id, mark)
+            raise HistoryUnavailable(session_id, absent) from None
+        history = _history_of_export(printed, session_id, mark)
         if history is None:
             raise HistoryUnavailable(session_id, "opencode printed no session for it")
         return history
@@ -179,17 +167,21 @@ def _history_of_export(data: bytes, session_id: str, mark: SessionMark | None) -
     export = next((each for each in objects_in(data).found if isinstance(each.get("messages"), list)), None)
     if export is None or mapping_at(export, "info").get("id", session_id) != session_id:
         return None
-    messages = objects_at(export, "messages")
 
     def fill(session: OpencodeSession) -> None:
-        told = ((mapping_at(each, "info"), objects_at(each, "parts")) for each in messages)
+        told = ((mapping_at(each, "info"), objects_at(each, "parts")) for each in objects_at(export, "messages"))
         session.take_all(mapping_at(export, "info"), told)
 
     return session_after(mark, partial(OpencodeSession, session_id), fill).history()
 
 
 def _fill_from_database(database: Database, session_id: str, session: OpencodeSession) -> None:
-    session.take_all(_session_row(database, session_id), _messages(database, session_id, session))
+    names = ("title", "directory", "parent_id", "time_created", "revert")
+    told = database.texts_of("session", session_id, names)
+    created = told.get("time_created", "")[:20]
+    times = {"created": int(created) if created.isdecimal() else None}
+    further = {"parentID": told.get("parent_id"), "time": times, "revert": object_in(told.get("revert"))}
+    session.take_all({**told, **further}, _messages(database, session_id, session))
 
 
 def _messages(database: Database, session_id: str, session: OpencodeSession) -> Iterator[tuple[Json, Iterator[Json]]]:
@@ -205,18 +197,6 @@ def _messages(database: Database, session_id: str, session: OpencodeSession) -> 
 def _data_of(database: Database, table: str, id: str, session: OpencodeSession) -> Json | None:
     found = one_object(session, database.value(f"SELECT data FROM {table} WHERE id = ?", id))
     return None if found is None else {**found, "id": id}
-
-
-def _session_row(database: Database, session_id: str) -> Json:
-    names = ("title", "directory", "parent_id", "time_created", "revert")
-    told = database.texts_of("session", session_id, names)
-    created = told.get("time_created", "")[:20]
-    return {
-        **told,
-        "parentID": told.get("parent_id"),
-        "time": {"created": int(created) if created.isdecimal() else None},
-        "revert": object_in(told.get("revert")),
-    }
 
 
 # -- the session ------------------------------------------------------------------------------------------------------
@@ -260,72 +240,53 @@ class OpencodeSession(Session):
 
     harness = Harness.OPENCODE
 
-    def __init__(self, session_id: str) -> None:
-        super().__init__(session_id)
-        self._is_over = False
-        """What comes was taken back."""
-
-    @property
-    def done(self) -> bool:
-        """Enough is kept, it is our own call, or what comes was taken back."""
-        return self.full or self._is_over or self.own_call
-
     def take_all(self, info: Json, messages: Iterable[tuple[Json, Iterable[Json]]]) -> None:
         """What is known of the session as a whole, and its messages with their parts."""
         self.known_records += 1
         title, revert = text_at(info, "title"), mapping_at(info, "revert")
-        self.title = title if title and not _OWN_TITLES.match(title) else None
-        self.cwd = text_at(info, "directory") or None
+        self.note(title="" if _OWN_TITLES.match(title) else title, cwd=text_at(info, "directory"))
         self.started_at_ms = number_at(mapping_at(info, "time"), "created")
         # A session with a parent is a sub-agent's: its last words are the answer of a tool in the parent.
         self.automated = bool(text_at(info, "parentID"))
         reverted = (text_at(revert, "messageID"), text_at(revert, "partID"))
-        held: tuple[_Message, Json] | None = None
-        for message, part in self._stream(messages, reverted):
-            if held is not None and not self.done:
-                self._add_part(*held)  # something follows it: it will not go on
-            held = None
-            if self.done:
+        held: list[tuple[_Message, Json]] = []
+        for value, parts in messages:
+            self._go_on_with(held)
+            if reverted[0] and reverted == (text_at(value, "id"), ""):
+                self.skip("reverted")
                 return
-            if message is not None and part is not None:
+            message = self._next_message(value)
+            for part in parts if message is not None else ():
+                if message is None or (reverted[1] and reverted == (message.id, text_at(part, "id"))):
+                    self.skip("reverted")
+                    return
+                self._go_on_with(held)
                 if _is_unfinished(part):
-                    held = (message, part)
-                else:
+                    held.append((message, part))
+                elif not self.done:
                     self._add_part(message, part)
-        if self._is_over:
-            self.skip("reverted")
-        elif held is not None and not self.done:
+                if self.done:
+                    return
+        if held and not self.done:
             self.skip("unfinished-part")
 
-    def _stream(
-        self, messages: Iterable[tuple[Json, Iterable[Json]]], reverted: tuple[str, str]
-    ) -> Iterator[tuple[_Message | None, Json | None]]:
-        """Each part with its message, up to what was taken back; before each message nothing, which ends what was held."""
-        for value, parts in messages:
-            yield None, None
-            message = self._next_message(value, reverted)
-            if self._is_over:
-                return
-            for part in parts if message is not None else ():
-                if reverted[1] and message is not None and reverted == (message.id, text_at(part, "id")):
-                    self._is_over = True
-                    return
-                yield message, part
+    def _go_on_with(self, held: list[tuple[_Message, Json]]) -> None:
+        """Add a part that was held back: something follows it, so that it will not go on."""
+        for message, part in held:
+            if not self.done:
+                self._add_part(message, part)
+        held.clear()
 
-    def _next_message(self, value: Json, reverted: tuple[str, str]) -> _Message | None:
+    def _next_message(self, value: Json) -> _Message | None:
         role, id = value.get("role"), text_at(value, "id")
         if role not in ("user", "assistant"):
             self.skip_unknown(f"role {role}")
-            return None
-        if id and reverted == (id, ""):
-            self._is_over = True
             return None
         self.known_records += 1
         created = number_at(mapping_at(value, "time"), "created")
         is_summary = value.get("summary") is True or value.get("mode") == "compaction"
         self.started_at_ms = created if self.started_at_ms is None else self.started_at_ms
-        self.cwd = self.cwd or text_at(mapping_at(value, "path"), "cwd") or None
-        self.agent = text_at(value, "modelID") or self.agent
+        self.note(cwd=text_at(mapping_at(value, "path"), "cwd"), agent=text_at(value, "modelID"))
         return _Message(id, role == "user", created, _is_copied(id, created), is_summary)
 
     def _add_part(self, message: _Message, part: Json) -> None:
