@@ -125,13 +125,6 @@ def test_where_the_ids_of_headers_and_bubbles_differ_the_times_tell_the_order(tm
     assert told(history_of(talk, tmp_path)) == TOLD
 
 
-def test_the_bubbles_of_old_versions_are_in_the_conversation_itself(tmp_path: Path) -> None:
-    talk = sample_composer()
-    talk.about |= {"conversation": talk.bubbles, "fullConversationHeadersOnly": []}
-    talk.bubbles = []
-    assert told(history_of(talk, tmp_path)) == TOLD
-
-
 @pytest.mark.parametrize("about", [{"isDraft": True}, {"fullConversationHeadersOnly": []}])
 def test_drafts_are_no_conversations(tmp_path: Path, about: dict[str, object]) -> None:
     talk = sample_composer()

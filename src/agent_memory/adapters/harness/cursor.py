@@ -57,7 +57,7 @@ from agent_memory.adapters.harness.transcripts import (
 )
 from agent_memory.adapters.harness.turn_builder import Asked, Session
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark
-from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error
 
@@ -106,27 +106,28 @@ class CursorSession(Session):
         """The next line."""
         self._line_number += 1
         role, content = value.get("role"), mapping_at(value, "message").get("content")
-        if role not in ("user", "assistant"):
-            self._take_sign(value)
-        elif not isinstance(content, str) and not is_list(content):
-            self.skip("bad-record")
-        else:
+        if role in ("user", "assistant") and isinstance(content, str | list):
             blocks: list[object] = [{"type": "text", "text": content}] if isinstance(content, str) else content
             self._take_message(role == "user", [block for block in blocks if is_object(block)])
-
-    def _take_sign(self, value: Json) -> None:
-        if value.get("type") != "turn_ended":
-            self.skip_unknown(value.get("type") or f"role {value.get('role')}")
-            return
-        self.known_records += 1
-        self.enter(self._line_id("turn_ended"), self._clock_ms)
-        self._tell_of_unseen_answers()
-        self._mid_turn = False
+        elif role in ("user", "assistant"):
+            self.skip("bad-record")
+        elif value.get("type") != "turn_ended":
+            self.skip_unknown(value.get("type") or f"role {role}")
+        else:
+            self.known_records += 1
+            self.enter(self._line_id("turn_ended"), self._clock_ms)
+            self._tell_of_unseen_answers()
+            self._mid_turn = False
 
     def _take_message(self, of_user: bool, blocks: list[Json]) -> None:
         results = [block for block in blocks if block.get("type") in _RESULTS]
         self.known_records += 1
-        query = self._query(blocks) if of_user else Query()
+        query = Query()
+        if of_user:
+            texts = [text_at(block, "text") for block in blocks if block.get("type") == "text"]
+            images = sum(block.get("type") == "image" for block in blocks)
+            query = typed_query(*texts, tags_expected=self._tags_expected, images=images)
+            self._tags_expected = self._tags_expected or query.tagged
         self._clock_ms = query.at_ms or self._clock_ms
         self.enter(self._line_id(f"{of_user}{blocks!r}"), self._clock_ms)
         if not results:
@@ -140,13 +141,6 @@ class CursorSession(Session):
         for block in blocks:
             if block.get("type") not in ("text", "image", *_CALLS, *_RESULTS, *_SILENT_BLOCKS):
                 self.skip(f"{UNKNOWN_TYPE}block {block.get('type')}")
-
-    def _query(self, blocks: list[Json]) -> Query:
-        texts = [text_at(block, "text") for block in blocks if block.get("type") == "text"]
-        query = typed_query(*texts, tags_expected=self._tags_expected)
-        self._tags_expected = self._tags_expected or query.tagged
-        images = sum(block.get("type") == "image" for block in blocks) if query.text or not texts else 0
-        return query.with_images(images)
 
     def _take_query(self, query: Query, blocks: list[Json]) -> None:
         if self.begins_with_own_prompt(query.raw):
@@ -178,8 +172,8 @@ class CursorSession(Session):
                 call_id = text_at(block, "id") or f"{self._line_number}.{len(self._pending)}"
                 self._pending.append(call_id)
                 calls.append(cursor_call(call_id, text_at(block, "name"), object_in(block.get("input"))))
+        self.speak(None, text, calls)
         if text or calls:
-            self.speak(None, text, calls)
             self._mid_turn = bool(calls)
         self._answers_due = self._answers_due or bool(calls)
 

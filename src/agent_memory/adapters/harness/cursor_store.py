@@ -2,7 +2,7 @@
 of tools, times, title, branch (Cursor 3.19 and older).
 
 Table `cursorDiskKV(key, value)`; under `composerData:<id>` the conversation, with the order of its bubbles in
-`fullConversationHeadersOnly` (in old ones the bubbles themselves, in `conversation`), under `bubbleId:<id>:<bubble>` each
+`fullConversationHeadersOnly`, under `bubbleId:<id>:<bubble>` each
 bubble: `type` 1 the person's, 2 the agent's; `text`; `toolFormerData{toolCallId, name, params|rawArgs, result, status}`.
 """
 
@@ -14,7 +14,6 @@ from functools import partial
 
 from attrs import frozen
 
-from agent_memory.adapters.disk.lines import objects_in
 from agent_memory.adapters.harness.any_json import (
     Json,
     answer_text,
@@ -33,6 +32,7 @@ from agent_memory.adapters.harness.databases import (
     SessionDatabases,
     TooLarge,
     instant_of,
+    object_of,
     one_object,
     text_of,
 )
@@ -77,13 +77,12 @@ class CursorStore(SessionDatabases):
         """See `SessionDatabases`."""
         database.must_have(_NEEDED, self.harness)
         data = database.value(_VALUE, _COMPOSERS + session_id)
-        if isinstance(data, TooLarge):
-            raise HistoryUnreadable(database.path, f"the record of conversation {session_id} is over 16 MiB")
         if not data:
             return None
-        composer = _whole_object(data)
-        if composer is None:
-            raise HistoryUnreadable(database.path, f"the record of conversation {session_id} is ruined")
+        composer = object_of(data)
+        if isinstance(composer, str):
+            how = "over 16 MiB" if isinstance(data, TooLarge) else "ruined"
+            raise HistoryUnreadable(database.path, f"the record of conversation {session_id} is {how}")
         if not _is_begun(session_id, composer):
             return None
         fill = partial(_fill, database, session_id, composer)
@@ -101,27 +100,18 @@ def _row(database: Database, session_id: str) -> Row | None:
     data = database.value(_VALUE, _COMPOSERS + session_id)
     if not data or session_id == _EMPTY_DRAFT:
         return None
-    composer = _whole_object(data) if isinstance(data, bytes) else None
-    if (composer is not None and not _is_begun(session_id, composer)) or _is_sub_agents(
-        database, session_id, composer or {}
-    ):
+    told = object_of(data)
+    composer: Json = {} if isinstance(told, str) else told
+    if (told is composer and not _is_begun(session_id, composer)) or _is_sub_agents(database, session_id, composer):
         return None
     listed = _in_list(database, "lastUpdatedAt", session_id)
-    told = (
-        instant_of(number_at(composer or {}, "lastUpdatedAt")),
-        instant_of(int(listed) if listed.isdigit() else None),
-    )
-    return Row(session_id, max(filter(None, told), default=None), instant_of(_made_at(composer or {})))
-
-
-def _whole_object(data: bytes) -> Json | None:
-    objects = objects_in(data)
-    return objects.found[0] if len(objects.found) == 1 and not objects.broken else None
+    updated = (number_at(composer, "lastUpdatedAt"), int(listed) if listed.isdigit() else None)
+    return Row(session_id, max(filter(None, map(instant_of, updated)), default=None), instant_of(_made_at(composer)))
 
 
 def _is_begun(session_id: str, composer: Json) -> bool:
     is_draft = composer.get("isDraft") is True or session_id == _EMPTY_DRAFT
-    return not is_draft and any(list_at(composer, key) for key in ("fullConversationHeadersOnly", "conversation"))
+    return not is_draft and bool(list_at(composer, "fullConversationHeadersOnly"))
 
 
 def _is_sub_agents(database: Database, session_id: str, composer: Json) -> bool:
@@ -145,12 +135,14 @@ def _fill(database: Database, session_id: str, composer: Json, session: Composer
     """Give the conversation and its bubbles to the session, one at a time."""
     session.take_composer(composer, is_sub_agent=_is_sub_agents(database, session_id, composer))
     prefix = f"bubbleId:{session_id}:"
-    headers = objects_at(composer, "fullConversationHeadersOnly")
-    for inline in [] if headers else objects_at(composer, "conversation"):
-        session.take(inline)
-    keys = [prefix + text_at(header, "bubbleId") for header in headers]
-    if keys and not any(database.text("SELECT 1 FROM cursorDiskKV WHERE key = ?", key) for key in keys):
-        keys = _keys_by_time(database, prefix) or keys
+    keys = [prefix + text_at(header, "bubbleId") for header in objects_at(composer, "fullConversationHeadersOnly")]
+    if not any(database.text("SELECT 1 FROM cursorDiskKV WHERE key = ?", key) for key in keys):
+        # The headers' ids may be other ones than the rows': then the times in the bubbles tell their order.
+        rows = [text_of(key) for (key,) in database.rows(_KEYS, prefix, _after(prefix))]
+        times = {
+            key: _made_at(told) for key in rows if not isinstance(told := object_of(database.value(_VALUE, key)), str)
+        }
+        keys = sorted(rows, key=lambda key: (times.get(key) or 0, key)) or keys
     for key in keys:
         if session.done:
             return
@@ -159,18 +151,6 @@ def _fill(database: Database, session_id: str, composer: Json, session: Composer
             session.skip(MISSING_BUBBLE)  # updates of Cursor are known to lose some
         elif (bubble := one_object(session, data)) is not None:
             session.take({**bubble, "bubbleId": key.removeprefix(prefix)})
-
-
-def _keys_by_time(database: Database, prefix: str) -> list[str]:
-    """The keys of all bubbles by the times in them: the headers' ids may be other ones than the rows'."""
-    keys = [text_of(key) for (key,) in database.rows(_KEYS, prefix, _after(prefix))]
-
-    def time_of(key: str) -> int:
-        data = database.value(_VALUE, key)
-        bubbles = objects_in(data).found if isinstance(data, bytes) else ()
-        return (_made_at(bubbles[0]) if bubbles else None) or 0
-
-    return sorted(keys, key=lambda key: (time_of(key), key))
 
 
 class ComposerSession(Session):
@@ -188,10 +168,12 @@ class ComposerSession(Session):
         self.known_records += 1
         repositories = objects_at(value, "trackedGitRepos")
         of_workspace = text_at(mapping_at(value, "workspaceIdentifier", "uri"), "fsPath")
-        self.title = text_at(value, "name") or None
-        self.cwd = of_workspace or next((text_at(each, "repoPath") for each in repositories), "") or None
-        self.git_branch = _latest_branch(repositories)
-        self.agent = text_at(mapping_at(value, "modelConfig"), "modelName") or None
+        cwd = of_workspace or next((text_at(each, "repoPath") for each in repositories), "")
+        branches = (branch for each in repositories for branch in objects_at(each, "branches"))
+        named = (branch for branch in branches if text_at(branch, "branchName"))
+        latest: Json = max(named, key=lambda branch: number_at(branch, "lastInteractionAt") or 0, default={})
+        self.note(title=text_at(value, "name"), cwd=cwd, branch=text_at(latest, "branchName"))
+        self.note(agent=text_at(mapping_at(value, "modelConfig"), "modelName"))
         self.automated = is_sub_agent
         self.started_at_ms = _made_at(value)
         self._is_generating = text_at(value, "status") in _UNFINISHED
@@ -221,15 +203,12 @@ class ComposerSession(Session):
         self.known_records += 1
         at_ms = _made_at(bubble)
         self.enter(text_at(bubble, "bubbleId") or f"#{self.position}", at_ms)
-        if kind == _PERSON:
-            self._take_query(bubble)
-        else:
+        if kind == _AGENT:
             self._take_answer(bubble)
-
-    def _take_query(self, bubble: Json) -> None:
-        query = typed_query(text_at(bubble, "text")).with_images(len(list_at(bubble, "images")))
-        otherwise = "injected" if text_at(bubble, "text").strip() else "empty"
-        self.hear(query.raw, query.text, otherwise=otherwise)
+            return
+        raw = text_at(bubble, "text")
+        query = typed_query(raw, images=len(list_at(bubble, "images")))
+        self.hear(query.raw, query.text, otherwise="injected" if raw.strip() else "empty")
 
     def _take_answer(self, bubble: Json) -> None:
         text, tool = text_at(bubble, "text").strip(), mapping_at(bubble, "toolFormerData")
@@ -237,12 +216,14 @@ class ComposerSession(Session):
         calls: list[Asked] = []
         if name := text_at(tool, "name"):
             calls = [cursor_call(call_id, name, object_in(tool.get("rawArgs")) or object_in(tool.get("params")))]
-        if text or calls:
-            self.speak(None, text, calls)
+        self.speak(None, text, calls)
         status = text_at(tool, "status")
         failed = status in _FAILED or text_at(tool, "userDecision") == "rejected"
         if calls and (tool.get("result") is not None or status not in _UNFINISHED):
-            self.answer(call_id, _result_text(tool.get("result") or tool.get("error")), failed=failed)
+            result = tool.get("result") or tool.get("error")
+            # An object or a list may be in the JSON of one.
+            inner = json_in(result) if isinstance(result, str) and result.lstrip()[:1] in ("{", "[", '"') else None
+            self.answer(call_id, answer_text(result if inner is None else inner), failed=failed)
 
 
 def _made_at(value: Json) -> int | None:
@@ -250,19 +231,6 @@ def _made_at(value: Json) -> int | None:
     numbers = (number_at(value, "createdAt"), number_at(mapping_at(value, "timingInfo"), "clientStartTime"))
     at_ms = time_at(value, "createdAt")
     return at_ms if at_ms is not None else next((number for number in numbers if number and number > 0), None)
-
-
-def _latest_branch(repositories: list[Json]) -> str | None:
-    branches = (branch for repository in repositories for branch in objects_at(repository, "branches"))
-    named = (branch for branch in branches if text_at(branch, "branchName"))
-    latest = max(named, key=lambda branch: number_at(branch, "lastInteractionAt") or 0, default=None)
-    return text_at(latest, "branchName") if latest is not None else None
-
-
-def _result_text(value: object) -> str:
-    """The text of a result, which may be in an object or a list, or in the JSON of one."""
-    inner = json_in(value) if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"') else None
-    return answer_text(value if inner is None else inner)
 
 
 _THROUGH = frozenset(("CallMcpTool", "CallDynamicTool", "call_mcp_tool", "mcp"))
@@ -310,24 +278,22 @@ class Query:
     tagged: bool = False
     """It was inside the tags of a query."""
 
-    def with_images(self, count: int) -> Query:
-        """The same with so many images."""
-        text = "\n\n".join(filter(None, [self.text, *["[image]"] * count]))
-        return Query(text, self.raw, self.at_ms, self.tagged)
 
-
-def typed_query(*texts: str, tags_expected: bool = False) -> Query:
-    """The person's words in the texts of one record; none where it is all Cursor's. With `tags_expected` (others of the
-    session had tags) a text without tags is Cursor's."""
+def typed_query(*texts: str, tags_expected: bool = False, images: int = 0) -> Query:
+    """The person's words in the texts of one record, and its images; none where it is all Cursor's. With `tags_expected`
+    (others of the session had tags) a text without tags is Cursor's."""
     text = "\n\n".join(texts)
     stamp = _TIMESTAMP.search(text[:1_000])
     at_ms = _ms_of_clock(stamp[1]) if stamp else None
-    if _CLOSING in text.partition(_OPENING)[2]:
-        inside = _inside(text)
-        return Query(typed_words(inside), inside.strip(), at_ms, tagged=True)
-    bare = (_TIMESTAMP.sub("", each, count=1).strip() for each in texts)
-    rest = "\n\n".join(each for each in bare if each and not _WRAPPED.fullmatch(each))
-    return Query(at_ms=at_ms) if tags_expected else Query(typed_words(rest), rest, at_ms)
+    is_tagged = _CLOSING in text.partition(_OPENING)[2]
+    if is_tagged:
+        raw = _inside(text)
+    else:
+        bare = (_TIMESTAMP.sub("", each, count=1).strip() for each in texts)
+        raw = "" if tags_expected else "\n\n".join(each for each in bare if each and not _WRAPPED.fullmatch(each))
+    words = typed_words(raw)
+    shown = ["[image]"] * images if words or not text.strip() else []
+    return Query("\n\n".join(filter(None, [words, *shown])), raw.strip(), at_ms, is_tagged)
 
 
 def _inside(text: str) -> str:

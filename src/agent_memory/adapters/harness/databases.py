@@ -21,7 +21,7 @@ from urllib.parse import quote
 from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Objects, objects_in
+from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, objects_in
 from agent_memory.adapters.disk.paths import lies_there, look_of, store_io
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import (
@@ -130,18 +130,23 @@ def instant_of(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _MOST_MS else None
 
 
+def object_of(data: bytes | TooLarge | None) -> Json | str:
+    """The one whole object in a value; else the reason under which it is counted."""
+    if isinstance(data, TooLarge):
+        return "line-too-long"
+    objects = objects_in(data or b"")
+    if len(objects.found) == 1 and not objects.broken:
+        return objects.found[0]
+    return "line-too-complex" if objects.too_many_values else "bad-line"
+
+
 def one_object(session: Session, data: bytes | TooLarge | None) -> Json | None:
     """The object in a value; None, and counted, where it is not one whole object."""
-    objects = objects_in(data or b"") if not isinstance(data, TooLarge) else None
-    if objects is not None and len(objects.found) == 1 and not objects.broken:
-        return objects.found[0]
-    session.skip("line-too-long" if objects is None else why_broken(objects))
-    return None
-
-
-def why_broken(objects: Objects) -> str:
-    """The reason under which a value is counted that is not the JSON that it should be."""
-    return "line-too-complex" if objects.too_many_values else "bad-line"
+    found = object_of(data)
+    if isinstance(found, str):
+        session.skip(found)
+        return None
+    return found
 
 
 # -- reading it -------------------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from functools import partial
 
 from attrs import evolve
 
-from agent_memory.adapters.disk.lines import objects_in
 from agent_memory.adapters.harness.any_json import (
     Json,
     answer_text,
@@ -32,8 +31,8 @@ from agent_memory.adapters.harness.databases import (
     SessionDatabases,
     TooLarge,
     history_in_database,
+    one_object,
     text_of,
-    why_broken,
 )
 from agent_memory.adapters.harness.transcripts import Surroundings, session_after
 from agent_memory.adapters.harness.turn_builder import Asked, Session, asked
@@ -109,18 +108,15 @@ def _fill(database: Database, session_id: str, session: GooseSession) -> None:
         f"SELECT id, role, created_timestamp, {id_column} {of_session}", session_id
     ):
         content = database.value("SELECT content_json FROM messages WHERE id = ?", number)
-        metadata: bytes | TooLarge | None = None
+        metadata: bytes | TooLarge | None = b"{}"
         if "metadata_json" in columns:
-            metadata = database.value("SELECT metadata_json FROM messages WHERE id = ?", number)
-        if isinstance(content, TooLarge) or isinstance(metadata, TooLarge):
-            session.skip("line-too-long")
+            metadata = database.value("SELECT metadata_json FROM messages WHERE id = ?", number) or b"{}"
+        blocks = content if isinstance(content, TooLarge) else b'{"content": %s}' % (content or b"[]")
+        message, about = one_object(session, blocks), one_object(session, metadata)
+        if message is None or about is None:
             continue
-        blocks, about = objects_in(b'{"content": %s}' % (content or b"[]")), objects_in(metadata or b"{}")
-        if len(blocks.found) != 1 or blocks.broken or about.broken:
-            session.skip(why_broken(blocks))
-            continue
-        made = {"id": text_of(id), "role": text_of(role), "created": created, "content": blocks.found[0]["content"]}
-        session.take(made | {"metadata": next(iter(about.found), dict[str, object]())})
+        made = {"id": text_of(id), "role": text_of(role), "created": created, "content": message["content"]}
+        session.take(made | {"metadata": about})
         if session.done:
             break
 
