@@ -15,19 +15,8 @@ from urllib.parse import unquote, urlsplit
 from attrs import frozen
 from returns.result import Failure, Success
 
-from agent_memory.adapters.harness.any_json import (
-    Json,
-    answer_text,
-    json_in,
-    list_at,
-    mapping_at,
-    number_at,
-    object_in,
-    objects_at,
-    text_at,
-    texts_in,
-    time_at,
-)
+from agent_memory.adapters.harness import any_json as get
+from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.harness_command import HarnessCommand, RunsHarness, printed_by
 from agent_memory.adapters.harness.transcripts import Findings, Surroundings, session_after
 from agent_memory.adapters.harness.turn_builder import Session, asked_in
@@ -99,8 +88,8 @@ class AmpThreads:
         """The thread. HistoryUnavailable, `is_missing` where there may be one in a while."""
         data = printed_by(self.run, ("amp", "threads", "export", thread_id), _ANYWHERE, thread_id)
         printed = data.decode("utf-8-sig", "replace").strip()
-        thread = object_in(printed)
-        if thread.get("id") in (thread_id, None) and list_at(thread, "messages"):
+        thread = get.parsed_object(printed)
+        if thread.get("id") in (thread_id, None) and get.items(thread, "messages"):
             return thread
         if printed and printed[:1] not in ("{", "["):
             raise HistoryUnavailable(thread_id, "amp printed no JSON for it")
@@ -145,37 +134,37 @@ class AmpSession(Session):
 
     def take_thread(self, thread: Json) -> None:
         """All of an export."""
-        trees = objects_at(mapping_at(thread, "env", "initial"), "trees")
+        trees = get.objects(get.mapping(thread, "env", "initial"), "trees")
         tree: Json = trees[0] if trees else {}
-        branch = text_at(mapping_at(tree, "repository"), "ref").removeprefix("refs/heads/")
-        self.note(title=text_at(thread, "title"), cwd=_path_of(text_at(tree, "uri")), branch=branch)
-        self.started_at_ms = number_at(thread, "created")
-        for index, message in enumerate(list_at(thread, "messages")):
+        branch = get.text(get.mapping(tree, "repository"), "ref").removeprefix("refs/heads/")
+        self.note(title=get.text(thread, "title"), cwd=_path_of(get.text(tree, "uri")), branch=branch)
+        self.started_at_ms = get.number(thread, "created")
+        for index, message in enumerate(get.items(thread, "messages")):
             if not is_object(message):
                 self.skip("bad-record")
             elif message.get("role") not in ("user", "assistant"):
                 self.skip(f"unknown-role:{message.get('role')}")
             elif not isinstance(message.get("content"), str | list):
                 self.skip("bad-record")
-            elif text_at(mapping_at(message, "state"), "type") in _UNFINISHED_STATES:
+            elif get.text(get.mapping(message, "state"), "type") in _UNFINISHED_STATES:
                 self.skip("unfinished-message")
             else:
                 self._take_message(message, index)
             if self.done:
                 break
-        self.agent = self.agent or text_at(thread, "agentMode") or None
+        self.agent = self.agent or get.text(thread, "agentMode") or None
 
     def _take_message(self, message: Json, index: int) -> None:
-        usage, content = mapping_at(message, "usage"), message.get("content")
-        self.note(agent=text_at(usage, "model"))
-        sent_at_ms = number_at(mapping_at(message, "meta"), "sentAt")
-        at_ms = sent_at_ms if sent_at_ms is not None else time_at(usage, "timestamp")
+        usage, content = get.mapping(message, "usage"), message.get("content")
+        self.note(agent=get.text(usage, "model"))
+        sent_at_ms = get.number(get.mapping(message, "meta"), "sentAt")
+        at_ms = sent_at_ms if sent_at_ms is not None else get.time(usage, "timestamp")
         number = message.get("messageId")
         record_id = f"{number}" if isinstance(number, int | str) and number != "" else f"#{index}"
-        blocks = objects_at(message, "content")
+        blocks = get.objects(message, "content")
         if is_list(content):
             content = [each for each in content if not is_object(each) or each.get("type") == "text"]
-        text = texts_in(content)
+        text = get.texts(content)
         self.enter(record_id, at_ms)
         if message.get("role") == "assistant":
             self.speak(None, text.strip(), asked_in(blocks, ("tool_use",)))
@@ -183,11 +172,11 @@ class AmpSession(Session):
             self.hear(text, typed_words(text))
         for block in blocks:
             if block.get("type") == "tool_result":
-                call_id, run = text_at(block, "toolUseID", "tool_use_id"), mapping_at(block, "run")
-                failed = text_at(run, "status") in _FAILED_RUNS or block.get("is_error") is True
-                told = answer_text(run.get("result") if run else block.get("content"))
+                call_id, run = get.text(block, "toolUseID", "tool_use_id"), get.mapping(block, "run")
+                failed = get.text(run, "status") in _FAILED_RUNS or block.get("is_error") is True
+                told = get.answer(run.get("result") if run else block.get("content"))
                 self.enter(f"{record_id}/{call_id}", at_ms)
-                self.answer(call_id, told or answer_text(run.get("error")), failed=failed)
+                self.answer(call_id, told or get.answer(run.get("error")), failed=failed)
 
 
 def _path_of(uri: str) -> str:
@@ -202,14 +191,14 @@ def _path_of(uri: str) -> str:
 
 def _threads_in(printed: bytes) -> list[FoundSession]:
     """The threads in a list, however it is wrapped. HistoryUnavailable for what is no list of them."""
-    value = json_in(printed.decode("utf-8-sig", "replace") or "[]")
+    value = get.parsed(printed.decode("utf-8-sig", "replace") or "[]")
     if is_object(value):
         value = next((value[key] for key in _LIST_KEYS if is_list(value.get(key))), None)
     if not is_list(value):
         raise HistoryUnavailable("of Amp", f"{' '.join(LIST_COMMAND)}: what amp printed is not understood")
     threads: list[FoundSession] = []
     for each in filter(is_object, value):
-        thread_id = text_at(each, "id", "threadId", "threadID")
+        thread_id = get.text(each, "id", "threadId", "threadID")
         started, changed = _instant(each, _CREATED_KEYS), _instant(each, _CHANGED_KEYS)
         if is_thread_id(thread_id):
             at_ms, retrieval = changed or started or 0, AmpThread(thread_id)
@@ -219,7 +208,7 @@ def _threads_in(printed: bytes) -> list[FoundSession]:
 
 def _instant(value: Json, keys: tuple[str, ...]) -> int | None:
     for key in keys:
-        if (at_ms := time_at(value, key)) is not None:
+        if (at_ms := get.time(value, key)) is not None:
             return at_ms
         number = value.get(key)
         if isinstance(number, int | float) and not isinstance(number, bool) and 0 < number < _MOST_MS:

@@ -18,16 +18,16 @@ _ANSWER_KEYS = (
 )
 
 
-def text_at(value: Json, *keys: str) -> str:
+def text(value: Json, *keys: str) -> str:
     """The first of these members that is a text, empty texts passed over; empty where none is."""
     for key in keys:
-        text = value.get(key)
-        if isinstance(text, str) and text:
-            return text
+        member = value.get(key)
+        if isinstance(member, str) and member:
+            return member
     return ""
 
 
-def mapping_at(value: Json, *keys: str) -> Json:
+def mapping(value: Json, *keys: str) -> Json:
     """The member if it is an object, else an empty one; of several keys each leads one level deeper."""
     for key in keys:
         inner = value.get(key)
@@ -37,84 +37,82 @@ def mapping_at(value: Json, *keys: str) -> Json:
     return value
 
 
-def list_at(value: Json, key: str) -> list[object]:
+def items(value: Json, key: str) -> list[object]:
     """The member if it is a list, else an empty one."""
     inner = value.get(key)
     return inner if is_list(inner) else []
 
 
-def objects_at(value: Json, key: str) -> list[Json]:
+def objects(value: Json, key: str) -> list[Json]:
     """The objects in a member that is a list."""
-    return [each for each in list_at(value, key) if is_object(each)]
+    return [each for each in items(value, key) if is_object(each)]
 
 
-def number_at(value: Json, key: str) -> int | None:
+def number(value: Json, key: str) -> int | None:
     """The member if it is a whole number, or one with a fraction, which is cut off."""
-    number = value.get(key)
-    if isinstance(number, float) and abs(number) < 1e18:
-        number = int(number)
-    return number if isinstance(number, int) and not isinstance(number, bool) else None
+    member = value.get(key)
+    if isinstance(member, float) and abs(member) < 1e18:
+        member = int(member)
+    return member if isinstance(member, int) and not isinstance(member, bool) else None
 
 
-def time_at(value: Json, key: str) -> int | None:
+def time(value: Json, key: str) -> int | None:
     """The epoch ms of a member that is an ISO time; None for any other."""
-    return ms_of(text_at(value, key)[:_TIME_CHARS])
+    return ms_of(text(value, key)[:_TIME_CHARS])
 
 
-def json_in(text: str) -> object:
+def parsed(source: str) -> object:
     """The value that a text is the JSON of; None for another text."""
     try:
-        return json.loads(text)
+        return json.loads(source)
     except (ValueError, RecursionError):
         return None
 
 
-def object_in(value: object) -> Json:
+def parsed_object(value: object) -> Json:
     """An object, or the one that a text is the JSON of, as arguments of tools are kept; else an empty one."""
-    inner = json_in(value) if isinstance(value, str) else value
+    inner = parsed(value) if isinstance(value, str) else value
     return inner if is_object(inner) else {}
 
 
-def texts_in(content: object, separator: str = "\n\n", *, image: str = "") -> str:
+def texts(content: object, separator: str = "\n\n", *, image: str = "") -> str:
     """The text of a message: a text, or the texts of its blocks; `image` stands for each image."""
     if isinstance(content, str):
         return content
-    texts: list[str] = []
+    found: list[str] = []
     for block in content if is_list(content) else [content]:
         if is_object(block):
             is_image = bool(image) and block.get("type") in ("image", "document")
-            texts.append(image if is_image else text_at(block, "text"))
+            found.append(image if is_image else text(block, "text"))
         elif isinstance(block, str):
-            texts.append(block)
-    return separator.join(filter(None, texts))
+            found.append(block)
+    return separator.join(filter(None, found))
 
 
-def answer_text(answer: object, max_depth: int = 20) -> str:
+def answer(value: object, max_depth: int = 20) -> str:
     """The text of a tool's answer: a string, a list of blocks, or an object that holds it under one of several names.
     Never raises; what is nested deeper is left out."""
-    if isinstance(answer, str):
-        return answer
-    if answer is None or max_depth == 0:
+    if isinstance(value, str):
+        return value
+    if value is None or max_depth == 0:
         return ""
-    if is_list(answer):
-        return "\n".join(text for part in answer if (text := answer_text(part, max_depth - 1)))
-    if is_object(answer):
-        if any(kind in text_at(answer, "type") for kind in ("image", "document")) or "inlineData" in answer:
-            return "[image]"
-        texts = [answer_text(answer[key], max_depth - 1) for key in _ANSWER_KEYS if key in answer]
-        if not texts and text_at(answer, "url"):  # of a page that was found
-            return " ".join(filter(None, (text_at(answer, "title"), text_at(answer, "url"))))
-        return "\n".join(filter(None, texts)) if texts or not answer else _as_json(answer)
-    return str(answer)
-
-
-def digest_of(*texts: str) -> str:
-    """An id made from what a record says."""
-    return blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
-
-
-def _as_json(value: Json) -> str:
+    if is_list(value):
+        return "\n".join(filter(None, (answer(part, max_depth - 1) for part in value)))
+    if not is_object(value):
+        return str(value)
+    if any(kind in text(value, "type") for kind in ("image", "document")) or "inlineData" in value:
+        return "[image]"
+    found = [answer(value[key], max_depth - 1) for key in _ANSWER_KEYS if key in value]
+    if not found and text(value, "url"):  # of a page that was found
+        found = [" ".join(filter(None, (text(value, "title"), text(value, "url"))))]
+    if found or not value:
+        return "\n".join(filter(None, found))
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
     except RecursionError:
         return ""
+
+
+def digest(*parts: str) -> str:
+    """An id made from what a record says."""
+    return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()

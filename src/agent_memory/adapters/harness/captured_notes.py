@@ -10,7 +10,7 @@ from attrs import frozen
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
 from agent_memory.adapters.disk.paths import path_in, read_image, real_root
-from agent_memory.adapters.harness.any_json import digest_of
+from agent_memory.adapters.harness import any_json as get
 from agent_memory.domain.history import History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot, InboxEntry, InlineNote
 from agent_memory.domain.transcripts.own_marks import is_own_prompt
@@ -49,7 +49,7 @@ def note_history(entry: InboxEntry, note: InlineNote) -> History:
     The session id is made from the note, since the thread that the note may name has turns and a mark of its own.
     """
     text = excerpt(f"{note.title}\n\n{note.body}", USER_TEXT_CHARS)
-    note_id = f"note-{digest_of(str(entry.at_ms), note.title, note.body)}"
+    note_id = f"note-{get.digest(str(entry.at_ms), note.title, note.body)}"
     role = Role.USER if entry.harness is Harness.MANUAL else Role.AGENT
     turn = Turn(1, role, readable(text.text), note_id, entry.at_ms, clipped_chars=text.clipped_chars)
     return History(

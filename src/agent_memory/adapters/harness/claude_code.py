@@ -18,16 +18,8 @@ from typing import ClassVar
 
 from attrs import frozen
 
-from agent_memory.adapters.harness.any_json import (
-    Json,
-    answer_text,
-    digest_of,
-    list_at,
-    mapping_at,
-    objects_at,
-    text_at,
-    time_at,
-)
+from agent_memory.adapters.harness import any_json as get
+from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import (
     OpenTranscript,
     SessionFiles,
@@ -174,7 +166,7 @@ class ClaudeSession(Session):
 
     def take(self, value: Json) -> None:
         """The next object of the file."""
-        kind, session_id = text_at(value, "type"), text_at(value, "sessionId")
+        kind, session_id = get.text(value, "type"), get.text(value, "sessionId")
         if not kind:
             self.skip("bad-record")
             return
@@ -199,16 +191,16 @@ class ClaudeSession(Session):
             self._before = None
             self.skip("other-session", -len(before))
             for each in before:
-                self._take_own(text_at(each, "type"), each)
+                self._take_own(get.text(each, "type"), each)
         elif kind in ("user", "assistant", "queue-operation"):
             self._before = None
 
     def _take_own(self, kind: str, value: Json) -> None:
-        record_id, at_ms = _id_of(value), time_at(value, "timestamp")
+        record_id, at_ms = _id_of(value), get.time(value, "timestamp")
         if value.get("isSidechain") is True:
             self.skip("sidechain")
             return
-        is_told = bool(text_at(value, "uuid")) or at_ms is not None
+        is_told = bool(get.text(value, "uuid")) or at_ms is not None
         if is_told and not self.seen_ids.add(record_id):
             self.skip("repeated-record")
             return
@@ -228,20 +220,20 @@ class ClaudeSession(Session):
     def _note(self, kind: str, value: Json) -> None:
         """What the record says about the session as a whole."""
         if kind == "relocated":
-            self._relocated_cwd = text_at(value, "relocatedCwd") or self._relocated_cwd
-        branch, model = text_at(value, "gitBranch"), text_at(mapping_at(value, "message"), "model")
+            self._relocated_cwd = get.text(value, "relocatedCwd") or self._relocated_cwd
+        branch, model = get.text(value, "gitBranch"), get.text(get.mapping(value, "message"), "model")
         is_models = kind == "assistant" and model != _SYNTHETIC_MODEL
         self.note(
-            cwd=text_at(value, "cwd"), branch="" if branch == "HEAD" else branch, agent=model if is_models else ""
+            cwd=get.text(value, "cwd"), branch="" if branch == "HEAD" else branch, agent=model if is_models else ""
         )
-        self._scheduled = self._scheduled or text_at(value, "subtype") == "scheduled_task_fire"
+        self._scheduled = self._scheduled or get.text(value, "subtype") == "scheduled_task_fire"
         rank, key = _TITLES.get(kind, (0, ""))
-        title, leaf_id = text_at(value, key), text_at(value, "leafUuid")
+        title, leaf_id = get.text(value, key), get.text(value, "leafUuid")
         # Files begin with summaries of other sessions: one belongs to the session that holds its record.
         is_ours = rank != 1 or not leaf_id or leaf_id in self.seen_ids
         if title.strip() and is_ours and rank >= self._title_rank:
             self.title, self._title_rank = title, rank
-        retracted = (each for each in list_at(value, "retractedMessageUuids") if isinstance(each, str))
+        retracted = (each for each in get.items(value, "retractedMessageUuids") if isinstance(each, str))
         self._retracted.update(islice(retracted, _MOST_REMEMBERED))
 
     # -- what they say ------------------------------------------------------------------------------------------------
@@ -261,9 +253,9 @@ class ClaudeSession(Session):
 
     def _take_result(self, block: Json, value: Json) -> None:
         """A tool's answer, and what the person said through the tool: in answer to a question, or refusing the call."""
-        text, failed = answer_text(block.get("content")), block.get("is_error") is True
+        text, failed = get.answer(block.get("content")), block.get("is_error") is True
         name = self._answer(block, text, failed=failed)
-        answers = mapping_at(value, "toolUseResult", "answers").values()
+        answers = get.mapping(value, "toolUseResult", "answers").values()
         chosen = "\n".join(answer for answer in answers if isinstance(answer, str) and answer.strip())
         # The harness itself says that the person refused; else the tool could have printed those words.
         by_person = (
@@ -277,29 +269,29 @@ class ClaudeSession(Session):
                 self.say(Role.USER, because)
 
     def _answer(self, block: Json, text: str, *, failed: bool = False) -> str | None:
-        call_id = text_at(block, "tool_use_id") or None
+        call_id = get.text(block, "tool_use_id") or None
         # Without the reminders that the harness added to it for the agent.
         bare = _REMINDER.sub("\n", text).strip("\n") if "<system-reminder>" in text else text
         return self.answer(call_id, bare, failed=failed)
 
     def _take_assistant(self, value: Json) -> None:
-        message, blocks = mapping_at(value, "message"), _blocks_of(value)
+        message, blocks = get.mapping(value, "message"), _blocks_of(value)
         if blocks is None or not _is_of_model(value):
             self.skip("bad-record" if blocks is None else "api-error")
             return
         texts = [text for text in _texts_of(blocks) if text.strip()]
         objects = [block for block in blocks if is_object(block)]
-        self.speak(text_at(message, "id") or None, "\n\n".join(texts), asked_in(objects, _CALL_BLOCKS))
+        self.speak(get.text(message, "id") or None, "\n\n".join(texts), asked_in(objects, _CALL_BLOCKS))
         for block in objects:
             if str(block.get("type")).endswith("_tool_result"):
-                self._answer(block, answer_text(block.get("content")))
+                self._answer(block, get.answer(block.get("content")))
 
     def _take_attachment(self, value: Json) -> None:
-        attachment = mapping_at(value, "attachment")
+        attachment = get.mapping(value, "attachment")
         if attachment.get("type") != "queued_command":
             self.skip("attachment")
             return
-        raw = answer_text(attachment.get("prompt"))
+        raw = get.answer(attachment.get("prompt"))
         kind = _origin(attachment) or _origin(value)
         if notice_in(raw) == _NOTIFICATION:
             self._hear(_notified(raw), value)
@@ -310,11 +302,11 @@ class ClaudeSession(Session):
             self._hear(Said(text, raw, reason=reason, is_queued=True), value)
 
     def _take_pull_request(self, value: Json) -> None:
-        url = text_at(value, "prUrl")
+        url = get.text(value, "prUrl")
         if not url:
             self.skip("bad-record")
             return
-        text = f"Pull request {value.get('prNumber')} of {text_at(value, 'prRepository')}: {url}"
+        text = f"Pull request {value.get('prNumber')} of {get.text(value, 'prRepository')}: {url}"
         if text not in self._pull_requests:
             if len(self._pull_requests) < _MOST_REMEMBERED:
                 self._pull_requests.add(text)
@@ -322,7 +314,7 @@ class ClaudeSession(Session):
 
     def _step_queue(self, value: Json) -> None:
         """A change to the prompts waiting while the agent works."""
-        operation, text, reason = (text_at(value, key) for key in ("operation", "content", "reason"))
+        operation, text, reason = (get.text(value, key) for key in ("operation", "content", "reason"))
         if operation == "enqueue":
             self._queued.enqueue(text)
         elif operation == "dequeue":
@@ -348,10 +340,10 @@ class ClaudeSession(Session):
 
     def _note_prompt(self, value: Json) -> None:
         self._human = self._human or _origin(value) == "human"
-        cwd = text_at(value, "cwd")
+        cwd = get.text(value, "cwd")
         if cwd and len(self._spoken_in) < _MOST_PLACES:
             self._spoken_in.add(cwd)
-        self._prompted.add(text_at(value, "entrypoint").startswith("sdk-"))
+        self._prompted.add(get.text(value, "entrypoint").startswith("sdk-"))
 
     _TAKES: ClassVar = {
         "user": _take_user,
@@ -406,35 +398,35 @@ def _notified(raw: str) -> Said:
 
 def _id_of(value: Json) -> str:
     told = value.get("message") or value.get("attachment") or value
-    return text_at(value, "uuid") or digest_of(text_at(value, "type"), text_at(value, "timestamp"), repr(told))
+    return get.text(value, "uuid") or get.digest(get.text(value, "type"), get.text(value, "timestamp"), repr(told))
 
 
 def _parent_of(kind: str, value: Json) -> str:
-    return text_at(value, *(("parentUuid",) if kind in _SILENT_TYPES else ("parentUuid", "logicalParentUuid")))
+    return get.text(value, *(("parentUuid",) if kind in _SILENT_TYPES else ("parentUuid", "logicalParentUuid")))
 
 
 def _origin(value: Json) -> str:
-    return text_at(mapping_at(value, "origin"), "kind")
+    return get.text(get.mapping(value, "origin"), "kind")
 
 
 def _is_of_model(value: Json) -> bool:
-    return value.get("isApiErrorMessage") is not True and mapping_at(value, "message").get("model") != _SYNTHETIC_MODEL
+    return value.get("isApiErrorMessage") is not True and get.mapping(value, "message").get("model") != _SYNTHETIC_MODEL
 
 
 def _blocks_of(value: Json) -> list[object] | None:
-    content = mapping_at(value, "message").get("content")
+    content = get.mapping(value, "message").get("content")
     return [content] if isinstance(content, str) else content if is_list(content) else None
 
 
 def _results_in(value: Json) -> list[Json]:
     return [
-        block for block in objects_at(mapping_at(value, "message"), "content") if block.get("type") == "tool_result"
+        block for block in get.objects(get.mapping(value, "message"), "content") if block.get("type") == "tool_result"
     ]
 
 
 def _texts_of(blocks: list[object]) -> list[str]:
     return [
-        text_at(block, "text") if is_object(block) else str(block)
+        get.text(block, "text") if is_object(block) else str(block)
         for block in blocks
         if isinstance(block, str) or (is_object(block) and block.get("type") == "text")
     ]

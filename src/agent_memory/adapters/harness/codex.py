@@ -15,18 +15,8 @@ from typing import ClassVar
 
 from attrs import evolve, frozen
 
-from agent_memory.adapters.harness.any_json import (
-    Json,
-    answer_text,
-    digest_of,
-    json_in,
-    list_at,
-    mapping_at,
-    object_in,
-    objects_at,
-    text_at,
-    time_at,
-)
+from agent_memory.adapters.harness import any_json as get
+from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import (
     OpenTranscript,
     SessionFiles,
@@ -88,7 +78,7 @@ def typed_text(blocks: Sequence[str], *, as_event: bool) -> str:
 def _report(text: str) -> str:
     """What a sub-agent answered to its parent, recorded as if the person had said it."""
     body = text.removeprefix(_NOTIFICATION).removesuffix(_NOTIFICATION_END).strip()
-    status = object_in(body).get("status")
+    status = get.parsed_object(body).get("status")
     if is_object(status):
         return "\n".join(text for text in status.values() if isinstance(text, str))
     return status if isinstance(status, str) else body
@@ -98,18 +88,18 @@ def printed(output: object) -> tuple[str, bool]:
     """The text of a tool's output, without the head that Codex puts before it, and whether the tool failed. The output is a
     text, with or without a head or in JSON, an object or a list of blocks."""
     if isinstance(output, str):
-        inner = object_in(output) if output.startswith("{") else {}
+        inner = get.parsed_object(output) if output.startswith("{") else {}
         if isinstance(inner.get("output"), str):
             return printed(inner)
         head = _OUTPUT_HEAD.match(output)
         code = _EXIT_CODE.search(head[0]) if head else None
         return output[head.end() :] if head else output, code is not None and code[1] != "0"
     if not is_object(output):
-        return answer_text(output), False
-    codes = (mapping_at(output, "metadata").get("exit_code"), output.get("exitCode"))
+        return get.answer(output), False
+    codes = (get.mapping(output, "metadata").get("exit_code"), output.get("exitCode"))
     failed = output.get("success") is False or any(isinstance(code, int) and code != 0 for code in codes)
     if "content" not in output and "output" not in output:
-        return answer_text(output), failed
+        return get.answer(output), failed
     text, inner_failed = printed(output.get("content") or output.get("output"))
     return text, failed or inner_failed
 
@@ -161,10 +151,10 @@ class Line:
 
 def line_of(value: Json) -> Line:
     """The line in an object. Pure; never raises."""
-    kind, payload = text_at(value, "type"), mapping_at(value, "payload")
+    kind, payload = get.text(value, "type"), get.mapping(value, "payload")
     if kind in ("event_msg", "response_item"):
-        kind += "/" + (text_at(payload, "type") or ("message" if text_at(payload, "role") else ""))
-    return Line(kind, payload, text_at(value, "timestamp"), time_at(value, "timestamp"))
+        kind += "/" + (get.text(payload, "type") or ("message" if get.text(payload, "role") else ""))
+    return Line(kind, payload, get.text(value, "timestamp"), get.time(value, "timestamp"))
 
 
 class CodexSession(Session):
@@ -220,39 +210,42 @@ class CodexSession(Session):
     def _note_origin(self, line: Line) -> None:
         """What a `session_meta` says of this thread; a fork has its parent's as well."""
         payload = line.payload
-        thread_id, origin = text_at(payload, "id", "session_id"), payload.get("source")
+        thread_id, origin = get.text(payload, "id", "session_id"), payload.get("source")
         if self._thread_id not in (None, thread_id):
             return
-        of_sub_agent = (is_object(origin) and "subagent" in origin) or text_at(payload, "thread_source") == "subagent"
-        told_ms = time_at(payload, "timestamp")
+        of_sub_agent = (is_object(origin) and "subagent" in origin) or get.text(payload, "thread_source") == "subagent"
+        told_ms = get.time(payload, "timestamp")
         started_at_ms = line.at_ms if told_ms is None else told_ms
         if self._thread_id is None:
             self._thread_id = thread_id
-            self._fork = ForkedLines(thread_id, text_at(payload, "forked_from_id"), started_at_ms)
-            self.note(branch=text_at(mapping_at(payload, "git"), "branch"))
-            spawned = mapping_at(payload, "source", "subagent", "thread_spawn")
-            told = (text_at(payload, "session_id"), *(text_at(each, "parent_thread_id") for each in (payload, spawned)))
+            self._fork = ForkedLines(thread_id, get.text(payload, "forked_from_id"), started_at_ms)
+            self.note(branch=get.text(get.mapping(payload, "git"), "branch"))
+            spawned = get.mapping(payload, "source", "subagent", "thread_spawn")
+            told = (
+                get.text(payload, "session_id"),
+                *(get.text(each, "parent_thread_id") for each in (payload, spawned)),
+            )
             root_id = next((each for each in told if each not in ("", thread_id)), "")
             self.root_id = root_id if of_sub_agent else None
-        self._scripted = of_sub_agent or origin in ("exec", "mcp") or text_at(payload, "originator") == "codex_exec"
-        self.note(cwd=text_at(payload, "cwd"))
+        self._scripted = of_sub_agent or origin in ("exec", "mcp") or get.text(payload, "originator") == "codex_exec"
+        self.note(cwd=get.text(payload, "cwd"))
         self.started_at_ms = self.started_at_ms or started_at_ms
 
     def _take(self, line: Line) -> None:
         payload = line.payload
         if line.kind == "turn_context":
-            self.note(cwd=text_at(payload, "cwd"), agent=text_at(payload, "model"))
+            self.note(cwd=get.text(payload, "cwd"), agent=get.text(payload, "model"))
         elif line.kind == "event_msg/thread_name_updated":
-            self.note(title=text_at(payload, "thread_name"))
+            self.note(title=get.text(payload, "thread_name"))
         elif line.kind == "event_msg/thread_rolled_back":
             back = payload.get("num_turns")
             if isinstance(back, int) and back > 0:
                 self._rolled_back.update(range(max(1, self._prompts - back + 1), self._prompts + 1))
         self.known_records += 1
         read = self.READERS.get(line.kind)
-        if line.kind in _TASK_ENDS and not text_at(payload, "last_agent_message"):
+        if line.kind in _TASK_ENDS and not get.text(payload, "last_agent_message"):
             read = None
-        if text_at(mapping_at(payload, "item"), "type") in _SILENT_ITEMS:
+        if get.text(get.mapping(payload, "item"), "type") in _SILENT_ITEMS:
             read = None
         self.enter(self.own_id(_id_of(line)) if read else "", line.at_ms)
         if read:
@@ -261,22 +254,22 @@ class CodexSession(Session):
     # -- words --------------------------------------------------------------------------------------------------------
 
     def _user_event(self, payload: Json) -> None:
-        if text_at(payload, "kind") in ("", "plain"):
-            self._hear([text_at(payload, "message")], "event")
+        if get.text(payload, "kind") in ("", "plain"):
+            self._hear([get.text(payload, "message")], "event")
         else:
             self.skip("harness-text")
 
     def _agent_event(self, payload: Json) -> None:
-        text = text_at(payload, "last_agent_message")
-        self._tell([text or text_at(payload, "message")], "task" if text else "event")
+        text = get.text(payload, "last_agent_message")
+        self._tell([text or get.text(payload, "message")], "task" if text else "event")
 
     def _item(self, payload: Json) -> None:
-        item = mapping_at(payload, "item")
-        kind, texts = text_at(item, "type"), [text_at(block, "text") for block in objects_at(item, "content")]
+        item = get.mapping(payload, "item")
+        kind, texts = get.text(item, "type"), [get.text(block, "text") for block in get.objects(item, "content")]
         if kind == "UserMessage":
             self._hear(texts, "item")
         elif kind in ("AgentMessage", "Plan"):
-            self._tell(texts or [text_at(item, "text")], "item")
+            self._tell(texts or [get.text(item, "text")], "item")
         elif kind in self._ITEMS:
             self._ITEMS[kind](self, item)
         else:
@@ -284,8 +277,8 @@ class CodexSession(Session):
             self.skip_unknown(f"item_completed/{kind}")
 
     def _take_message(self, payload: Json) -> None:
-        content, role = payload.get("content"), text_at(payload, "role")
-        texts = [text_at(block, "text") for block in objects_at(payload, "content")]
+        content, role = payload.get("content"), get.text(payload, "role")
+        texts = [get.text(block, "text") for block in get.objects(payload, "content")]
         blocks = [content] if isinstance(content, str) else texts
         if role == "user":
             self._hear(blocks, "record")
@@ -323,15 +316,15 @@ class CodexSession(Session):
     # -- tools --------------------------------------------------------------------------------------------------------
 
     def _call(self, payload: Json) -> None:
-        named = text_at(payload, "name") or text_at(mapping_at(payload, "function"), "name")
-        name = named or text_at(payload, "type").removesuffix("_call").removeprefix("local_")
-        namespace = text_at(payload, "namespace").rstrip("_")
+        named = get.text(payload, "name") or get.text(get.mapping(payload, "function"), "name")
+        name = named or get.text(payload, "type").removesuffix("_call").removeprefix("local_")
+        namespace = get.text(payload, "namespace").rstrip("_")
         # A JSON text, an object, or (of a custom tool) any text, which is called `command` then.
         given = payload.get("arguments", payload.get("input", payload.get("action")))
-        parsed = json_in(given) if isinstance(given, str) else given
+        parsed = get.parsed(given) if isinstance(given, str) else given
         arguments: Json = parsed if is_object(parsed) else {"command": given} if isinstance(given, str) else {}
-        if plan := objects_at(arguments, "plan"):
-            steps = [{"content": text_at(step, "step"), "status": text_at(step, "status")} for step in plan]
+        if plan := get.objects(arguments, "plan"):
+            steps = [{"content": get.text(step, "step"), "status": get.text(step, "status")} for step in plan]
             arguments = {"todos": steps}
         elif command := command_of(arguments):
             arguments = {**arguments, "command": command}
@@ -344,7 +337,7 @@ class CodexSession(Session):
 
     def _output(self, payload: Json) -> None:
         text, failed = printed(payload.get("output", payload.get("result")))
-        names = (text_at(each, "name") for each in objects_at(payload, "tools"))
+        names = (get.text(each, "name") for each in get.objects(payload, "tools"))
         self._answer(_call_id(payload), text or ", ".join(filter(None, names)), failed=failed)
 
     def _answer(self, call_id: str, text: str, *, tool_name: str | None = None, failed: bool = False) -> None:
@@ -352,21 +345,21 @@ class CodexSession(Session):
         self.end_message()
 
     def _exec_end(self, payload: Json) -> None:
-        streams = filter(None, (text_at(payload, "stdout"), text_at(payload, "stderr")))
-        text = text_at(payload, "aggregated_output") or "\n".join(streams)
+        streams = filter(None, (get.text(payload, "stdout"), get.text(payload, "stderr")))
+        text = get.text(payload, "aggregated_output") or "\n".join(streams)
         call = asked(_call_id(payload), "shell", {"command": command_of(payload)})
-        if not text_at(payload, "source").startswith("user"):
+        if not get.text(payload, "source").startswith("user"):
             self._finish(call, text, failed=payload.get("exit_code") not in (0, None))
         elif not call.call_id or self._called.add(call.call_id):
             self._answer("", f"$ {call.calls[0].brief}\n{text}", tool_name="shell")
 
     def _mcp_end(self, payload: Json) -> None:
-        invocation = mapping_at(payload, "invocation") or payload
-        name = f"mcp__{text_at(invocation, 'server')}__{text_at(invocation, 'tool')}"
-        result = mapping_at(payload, "result")
-        succeeded = mapping_at(result, "Ok") or result
+        invocation = get.mapping(payload, "invocation") or payload
+        name = f"mcp__{get.text(invocation, 'server')}__{get.text(invocation, 'tool')}"
+        result = get.mapping(payload, "result")
+        succeeded = get.mapping(result, "Ok") or result
         text, failed = printed(succeeded.get("content", result.get("Err", [])))
-        call = asked(_call_id(payload), name, mapping_at(invocation, "arguments"))
+        call = asked(_call_id(payload), name, get.mapping(invocation, "arguments"))
         self._finish(call, text, failed=failed or succeeded.get("isError") is True or "Err" in result)
 
     def _finish(self, call: Asked, text: str, *, failed: bool) -> None:
@@ -391,23 +384,23 @@ class CodexSession(Session):
         if call_id and not self._patched.add(call_id):
             return
         calls: list[Asked] = []
-        for path, change in mapping_at(payload, "changes").items():
+        for path, change in get.mapping(payload, "changes").items():
             told = change if is_object(change) else {}
-            lines = text_at(told, "unified_diff").splitlines()
-            new = changed_lines(lines) if lines else {"new_str": text_at(told, "content")}
-            calls.append(asked("", "apply_patch", {"path": text_at(told, "move_path") or path, **new}))
+            lines = get.text(told, "unified_diff").splitlines()
+            new = changed_lines(lines) if lines else {"new_str": get.text(told, "content")}
+            calls.append(asked("", "apply_patch", {"path": get.text(told, "move_path") or path, **new}))
         self._speak("", *calls)
 
     def _search_end(self, payload: Json) -> None:
-        keys, found = ("title", "url", "snippet"), objects_at(payload, "results")
-        results = (" ".join(filter(None, (text_at(each, key) for key in keys))) for each in found)
+        keys, found = ("title", "url", "snippet"), get.objects(payload, "results")
+        results = (" ".join(filter(None, (get.text(each, key) for key in keys))) for each in found)
         self._search(payload, "\n".join(filter(None, results)), "event")
 
     def _search(self, payload: Json, results: str = "", carrier: str = "record") -> None:
         """A search of the web, which is recorded as a `record` and as an `event`."""
-        action = mapping_at(payload, "action")
-        queries = "; ".join(query for query in list_at(action, "queries") if isinstance(query, str))
-        told = text_at(payload, "query") or text_at(action, "query") or queries or text_at(action, "url", "pattern")
+        action = get.mapping(payload, "action")
+        queries = "; ".join(query for query in get.items(action, "queries") if isinstance(query, str))
+        told = get.text(payload, "query") or get.text(action, "query") or queries or get.text(action, "url", "pattern")
         is_new = self._said["search"].is_new(told, carrier)
         if is_new:
             self._speak("", asked("", "web_search", {"query": told}))
@@ -415,9 +408,9 @@ class CodexSession(Session):
             self._answer("", results or "[what was found is not recorded]", tool_name="web_search")
 
     def _review_end(self, payload: Json) -> None:
-        review = mapping_at(payload, "review_output")
-        findings = [f"{text_at(each, 'title')}\n{text_at(each, 'body')}" for each in objects_at(review, "findings")]
-        text = "\n\n".join(filter(None, map(str.strip, [text_at(review, "overall_explanation"), *findings])))
+        review = get.mapping(payload, "review_output")
+        findings = [f"{get.text(each, 'title')}\n{get.text(each, 'body')}" for each in get.objects(review, "findings")]
+        text = "\n\n".join(filter(None, map(str.strip, [get.text(review, "overall_explanation"), *findings])))
         if text:
             self._answer("", text, tool_name="review")
 
@@ -445,16 +438,16 @@ class CodexSession(Session):
 
 
 def _call_id(payload: Json) -> str:
-    return text_at(payload, "call_id", "id")
+    return get.text(payload, "call_id", "id")
 
 
 def _id_of(line: Line) -> str:
     """Made from the line's content: it has no id."""
     payload = line.payload
-    said = text_at(payload, "message", "text", "last_agent_message", "arguments", "input", "output")
-    texts = [said, *(text_at(block, "text") for block in objects_at(payload, "content")[:20])]
-    named = text_at(payload, "call_id", "id", "turn_id")
-    return digest_of(line.stamp, line.kind, named, *(text[:_ID_CHARS] for text in texts))
+    said = get.text(payload, "message", "text", "last_agent_message", "arguments", "input", "output")
+    texts = [said, *(get.text(block, "text") for block in get.objects(payload, "content")[:20])]
+    named = get.text(payload, "call_id", "id", "turn_id")
+    return get.digest(line.stamp, line.kind, named, *(text[:_ID_CHARS] for text in texts))
 
 
 _RECENT = 60
@@ -505,7 +498,7 @@ class ForkedLines:
         """What is to be taken: nothing (yet), the line, or the prompts held back until now with it."""
         if self._is_over:
             return [line]
-        turn_id = text_at(line.payload, "turn_id") if line.kind in _TURN_BEGINS else ""
+        turn_id = get.text(line.payload, "turn_id") if line.kind in _TURN_BEGINS else ""
         if turn_id and (_time_in(turn_id) or self._created_ms) >= self._created_ms:
             self._is_over = True
             return [*self._prompts, line]
@@ -519,8 +512,8 @@ class ForkedLines:
 def _is_prompt(line: Line) -> bool:
     """Whether the line is in the person's name, or Codex's to the model."""
     if line.kind == "event_msg/item_completed":
-        return text_at(mapping_at(line.payload, "item"), "type") in ("UserMessage", *_SILENT_ITEMS)
-    is_message = line.kind == "response_item/message" and text_at(line.payload, "role") != "assistant"
+        return get.text(get.mapping(line.payload, "item"), "type") in ("UserMessage", *_SILENT_ITEMS)
+    is_message = line.kind == "response_item/message" and get.text(line.payload, "role") != "assistant"
     return is_message or line.kind == "event_msg/user_message"
 
 

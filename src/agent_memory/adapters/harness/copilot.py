@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from agent_memory.adapters.harness.any_json import Json, json_in, mapping_at, objects_at, text_at, time_at
+from agent_memory.adapters.harness import any_json as get
+from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import SessionFiles
 from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Asked, Session, asked
 from agent_memory.domain.history import Role
@@ -50,21 +51,21 @@ class CopilotSession(Session):
 
     def take(self, value: Json) -> None:
         """The next event."""
-        kind, data = text_at(value, "type"), mapping_at(value, "data")
+        kind, data = get.text(value, "type"), get.mapping(value, "data")
         if not kind:
             self.skip("bad-record")
         elif kind.startswith("subagent."):
             self.skip_known("sub-agent")
         elif kind not in self._EVENTS and not _SILENT.fullmatch(kind):
             self.skip_unknown(kind)
-        elif text_at(value, "agentId") or text_at(data, "parentToolCallId"):
+        elif get.text(value, "agentId") or get.text(data, "parentToolCallId"):
             self.skip_known("sub-agent")
         elif kind.startswith("session.compaction_"):
             self.skip_known("compact-summary")
         else:
             self.known_records += 1
             if kind in self._EVENTS:
-                self._take(kind, data, text_at(value, "id"), time_at(value, "timestamp"))
+                self._take(kind, data, get.text(value, "id"), get.time(value, "timestamp"))
 
     def _take(self, kind: str, data: Json, id: str, at_ms: int | None) -> None:
         if id and not self.seen_ids.add(id):
@@ -75,41 +76,41 @@ class CopilotSession(Session):
 
     def _note(self, data: Json) -> None:
         """What is known of the session as a whole; a change of the context has it in the event itself."""
-        if text_at(data, "sessionId") not in ("", self.session_id):
+        if get.text(data, "sessionId") not in ("", self.session_id):
             self.skip("session-id-mismatch")
-        self.started_at_ms = time_at(data, "startTime") or self.started_at_ms
-        context = mapping_at(data, "context") or data
-        self.note(cwd=text_at(context, "cwd"), branch=text_at(context, "branch"))
-        self.note(title=text_at(data, "title"), agent=text_at(data, "selectedModel", "newModel"))
+        self.started_at_ms = get.time(data, "startTime") or self.started_at_ms
+        context = get.mapping(data, "context") or data
+        self.note(cwd=get.text(context, "cwd"), branch=get.text(context, "branch"))
+        self.note(title=get.text(data, "title"), agent=get.text(data, "selectedModel", "newModel"))
 
     # -- what is said -------------------------------------------------------------------------------------------------
 
     def _say(self, data: Json) -> None:
-        raw, source = text_at(data, "content"), text_at(data, "source")
+        raw, source = get.text(data, "content"), get.text(data, "source")
         if self.begins_with_own_prompt(raw):
             return
         if data.get("isAutopilotContinuation") is True:
             self.skip("not-typed")
         elif source.startswith(_HIDDEN_SOURCES) or raw.lstrip().startswith(_HIDDEN_TEXTS):
             self.skip("harness-text")
-        elif text_at(data, "agentMode") == "shell":
+        elif get.text(data, "agentMode") == "shell":
             self.skip("command")
         elif not (text := typed_words(raw)):
             self.skip("empty")
         elif source in _OF_PERSONS:
-            images = sum(text_at(each, "type") in ("image", "blob") for each in objects_at(data, "attachments"))
+            images = sum(get.text(each, "type") in ("image", "blob") for each in get.objects(data, "attachments"))
             self.say(Role.USER, "\n\n".join([text, *["[image]"] * images]), raw=raw)
         else:  # another agent, a command, something that this version does not know: no person's word
             self.say(Role.TOOL, text, tool_name=source)
 
     def _speak(self, data: Json) -> None:
-        self.note(agent=text_at(data, "model"))
-        requests = objects_at(data, "toolRequests")
+        self.note(agent=get.text(data, "model"))
+        requests = get.objects(data, "toolRequests")
         if len(requests) > MAX_CALLS_PER_RECORD:
             self.skip("tool-call", len(requests) - MAX_CALLS_PER_RECORD)
         calls = [call for each in requests[:MAX_CALLS_PER_RECORD] if (call := self._new_call(each, "name")) is not None]
-        text = text_at(data, "content")
-        self.speak(text_at(data, "messageId") or None, text, calls)
+        text = get.text(data, "content")
+        self.speak(get.text(data, "messageId") or None, text, calls)
         if not text.strip() and not requests:
             self.skip("empty")
 
@@ -120,23 +121,23 @@ class CopilotSession(Session):
 
     def _request(self, data: Json) -> None:
         """A command that the person ran: its output says what came of it."""
-        call_id, arguments = text_at(data, "toolCallId"), _arguments(data.get("arguments"))
+        call_id, arguments = get.text(data, "toolCallId"), _arguments(data.get("arguments"))
         if self._called.add(call_id) and len(self._by_person) < MAX_CALLS_PER_RECORD:
-            self._by_person[call_id] = text_at(arguments, "command") or text_at(data, "toolName")
+            self._by_person[call_id] = get.text(arguments, "command") or get.text(data, "toolName")
 
     def _new_call(self, data: Json, name_key: str) -> Asked | None:
         """The call, unless it was recorded before."""
-        call_id = text_at(data, "toolCallId")
+        call_id = get.text(data, "toolCallId")
         if call_id and not self._called.add(call_id):
             return None
-        name = text_at(data, name_key)
-        server = text_at(data, "mcpServerName")
+        name = get.text(data, name_key)
+        server = get.text(data, "mcpServerName")
         return asked(call_id, f"mcp__{server}__{name}" if server else name, _arguments(data.get("arguments")))
 
     def _answer(self, data: Json) -> None:
-        result = mapping_at(data, "result")
-        text = text_at(result, "content", "detailedContent") or text_at(mapping_at(data, "error"), "message")
-        call_id, failed = text_at(data, "toolCallId"), data.get("success") is False
+        result = get.mapping(data, "result")
+        text = get.text(result, "content", "detailedContent") or get.text(get.mapping(data, "error"), "message")
+        call_id, failed = get.text(data, "toolCallId"), data.get("success") is False
         command = self._by_person.pop(call_id, None)
         if command is None:
             self.answer(call_id or None, text, failed=failed)
@@ -157,7 +158,7 @@ class CopilotSession(Session):
 def _arguments(value: object) -> Json:
     """The arguments of a call: an object, or the text of one."""
     if isinstance(value, str) and len(value) <= _ARGUMENTS_CHARS:
-        parsed = json_in(value)
+        parsed = get.parsed(value)
         value = {"command": value} if parsed is None else parsed
     return value if is_object(value) else {}
 

@@ -22,15 +22,8 @@ from itertools import chain
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, LongLine, objects_in, read_lines
 from agent_memory.adapters.disk.paths import lies_there
-from agent_memory.adapters.harness.any_json import (
-    Json,
-    answer_text,
-    json_in,
-    mapping_at,
-    object_in,
-    objects_at,
-    text_at,
-)
+from agent_memory.adapters.harness import any_json as get
+from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.cursor_store import (
     DATABASE,
     MISSING_BUBBLE,
@@ -105,7 +98,7 @@ class CursorSession(Session):
     def take(self, value: Json) -> None:
         """The next line."""
         self._line_number += 1
-        role, content = value.get("role"), mapping_at(value, "message").get("content")
+        role, content = value.get("role"), get.mapping(value, "message").get("content")
         if role in ("user", "assistant") and isinstance(content, str | list):
             blocks: list[object] = [{"type": "text", "text": content}] if isinstance(content, str) else content
             self._take_message(role == "user", [block for block in blocks if is_object(block)])
@@ -124,7 +117,7 @@ class CursorSession(Session):
         self.known_records += 1
         query = Query()
         if of_user:
-            texts = [text_at(block, "text") for block in blocks if block.get("type") == "text"]
+            texts = [get.text(block, "text") for block in blocks if block.get("type") == "text"]
             images = sum(block.get("type") == "image" for block in blocks)
             query = typed_query(*texts, tags_expected=self._tags_expected, images=images)
             self._tags_expected = self._tags_expected or query.tagged
@@ -161,7 +154,7 @@ class CursorSession(Session):
     def _take_answer(self, blocks: list[Json]) -> None:
         # `[REDACTED]` stands for the agent's thoughts.
         texts = (
-            text_at(block, "text").strip().removesuffix(_REDACTED).strip()
+            get.text(block, "text").strip().removesuffix(_REDACTED).strip()
             for block in blocks
             if block.get("type") == "text"
         )
@@ -169,20 +162,20 @@ class CursorSession(Session):
         calls: list[Asked] = []
         for block in blocks:
             if block.get("type") in _CALLS:
-                call_id = text_at(block, "id") or f"{self._line_number}.{len(self._pending)}"
+                call_id = get.text(block, "id") or f"{self._line_number}.{len(self._pending)}"
                 self._pending.append(call_id)
-                calls.append(cursor_call(call_id, text_at(block, "name"), object_in(block.get("input"))))
+                calls.append(cursor_call(call_id, get.text(block, "name"), get.parsed_object(block.get("input"))))
         self.speak(None, text, calls)
         if text or calls:
             self._mid_turn = bool(calls)
         self._answers_due = self._answers_due or bool(calls)
 
     def _take_result(self, block: Json) -> None:
-        call_id = text_at(block, "tool_use_id")
+        call_id = get.text(block, "tool_use_id")
         if call_id not in self.open_calls and self._pending:  # answers come in the order of the calls
             call_id = self._pending.popleft()
-        name, failed = text_at(block, "name") or None, block.get("is_error") is True
-        self.answer(call_id, answer_text(block.get("content")), tool_name=name, failed=failed)
+        name, failed = get.text(block, "name") or None, block.get("is_error") is True
+        self.answer(call_id, get.answer(block.get("content")), tool_name=name, failed=failed)
         self._answers_due, self._answers_seen = False, True
 
     def _tell_of_unseen_answers(self) -> None:
@@ -298,8 +291,8 @@ class CursorTranscripts(SessionFiles):
         with file_beside(self.roots, f"{project}/{_PROJECT_FILE}", session_id) as file:
             data = os.read(file.descriptor, _MAX_PROJECT_FILE_BYTES) if file else b""
         text = data.decode("utf-8", "replace").strip()
-        value = json_in(text)
-        told = text_at(value, "workspacePath") if is_object(value) else "" if value else text.partition("\n")[0]
+        value = get.parsed(text)
+        told = get.text(value, "workspacePath") if is_object(value) else "" if value else text.partition("\n")[0]
         return told.rstrip() if told.startswith("/") else None
 
     def _is_delegated(self, path: str, session_id: str, prompt: str) -> bool:
@@ -324,8 +317,8 @@ class CursorTranscripts(SessionFiles):
                 return
             for line in read_lines(file.descriptor, file.size_bytes):
                 for value in objects_in(line.data).found if isinstance(line, Line) and b'"prompt"' in line.data else ():
-                    for block in objects_at(mapping_at(value, "message"), "content"):
-                        yield " ".join(text_at(mapping_at(block, "input"), "prompt").split())
+                    for block in get.objects(get.mapping(value, "message"), "content"):
+                        yield " ".join(get.text(get.mapping(block, "input"), "prompt").split())
 
 
 class CursorSessions(CursorTranscripts):

@@ -14,18 +14,8 @@ from functools import partial
 
 from attrs import frozen
 
-from agent_memory.adapters.harness.any_json import (
-    Json,
-    answer_text,
-    json_in,
-    list_at,
-    mapping_at,
-    number_at,
-    object_in,
-    objects_at,
-    text_at,
-    time_at,
-)
+from agent_memory.adapters.harness import any_json as get
+from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.databases import (
     Database,
     Row,
@@ -105,17 +95,17 @@ def _row(database: Database, session_id: str) -> Row | None:
     if (told is composer and not _is_begun(session_id, composer)) or _is_sub_agents(database, session_id, composer):
         return None
     listed = _in_list(database, "lastUpdatedAt", session_id)
-    updated = (number_at(composer, "lastUpdatedAt"), int(listed) if listed.isdigit() else None)
+    updated = (get.number(composer, "lastUpdatedAt"), int(listed) if listed.isdigit() else None)
     return Row(session_id, max(filter(None, map(instant_of, updated)), default=None), instant_of(_made_at(composer)))
 
 
 def _is_begun(session_id: str, composer: Json) -> bool:
     is_draft = composer.get("isDraft") is True or session_id == _EMPTY_DRAFT
-    return not is_draft and bool(list_at(composer, "fullConversationHeadersOnly"))
+    return not is_draft and bool(get.items(composer, "fullConversationHeadersOnly"))
 
 
 def _is_sub_agents(database: Database, session_id: str, composer: Json) -> bool:
-    of_sub_agent = mapping_at(composer, "subagentInfo") or text_at(composer, "subagentTypeName")
+    of_sub_agent = get.mapping(composer, "subagentInfo") or get.text(composer, "subagentTypeName")
     return bool(of_sub_agent) or _in_list(database, "isSubagent", session_id) == "1"
 
 
@@ -135,7 +125,7 @@ def _fill(database: Database, session_id: str, composer: Json, session: Composer
     """Give the conversation and its bubbles to the session, one at a time."""
     session.take_composer(composer, is_sub_agent=_is_sub_agents(database, session_id, composer))
     prefix = f"bubbleId:{session_id}:"
-    keys = [prefix + text_at(header, "bubbleId") for header in objects_at(composer, "fullConversationHeadersOnly")]
+    keys = [prefix + get.text(header, "bubbleId") for header in get.objects(composer, "fullConversationHeadersOnly")]
     if not any(database.text("SELECT 1 FROM cursorDiskKV WHERE key = ?", key) for key in keys):
         # The headers' ids may be other ones than the rows': then the times in the bubbles tell their order.
         rows = [text_of(key) for (key,) in database.rows(_KEYS, prefix, _after(prefix))]
@@ -166,17 +156,17 @@ class ComposerSession(Session):
     def take_composer(self, value: Json, *, is_sub_agent: bool) -> None:
         """What is known of the conversation as a whole."""
         self.known_records += 1
-        repositories = objects_at(value, "trackedGitRepos")
-        of_workspace = text_at(mapping_at(value, "workspaceIdentifier", "uri"), "fsPath")
-        cwd = of_workspace or next((text_at(each, "repoPath") for each in repositories), "")
-        branches = (branch for each in repositories for branch in objects_at(each, "branches"))
-        named = (branch for branch in branches if text_at(branch, "branchName"))
-        latest: Json = max(named, key=lambda branch: number_at(branch, "lastInteractionAt") or 0, default={})
-        self.note(title=text_at(value, "name"), cwd=cwd, branch=text_at(latest, "branchName"))
-        self.note(agent=text_at(mapping_at(value, "modelConfig"), "modelName"))
+        repositories = get.objects(value, "trackedGitRepos")
+        of_workspace = get.text(get.mapping(value, "workspaceIdentifier", "uri"), "fsPath")
+        cwd = of_workspace or next((get.text(each, "repoPath") for each in repositories), "")
+        branches = (branch for each in repositories for branch in get.objects(each, "branches"))
+        named = (branch for branch in branches if get.text(branch, "branchName"))
+        latest: Json = max(named, key=lambda branch: get.number(branch, "lastInteractionAt") or 0, default={})
+        self.note(title=get.text(value, "name"), cwd=cwd, branch=get.text(latest, "branchName"))
+        self.note(agent=get.text(get.mapping(value, "modelConfig"), "modelName"))
         self.automated = is_sub_agent
         self.started_at_ms = _made_at(value)
-        self._is_generating = text_at(value, "status") in _UNFINISHED
+        self._is_generating = get.text(value, "status") in _UNFINISHED
 
     def take(self, value: Json) -> None:
         """The next bubble."""
@@ -188,8 +178,8 @@ class ComposerSession(Session):
         """The new turns."""
         last, self._held = self._held, None
         if last is not None and not self.done:
-            tool = mapping_at(last, "toolFormerData")
-            if last.get("type") == _AGENT and (self._is_generating or text_at(tool, "status") in _UNFINISHED):
+            tool = get.mapping(last, "toolFormerData")
+            if last.get("type") == _AGENT and (self._is_generating or get.text(tool, "status") in _UNFINISHED):
                 self.skip("unfinished-message")
             else:
                 self._take_bubble(last)
@@ -202,34 +192,38 @@ class ComposerSession(Session):
             return
         self.known_records += 1
         at_ms = _made_at(bubble)
-        self.enter(text_at(bubble, "bubbleId") or f"#{self.position}", at_ms)
+        self.enter(get.text(bubble, "bubbleId") or f"#{self.position}", at_ms)
         if kind == _AGENT:
             self._take_answer(bubble)
             return
-        raw = text_at(bubble, "text")
-        query = typed_query(raw, images=len(list_at(bubble, "images")))
+        raw = get.text(bubble, "text")
+        query = typed_query(raw, images=len(get.items(bubble, "images")))
         self.hear(query.raw, query.text, otherwise="injected" if raw.strip() else "empty")
 
     def _take_answer(self, bubble: Json) -> None:
-        text, tool = text_at(bubble, "text").strip(), mapping_at(bubble, "toolFormerData")
-        call_id = text_at(tool, "toolCallId") or text_at(bubble, "bubbleId")
+        text, tool = get.text(bubble, "text").strip(), get.mapping(bubble, "toolFormerData")
+        call_id = get.text(tool, "toolCallId") or get.text(bubble, "bubbleId")
         calls: list[Asked] = []
-        if name := text_at(tool, "name"):
-            calls = [cursor_call(call_id, name, object_in(tool.get("rawArgs")) or object_in(tool.get("params")))]
+        if name := get.text(tool, "name"):
+            calls = [
+                cursor_call(
+                    call_id, name, get.parsed_object(tool.get("rawArgs")) or get.parsed_object(tool.get("params"))
+                )
+            ]
         self.speak(None, text, calls)
-        status = text_at(tool, "status")
-        failed = status in _FAILED or text_at(tool, "userDecision") == "rejected"
+        status = get.text(tool, "status")
+        failed = status in _FAILED or get.text(tool, "userDecision") == "rejected"
         if calls and (tool.get("result") is not None or status not in _UNFINISHED):
             result = tool.get("result") or tool.get("error")
             # An object or a list may be in the JSON of one.
-            inner = json_in(result) if isinstance(result, str) and result.lstrip()[:1] in ("{", "[", '"') else None
-            self.answer(call_id, answer_text(result if inner is None else inner), failed=failed)
+            inner = get.parsed(result) if isinstance(result, str) and result.lstrip()[:1] in ("{", "[", '"') else None
+            self.answer(call_id, get.answer(result if inner is None else inner), failed=failed)
 
 
 def _made_at(value: Json) -> int | None:
     """When a conversation or a bubble was made."""
-    numbers = (number_at(value, "createdAt"), number_at(mapping_at(value, "timingInfo"), "clientStartTime"))
-    at_ms = time_at(value, "createdAt")
+    numbers = (get.number(value, "createdAt"), get.number(get.mapping(value, "timingInfo"), "clientStartTime"))
+    at_ms = get.time(value, "createdAt")
     return at_ms if at_ms is not None else next((number for number in numbers if number and number > 0), None)
 
 
@@ -241,10 +235,10 @@ _MCP = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
 def cursor_call(call_id: str, name: str, arguments: Json) -> Asked:
     """A call of a tool, also of one in a transcript; one passed on to a server's tool under the name `mcp__server__tool`."""
     if name in _THROUGH:
-        server = text_at(arguments, "server", "serverName", "namespace", "providerIdentifier")
-        tool = text_at(arguments, "toolName", "tool", "name")
+        server = get.text(arguments, "server", "serverName", "namespace", "providerIdentifier")
+        tool = get.text(arguments, "toolName", "tool", "name")
         if _MCP.fullmatch(server) and _MCP.fullmatch(tool):
-            inner = mapping_at(arguments, "arguments") or mapping_at(arguments, "args")
+            inner = get.mapping(arguments, "arguments") or get.mapping(arguments, "args")
             return asked(call_id, f"mcp__{server}__{tool}", inner)
     return asked(call_id, name, arguments)
 

@@ -19,17 +19,8 @@ from attrs import evolve
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, LongLine, read_lines
 from agent_memory.adapters.disk.paths import read_image
-from agent_memory.adapters.harness.any_json import (
-    Json,
-    answer_text,
-    list_at,
-    mapping_at,
-    object_in,
-    objects_at,
-    text_at,
-    texts_in,
-    time_at,
-)
+from agent_memory.adapters.harness import any_json as get
+from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import (
     OpenTranscript,
     ReadsPieces,
@@ -58,8 +49,8 @@ def _project_of(path: str) -> str | None:
     told = _small_file(f"{directory_of_project}/.project_root", _MAX_PATH_BYTES).strip()
     if told.startswith("/"):
         return told
-    projects = mapping_at(
-        object_in(_small_file(f"{os.path.dirname(tmp)}/projects.json", _MAX_PROJECTS_BYTES)), "projects"
+    projects = get.mapping(
+        get.parsed_object(_small_file(f"{os.path.dirname(tmp)}/projects.json", _MAX_PROJECTS_BYTES)), "projects"
     )
     for directory, slug in projects.items():
         if name in (slug, sha256(directory.encode("utf-8", "surrogatepass")).hexdigest()):
@@ -132,18 +123,18 @@ class GeminiSession(RewindingSession):
     def take(self, value: Json) -> None:
         """The next object of the file."""
         if "$set" in value:
-            facts = mapping_at(value, "$set")
+            facts = get.mapping(value, "$set")
             self.known_records += 1
             self._note(facts)
             self._take_all(facts, recorded=not len(self._places))
         elif "$rewindTo" in value:
             self.known_records += 1
-            self._rewind(text_at(value, "$rewindTo"))
+            self._rewind(get.text(value, "$rewindTo"))
         elif "type" in value or "id" in value:
             self._take(value, recorded=True)
         elif "sessionId" in value:
             self.known_records += 1
-            if text_at(value, "sessionId") not in ("", self.session_id):
+            if get.text(value, "sessionId") not in ("", self.session_id):
                 self.skip("session-id-mismatch")
             self._note(value)
             self._take_all(value, recorded=True)
@@ -152,10 +143,10 @@ class GeminiSession(RewindingSession):
 
     def _note(self, facts: Json) -> None:
         """What an object says about the session as a whole."""
-        self.started_at_ms = time_at(facts, "startTime") or self.started_at_ms
-        self.automated = self.automated or text_at(facts, "kind") == "subagent"
-        directories = (each for each in list_at(facts, "directories") if isinstance(each, str))
-        self.note(title=text_at(facts, "summary"), cwd=next(directories, ""))
+        self.started_at_ms = get.time(facts, "startTime") or self.started_at_ms
+        self.automated = self.automated or get.text(facts, "kind") == "subagent"
+        directories = (each for each in get.items(facts, "directories") if isinstance(each, str))
+        self.note(title=get.text(facts, "summary"), cwd=next(directories, ""))
 
     def _rewind(self, id: str) -> None:
         place = self._places.find(id) if id in self.seen_ids else None
@@ -166,13 +157,13 @@ class GeminiSession(RewindingSession):
             self.end_message()
 
     def _take_all(self, value: Json, *, recorded: bool) -> None:
-        for message in objects_at(value, "messages"):
+        for message in get.objects(value, "messages"):
             self._take(message, recorded=recorded)
 
     def _take(self, message: Json, *, recorded: bool) -> None:
         """One message, for the first time or grown. One that was not `recorded` when it was said is known from a list of
         what the model is shown: nobody knows who said it."""
-        kind, id = text_at(message, "type"), text_at(message, "id")
+        kind, id = get.text(message, "type"), get.text(message, "id")
         if kind in _NOTICES:
             self.skip_known("notice")
             return
@@ -189,8 +180,8 @@ class GeminiSession(RewindingSession):
         if self.full or place is None:
             return
         self.branch = place
-        self.note(agent=text_at(message, "model"))
-        at_ms = time_at(message, "timestamp")
+        self.note(agent=get.text(message, "model"))
+        at_ms = get.time(message, "timestamp")
         if kind == "user":
             self._hear(message, id, at_ms, recorded=recorded)
         else:
@@ -199,7 +190,7 @@ class GeminiSession(RewindingSession):
     def _hear(self, message: Json, id: str, at_ms: int | None, *, recorded: bool) -> None:
         if not self._pieces.add(id):
             return
-        raw = texts_in(message.get("displayContent"), "\n") or texts_in(message.get("content"), "\n")
+        raw = get.texts(message.get("displayContent"), "\n") or get.texts(message.get("content"), "\n")
         words, reason = typed_text(raw)
         self.enter(id, at_ms)
         if recorded:
@@ -210,26 +201,26 @@ class GeminiSession(RewindingSession):
             self.skip(reason)
 
     def _speak(self, message: Json, id: str, at_ms: int | None) -> None:
-        text = texts_in(message.get("content"), "\n")
+        text = get.texts(message.get("content"), "\n")
         if text.strip() and self._pieces.add(id):
             self.enter(id, at_ms)
             self.speak(id, text)
-        for call in objects_at(message, "toolCalls")[:MAX_CALLS_PER_RECORD]:
+        for call in get.objects(message, "toolCalls")[:MAX_CALLS_PER_RECORD]:
             self._call(call, id, at_ms)
 
     def _call(self, call: Json, message_id: str, at_ms: int | None) -> None:
         """One call and, once there is one, its answer: each is a piece of its own, since a message may be consolidated
         between them."""
-        name, status = text_at(call, "name"), text_at(call, "status")
-        call_id = f"{message_id}/{text_at(call, 'id') or name}"
+        name, status = get.text(call, "name"), get.text(call, "status")
+        call_id = f"{message_id}/{get.text(call, 'id') or name}"
         if self._pieces.add(call_id):
             self.enter(call_id, at_ms)
-            self.speak(message_id, "", [asked(call_id, name, mapping_at(call, "args"))])
+            self.speak(message_id, "", [asked(call_id, name, get.mapping(call, "args"))])
         if status in _ENDED and self._pieces.add(f"{call_id}="):
-            ended_ms = time_at(call, "timestamp")
+            ended_ms = get.time(call, "timestamp")
             self.enter(f"{call_id}=", at_ms if ended_ms is None else ended_ms)
             # What the tool answered to the model, else what it showed to the person.
-            text = answer_text(call.get("result")) or text_at(call, "resultDisplay")
+            text = get.answer(call.get("result")) or get.text(call, "resultDisplay")
             self.answer(call_id, text, tool_name=name, failed=status in _FAILED)
 
 

@@ -13,18 +13,8 @@ from functools import partial
 
 from attrs import evolve
 
-from agent_memory.adapters.harness.any_json import (
-    Json,
-    answer_text,
-    digest_of,
-    list_at,
-    mapping_at,
-    number_at,
-    object_in,
-    objects_at,
-    text_at,
-    time_at,
-)
+from agent_memory.adapters.harness import any_json as get
+from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.databases import (
     Database,
     Row,
@@ -129,12 +119,12 @@ class GooseSession(Session):
     def take_header(self, value: Json) -> None:
         """The row of the session: texts, empty where it has none."""
         self.known_records += 1
-        title = text_at(value, "name", "description").strip()
-        model = object_in(text_at(value, "model_config_json"))
-        self.note(title="" if _OWN_TITLES.match(title) else title, cwd=text_at(value, "working_dir"))
-        self.note(agent=text_at(model, "model_name", "model"))
-        self.started_at_ms = time_at(value, "created_at")
-        self.automated = bool(text_at(value, "schedule_id")) or text_at(value, "session_type") in _NOT_OF_PERSONS
+        title = get.text(value, "name", "description").strip()
+        model = get.parsed_object(get.text(value, "model_config_json"))
+        self.note(title="" if _OWN_TITLES.match(title) else title, cwd=get.text(value, "working_dir"))
+        self.note(agent=get.text(model, "model_name", "model"))
+        self.started_at_ms = get.time(value, "created_at")
+        self.automated = bool(get.text(value, "schedule_id")) or get.text(value, "session_type") in _NOT_OF_PERSONS
 
     def take(self, value: Json) -> None:
         """The next message."""
@@ -147,16 +137,16 @@ class GooseSession(Session):
             self._take_message(value)
 
     def _take_message(self, value: Json) -> None:
-        created = number_at(value, "created") or 0
+        created = get.number(value, "created") or 0
         at_ms = (created if created >= _MS_FROM else created * 1000) if created > 0 else None
         # Made of what the message says: compaction gives all of a session's messages new numbers, and old ones have no id.
-        self.enter(f"{created}-{digest_of(str(value.get('role')), repr(value.get('content')))}", at_ms)
-        if mapping_at(value, "metadata").get("userVisible") is False:
+        self.enter(f"{created}-{get.digest(str(value.get('role')), repr(value.get('content')))}", at_ms)
+        if get.mapping(value, "metadata").get("userVisible") is False:
             self.skip("not-visible")
         elif value.get("role") == "user":
-            self._take_user(objects_at(value, "content"))
+            self._take_user(get.objects(value, "content"))
         else:
-            self._take_agent(objects_at(value, "content"), text_at(value, "id") or None)
+            self._take_agent(get.objects(value, "content"), get.text(value, "id") or None)
 
     def _take_user(self, blocks: list[Json]) -> None:
         typed = "\n\n".join(filter(None, map(_typed, blocks)))
@@ -164,14 +154,14 @@ class GooseSession(Session):
             self.hear(typed, typed_words(typed))
         for block in blocks:
             if block.get("type") == "toolResponse":
-                result = mapping_at(block, "toolResult")
-                failed = result.get("status") == "error" or mapping_at(result, "value").get("isError") is True
-                self.answer(text_at(block, "id") or None, _result_text(result), failed=failed)
+                result = get.mapping(block, "toolResult")
+                failed = result.get("status") == "error" or get.mapping(result, "value").get("isError") is True
+                self.answer(get.text(block, "id") or None, _result_text(result), failed=failed)
             else:
                 self._count_unknown(block)
 
     def _take_agent(self, blocks: list[Json], message_id: str | None) -> None:
-        texts = (text_at(block, "text") for block in blocks if block.get("type") == "text")
+        texts = (get.text(block, "text") for block in blocks if block.get("type") == "text")
         calls = [_asked(block) for block in blocks if block.get("type") in _REQUESTS]
         text = "\n\n".join(text for text in texts if text.strip())
         self.speak(message_id, text, calls)
@@ -188,37 +178,37 @@ def _typed(block: Json) -> str:
     """What the person put into a message with this block."""
     kind = block.get("type")
     if kind == "text":
-        return text_at(block, "text")
+        return get.text(block, "text")
     if kind == "image":
         return "[image]"
-    action = mapping_at(block, "data")
+    action = get.mapping(block, "data")
     if kind == "actionRequired" and action.get("actionType") == "elicitationResponse":
-        answers = (mapping_at(action, "userData") or mapping_at(action, "user_data")).values()
+        answers = (get.mapping(action, "userData") or get.mapping(action, "user_data")).values()
         return "\n".join(answer for answer in answers if isinstance(answer, str))
     return ""
 
 
 def _asked(block: Json) -> Asked:
-    call = mapping_at(block, "toolCall")
-    wanted = mapping_at(call, "value") or mapping_at(call, "Ok") or call
-    name, arguments = text_at(wanted, "name"), mapping_at(wanted, "arguments")
+    call = get.mapping(block, "toolCall")
+    wanted = get.mapping(call, "value") or get.mapping(call, "Ok") or call
+    name, arguments = get.text(wanted, "name"), get.mapping(wanted, "arguments")
     if not name.endswith("text_editor"):
-        return asked(text_at(block, "id"), name, arguments)
+        return asked(get.text(block, "id"), name, arguments)
     # Its `command` is what it does with the file, no shell's.
-    made = asked(text_at(block, "id"), name, {key: value for key, value in arguments.items() if key != "command"})
-    writes = text_at(arguments, "command") in _WRITES
+    made = asked(get.text(block, "id"), name, {key: value for key, value in arguments.items() if key != "command"})
+    writes = get.text(arguments, "command") in _WRITES
     return evolve(made, calls=(evolve(made.calls[0], writes=writes), *made.calls[1:]))
 
 
 def _result_text(result: Json) -> str:
     if result.get("status") == "error":
-        return answer_text(result.get("error"))
+        return get.answer(result.get("error"))
     value = result.get("value", result.get("Ok"))
-    content = list_at(value, "content") if is_object(value) else value
+    content = get.items(value, "content") if is_object(value) else value
     items = content if is_list(content) else [content]
     # One text for the model and one for the screen, often the same.
-    audiences = [list_at(mapping_at(item, "annotations"), "audience") if is_object(item) else [] for item in items]
+    audiences = [get.items(get.mapping(item, "annotations"), "audience") if is_object(item) else [] for item in items]
     for_model = [
         item for item, audience in zip(items, audiences, strict=True) if "assistant" in (audience or ["assistant"])
     ]
-    return answer_text(for_model or items)
+    return get.answer(for_model or items)

@@ -17,15 +17,8 @@ from attrs import frozen
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, objects_in
 from agent_memory.adapters.disk.paths import lies_there
-from agent_memory.adapters.harness.any_json import (
-    Json,
-    answer_text,
-    mapping_at,
-    number_at,
-    object_in,
-    objects_at,
-    text_at,
-)
+from agent_memory.adapters.harness import any_json as get
+from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.databases import (
     Database,
     Row,
@@ -165,12 +158,12 @@ def _read_export(file: OpenTranscript, session_id: str, mark: SessionMark | None
 def _history_of_export(data: bytes, session_id: str, mark: SessionMark | None) -> History | None:
     """What an export says; None where it is no export of this session."""
     export = next((each for each in objects_in(data).found if isinstance(each.get("messages"), list)), None)
-    if export is None or mapping_at(export, "info").get("id", session_id) != session_id:
+    if export is None or get.mapping(export, "info").get("id", session_id) != session_id:
         return None
 
     def fill(session: OpencodeSession) -> None:
-        told = ((mapping_at(each, "info"), objects_at(each, "parts")) for each in objects_at(export, "messages"))
-        session.take_all(mapping_at(export, "info"), told)
+        told = ((get.mapping(each, "info"), get.objects(each, "parts")) for each in get.objects(export, "messages"))
+        session.take_all(get.mapping(export, "info"), told)
 
     return session_after(mark, partial(OpencodeSession, session_id), fill).history()
 
@@ -180,7 +173,7 @@ def _fill_from_database(database: Database, session_id: str, session: OpencodeSe
     told = database.texts_of("session", session_id, names)
     created = told.get("time_created", "")[:20]
     times = {"created": int(created) if created.isdecimal() else None}
-    further = {"parentID": told.get("parent_id"), "time": times, "revert": object_in(told.get("revert"))}
+    further = {"parentID": told.get("parent_id"), "time": times, "revert": get.parsed_object(told.get("revert"))}
     session.take_all({**told, **further}, _messages(database, session_id, session))
 
 
@@ -243,21 +236,21 @@ class OpencodeSession(Session):
     def take_all(self, info: Json, messages: Iterable[tuple[Json, Iterable[Json]]]) -> None:
         """What is known of the session as a whole, and its messages with their parts."""
         self.known_records += 1
-        title, revert = text_at(info, "title"), mapping_at(info, "revert")
-        self.note(title="" if _OWN_TITLES.match(title) else title, cwd=text_at(info, "directory"))
-        self.started_at_ms = number_at(mapping_at(info, "time"), "created")
+        title, revert = get.text(info, "title"), get.mapping(info, "revert")
+        self.note(title="" if _OWN_TITLES.match(title) else title, cwd=get.text(info, "directory"))
+        self.started_at_ms = get.number(get.mapping(info, "time"), "created")
         # A session with a parent is a sub-agent's: its last words are the answer of a tool in the parent.
-        self.automated = bool(text_at(info, "parentID"))
-        reverted = (text_at(revert, "messageID"), text_at(revert, "partID"))
+        self.automated = bool(get.text(info, "parentID"))
+        reverted = (get.text(revert, "messageID"), get.text(revert, "partID"))
         held: list[tuple[_Message, Json]] = []
         for value, parts in messages:
             self._go_on_with(held)
-            if reverted[0] and reverted == (text_at(value, "id"), ""):
+            if reverted[0] and reverted == (get.text(value, "id"), ""):
                 self.skip("reverted")
                 return
             message = self._next_message(value)
             for part in parts if message is not None else ():
-                if message is None or (reverted[1] and reverted == (message.id, text_at(part, "id"))):
+                if message is None or (reverted[1] and reverted == (message.id, get.text(part, "id"))):
                     self.skip("reverted")
                     return
                 self._go_on_with(held)
@@ -278,19 +271,19 @@ class OpencodeSession(Session):
         held.clear()
 
     def _next_message(self, value: Json) -> _Message | None:
-        role, id = value.get("role"), text_at(value, "id")
+        role, id = value.get("role"), get.text(value, "id")
         if role not in ("user", "assistant"):
             self.skip_unknown(f"role {role}")
             return None
         self.known_records += 1
-        created = number_at(mapping_at(value, "time"), "created")
+        created = get.number(get.mapping(value, "time"), "created")
         is_summary = value.get("summary") is True or value.get("mode") == "compaction"
         self.started_at_ms = created if self.started_at_ms is None else self.started_at_ms
-        self.note(cwd=text_at(mapping_at(value, "path"), "cwd"), agent=text_at(value, "modelID"))
+        self.note(cwd=get.text(get.mapping(value, "path"), "cwd"), agent=get.text(value, "modelID"))
         return _Message(id, role == "user", created, _is_copied(id, created), is_summary)
 
     def _add_part(self, message: _Message, part: Json) -> None:
-        kind = text_at(part, "type")
+        kind = get.text(part, "type")
         if kind in _SILENT_PARTS:
             self.known_records += 1
         elif kind not in ("text", "tool"):
@@ -302,18 +295,18 @@ class OpencodeSession(Session):
             self.skip("compact-summary")
         else:
             self.known_records += 1
-            time = mapping_at(part, "state", "time") if kind == "tool" else mapping_at(part, "time")
-            record_id = text_at(part, "id") or f"{message.id}/{self.position}"
-            self.enter(record_id, number_at(time, "start") or message.at_ms)
+            time = get.mapping(part, "state", "time") if kind == "tool" else get.mapping(part, "time")
+            record_id = get.text(part, "id") or f"{message.id}/{self.position}"
+            self.enter(record_id, get.number(time, "start") or message.at_ms)
             if kind == "tool":
                 self._take_tool(message, part)
             elif message.of_user:
                 self._take_user_text(part)
-            elif text_at(part, "text").strip() and part.get("synthetic") is not True:
-                self.speak(message.id, text_at(part, "text").strip())
+            elif get.text(part, "text").strip() and part.get("synthetic") is not True:
+                self.speak(message.id, get.text(part, "text").strip())
 
     def _take_user_text(self, part: Json) -> None:
-        text = text_at(part, "text")
+        text = get.text(part, "text")
         if part.get("ignored") is True or not text.strip():
             self.skip("ignored" if text.strip() else "empty")
         elif part.get("synthetic") is not True:
@@ -324,18 +317,18 @@ class OpencodeSession(Session):
             self.say(Role.TOOL, text, tool_name="attachment")
 
     def _take_tool(self, message: _Message, part: Json) -> None:
-        state = mapping_at(part, "state")
-        call_id = text_at(part, "callID", "id")
-        self.speak(message.id, "", [asked(call_id, text_at(part, "tool"), mapping_at(state, "input"))])
+        state = get.mapping(part, "state")
+        call_id = get.text(part, "callID", "id")
+        self.speak(message.id, "", [asked(call_id, get.text(part, "tool"), get.mapping(state, "input"))])
         failed = state.get("status") == "error"
         if failed or state.get("status") == "completed":
-            self.answer(call_id, answer_text(state.get("error" if failed else "output")), failed=failed)
+            self.answer(call_id, get.answer(state.get("error" if failed else "output")), failed=failed)
 
 
 def _is_unfinished(part: Json) -> bool:
     if part.get("type") == "tool":
-        return mapping_at(part, "state").get("status") in ("pending", "running")
-    time = mapping_at(part, "time")
+        return get.mapping(part, "state").get("status") in ("pending", "running")
+    time = get.mapping(part, "time")
     return part.get("type") == "text" and "start" in time and "end" not in time
 
 

@@ -11,7 +11,8 @@ import re
 from array import array
 from typing import ClassVar
 
-from agent_memory.adapters.harness.any_json import Json, digest_of, mapping_at, objects_at, text_at, texts_in, time_at
+from agent_memory.adapters.harness import any_json as get
+from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import SessionFiles, Surroundings
 from agent_memory.adapters.harness.turn_builder import Places, RewindingSession, asked_in
 from agent_memory.domain.transcripts.own_marks import (
@@ -71,7 +72,7 @@ class PiSession(RewindingSession):
 
     def take(self, value: Json) -> None:
         """The next object of the file."""
-        kind = text_at(value, "type")
+        kind = get.text(value, "type")
         if not kind:
             self.skip("bad-record")
             return
@@ -80,12 +81,12 @@ class PiSession(RewindingSession):
             self._note(kind, value)
         if kind == "session":
             self.known_records += 1
-            if text_at(value, "id") not in ("", self.session_id):
+            if get.text(value, "id") not in ("", self.session_id):
                 self.skip("session-id-mismatch")
             return
-        id = text_at(value, "id")
+        id = get.text(value, "id")
         # An entry of version 1 is in no tree.
-        self.branch = self._place_of(id, text_at(value, "parentId"), says=kind in _MESSAGES) if id else -1
+        self.branch = self._place_of(id, get.text(value, "parentId"), says=kind in _MESSAGES) if id else -1
         if not is_known:
             self.skip_unknown(kind)
         elif not self.full:
@@ -93,33 +94,33 @@ class PiSession(RewindingSession):
 
     def _note(self, kind: str, value: Json) -> None:
         """What an entry says about the session as a whole."""
-        at_ms = time_at(value, "timestamp")
+        at_ms = get.time(value, "timestamp")
         if kind == "session":
-            self.note(cwd=text_at(value, "cwd"))
-            if text_at(value, "parentSession", "branchedFrom") and self._forked_at_ms is None:
+            self.note(cwd=get.text(value, "cwd"))
+            if get.text(value, "parentSession", "branchedFrom") and self._forked_at_ms is None:
                 self._forked_at_ms = at_ms
         elif kind == "session_info":
-            self.note(title=text_at(value, "name"))
+            self.note(title=get.text(value, "name"))
         self.started_at_ms = at_ms if self.started_at_ms is None else self.started_at_ms
-        self.note(agent=text_at(value, "modelId") or text_at(mapping_at(value, "message"), "model"))
+        self.note(agent=get.text(value, "modelId") or get.text(get.mapping(value, "message"), "model"))
 
     def _take(self, kind: str, value: Json) -> None:
-        at_ms = time_at(value, "timestamp")
+        at_ms = get.time(value, "timestamp")
         if self._forked_at_ms is not None and at_ms is not None and at_ms < self._forked_at_ms:
             self.skip_known("forked-history")
             return
-        self.enter(self.own_id(text_at(value, "id") or _id_from(value)), at_ms)
+        self.enter(self.own_id(get.text(value, "id") or _id_from(value)), at_ms)
         if kind in _SUMMARIES:
             self.skip_known("compact-summary")
         elif kind == "message":
-            self._take_message(mapping_at(value, "message"))
+            self._take_message(get.mapping(value, "message"))
         else:
             self.known_records += 1
             if kind == "custom_message":
                 self._take_custom(value)
 
     def _take_message(self, message: Json) -> None:
-        role = text_at(message, "role")
+        role = get.text(message, "role")
         take = self._ROLES.get(role)
         if take is None:
             self.skip_unknown(f"message/{role}")
@@ -134,18 +135,18 @@ class PiSession(RewindingSession):
         self.hear(raw, _typed(raw), otherwise="command" if raw.strip() else "empty")
 
     def _take_assistant(self, message: Json) -> None:
-        text, calls = _text_in(message), asked_in(objects_at(message, "content"), ("toolCall",), "arguments")
+        text, calls = _text_in(message), asked_in(get.objects(message, "content"), ("toolCall",), "arguments")
         self.speak(None, text, calls)
         if not text.strip() and not calls:
             self.skip("api-error" if message.get("errorMessage") else "empty")
 
     def _take_result(self, message: Json) -> None:
-        call_id, name = text_at(message, "toolCallId") or None, text_at(message, "toolName") or None
+        call_id, name = get.text(message, "toolCallId") or None, get.text(message, "toolName") or None
         self.answer(call_id, _text_in(message), tool_name=name, failed=message.get("isError") is True)
 
     def _take_command(self, message: Json) -> None:
-        command = text_at(message, "command")
-        output = MEMORY_OUTPUT_PLACEHOLDER if is_memory_command(command) else text_at(message, "output")
+        command = get.text(message, "command")
+        output = MEMORY_OUTPUT_PLACEHOLDER if is_memory_command(command) else get.text(message, "output")
         failed = message.get("exitCode") not in (0, None)
         self.answer(None, f"$ {command}\n{output}", tool_name="bash", failed=failed)
 
@@ -153,7 +154,7 @@ class PiSession(RewindingSession):
         """What an extension put into the session: nobody here said it."""
         text = without_own_output(_text_in(message))
         if text.replace(MEMORY_OUTPUT_PLACEHOLDER, "").strip():
-            self.answer(None, text, tool_name=text_at(message, "customType") or "extension")
+            self.answer(None, text, tool_name=get.text(message, "customType") or "extension")
         else:
             self.skip("harness-text")
 
@@ -181,13 +182,15 @@ def _typed(raw: str) -> str:
 
 
 def _text_in(message: Json) -> str:
-    return texts_in(message.get("content"), image="[image]")
+    return get.texts(message.get("content"), image="[image]")
 
 
 def _id_from(value: Json) -> str:
-    message = mapping_at(value, "message")
-    said = (_text_in(message) or text_at(message, "command"))[:_ID_CHARS]
-    return digest_of(text_at(value, "type"), text_at(value, "timestamp"), text_at(message, "role", "toolCallId"), said)
+    message = get.mapping(value, "message")
+    said = (_text_in(message) or get.text(message, "command"))[:_ID_CHARS]
+    return get.digest(
+        get.text(value, "type"), get.text(value, "timestamp"), get.text(message, "role", "toolCallId"), said
+    )
 
 
 class PiSessions(SessionFiles):

@@ -10,7 +10,8 @@ from typing import ClassVar
 
 from attrs import define, field, frozen
 
-from agent_memory.adapters.harness.any_json import Json, mapping_at, text_at
+from agent_memory.adapters.harness import any_json as get
+from agent_memory.adapters.harness.any_json import Json
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.text.plain_text import one_line
@@ -57,7 +58,7 @@ def asked(call_id: str, name: str, arguments: Json) -> Asked:
     calls = tool_calls(name or "unknown", arguments)
     of_memory = (
         is_memory_tool(name)
-        or any(is_memory_command(text_at(arguments, key)) for key in ("command", "cmd"))
+        or any(is_memory_command(get.text(arguments, key)) for key in ("command", "cmd"))
         or any(is_entry_path(call.path or "") for call in calls)
     )
     return Asked(call_id, calls, of_memory)
@@ -67,7 +68,7 @@ def asked_in(blocks: Iterable[Json], kinds: Container[object], arguments: str = 
     """The calls among the blocks of a message: those of these types, with `id`, `name` and arguments."""
     calls = (block for block in blocks if block.get("type") in kinds)
     return [
-        asked(text_at(call, "id"), text_at(call, "name"), mapping_at(call, arguments))
+        asked(get.text(call, "id"), get.text(call, "name"), get.mapping(call, arguments))
         for call in islice(calls, MAX_CALLS_PER_RECORD)
     ]
 
