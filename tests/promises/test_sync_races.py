@@ -34,7 +34,12 @@ def machines(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     return two, gone, kept
 
 
-@pytest.fixture(params=[False, True], ids=["this machine purges", "the other machine purges"])
+@pytest.fixture(
+    params=[
+        pytest.param(True, id="the other machine purges"),
+        pytest.param(False, id="this machine purges", marks=pytest.mark.slow),
+    ]
+)
 def other_purges(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
@@ -42,7 +47,7 @@ def other_purges(request: pytest.FixtureRequest) -> bool:
 # -- a push -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("hook", ["pre-receive", "post-receive"])
+@pytest.mark.parametrize("hook", ["pre-receive", pytest.param("post-receive", marks=pytest.mark.slow)])
 def test_what_is_written_during_a_push_outlives_a_purge(
     machines: tuple[TwoMachines, str, str], hook: str, *, other_purges: bool
 ) -> None:
@@ -173,7 +178,7 @@ def test_a_purge_whose_sync_was_killed_after_the_remote_took_it_is_known_on_both
 # -- a fetch ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("purged", [False, True])
+@pytest.mark.parametrize("purged", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_what_is_written_during_a_fetch_is_merged_with_what_comes(
     machines: tuple[TwoMachines, str, str], *, purged: bool
 ) -> None:
@@ -204,7 +209,7 @@ def test_a_note_edited_by_hand_during_a_fetch_is_merged_with_what_comes(
 # -- what an older version left ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("purged", [False, True])
+@pytest.mark.parametrize("purged", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_store_whose_mark_lies_past_what_was_sent_gets_out_of_it(
     machines: tuple[TwoMachines, str, str], *, purged: bool
 ) -> None:

@@ -121,7 +121,7 @@ def test_a_transcript_cut_at_any_byte_gives_turns_of_the_whole(form: Form) -> No
     assert isinstance(expected, History)
     # What is taken back further on is still there.
     possible = {*told(expected), "user: Actually, make it 9292.", "agent: 9292 it is.", "agent: "}
-    for cut in range(1, len(whole), 7):
+    for cut in range(1, len(whole), 31):
         path.write_bytes(whole[:cut])
         history = form.read(path)
         if isinstance(history, History):
