@@ -43,7 +43,6 @@ from agent_memory.adapters.harness.transcripts import (
     Surroundings,
     TranscriptRoots,
     file_beside,
-    looking_for,
     not_found,
     reading,
     roots_of,
@@ -380,13 +379,13 @@ class AiderChats(Sessions):
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
         """See `Sessions`."""
         path = named
-        with looking_for(session_id):
+        with reading(session_id):
             if path is None:
                 path = self.above(cwd) if cwd is not None else self.named_file
         roots = self._roots_for(path)
         if path is None:
             raise not_found(session_id, roots)
-        with transcript(roots, path, session_id) as file, reading(path, session_id):
+        with transcript(roots, path, session_id) as file, reading(session_id, path):
             return _read_history(roots, file, session_id, mark)
 
     def find(self, since_ms: int | None) -> Findings:

@@ -44,9 +44,9 @@ from agent_memory.adapters.harness.transcripts import (
     file_beside,
     files_below,
     history_in,
-    looking_for,
     not_found,
     read_session,
+    reading,
 )
 from agent_memory.adapters.harness.turn_builder import Asked, Session
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark
@@ -332,7 +332,7 @@ class CursorSessions(CursorTranscripts):
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
         """See `Sessions`."""
         database = named if named is not None and named.endswith(DATABASE) else None
-        with looking_for(session_id):
+        with reading(session_id):
             path = named if database is None and named is not None and lies_there(named) else self.path_of(session_id)
         path = path or (named if database is None else None)
         is_of_lines = mark is not None and _ID_OF_LINE.fullmatch(mark.last_record_id) is not None

@@ -32,7 +32,6 @@ from agent_memory.adapters.harness.transcripts import (
     TranscriptRoots,
     history_in,
     is_session_id,
-    looking_for,
     reading,
     transcript,
 )
@@ -86,12 +85,11 @@ class Database(Stored):
         import sqlite3
 
         try:
-            row = next(self.rows(sql, *parameters), None)
+            (value,) = next(self.rows(sql, *parameters), (None,))[:1]
         except sqlite3.DataError as error:
             if error.sqlite_errorcode == sqlite3.SQLITE_TOOBIG:
                 return TooLarge()
             raise
-        value = row[0] if row else None
         return value if isinstance(value, bytes) or value is None else str(value).encode()
 
     def text(self, sql: str, *parameters: object) -> str:
@@ -158,7 +156,7 @@ def read_database(roots: TranscriptRoots, path: str, session_id: str, read: Read
     HistoryUnavailable: missing, empty, locked, changing all the time, left in the midst of a change. HistoryUnreadable: no
     SQLite database, a ruined one, or one without what `read` asks for. TranscriptRefused: see `transcript`.
     """
-    with transcript(roots, path, session_id) as file, reading(path, session_id):
+    with transcript(roots, path, session_id) as file, reading(session_id, path):
         reason = ""
         for _ in range(_TRIES):
             header = os.pread(file.descriptor, _HEADER_BYTES, 0)
@@ -276,7 +274,7 @@ class SessionDatabases(Sessions):
 
     def stored(self, session_id: str, named: str | None, mark: SessionMark | None) -> History | None:
         """What the database that is named, or the others, say; None where none knows the session."""
-        with looking_for(session_id):
+        with reading(session_id):
             known = [path for root in self.roots.roots for path in self.databases(root)]
         failure: Error | None = None
         for path in dict.fromkeys([named, *known] if named else known):

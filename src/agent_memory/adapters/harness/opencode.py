@@ -34,7 +34,6 @@ from agent_memory.adapters.harness.transcripts import (
     Surroundings,
     TranscriptRoots,
     is_session_id,
-    looking_for,
     reading,
     session_after,
     transcript,
@@ -89,9 +88,9 @@ class OpencodeSessions(SessionDatabases):
         """See `Sessions`."""
         if not is_session_id(session_id):
             raise HistoryUnreadable(session_id, "it is not the id of an opencode session")
-        with looking_for(session_id):
+        with reading(session_id):
             if named is not None and not _is_database(named) and lies_there(named):
-                with transcript(self.roots, named, session_id) as file, reading(named, session_id):
+                with transcript(self.roots, named, session_id) as file, reading(session_id, named):
                     return _read_export(file, session_id, mark)
             databases = [database for root in self.roots.roots for database in self.databases(root)]
         failure: HistoryUnavailable | HistoryUnreadable | None = None

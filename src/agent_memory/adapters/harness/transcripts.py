@@ -192,9 +192,8 @@ def transcript(roots: TranscriptRoots, path: str, session_id: str) -> Generator[
 
 @contextmanager
 def file_beside(roots: TranscriptRoots, path: str, session_id: str) -> Generator[OpenTranscript | None, None, None]:
-    """What tells more of a session than its transcript; None where there is no such file, or none that may be read. Raises
-    HistoryUnavailable where it cannot be opened now: without it the session would be taken for another kind, or of another
-    place (P6)."""
+    """What tells more of a session than its transcript; None where there is no such file, or none that may be read.
+    HistoryUnavailable where it cannot be opened now: without it the session would be taken for another (P6)."""
     with ExitStack() as stack:
         file = None
         try:
@@ -223,15 +222,9 @@ def _open_without_links(real: str, path: str) -> int:
 
 
 def _refuse_irregular(path: str, mode: int) -> None:
-    kinds = {
-        stat.S_IFLNK: "a symbolic link",
-        stat.S_IFDIR: "a directory",
-        stat.S_IFIFO: "a FIFO",
-        stat.S_IFSOCK: "a socket",
-    }
+    kinds = {stat.S_IFLNK: "symbolic link", stat.S_IFDIR: "directory", stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket"}
     if not stat.S_ISREG(mode):
-        kind = kinds.get(stat.S_IFMT(mode), "a device")
-        raise TranscriptRefused(path, f"it is {kind}, not a regular file")
+        raise TranscriptRefused(path, f"it is a {kinds.get(stat.S_IFMT(mode), 'device')}, not a regular file")
 
 
 # -- reading a session ------------------------------------------------------------------------------------------------
@@ -346,7 +339,7 @@ class SessionFiles(Sessions):
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
         """Of the transcript that is named, else of the one that is found: it may have moved with its project."""
-        with looking_for(session_id):
+        with reading(session_id):
             path = named if named is not None and lies_there(named) else self.path_of(session_id) or named
         if path is None:
             raise not_found(session_id, self.roots)
@@ -354,7 +347,7 @@ class SessionFiles(Sessions):
 
     def read_at(self, path: str, session_id: str, mark: SessionMark | None) -> History:
         """What the transcript at `path` says after the mark."""
-        with transcript(self.roots, path, session_id) as file, reading(path, session_id):
+        with transcript(self.roots, path, session_id) as file, reading(session_id, path):
             return self.read(file, session_id, mark)
 
     def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
@@ -383,22 +376,14 @@ def not_found(session_id: str, roots: TranscriptRoots) -> HistoryUnavailable:
 
 
 @contextmanager
-def looking_for(session_id: str) -> Generator[None, None, None]:
-    """An OSError in it becomes HistoryUnavailable: it is not known where the session's transcript is."""
+def reading(session_id: str, path: str = "") -> Generator[None, None, None]:
+    """An OSError in it becomes HistoryUnavailable: a read of the transcript at `path` fails, or, without a path, it is not
+    known where the transcript is."""
     try:
         yield
     except OSError as error:
-        where = error.filename or "a directory"
-        raise HistoryUnavailable(session_id, f"{where} cannot be looked through: {error.strerror}") from None
-
-
-@contextmanager
-def reading(path: str, session_id: str) -> Generator[None, None, None]:
-    """An OSError in it becomes HistoryUnavailable: a read of the transcript fails."""
-    try:
-        yield
-    except OSError as error:
-        raise HistoryUnavailable(session_id, f"{path} cannot be read: {error.strerror}") from None
+        what = f"{path} cannot be read" if path else f"{error.filename or 'a directory'} cannot be looked through"
+        raise HistoryUnavailable(session_id, f"{what}: {error.strerror}") from None
 
 
 def read_session(
@@ -456,7 +441,8 @@ def history_in(session: Session, stored: Stored) -> History:
     if session.own_call:
         return session.history()
     path = stored.path
-    if session.seems_strange:
+    is_whole = session.person_spoke and session.agent_spoke
+    if session.unknown_records > session.known_records and not is_whole:
         records = session.unknown_records + session.known_records
         unknown = f"{session.unknown_records} of its {records} records are of kinds not known to this version"
         changed = f"the format of {NAMES[session.harness]} seems to have changed: update memory"

@@ -91,8 +91,7 @@ class Draft:
 
 @define
 class _Message:
-    """The agent's message that the last agent turn is made from; its parts may come in records of their own, with tools'
-    answers between them."""
+    """The agent's last message; its parts may come in records of their own, with tools' answers between them."""
 
     id: str | None
     number: int
@@ -104,12 +103,11 @@ class Session:
     """One session, as its records come in file order; `history` is what they said so far.
 
     A harness's reader takes each object in `take`: it enters the record (`enter`), adds what it says (`say`, `speak`,
-    `answer`), or counts why that is left out (`skip`). It notes facts in the attributes.
+    `answer`), or counts why that is left out (`skip`).
 
     Turns are numbered over the whole session, those before the mark and those left out later included, so that a number
     always means the same turn. Of a message that began before the mark only the rest is returned, under the number of its
-    turn. `branch` is any number by which a reader will know again what was rewound away (`left_out`, and where it was read before
-    `known_left_out`).
+    turn. `branch` is any number by which a reader will know again what was rewound away.
 
     Once about 16 MiB are kept, the next record that begins a turn, and does not go on with an earlier one, makes it `full`.
     """
@@ -145,7 +143,6 @@ class Session:
         self.known_records = 0
         self.unknown_records = 0
         self._mark_id: str | None = None
-        """Of the record that the mark is at."""
         self._lost_mark: SessionMark | None = None
         """The mark, where its record is gone from a rewritten transcript: what is new is told by times, or by numbers."""
         self._record_id = ""
@@ -162,8 +159,8 @@ class Session:
         """Those not answered so far, by their ids."""
         self._first_tool_number: int | None = None
         self._skipped: Counter[str] = Counter()
-        self._person_spoke = False
-        self._agent_spoke = False
+        self.person_spoke = False
+        self.agent_spoke = False
 
     def go_on_after(self, mark: SessionMark | None, *, is_lost: bool = False) -> None:
         """Only what comes after the mark is new."""
@@ -243,11 +240,6 @@ class Session:
         return dict(sorted((+self._skipped).items()))
 
     @property
-    def seems_strange(self) -> bool:
-        """Most records are of unknown kinds, and one side of the conversation, or both, is not among the known ones."""
-        return self.unknown_records > self.known_records and not (self._person_spoke and self._agent_spoke)
-
-    @property
     def has_enough(self) -> bool:
         """As much is kept as one fetch returns: the next turn is for another one."""
         return self._kept_bytes >= MAX_KEPT_BYTES
@@ -264,7 +256,7 @@ class Session:
                 return
             if program := machine_text(text):
                 role, tool_name = Role.TOOL, program
-            self._person_spoke = True
+            self.person_spoke = True
             self._message = None
         self._begin(role, _of_others(text) if role is Role.TOOL else text, tool_name)
 
@@ -280,7 +272,7 @@ class Session:
 
     def begins_with_own_prompt(self, raw: str) -> bool:
         """Whether this text, before the agent's first word, is a prompt of ours; `own_call` then."""
-        if not self._agent_spoke and is_own_prompt(raw):
+        if not self.agent_spoke and is_own_prompt(raw):
             self.own_call = True
         return self.own_call
 
@@ -288,7 +280,7 @@ class Session:
         """A part of the agent's message, unless it is empty; a message is one turn, however many records it comes in."""
         if self.full or not (calls or text.strip()):
             return
-        self._agent_spoke = True
+        self.agent_spoke = True
         self.open_calls.update((each.call_id, each) for each in calls if each.call_id)
         while len(self.open_calls) > _MAX_OPEN_CALLS:
             del self.open_calls[next(iter(self.open_calls))]
@@ -365,15 +357,16 @@ class Session:
         return draft
 
     def _grow(self, draft: Draft, text: str) -> None:
-        before = _bytes_of(draft.text)
+        before = draft.text
         if text:
-            draft.text = draft.text.grown(f"\n\n{text}" if draft.text.total_chars else text)
+            draft.text = before.grown(f"\n\n{text}" if before.total_chars else text)
         draft.last_position = self.position
         if len(draft.record_ids) < MAX_CALLS_PER_TURN:
             draft.record_ids.append(self._record_id)
         else:
             draft.record_ids[-1] = self._record_id
-        self._kept_bytes += _bytes_of(draft.text) - before + _RECORD_BYTES
+        parts = ((draft.text.head, before.head), (draft.text.tail, before.tail))
+        self._kept_bytes += sum(sys.getsizeof(now) - sys.getsizeof(then) for now, then in parts) + _RECORD_BYTES
 
     # -- what comes of it ---------------------------------------------------------------------------------------------
 
@@ -402,32 +395,30 @@ class Session:
 
     def _turns(self) -> tuple[Turn, ...]:
         turns: list[Turn] = []
-        furthest, furthest_id = -1, ""
+        furthest, record_id = -1, ""
         for draft in sorted(self._drafts, key=lambda draft: draft.number):
-            reason = self.left_out(draft)
-            if reason is not None:
+            if reason := self.left_out(draft):
                 self.skip(reason)
                 continue
             # A message may go on after the answers to its first calls: a mark must not fall short of what is returned.
             if draft.last_position > furthest:
-                furthest, furthest_id = draft.last_position, draft.record_ids[-1]
-            turns.append(self._turn(draft, furthest_id))
+                furthest, record_id = draft.last_position, draft.record_ids[-1]
+            by_script = self.automated and draft.role is Role.USER
+            tool_name = "script" if by_script else draft.tool_name
+            turns.append(
+                Turn(
+                    number=draft.number,
+                    role=Role.TOOL if by_script else draft.role,
+                    text=readable(draft.text.text),
+                    record_id=record_id,
+                    at_ms=draft.at_ms,
+                    tool_calls=tuple(draft.calls),
+                    tool_name=one_line(tool_name, _NAME_CHARS) if tool_name else None,
+                    failed=draft.failed,
+                    clipped_chars=draft.text.clipped_chars,
+                )
+            )
         return () if self.own_call else tuple(turns)
-
-    def _turn(self, draft: Draft, record_id: str) -> Turn:
-        by_script = self.automated and draft.role is Role.USER
-        tool_name = "script" if by_script else draft.tool_name
-        return Turn(
-            number=draft.number,
-            role=Role.TOOL if by_script else draft.role,
-            text=readable(draft.text.text),
-            record_id=record_id,
-            at_ms=draft.at_ms,
-            tool_calls=tuple(draft.calls),
-            tool_name=one_line(tool_name, _NAME_CHARS) if tool_name else None,
-            failed=draft.failed,
-            clipped_chars=draft.text.clipped_chars,
-        )
 
 
 class RewindingSession(Session):
@@ -454,13 +445,14 @@ class RewindingSession(Session):
 
     def left_out(self, draft: Draft) -> str | None:
         """What was rewound away."""
-        is_away = self._known_away is not None and draft.branch >= 0 and self._known_away[draft.branch]
-        return self.away_reason if is_away else None
+        return self._reason_at(draft.branch)
 
     def known_left_out(self) -> str | None:
         """What is known to be rewound away later."""
-        is_away = self._known_away is not None and self.branch >= 0 and self._known_away[self.branch]
-        return self.away_reason if is_away else None
+        return self._reason_at(self.branch)
+
+    def _reason_at(self, place: int) -> str | None:
+        return self.away_reason if self._known_away is not None and place >= 0 and self._known_away[place] else None
 
     def history(self) -> History:
         """The new turns."""
@@ -479,12 +471,12 @@ class Places:
 
     def add(self, id: str) -> int:
         """The place of one id more. One that was there before means the newer place from now on."""
-        self._keys += _key(id)
+        self._keys += hash(id).to_bytes(_KEY_BYTES, "little", signed=True)
         return len(self) - 1
 
     def find(self, id: str) -> int | None:
         """The place of an id, sooner where it is a late one; None where it has none."""
-        key, end = _key(id), len(self._keys)
+        key, end = hash(id).to_bytes(_KEY_BYTES, "little", signed=True), len(self._keys)
         while (at := self._keys.rfind(key, 0, end)) >= 0:
             if at % _KEY_BYTES == 0:
                 return at // _KEY_BYTES
@@ -492,14 +484,6 @@ class Places:
         return None
 
 
-def _key(id: str) -> bytes:
-    return (hash(id) & ((1 << 64) - 1)).to_bytes(_KEY_BYTES, "little")
-
-
 def _of_others(text: str) -> str:
     """What a tool printed or a file held, without what memory had put there (P26)."""
     return MEMORY_OUTPUT_PLACEHOLDER if shows_an_entry(text) else without_own_output(text)
-
-
-def _bytes_of(text: Excerpt) -> int:
-    return sys.getsizeof(text.head) + sys.getsizeof(text.tail)
