@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
-from functools import partial
+from typing import ClassVar
 
 from attrs import frozen
 
@@ -18,17 +18,18 @@ from agent_memory.adapters.harness import any_json as get
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.databases import (
     Database,
-    Row,
+    Listed,
     SessionDatabases,
+    StoredSession,
     TooLarge,
     instant_of,
     object_of,
     one_object,
     text_of,
 )
-from agent_memory.adapters.harness.transcripts import Surroundings, history_in, session_after
-from agent_memory.adapters.harness.turn_builder import Asked, Session, asked
-from agent_memory.domain.history import History, SessionMark
+from agent_memory.adapters.harness.transcripts import Surroundings
+from agent_memory.adapters.harness.turn_builder import Asked, asked
+from agent_memory.domain.history import History
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnreadable
@@ -37,7 +38,6 @@ DATABASE = "state.vscdb"
 MISSING_BUBBLE = "missing-bubble"
 
 _EMPTY_DRAFT = "empty-state-draft"
-_NEEDED = {"cursorDiskKV": ("key", "value")}
 _VALUE = "SELECT value FROM cursorDiskKV WHERE key = ?"
 _KEYS = "SELECT key FROM cursorDiskKV WHERE key >= ? AND key < ?"
 _COMPOSERS = "composerData:"
@@ -52,41 +52,7 @@ def editor_directories(given: Surroundings) -> list[str]:
     return [f"{each}/Cursor/User/globalStorage" for each in homes]
 
 
-class CursorStore(SessionDatabases):
-    """The conversations in the editor's store. A draft is none, nor is one in which nothing was said yet."""
-
-    harness = Harness.CURSOR
-    file_name = DATABASE
-
-    @classmethod
-    def directories(cls, given: Surroundings) -> list[str]:
-        """Where the editor's store is."""
-        return editor_directories(given)
-
-    def history_of(self, session_id: str, mark: SessionMark | None, database: Database) -> History | None:
-        """See `SessionDatabases`."""
-        database.must_have(_NEEDED, self.harness)
-        data = database.value(_VALUE, _COMPOSERS + session_id)
-        if not data:
-            return None
-        composer = object_of(data)
-        if isinstance(composer, str):
-            how = "over 16 MiB" if isinstance(data, TooLarge) else "ruined"
-            raise HistoryUnreadable(database.path, f"the record of conversation {session_id} is {how}")
-        if not _is_begun(session_id, composer):
-            return None
-        fill = partial(_fill, database, session_id, composer)
-        return history_in(session_after(mark, partial(ComposerSession, session_id), fill), database)
-
-    def sessions(self, database: Database) -> list[Row]:
-        """See `SessionDatabases`. One whose record cannot be read is one of them: reading it will tell why."""
-        database.must_have(_NEEDED, self.harness)
-        # The store has tens of gigabytes with some people: the keys come from its index, and of the records one at a time.
-        keys = [text_of(key) for (key,) in database.rows(_KEYS, _COMPOSERS, _after(_COMPOSERS))]
-        return [row for key in keys if (row := _row(database, key.removeprefix(_COMPOSERS))) is not None]
-
-
-def _row(database: Database, session_id: str) -> Row | None:
+def _row(database: Database, session_id: str) -> Listed | None:
     data = database.value(_VALUE, _COMPOSERS + session_id)
     if not data or session_id == _EMPTY_DRAFT:
         return None
@@ -96,7 +62,7 @@ def _row(database: Database, session_id: str) -> Row | None:
         return None
     listed = _in_list(database, "lastUpdatedAt", session_id)
     updated = (get.number(composer, "lastUpdatedAt"), int(listed) if listed.isdigit() else None)
-    return Row(session_id, max(filter(None, map(instant_of, updated)), default=None), instant_of(_made_at(composer)))
+    return session_id, max(filter(None, map(instant_of, updated)), default=None), instant_of(_made_at(composer))
 
 
 def _is_begun(session_id: str, composer: Json) -> bool:
@@ -121,29 +87,7 @@ def _after(prefix: str) -> str:
     return f"{prefix[:-1]};"
 
 
-def _fill(database: Database, session_id: str, composer: Json, session: ComposerSession) -> None:
-    """Give the conversation and its bubbles to the session, one at a time."""
-    session.take_composer(composer, is_sub_agent=_is_sub_agents(database, session_id, composer))
-    prefix = f"bubbleId:{session_id}:"
-    keys = [prefix + get.text(header, "bubbleId") for header in get.objects(composer, "fullConversationHeadersOnly")]
-    if not any(database.text("SELECT 1 FROM cursorDiskKV WHERE key = ?", key) for key in keys):
-        # The headers' ids may be other ones than the rows': then the times in the bubbles tell their order.
-        rows = [text_of(key) for (key,) in database.rows(_KEYS, prefix, _after(prefix))]
-        times = {
-            key: _made_at(told) for key in rows if not isinstance(told := object_of(database.value(_VALUE, key)), str)
-        }
-        keys = sorted(rows, key=lambda key: (times.get(key) or 0, key)) or keys
-    for key in keys:
-        if session.done:
-            return
-        data = database.value(_VALUE, key)
-        if not data:
-            session.skip(MISSING_BUBBLE)  # updates of Cursor are known to lose some
-        elif (bubble := one_object(session, data)) is not None:
-            session.take({**bubble, "bubbleId": key.removeprefix(prefix)})
-
-
-class ComposerSession(Session):
+class ComposerSession(StoredSession):
     """A conversation, and its bubbles in order. The last bubble is left for the next time while it is being written."""
 
     harness = Harness.CURSOR
@@ -153,8 +97,9 @@ class ComposerSession(Session):
         self._is_generating = False
         self._held: Json | None = None
 
-    def take_composer(self, value: Json, *, is_sub_agent: bool) -> None:
-        """What is known of the conversation as a whole."""
+    def take_from(self, database: Database) -> None:
+        """The conversation, and its bubbles one at a time."""
+        value = get.parsed_object(database.text(_VALUE, _COMPOSERS + self.session_id))
         self.known_records += 1
         repositories = get.objects(value, "trackedGitRepos")
         of_workspace = get.text(get.mapping(value, "workspaceIdentifier", "uri"), "fsPath")
@@ -164,9 +109,28 @@ class ComposerSession(Session):
         latest: Json = max(named, key=lambda branch: get.number(branch, "lastInteractionAt") or 0, default={})
         self.note(title=get.text(value, "name"), cwd=cwd, branch=get.text(latest, "branchName"))
         self.note(agent=get.text(get.mapping(value, "modelConfig"), "modelName"))
-        self.automated = is_sub_agent
+        self.automated = _is_sub_agents(database, self.session_id, value)
         self.started_at_ms = _made_at(value)
         self._is_generating = get.text(value, "status") in _UNFINISHED
+        prefix = f"bubbleId:{self.session_id}:"
+        keys = [prefix + get.text(header, "bubbleId") for header in get.objects(value, "fullConversationHeadersOnly")]
+        if not any(database.text("SELECT 1 FROM cursorDiskKV WHERE key = ?", key) for key in keys):
+            # The headers' ids may be other ones than the rows': then the times in the bubbles tell their order.
+            rows = [text_of(key) for (key,) in database.rows(_KEYS, prefix, _after(prefix))]
+            times = {
+                key: _made_at(told)
+                for key in rows
+                if not isinstance(told := object_of(database.value(_VALUE, key)), str)
+            }
+            keys = sorted(rows, key=lambda key: (times.get(key) or 0, key)) or keys
+        for key in keys:
+            if self.done:
+                return
+            data = database.value(_VALUE, key)
+            if not data:
+                self.skip(MISSING_BUBBLE)  # updates of Cursor are known to lose some
+            elif (bubble := one_object(self, data)) is not None:
+                self.take({**bubble, "bubbleId": key.removeprefix(prefix)})
 
     def take(self, value: Json) -> None:
         """The next bubble."""
@@ -331,3 +295,35 @@ def _ms_of_clock(text: str) -> int | None:
     except ValueError:
         return None
     return int(at.timestamp()) * 1000
+
+
+# -- where they are ---------------------------------------------------------------------------------------------------
+
+
+class CursorStore(SessionDatabases):
+    """The conversations in the editor's store. A draft is none, nor is one in which nothing was said yet."""
+
+    harness = Harness.CURSOR
+    session, file_name = ComposerSession, DATABASE
+    needed: ClassVar = {"cursorDiskKV": ("key", "value")}
+
+    @classmethod
+    def directories(cls, given: Surroundings) -> list[str]:
+        """Where the editor's store is."""
+        return editor_directories(given)
+
+    def knows(self, session_id: str, database: Database) -> bool:
+        """Whether the store has the conversation, and something was said in it."""
+        data = database.value(_VALUE, _COMPOSERS + session_id)
+        composer = object_of(data) if data else {}
+        if isinstance(composer, str):
+            how = "over 16 MiB" if isinstance(data, TooLarge) else "ruined"
+            raise HistoryUnreadable(database.path, f"the record of conversation {session_id} is {how}")
+        return _is_begun(session_id, composer)
+
+    def sessions(self, database: Database) -> list[Listed]:
+        """See `SessionDatabases`. One whose record cannot be read is one of them: reading it will tell why."""
+        database.must_have(self.needed, self.harness)
+        # The store has tens of gigabytes with some people: the keys come from its index, and of the records one at a time.
+        keys = [text_of(key) for (key,) in database.rows(_KEYS, _COMPOSERS, _after(_COMPOSERS))]
+        return [row for key in keys if (row := _row(database, key.removeprefix(_COMPOSERS))) is not None]

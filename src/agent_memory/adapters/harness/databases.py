@@ -33,6 +33,7 @@ from agent_memory.adapters.harness.transcripts import (
     history_in,
     is_session_id,
     reading,
+    session_after,
     transcript,
 )
 from agent_memory.adapters.harness.turn_builder import Session
@@ -231,14 +232,17 @@ def _connected(uri: str) -> Generator[sqlite3.Connection, None, None]:
 # -- the sessions in it -----------------------------------------------------------------------------------------------
 
 
-@frozen
-class Row:
-    """A session as a database tells of it."""
+Listed = tuple[str, int | None, int | None]
+"""A session as a database tells of it: its id, when it changed and when it was begun. Without a change it is the database
+itself that tells, which changed no earlier."""
 
-    session_id: str
-    changed_at_ms: int | None
-    """None where it does not say: then the database itself does, which changed no earlier."""
-    started_at_ms: int | None = None
+
+class StoredSession(Session):
+    """A session that is read from a database."""
+
+    @abstractmethod
+    def take_from(self, database: Database) -> None:
+        """All that the database knows of it, as far as it is wanted."""
 
 
 class SessionDatabases(Sessions):
@@ -248,7 +252,12 @@ class SessionDatabases(Sessions):
     the error; a ruined one is passed over for the others. Errors: see `read_database`.
     """
 
+    session: ClassVar[type[StoredSession]]
     file_name: ClassVar[str]
+    table: ClassVar[str]
+    """Has the sessions, by `id`."""
+    needed: ClassVar[Mapping[str, Sequence[str]]]
+    """The columns of each table without which no session can be read."""
 
     def databases(self, root: str) -> list[str]:
         """The databases in a root. Raises OSError where that cannot be told."""
@@ -256,12 +265,24 @@ class SessionDatabases(Sessions):
         return [path] if lies_there(path) else []
 
     @abstractmethod
-    def history_of(self, session_id: str, mark: SessionMark | None, database: Database) -> History | None:
-        """The session's turns after the mark; None where the database does not know it."""
-
-    @abstractmethod
-    def sessions(self, database: Database) -> list[Row]:
+    def sessions(self, database: Database) -> list[Listed]:
         """The sessions of persons in a database in which something was said."""
+
+    def knows(self, session_id: str, database: Database) -> bool:
+        """Whether a database has the session."""
+        return next(database.rows(f"SELECT 1 FROM {self.table} WHERE id = ?", session_id), None) is not None
+
+    def history_of(self, session_id: str, mark: SessionMark | None, database: Database) -> History | None:
+        """The session's turns after the mark; None where the database does not know it. HistoryUnavailable for one that it
+        knows, and of which it holds nothing (P6)."""
+        database.must_have(self.needed, self.harness)
+        if not self.knows(session_id, database):
+            return None
+        begin = partial(self.session, session_id)
+        session: StoredSession = session_after(mark, begin, lambda session: session.take_from(database))
+        if not session.position and not session.skipped and not session.own_call:
+            raise HistoryUnavailable(session_id, f"{database.path} holds nothing of it so far", is_missing=True)
+        return history_in(session, database)
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
         """See `Sessions`."""
@@ -297,28 +318,26 @@ class SessionDatabases(Sessions):
 
     def _found_in(self, root: str) -> Findings:
         try:
-            paths = self.databases(root)
+            found = [(path, os.lstat(path).st_mtime_ns // 1_000_000) for path in self.databases(root)]
         except OSError as error:
             yield Failure(store_io(error, "examine", error.filename or root))
             return
-        for path in paths:
-            try:
-                changed_at_ms = os.lstat(path).st_mtime_ns // 1_000_000
-                rows = read_database(self.roots, path, f"of {self.harness}", self.sessions)
-            except OSError as error:
-                yield Failure(store_io(error, "examine", path))
+        for path, database_changed_at_ms in found:
+            listed = as_result(read_database)(self.roots, path, f"of {self.harness}", self.sessions)
+            if isinstance(listed, Failure):
+                yield Failure(listed.failure())
                 continue
-            except (HistoryUnavailable, HistoryUnreadable, TranscriptRefused) as error:
-                yield Failure(error)
-                continue
-            if strange := sum(not is_session_id(row.session_id) for row in rows):
+            strange = 0
+            for session_id, changed_at_ms, started_at_ms in listed.unwrap():
+                retrieval = retrieval_of(self.harness, session_id, path) if is_session_id(session_id) else None
+                if retrieval is None:
+                    strange += 1
+                    continue
+                at_ms = database_changed_at_ms if changed_at_ms is None else changed_at_ms
+                # When it ended is not told: these harnesses note a change before the turns that it brings.
+                yield Success(FoundSession(self.harness, retrieval, at_ms, started_at_ms=started_at_ms))
+            if strange:
                 yield Failure(HistoryUnreadable(path, f"{strange} sessions in it have no id of {self.harness}'s"))
-            for row in rows:
-                retrieval = retrieval_of(self.harness, row.session_id, path) if is_session_id(row.session_id) else None
-                if retrieval is not None:
-                    at_ms = changed_at_ms if row.changed_at_ms is None else row.changed_at_ms
-                    # When it ended is not told: these harnesses note a change before the turns that it brings.
-                    yield Success(FoundSession(self.harness, retrieval, at_ms, started_at_ms=row.started_at_ms))
 
 
 def merged(found: Iterable[Result[FoundSession, Error]], since_ms: int | None) -> Findings:
@@ -334,11 +353,3 @@ def merged(found: Iterable[Result[FoundSession, Error]], since_ms: int | None) -
         started_at_ms = session.started_at_ms if known.started_at_ms is None else known.started_at_ms
         sessions[session.session_id] = evolve(known, changed_at_ms=changed_at_ms, started_at_ms=started_at_ms)
     yield from (Success(each) for each in sessions.values() if since_ms is None or each.changed_at_ms >= since_ms)
-
-
-def history_in_database(session: Session, database: Database) -> History:
-    """As `history_in`; HistoryUnavailable for a session that the database knows, and of which it holds nothing (P6)."""
-    if not session.position and not session.skipped and not session.own_call:
-        nothing = f"{database.path} holds nothing of it so far"
-        raise HistoryUnavailable(session.session_id, nothing, is_missing=True)
-    return history_in(session, database)

@@ -9,7 +9,7 @@ messages too, and is theirs. What only the model saw (summaries at compaction, w
 from __future__ import annotations
 
 import re
-from functools import partial
+from typing import ClassVar
 
 from attrs import evolve
 
@@ -17,16 +17,16 @@ from agent_memory.adapters.harness import any_json as get
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.databases import (
     Database,
-    Row,
+    Listed,
     SessionDatabases,
+    StoredSession,
     TooLarge,
-    history_in_database,
     one_object,
     text_of,
 )
-from agent_memory.adapters.harness.transcripts import Surroundings, session_after
-from agent_memory.adapters.harness.turn_builder import Asked, Session, asked
-from agent_memory.domain.history import UNKNOWN_TYPE, History, SessionMark
+from agent_memory.adapters.harness.transcripts import Surroundings
+from agent_memory.adapters.harness.turn_builder import Asked, asked
+from agent_memory.domain.history import UNKNOWN_TYPE
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.transcripts.own_marks import typed_words
@@ -34,10 +34,6 @@ from agent_memory.domain.vocabulary import Harness
 
 DATABASE = "sessions.db"
 
-_NEEDED = {
-    "sessions": ("id", "working_dir"),
-    "messages": ("id", "session_id", "role", "content_json", "created_timestamp"),
-}
 _NEEDED_TO_LIST = {"sessions": ("id", "updated_at"), "messages": ("session_id",)}
 _HEADER = ("name", "description", "session_type", "working_dir", "created_at", "schedule_id", "model_config_json")
 _NOT_OF_PERSONS = ("scheduled", "sub_agent", "hidden")
@@ -54,77 +50,38 @@ _MS_FROM = 10_000_000_000
 """Times from here on are milliseconds, below it seconds."""
 
 
-class GooseSessions(SessionDatabases):
-    """Reads `sessions.db` in each of the roots. Scheduled sessions, sub-agents' and hidden ones are automated."""
-
-    harness = Harness.GOOSE
-    harness_home, below = ("XDG_DATA_HOME", "~/.local/share"), ("goose/sessions",)
-    file_name = DATABASE
-
-    @classmethod
-    def directories(cls, given: Surroundings) -> list[str]:
-        """That of `$GOOSE_PATH_ROOT`, and the usual ones."""
-        own = given.environ.get("GOOSE_PATH_ROOT")
-        return [*([f"{own}/data/sessions"] if own else []), *super().directories(given)]
-
-    def history_of(self, session_id: str, mark: SessionMark | None, database: Database) -> History | None:
-        """See `SessionDatabases`."""
-        database.must_have(_NEEDED, self.harness)
-        if next(database.rows("SELECT 1 FROM sessions WHERE id = ?", session_id), None) is None:
-            return None
-        fill = partial(_fill, database, session_id)
-        return history_in_database(session_after(mark, partial(GooseSession, session_id), fill), database)
-
-    def sessions(self, database: Database) -> list[Row]:
-        """See `SessionDatabases`."""
-        database.must_have(_NEEDED_TO_LIST, self.harness)
-        there = database.columns("sessions")
-        further = (name if name in there else "NULL" for name in ("created_at", "session_type", "schedule_id"))
-        said = "EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)"
-        rows = database.rows(f"SELECT id, updated_at, {', '.join(further)} FROM sessions WHERE {said}")
-        return [
-            Row(text_of(id), ms_of(text_of(updated)[:40]), ms_of(text_of(created)[:40]))
-            for id, updated, created, kind, schedule in rows
-            if text_of(kind) not in _NOT_OF_PERSONS and not text_of(schedule)
-        ]
-
-
-def _fill(database: Database, session_id: str, session: GooseSession) -> None:
-    session.take_header(database.texts_of("sessions", session_id, _HEADER))
-    columns = database.columns("messages")
-    id_column = "message_id" if "message_id" in columns else "NULL"
-    of_session = "FROM messages WHERE session_id = ? ORDER BY id"
-    for number, role, created, id in database.rows(
-        f"SELECT id, role, created_timestamp, {id_column} {of_session}", session_id
-    ):
-        content = database.value("SELECT content_json FROM messages WHERE id = ?", number)
-        metadata: bytes | TooLarge | None = b"{}"
-        if "metadata_json" in columns:
-            metadata = database.value("SELECT metadata_json FROM messages WHERE id = ?", number) or b"{}"
-        blocks = content if isinstance(content, TooLarge) else b'{"content": %s}' % (content or b"[]")
-        message, about = one_object(session, blocks), one_object(session, metadata)
-        if message is None or about is None:
-            continue
-        made = {"id": text_of(id), "role": text_of(role), "created": created, "content": message["content"]}
-        session.take(made | {"metadata": about})
-        if session.done:
-            break
-
-
-class GooseSession(Session):
+class GooseSession(StoredSession):
     """A session's header, and its messages in order."""
 
     harness = Harness.GOOSE
 
-    def take_header(self, value: Json) -> None:
-        """The row of the session: texts, empty where it has none."""
+    def take_from(self, database: Database) -> None:
+        """The row of the session, and its messages in order."""
+        told = database.texts_of("sessions", self.session_id, _HEADER)
         self.known_records += 1
-        title = get.text(value, "name", "description").strip()
-        model = get.parsed_object(get.text(value, "model_config_json"))
-        self.note(title="" if _OWN_TITLES.match(title) else title, cwd=get.text(value, "working_dir"))
+        title = get.text(told, "name", "description").strip()
+        model = get.parsed_object(get.text(told, "model_config_json"))
+        self.note(title="" if _OWN_TITLES.match(title) else title, cwd=get.text(told, "working_dir"))
         self.note(agent=get.text(model, "model_name", "model"))
-        self.started_at_ms = get.time(value, "created_at")
-        self.automated = bool(get.text(value, "schedule_id")) or get.text(value, "session_type") in _NOT_OF_PERSONS
+        self.started_at_ms = get.time(told, "created_at")
+        self.automated = bool(get.text(told, "schedule_id")) or get.text(told, "session_type") in _NOT_OF_PERSONS
+        columns = database.columns("messages")
+        id_column = "message_id" if "message_id" in columns else "NULL"
+        columns_and_id = f"SELECT id, role, created_timestamp, {id_column} FROM messages"
+        for number, role, created, id in database.rows(
+            f"{columns_and_id} WHERE session_id = ? ORDER BY id", self.session_id
+        ):
+            content = database.value("SELECT content_json FROM messages WHERE id = ?", number)
+            metadata: bytes | TooLarge | None = b"{}"
+            if "metadata_json" in columns:
+                metadata = database.value("SELECT metadata_json FROM messages WHERE id = ?", number) or b"{}"
+            blocks = content if isinstance(content, TooLarge) else b'{"content": %s}' % (content or b"[]")
+            message, about = one_object(self, blocks), one_object(self, metadata)
+            if message is not None and about is not None:
+                made = {"id": text_of(id), "role": text_of(role), "created": created, "content": message["content"]}
+                self.take(made | {"metadata": about})
+            if self.done:
+                break
 
     def take(self, value: Json) -> None:
         """The next message."""
@@ -212,3 +169,37 @@ def _result_text(result: Json) -> str:
         item for item, audience in zip(items, audiences, strict=True) if "assistant" in (audience or ["assistant"])
     ]
     return get.answer(for_model or items)
+
+
+# -- where they are ---------------------------------------------------------------------------------------------------
+
+
+class GooseSessions(SessionDatabases):
+    """Reads `sessions.db` in each of the roots. Scheduled sessions, sub-agents' and hidden ones are automated."""
+
+    harness = Harness.GOOSE
+    harness_home, below = ("XDG_DATA_HOME", "~/.local/share"), ("goose/sessions",)
+    session, file_name, table = GooseSession, DATABASE, "sessions"
+    needed: ClassVar = {
+        "sessions": ("id", "working_dir"),
+        "messages": ("id", "session_id", "role", "content_json", "created_timestamp"),
+    }
+
+    @classmethod
+    def directories(cls, given: Surroundings) -> list[str]:
+        """That of `$GOOSE_PATH_ROOT`, and the usual ones."""
+        own = given.environ.get("GOOSE_PATH_ROOT")
+        return [*([f"{own}/data/sessions"] if own else []), *super().directories(given)]
+
+    def sessions(self, database: Database) -> list[Listed]:
+        """See `SessionDatabases`."""
+        database.must_have(_NEEDED_TO_LIST, self.harness)
+        there = database.columns("sessions")
+        further = (name if name in there else "NULL" for name in ("created_at", "session_type", "schedule_id"))
+        said = "EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)"
+        rows = database.rows(f"SELECT id, updated_at, {', '.join(further)} FROM sessions WHERE {said}")
+        return [
+            (text_of(id), ms_of(text_of(updated)[:40]), ms_of(text_of(created)[:40]))
+            for id, updated, created, kind, schedule in rows
+            if text_of(kind) not in _NOT_OF_PERSONS and not text_of(schedule)
+        ]

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Self
+from typing import ClassVar, Self
 
 from attrs import frozen
 
@@ -21,9 +21,9 @@ from agent_memory.adapters.harness import any_json as get
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.databases import (
     Database,
-    Row,
+    Listed,
     SessionDatabases,
-    history_in_database,
+    StoredSession,
     instant_of,
     one_object,
     text_of,
@@ -38,157 +38,14 @@ from agent_memory.adapters.harness.transcripts import (
     session_after,
     transcript,
 )
-from agent_memory.adapters.harness.turn_builder import Session, asked
+from agent_memory.adapters.harness.turn_builder import asked
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo
 
 OPENCODE_VARIABLES = ("OPENCODE_DB", "OPENCODE_CHANNEL", "OPENCODE_DISABLE_CHANNEL_DB", "OPENCODE_CONFIG")
-_NEEDED = {
-    "session": ("id", "directory"),
-    "message": ("id", "session_id", "time_created", "data"),
-    "part": ("id", "message_id", "data"),
-}
 _NEEDED_TO_LIST = {"session": ("id", "parent_id", "time_updated"), "message": ("session_id",)}
-
-
-class OpencodeSessions(SessionDatabases):
-    """Reads an export that the entry names, else the databases in the roots. The command is asked only where there is no
-    database, or none that can be read: it starts all of opencode."""
-
-    harness = Harness.OPENCODE
-    harness_home, below = ("XDG_DATA_HOME", "~/.local/share"), ("opencode",)
-
-    def __init__(self, roots: TranscriptRoots, run: RunsHarness, database: str | None = None) -> None:
-        """`database` is what `$OPENCODE_DB` names, an absolute path."""
-        super().__init__(roots)
-        self._run = run
-        self._database = database
-
-    @classmethod
-    def at(cls, given: Surroundings) -> Self:
-        """Those of the person whose surroundings these are. The command is run without plugins."""
-        named = given.environ.get("OPENCODE_DB", "")
-        roots = given.roots(*cls.directories(given), *([os.path.dirname(named)] if named else []))
-        command = HarnessCommand(given.environ, OPENCODE_VARIABLES, {"OPENCODE_PURE": "1"})
-        return cls(roots, command, os.path.normpath(named) if named.startswith("/") else None)
-
-    def databases(self, root: str) -> list[str]:
-        """The one that is named, where it is in this root, then that of no channel, then the others."""
-        try:
-            names = os.listdir(root)
-        except (FileNotFoundError, NotADirectoryError):
-            return []
-        paths = [f"{root}/{name}" for name in sorted(names, key=lambda name: (name != "opencode.db", name))]
-        named = [self._database] if self._database in paths else []
-        return list(dict.fromkeys([*named, *(path for path in paths if _is_database(path))]))
-
-    def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
-        """See `Sessions`."""
-        if not is_session_id(session_id):
-            raise HistoryUnreadable(session_id, "it is not the id of an opencode session")
-        with reading(session_id):
-            if named is not None and not _is_database(named) and lies_there(named):
-                with transcript(self.roots, named, session_id) as file, reading(session_id, named):
-                    return _read_export(file, session_id, mark)
-            databases = [database for root in self.roots.roots for database in self.databases(root)]
-        failure: HistoryUnavailable | HistoryUnreadable | None = None
-        try:
-            history = self.stored(session_id, None, mark)
-        except (HistoryUnavailable, HistoryUnreadable) as error:
-            failure = error
-        else:
-            if history is not None:
-                return history
-            if databases:
-                where = ", ".join(databases)
-                raise HistoryUnavailable(session_id, f"opencode knows no such session in {where}", is_missing=True)
-        try:
-            return self._exported(session_id, cwd, mark)
-        except HistoryUnavailable as error:
-            raise failure or error from None
-
-    def history_of(self, session_id: str, mark: SessionMark | None, database: Database) -> History | None:
-        """See `SessionDatabases`."""
-        database.must_have(_NEEDED, self.harness)
-        if next(database.rows("SELECT 1 FROM session WHERE id = ?", session_id), None) is None:
-            return None
-        fill = partial(_fill_from_database, database, session_id)
-        return history_in_database(session_after(mark, partial(OpencodeSession, session_id), fill), database)
-
-    def sessions(self, database: Database) -> list[Row]:
-        """See `SessionDatabases`; a session with a parent is a sub-agent's."""
-        database.must_have(_NEEDED_TO_LIST, self.harness)
-        created = "time_created" if "time_created" in database.columns("session") else "NULL"
-        said = "EXISTS (SELECT 1 FROM message WHERE session_id = session.id)"
-        rows = database.rows(f"SELECT id, time_updated, {created} FROM session WHERE parent_id IS NULL AND {said}")
-        return [Row(text_of(id), instant_of(at), instant_of(began)) for id, at, began in rows]
-
-    def _exported(self, session_id: str, cwd: str | None, mark: SessionMark | None) -> History:
-        directory = cwd if cwd is not None and os.path.isdir(cwd) else "/"
-        try:
-            printed = printed_by(self._run, ("opencode", "export", session_id), directory, session_id)
-        except StoreIo:
-            absent = "there is no session of opencode here, and the command opencode cannot be found or run"
-            raise HistoryUnavailable(session_id, absent) from None
-        history = _history_of_export(printed, session_id, mark)
-        if history is None:
-            raise HistoryUnavailable(session_id, "opencode printed no session for it")
-        return history
-
-
-def _is_database(path: str) -> bool:
-    name = os.path.basename(path)
-    return name == "opencode.db" or (name.startswith("opencode-") and name.endswith(".db"))
-
-
-def _read_export(file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-    if file.size_bytes > MAX_LINE_BYTES:
-        raise HistoryUnreadable(file.path, f"it is larger than {MAX_LINE_BYTES // 2**20} MiB")
-    with open(file.descriptor, "rb", closefd=False) as opened:
-        history = _history_of_export(opened.read(MAX_LINE_BYTES), session_id, mark)
-    if history is None:
-        problem = f"it is no export of this session; `opencode export {session_id}` prints one"
-        raise HistoryUnreadable(file.path, problem)
-    return history
-
-
-def _history_of_export(data: bytes, session_id: str, mark: SessionMark | None) -> History | None:
-    """What an export says; None where it is no export of this session."""
-    export = next((each for each in objects_in(data).found if isinstance(each.get("messages"), list)), None)
-    if export is None or get.mapping(export, "info").get("id", session_id) != session_id:
-        return None
-
-    def fill(session: OpencodeSession) -> None:
-        told = ((get.mapping(each, "info"), get.objects(each, "parts")) for each in get.objects(export, "messages"))
-        session.take_all(get.mapping(export, "info"), told)
-
-    return session_after(mark, partial(OpencodeSession, session_id), fill).history()
-
-
-def _fill_from_database(database: Database, session_id: str, session: OpencodeSession) -> None:
-    names = ("title", "directory", "parent_id", "time_created", "revert")
-    told = database.texts_of("session", session_id, names)
-    created = told.get("time_created", "")[:20]
-    times = {"created": int(created) if created.isdecimal() else None}
-    further = {"parentID": told.get("parent_id"), "time": times, "revert": get.parsed_object(told.get("revert"))}
-    session.take_all({**told, **further}, _messages(database, session_id, session))
-
-
-def _messages(database: Database, session_id: str, session: OpencodeSession) -> Iterator[tuple[Json, Iterator[Json]]]:
-    # Without its time, a message's id does: opencode sorts by either.
-    messages = database.rows("SELECT id FROM message WHERE session_id = ? ORDER BY time_created, id", session_id)
-    for (id,) in messages:
-        if (message := _data_of(database, "message", text_of(id), session)) is not None:
-            parts = database.rows("SELECT id FROM part WHERE message_id = ? ORDER BY id", text_of(id))
-            found = (_data_of(database, "part", text_of(part), session) for (part,) in parts)
-            yield message, (part for part in found if part is not None)
-
-
-def _data_of(database: Database, table: str, id: str, session: OpencodeSession) -> Json | None:
-    found = one_object(session, database.value(f"SELECT data FROM {table} WHERE id = ?", id))
-    return None if found is None else {**found, "id": id}
 
 
 # -- the session ------------------------------------------------------------------------------------------------------
@@ -223,7 +80,7 @@ class _Message:
     """It is what a compaction left of all before it."""
 
 
-class OpencodeSession(Session):
+class OpencodeSession(StoredSession):
     """A session, then its messages in order, each followed by its parts.
 
     A part is a record. One that is still being written is left for the next time, unless something follows it. Left out,
@@ -231,6 +88,28 @@ class OpencodeSession(Session):
     """
 
     harness = Harness.OPENCODE
+
+    def take_from(self, database: Database) -> None:
+        """The row of the session, and its messages."""
+        names = ("title", "directory", "parent_id", "time_created", "revert")
+        told = database.texts_of("session", self.session_id, names)
+        created = told.get("time_created", "")[:20]
+        times = {"created": int(created) if created.isdecimal() else None}
+        revert = get.parsed_object(told.get("revert"))
+        further = {"parentID": told.get("parent_id"), "time": times, "revert": revert}
+        self.take_all({**told, **further}, self._messages_in(database))
+
+    def _messages_in(self, database: Database) -> Iterator[tuple[Json, Iterator[Json]]]:
+        def data_of(table: str, id: object) -> Json | None:
+            found = one_object(self, database.value(f"SELECT data FROM {table} WHERE id = ?", text_of(id)))
+            return None if found is None else {**found, "id": text_of(id)}
+
+        # Without its time, a message's id does: opencode sorts by either.
+        ids = database.rows("SELECT id FROM message WHERE session_id = ? ORDER BY time_created, id", self.session_id)
+        for (id,) in ids:
+            if (message := data_of("message", id)) is not None:
+                parts = database.rows("SELECT id FROM part WHERE message_id = ? ORDER BY id", text_of(id))
+                yield message, (part for (each,) in parts if (part := data_of("part", each)) is not None)
 
     def take_all(self, info: Json, messages: Iterable[tuple[Json, Iterable[Json]]]) -> None:
         """What is known of the session as a whole, and its messages with their parts."""
@@ -339,3 +218,118 @@ def _is_copied(message_id: str, created_ms: int | None) -> bool:
         return False
     later_ms = ((int(made[1], 16) >> 12) - created_ms) % (1 << _ID_TIME_BITS)
     return _COPIED_LATER_MS < later_ms < 1 << (_ID_TIME_BITS - 1)
+
+
+# -- where they are ---------------------------------------------------------------------------------------------------
+
+
+class OpencodeSessions(SessionDatabases):
+    """Reads an export that the entry names, else the databases in the roots. The command is asked only where there is no
+    database, or none that can be read: it starts all of opencode."""
+
+    harness = Harness.OPENCODE
+    harness_home, below = ("XDG_DATA_HOME", "~/.local/share"), ("opencode",)
+    session, table = OpencodeSession, "session"
+    needed: ClassVar = {
+        "session": ("id", "directory"),
+        "message": ("id", "session_id", "time_created", "data"),
+        "part": ("id", "message_id", "data"),
+    }
+
+    def __init__(self, roots: TranscriptRoots, run: RunsHarness, database: str | None = None) -> None:
+        """`database` is what `$OPENCODE_DB` names, an absolute path."""
+        super().__init__(roots)
+        self._run = run
+        self._database = database
+
+    @classmethod
+    def at(cls, given: Surroundings) -> Self:
+        """Those of the person whose surroundings these are. The command is run without plugins."""
+        named = given.environ.get("OPENCODE_DB", "")
+        roots = given.roots(*cls.directories(given), *([os.path.dirname(named)] if named else []))
+        command = HarnessCommand(given.environ, OPENCODE_VARIABLES, {"OPENCODE_PURE": "1"})
+        return cls(roots, command, os.path.normpath(named) if named.startswith("/") else None)
+
+    def databases(self, root: str) -> list[str]:
+        """The one that is named, where it is in this root, then that of no channel, then the others."""
+        try:
+            names = os.listdir(root)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        paths = [f"{root}/{name}" for name in sorted(names, key=lambda name: (name != "opencode.db", name))]
+        named = [self._database] if self._database in paths else []
+        return list(dict.fromkeys([*named, *(path for path in paths if _is_database(path))]))
+
+    def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
+        """See `Sessions`."""
+        if not is_session_id(session_id):
+            raise HistoryUnreadable(session_id, "it is not the id of an opencode session")
+        with reading(session_id):
+            if named is not None and not _is_database(named) and lies_there(named):
+                with transcript(self.roots, named, session_id) as file, reading(session_id, named):
+                    return _read_export(file, session_id, mark)
+            databases = [database for root in self.roots.roots for database in self.databases(root)]
+        failure: HistoryUnavailable | HistoryUnreadable | None = None
+        try:
+            history = self.stored(session_id, None, mark)
+        except (HistoryUnavailable, HistoryUnreadable) as error:
+            failure = error
+        else:
+            if history is not None:
+                return history
+            if databases:
+                where = ", ".join(databases)
+                raise HistoryUnavailable(session_id, f"opencode knows no such session in {where}", is_missing=True)
+        try:
+            return self._exported(session_id, cwd, mark)
+        except HistoryUnavailable as error:
+            raise failure or error from None
+
+    def sessions(self, database: Database) -> list[Listed]:
+        """See `SessionDatabases`; a session with a parent is a sub-agent's."""
+        database.must_have(_NEEDED_TO_LIST, self.harness)
+        created = "time_created" if "time_created" in database.columns("session") else "NULL"
+        said = "EXISTS (SELECT 1 FROM message WHERE session_id = session.id)"
+        rows = database.rows(f"SELECT id, time_updated, {created} FROM session WHERE parent_id IS NULL AND {said}")
+        return [(text_of(id), instant_of(at), instant_of(began)) for id, at, began in rows]
+
+    def _exported(self, session_id: str, cwd: str | None, mark: SessionMark | None) -> History:
+        directory = cwd if cwd is not None and os.path.isdir(cwd) else "/"
+        try:
+            printed = printed_by(self._run, ("opencode", "export", session_id), directory, session_id)
+        except StoreIo:
+            absent = "there is no session of opencode here, and the command opencode cannot be found or run"
+            raise HistoryUnavailable(session_id, absent) from None
+        history = _history_of_export(printed, session_id, mark)
+        if history is None:
+            raise HistoryUnavailable(session_id, "opencode printed no session for it")
+        return history
+
+
+def _is_database(path: str) -> bool:
+    name = os.path.basename(path)
+    return name == "opencode.db" or (name.startswith("opencode-") and name.endswith(".db"))
+
+
+def _read_export(file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+    if file.size_bytes > MAX_LINE_BYTES:
+        raise HistoryUnreadable(file.path, f"it is larger than {MAX_LINE_BYTES // 2**20} MiB")
+    with open(file.descriptor, "rb", closefd=False) as opened:
+        history = _history_of_export(opened.read(MAX_LINE_BYTES), session_id, mark)
+    if history is None:
+        problem = f"it is no export of this session; `opencode export {session_id}` prints one"
+        raise HistoryUnreadable(file.path, problem)
+    return history
+
+
+def _history_of_export(data: bytes, session_id: str, mark: SessionMark | None) -> History | None:
+    """What an export says; None where it is no export of this session."""
+    export = next((each for each in objects_in(data).found if isinstance(each.get("messages"), list)), None)
+    if export is None or get.mapping(export, "info").get("id", session_id) != session_id:
+        return None
+
+    def fill(session: OpencodeSession) -> None:
+        told = ((get.mapping(each, "info"), get.objects(each, "parts")) for each in get.objects(export, "messages"))
+        session.take_all(get.mapping(export, "info"), told)
+
+    return session_after(mark, partial(OpencodeSession, session_id), fill).history()
