@@ -279,7 +279,6 @@ class AiderRuns(Session):
     # -- blocks -------------------------------------------------------------------------------------------------------
 
     def take_block(self, block: Block) -> None:
-        """The next block of the file."""
         text, speaker = block.text, block.speaker
         if speaker is Speaker.RUN:
             self._begin_run(text)
@@ -371,13 +370,11 @@ class AiderChats(Sessions):
 
     @classmethod
     def at(cls, given: Surroundings) -> Self:
-        """Those that these surroundings tell of."""
         named = given.environ.get(CHAT_FILE_VARIABLE, "")
         named_file = named if named.startswith("/") else None
         return cls(given.home, given.transcript_roots, named_file, given.project_directories)
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
-        """See `Sessions`."""
         path = named
         with reading(session_id):
             if path is None:

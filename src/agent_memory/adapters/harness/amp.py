@@ -61,12 +61,10 @@ class AmpThreads:
 
     @classmethod
     def at(cls, given: Surroundings) -> Self:
-        """The threads of the person whose surroundings these are."""
         return cls(HarnessCommand(given.environ, AMP_VARIABLES), given.sleep)
 
     @as_result
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        """The turns after the mark."""
         if not isinstance(entry.retrieval, AmpThread):
             raise TypeError(f"{entry.retrieval.method} is no Amp thread")
         thread_id = entry.retrieval.thread_id
@@ -133,7 +131,6 @@ class AmpSession(Session):
     harness = Harness.AMP
 
     def take_thread(self, thread: Json) -> None:
-        """All of an export."""
         trees = get.objects(get.mapping(thread, "env", "initial"), "trees")
         tree: Json = trees[0] if trees else {}
         branch = get.text(get.mapping(tree, "repository"), "ref").removeprefix("refs/heads/")

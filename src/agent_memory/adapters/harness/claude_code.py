@@ -108,6 +108,9 @@ _REJECTED, _REJECTED_BECAUSE = "The user doesn't want to proceed with this tool 
 _USER_BLOCKS = ("text", "tool_result", "image", "document")
 _CALL_BLOCKS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _HIDING_FLAGS = {"isMeta": "meta", "isCompactSummary": "compact-summary", "isVisibleInTranscriptOnly": "meta"}
+_PROMPTS_APART = 3
+"""A copy of a prompt comes soon: by the third prompt after its first record, the same words were typed again."""
+_WAITING = 200
 _MOST_PLACES = 20
 _MOST_BEFORE = 20
 _MOST_REMEMBERED = 1_000
@@ -128,7 +131,10 @@ class ClaudeSession(Session):
         super().__init__(session_id)
         self._any_session = any_session
         self._branches = Branches()
-        self._queued = QueuedPrompts()
+        self._waiting: deque[str] = deque(maxlen=_WAITING)
+        """Prompts that were typed while the agent worked."""
+        self._heard: dict[str, int] = {}
+        """How many more prompts a copy of each of them is expected for."""
         self._abandoned: frozenset[int] = frozenset()
         self._retracted: set[str] = set()
         self._pull_requests: set[str] = set()
@@ -147,7 +153,6 @@ class ClaudeSession(Session):
         self._scheduled = False
 
     def left_out(self, draft: Draft) -> str | None:
-        """What was rewound away or retracted."""
         if draft.branch in self._abandoned:
             return "abandoned-branch"
         return "retracted" if self._retracted.intersection(draft.record_ids) else None
@@ -157,7 +162,7 @@ class ClaudeSession(Session):
         SDK, or none at all and a schedule that fired."""
         self._abandoned = self._branches.abandoned()
         home = self._relocated_cwd or self.cwd
-        self.cwd, self.also_in = home, tuple(sorted(self._spoken_in - {home or ""}))
+        self.cwd, self.also_in = home, tuple(sorted(self._spoken_in - {home or "", ""}))
         by_person = self._human or False in self._prompted
         self.automated = not by_person and (True in self._prompted or self._scheduled)
         return super().history()
@@ -165,7 +170,6 @@ class ClaudeSession(Session):
     # -- records ------------------------------------------------------------------------------------------------------
 
     def take(self, value: Json) -> None:
-        """The next object of the file."""
         kind, session_id = get.text(value, "type"), get.text(value, "sessionId")
         if not kind:
             self.skip("bad-record")
@@ -218,7 +222,6 @@ class ClaudeSession(Session):
             self._hear(said, value)
 
     def _note(self, kind: str, value: Json) -> None:
-        """What the record says about the session as a whole."""
         if kind == "relocated":
             self._relocated_cwd = get.text(value, "relocatedCwd") or self._relocated_cwd
         branch, model = get.text(value, "gitBranch"), get.text(get.mapping(value, "message"), "model")
@@ -241,14 +244,11 @@ class ClaudeSession(Session):
     def _take_user(self, value: Json) -> None:
         """The answers of tools in it; what was said in it is heard after them."""
         blocks = _blocks_of(value)
-        if blocks is None:
-            self.skip("bad-record")
-            return
         for block in _results_in(value):
             self._take_result(block, value)
-        if any(is_object(block) and block.get("type") not in _USER_BLOCKS for block in blocks):
+        if any(is_object(block) and block.get("type") not in _USER_BLOCKS for block in blocks or ()):
             self.skip("unknown-block")
-        if any(not isinstance(block, dict | str) for block in blocks):
+        if blocks is None or any(not isinstance(block, dict | str) for block in blocks):
             self.skip("bad-record")
 
     def _take_result(self, block: Json, value: Json) -> None:
@@ -258,12 +258,12 @@ class ClaudeSession(Session):
         answers = get.mapping(value, "toolUseResult", "answers").values()
         chosen = "\n".join(answer for answer in answers if isinstance(answer, str) and answer.strip())
         # The harness itself says that the person refused; else the tool could have printed those words.
-        by_person = (
+        is_told = (
             value.get("toolUseResult") == "User rejected tool use" or value.get("toolDenialKind") == "user-rejected"
         )
         if name == _QUESTION_TOOL and chosen:
             self.say(Role.USER, chosen)
-        elif failed and text.startswith(_REJECTED) and (by_person or name in _TRUSTED_REFUSALS):
+        elif failed and text.startswith(_REJECTED) and (is_told or name in _TRUSTED_REFUSALS):
             because, _ = typed_text([text.partition(_REJECTED_BECAUSE)[2]])
             if because:
                 self.say(Role.USER, because)
@@ -303,26 +303,40 @@ class ClaudeSession(Session):
 
     def _take_pull_request(self, value: Json) -> None:
         url = get.text(value, "prUrl")
+        text = f"Pull request {value.get('prNumber')} of {get.text(value, 'prRepository')}: {url}"
         if not url:
             self.skip("bad-record")
-            return
-        text = f"Pull request {value.get('prNumber')} of {get.text(value, 'prRepository')}: {url}"
-        if text not in self._pull_requests:
+        elif text not in self._pull_requests:
             if len(self._pull_requests) < _MOST_REMEMBERED:
                 self._pull_requests.add(text)
             self.answer(None, text, tool_name="pr-link")
 
     def _step_queue(self, value: Json) -> None:
-        """A change to the prompts waiting while the agent works."""
+        """A change to the prompts waiting while the agent works; which one leaves the queue may not be said."""
         operation, text, reason = (get.text(value, key) for key in ("operation", "content", "reason"))
         if operation == "enqueue":
-            self._queued.enqueue(text)
-        elif operation == "dequeue":
-            self._queued.dequeue()
-        elif operation == "remove":
-            text = self._queued.remove(text)
-            if reason in ("", "absorbed_mid_turn") and not text.startswith("/") and (typed := typed_text([text])[0]):
+            self._waiting.append(text)
+        elif operation in ("dequeue", "remove"):
+            if text in self._waiting and operation == "remove":
+                self._waiting.remove(text)
+            elif self._waiting and not (text and operation == "remove"):
+                text = self._waiting.popleft()
+            is_taken = operation == "remove" and reason in ("", "absorbed_mid_turn") and not text.startswith("/")
+            if is_taken and (typed := typed_text([text])[0]):
                 self._hear(Said(typed, text, is_queued=True), value)
+
+    def _is_new(self, text: str, *, is_record: bool) -> bool:
+        """Whether this is the first record of the prompt. Three may hold one that was queued: its removal from the queue when
+        the agent takes it, an attachment, a user record. Of user records (`is_record`) only the copy of a queued prompt is a
+        repetition: a person may type the same words twice."""
+        key = " ".join(text.split())
+        if key in self._heard:
+            del self._heard[key]
+            return False
+        self._heard = {known: left - is_record for known, left in self._heard.items() if left > is_record}
+        if not is_record:
+            self._heard[key] = _PROMPTS_APART
+        return True
 
     def _hear(self, said: Said, value: Json) -> None:
         """What is not the agent's, and no tool's answer."""
@@ -332,18 +346,14 @@ class ClaudeSession(Session):
             self.skip(said.reason)
         elif said.source is not None:
             self.say(Role.TOOL, said.text, tool_name=said.source)
-        elif self._queued.is_new(said.text, is_record=not said.is_queued):
-            self._note_prompt(value)
+        elif self._is_new(said.text, is_record=not said.is_queued):
+            self._human = self._human or _origin(value) == "human"
+            if len(self._spoken_in) < _MOST_PLACES:
+                self._spoken_in.add(get.text(value, "cwd"))
+            self._prompted.add(get.text(value, "entrypoint").startswith("sdk-"))
             self.say(Role.USER, said.text)
         else:
             self.skip("repeated-prompt")
-
-    def _note_prompt(self, value: Json) -> None:
-        self._human = self._human or _origin(value) == "human"
-        cwd = get.text(value, "cwd")
-        if cwd and len(self._spoken_in) < _MOST_PLACES:
-            self._spoken_in.add(cwd)
-        self._prompted.add(get.text(value, "entrypoint").startswith("sdk-"))
 
     _TAKES: ClassVar = {
         "user": _take_user,
@@ -430,49 +440,6 @@ def _texts_of(blocks: list[object]) -> list[str]:
         for block in blocks
         if isinstance(block, str) or (is_object(block) and block.get("type") == "text")
     ]
-
-
-_WAITING = 200
-_PROMPTS_APART = 3
-"""A copy comes soon: by the third prompt after the first record, the same words were typed again."""
-
-
-class QueuedPrompts:
-    """Three records may hold one queued prompt: its removal from the queue when the agent takes it (in some versions the
-    only one, with the text or without), an attachment, a user record. The first to come counts."""
-
-    def __init__(self) -> None:
-        self._waiting: deque[str] = deque(maxlen=_WAITING)
-        self._heard: dict[str, int] = {}
-        """How many more prompts a copy of this text is expected for."""
-
-    def enqueue(self, text: str) -> None:
-        """It waits."""
-        self._waiting.append(text)
-
-    def dequeue(self) -> str:
-        """The first that waits, which becomes a prompt in a record of its own."""
-        return self._waiting.popleft() if self._waiting else ""
-
-    def remove(self, text: str) -> str:
-        """The text that left the queue, which may not say so itself."""
-        if not text:
-            return self.dequeue()
-        if text in self._waiting:
-            self._waiting.remove(text)
-        return text
-
-    def is_new(self, text: str, *, is_record: bool) -> bool:
-        """Whether this is the first record of the prompt. `is_record` for a user record, of which only the copy of a
-        queued prompt is a repetition: a person may type the same words twice."""
-        key = " ".join(text.split())
-        if key in self._heard:
-            del self._heard[key]
-            return False
-        self._heard = {known: left - is_record for known, left in self._heard.items() if left > is_record}
-        if not is_record:
-            self._heard[key] = _PROMPTS_APART
-        return True
 
 
 _RECENT_RECORDS = 20_000

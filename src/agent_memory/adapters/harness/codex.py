@@ -136,6 +136,8 @@ _OUTPUTS = (
 _TURN_BEGINS = ("turn_context", "event_msg/task_started")
 _TASK_ENDS = ("event_msg/task_complete", "event_msg/turn_complete")
 _ID_CHARS = 1_000
+_MAX_PRELUDE = 20
+_UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 @frozen
@@ -176,7 +178,10 @@ class CodexSession(Session):
         self._patched = IdSet()
         self._prompts = 0
         self._rolled_back: set[int] = set()
-        self._fork: ForkedLines | None = None
+        self._forked_at_ms: int | None = None
+        """When a fork was made, as long as its parent's lines come."""
+        self._prelude: deque[Line] = deque(maxlen=_MAX_PRELUDE)
+        """The prompts right before what may be the fork's first turn."""
         self._thread_id: str | None = None
         self._scripted = False
         """No person types in it: `codex exec`, a server's client, a sub-agent."""
@@ -184,7 +189,6 @@ class CodexSession(Session):
         """Whether prompts came from programs."""
 
     def take(self, value: Json) -> None:
-        """The next object of the file."""
         line = line_of(value)
         if line.kind not in self.READERS and not _SILENT.fullmatch(line.kind):
             self.skip_unknown(line.kind)
@@ -192,14 +196,13 @@ class CodexSession(Session):
         if line.kind == "session_meta":
             self._note_origin(line)
         self.started_at_ms = self.started_at_ms or line.at_ms
-        lines = self._fork.pass_on(line) if self._fork is not None and line.kind != "session_meta" else [line]
+        lines = [line] if self._forked_at_ms is None or line.kind == "session_meta" else self._of_fork(line)
         if not lines:
             self.skip_known("forked-history")
         for each in lines:
             self._take(each)
 
     def left_out(self, draft: Draft) -> str | None:
-        """What was rolled back."""
         return "rolled-back" if draft.branch in self._rolled_back else None
 
     def history(self) -> History:
@@ -218,7 +221,8 @@ class CodexSession(Session):
         started_at_ms = line.at_ms if told_ms is None else told_ms
         if self._thread_id is None:
             self._thread_id = thread_id
-            self._fork = ForkedLines(thread_id, get.text(payload, "forked_from_id"), started_at_ms)
+            if get.text(payload, "forked_from_id"):
+                self._forked_at_ms = _time_in(thread_id) or started_at_ms
             self.note(branch=get.text(get.mapping(payload, "git"), "branch"))
             spawned = get.mapping(payload, "source", "subagent", "thread_spawn")
             told = (
@@ -230,6 +234,24 @@ class CodexSession(Session):
         self._scripted = of_sub_agent or origin in ("exec", "mcp") or get.text(payload, "originator") == "codex_exec"
         self.note(cwd=get.text(payload, "cwd"))
         self.started_at_ms = self.started_at_ms or started_at_ms
+
+    def _of_fork(self, line: Line) -> list[Line]:
+        """What is to be taken of a fork: nothing (yet), the line, or the prompts held back until now with it.
+
+        What tells its lines from copies of its parent's are the ids of the model's turns, which hold the time when each was
+        begun (UUIDv7): the first one that is not older than the fork is its own, with the prompt right before it. Ids of
+        another form tell nothing, and everything from there on is taken.
+        """
+        forked_at_ms = self._forked_at_ms or 0
+        turn_id = get.text(line.payload, "turn_id") if line.kind in _TURN_BEGINS else ""
+        if turn_id and (_time_in(turn_id) or forked_at_ms) >= forked_at_ms:
+            self._forked_at_ms = None
+            return [*self._prelude, line]
+        if _is_prompt(line):
+            self._prelude.append(line)
+        elif line.kind in _TURN_BEGINS or line.kind in self.READERS:
+            self._prelude.clear()
+        return []
 
     def _take(self, line: Line) -> None:
         payload = line.payload
@@ -477,38 +499,6 @@ class Copies:
         return True
 
 
-_MAX_PRELUDE = 20
-_UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
-
-
-class ForkedLines:
-    """Which lines of a forked rollout are copies of its parent's.
-
-    What tells them apart are the ids of the model's turns, which hold the time when each was begun (UUIDv7): the first one
-    that is not older than the fork is its own, with the prompt right before it. Ids of another form tell nothing, and
-    everything from there on is taken.
-    """
-
-    def __init__(self, thread_id: str, forked_from_id: str, started_at_ms: int | None) -> None:
-        self._created_ms = _time_in(thread_id) or started_at_ms or 0
-        self._is_over = not (forked_from_id and self._created_ms)
-        self._prompts: deque[Line] = deque(maxlen=_MAX_PRELUDE)
-
-    def pass_on(self, line: Line) -> list[Line]:
-        """What is to be taken: nothing (yet), the line, or the prompts held back until now with it."""
-        if self._is_over:
-            return [line]
-        turn_id = get.text(line.payload, "turn_id") if line.kind in _TURN_BEGINS else ""
-        if turn_id and (_time_in(turn_id) or self._created_ms) >= self._created_ms:
-            self._is_over = True
-            return [*self._prompts, line]
-        if _is_prompt(line):
-            self._prompts.append(line)
-        elif line.kind in _TURN_BEGINS or line.kind in CodexSession.READERS:
-            self._prompts.clear()
-        return []
-
-
 def _is_prompt(line: Line) -> bool:
     """Whether the line is in the person's name, or Codex's to the model."""
     if line.kind == "event_msg/item_completed":
@@ -542,7 +532,6 @@ class CodexSessions(SessionFiles):
         return super().is_persons(session_id, path) and not _OF_SUB_AGENT.search(head_of(path).partition(b"\n")[0])
 
     def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-        """The turns after the mark."""
         session = read_session(file, mark, partial(CodexSession, session_id))
         if session.root_id == session_id:
             path = self.path_of(session_id)

@@ -50,7 +50,6 @@ class CopilotSession(Session):
         """The commands that the person ran, by their calls."""
 
     def take(self, value: Json) -> None:
-        """The next event."""
         kind, data = get.text(value, "type"), get.mapping(value, "data")
         if not kind:
             self.skip("bad-record")

@@ -96,7 +96,6 @@ class CursorSession(Session):
         self._answers_seen = False
 
     def take(self, value: Json) -> None:
-        """The next line."""
         self._line_number += 1
         role, content = value.get("role"), get.mapping(value, "message").get("content")
         if role in ("user", "assistant") and isinstance(content, str | list):
@@ -260,7 +259,6 @@ class CursorTranscripts(SessionFiles):
 
     @classmethod
     def directories(cls, given: Surroundings) -> list[str]:
-        """The transcripts' directory, and those of the editor's store."""
         return [*super().directories(given), *editor_directories(given)]
 
     def id_in(self, name: str, path: str) -> str | None:
@@ -273,7 +271,6 @@ class CursorTranscripts(SessionFiles):
         return super().is_persons(session_id, path) and TRANSCRIPTS in path.split("/")[-3:-1]
 
     def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-        """What a transcript says after the mark."""
         pieces = plain_text_pieces if file.path.endswith(".txt") else read_lines
         session = read_session(file, mark, partial(CursorSession, session_id), pieces)
         session.cwd = self._project_path(file.path, session_id)
@@ -330,7 +327,6 @@ class CursorSessions(CursorTranscripts):
         self._store = CursorStore(roots)
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
-        """See `Sessions`."""
         database = named if named is not None and named.endswith(DATABASE) else None
         with reading(session_id):
             path = named if database is None and named is not None and lies_there(named) else self.path_of(session_id)

@@ -98,7 +98,6 @@ class ComposerSession(StoredSession):
         self._held: Json | None = None
 
     def take_from(self, database: Database) -> None:
-        """The conversation, and its bubbles one at a time."""
         value = get.parsed_object(database.text(_VALUE, _COMPOSERS + self.session_id))
         self.known_records += 1
         repositories = get.objects(value, "trackedGitRepos")
@@ -133,13 +132,11 @@ class ComposerSession(StoredSession):
                 self.take({**bubble, "bubbleId": key.removeprefix(prefix)})
 
     def take(self, value: Json) -> None:
-        """The next bubble."""
         held, self._held = self._held, value
         if held is not None and not self.done:
             self._take_bubble(held)
 
     def history(self) -> History:
-        """The new turns."""
         last, self._held = self._held, None
         if last is not None and not self.done:
             tool = get.mapping(last, "toolFormerData")
@@ -309,7 +306,6 @@ class CursorStore(SessionDatabases):
 
     @classmethod
     def directories(cls, given: Surroundings) -> list[str]:
-        """Where the editor's store is."""
         return editor_directories(given)
 
     def knows(self, session_id: str, database: Database) -> bool:

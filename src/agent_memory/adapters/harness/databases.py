@@ -269,7 +269,6 @@ class SessionDatabases(Sessions):
         """The sessions of persons in a database in which something was said."""
 
     def knows(self, session_id: str, database: Database) -> bool:
-        """Whether a database has the session."""
         return next(database.rows(f"SELECT 1 FROM {self.table} WHERE id = ?", session_id), None) is not None
 
     def history_of(self, session_id: str, mark: SessionMark | None, database: Database) -> History | None:
@@ -285,7 +284,6 @@ class SessionDatabases(Sessions):
         return history_in(session, database)
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
-        """See `Sessions`."""
         history = self.stored(session_id, named, mark)
         if history is None:
             where = ", ".join(self.roots.roots) or "any known directory"
@@ -313,7 +311,6 @@ class SessionDatabases(Sessions):
         return None
 
     def find(self, since_ms: int | None) -> Findings:
-        """See `ports.SessionFinder`."""
         return merged(chain.from_iterable(map(self._found_in, self.roots.roots)), since_ms)
 
     def _found_in(self, root: str) -> Findings:

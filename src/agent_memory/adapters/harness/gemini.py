@@ -117,11 +117,9 @@ class GeminiSession(RewindingSession):
         self._pieces = IdSet()
 
     def away(self) -> bytearray:
-        """What a later object took back."""
         return self._away
 
     def take(self, value: Json) -> None:
-        """The next object of the file."""
         if "$set" in value:
             facts = get.mapping(value, "$set")
             self.known_records += 1
@@ -142,7 +140,6 @@ class GeminiSession(RewindingSession):
             self.skip("bad-record")
 
     def _note(self, facts: Json) -> None:
-        """What an object says about the session as a whole."""
         self.started_at_ms = get.time(facts, "startTime") or self.started_at_ms
         self.automated = self.automated or get.text(facts, "kind") == "subagent"
         directories = (each for each in get.items(facts, "directories") if isinstance(each, str))
@@ -269,10 +266,8 @@ class GeminiSessions(SessionFiles):
         return directory.endswith("/chats") and name.startswith("session-")
 
     def pieces_in(self, path: str) -> ReadsPieces:
-        """The messages, of either form."""
         return document_pieces if path.endswith(".json") else read_lines
 
     def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-        """The turns after the mark."""
         history = super().read(file, session_id, mark)
         return evolve(history, cwd=_project_of(file.path) or history.cwd)

@@ -56,7 +56,6 @@ class GooseSession(StoredSession):
     harness = Harness.GOOSE
 
     def take_from(self, database: Database) -> None:
-        """The row of the session, and its messages in order."""
         told = database.texts_of("sessions", self.session_id, _HEADER)
         self.known_records += 1
         title = get.text(told, "name", "description").strip()
@@ -84,7 +83,6 @@ class GooseSession(StoredSession):
                 break
 
     def take(self, value: Json) -> None:
-        """The next message."""
         if value.get("role") not in ("user", "assistant"):
             self.skip_unknown(f"role {value.get('role')}")
         elif not is_list(value.get("content")):
@@ -187,12 +185,10 @@ class GooseSessions(SessionDatabases):
 
     @classmethod
     def directories(cls, given: Surroundings) -> list[str]:
-        """That of `$GOOSE_PATH_ROOT`, and the usual ones."""
         own = given.environ.get("GOOSE_PATH_ROOT")
         return [*([f"{own}/data/sessions"] if own else []), *super().directories(given)]
 
     def sessions(self, database: Database) -> list[Listed]:
-        """See `SessionDatabases`."""
         database.must_have(_NEEDED_TO_LIST, self.harness)
         there = database.columns("sessions")
         further = (name if name in there else "NULL" for name in ("created_at", "session_type", "schedule_id"))

@@ -32,7 +32,6 @@ class HarnessCommand:
     """Variables that it is given besides."""
 
     def __call__(self, argv: Sequence[str], cwd: str) -> Finished:
-        """See `run_child`."""
         return run_child(
             argv,
             stdin=b"",

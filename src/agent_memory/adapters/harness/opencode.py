@@ -90,7 +90,6 @@ class OpencodeSession(StoredSession):
     harness = Harness.OPENCODE
 
     def take_from(self, database: Database) -> None:
-        """The row of the session, and its messages."""
         names = ("title", "directory", "parent_id", "time_created", "revert")
         told = database.texts_of("session", self.session_id, names)
         created = told.get("time_created", "")[:20]
@@ -261,7 +260,6 @@ class OpencodeSessions(SessionDatabases):
         return list(dict.fromkeys([*named, *(path for path in paths if _is_database(path))]))
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
-        """See `Sessions`."""
         if not is_session_id(session_id):
             raise HistoryUnreadable(session_id, "it is not the id of an opencode session")
         with reading(session_id):

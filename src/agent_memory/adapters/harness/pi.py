@@ -71,7 +71,6 @@ class PiSession(RewindingSession):
         return place
 
     def take(self, value: Json) -> None:
-        """The next object of the file."""
         kind = get.text(value, "type")
         if not kind:
             self.skip("bad-record")
@@ -93,7 +92,6 @@ class PiSession(RewindingSession):
             self._take(kind, value)
 
     def _note(self, kind: str, value: Json) -> None:
-        """What an entry says about the session as a whole."""
         at_ms = get.time(value, "timestamp")
         if kind == "session":
             self.note(cwd=get.text(value, "cwd"))
@@ -204,6 +202,5 @@ class PiSessions(SessionFiles):
 
     @classmethod
     def directories(cls, given: Surroundings) -> list[str]:
-        """Those that variables name, and the usual one."""
         own = given.environ.get("PI_CODING_AGENT_SESSION_DIR")
         return [*([own] if own else []), *super().directories(given)]

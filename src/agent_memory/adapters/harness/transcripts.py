@@ -88,7 +88,6 @@ class Surroundings:
     """Where sessions are known to have been, of any harness; asked for only when they are needed."""
 
     def roots(self, *directories: str) -> TranscriptRoots:
-        """These directories of a harness's, and the further ones."""
         return roots_of(self.home, directories, self.transcript_roots)
 
     def homes(self, variable: str, usual: str) -> list[str]:
@@ -255,12 +254,10 @@ class Sessions(ABC):
 
     @classmethod
     def at(cls, given: Surroundings) -> Self:
-        """Those of the person whose surroundings these are."""
         return cls(given.roots(*cls.directories(given)))
 
     @classmethod
     def directories(cls, given: Surroundings) -> list[str]:
-        """The harness's own directories of sessions."""
         return [f"{each}/{name}" for each in given.homes(*cls.harness_home) for name in cls.below]
 
     @as_result
@@ -346,12 +343,10 @@ class SessionFiles(Sessions):
         return self.read_at(path, session_id, mark)
 
     def read_at(self, path: str, session_id: str, mark: SessionMark | None) -> History:
-        """What the transcript at `path` says after the mark."""
         with transcript(self.roots, path, session_id) as file, reading(session_id, path):
             return self.read(file, session_id, mark)
 
     def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-        """What an open transcript says after the mark."""
         pieces = self.pieces_in(file.path)
         session = read_session(file, mark, partial(self.session, session_id), pieces)
         if session.full and isinstance(session, RewindingSession):

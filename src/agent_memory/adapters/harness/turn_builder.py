@@ -163,7 +163,6 @@ class Session:
         self.agent_spoke = False
 
     def go_on_after(self, mark: SessionMark | None, *, is_lost: bool = False) -> None:
-        """Only what comes after the mark is new."""
         self._lost_mark = mark if is_lost else None
         self._mark_id = mark.last_record_id if mark and not is_lost else None
         self.past_mark = self._mark_id is None
@@ -225,7 +224,6 @@ class Session:
         self._skipped[reason] += count
 
     def skip_known(self, reason: str) -> None:
-        """Count a record of a known kind that is left out."""
         self.known_records += 1
         self.skip(reason)
 
@@ -323,7 +321,6 @@ class Session:
         return self._message.id if self._message else None
 
     def end_message(self) -> None:
-        """The next words of the agent's are a turn of their own."""
         self._message = None
 
     def _is_covered(self, number: int) -> bool:
@@ -444,18 +441,15 @@ class RewindingSession(Session):
         return self.own_call or (self.full and self._known_away is not None)
 
     def left_out(self, draft: Draft) -> str | None:
-        """What was rewound away."""
         return self._reason_at(draft.branch)
 
     def known_left_out(self) -> str | None:
-        """What is known to be rewound away later."""
         return self._reason_at(self.branch)
 
     def _reason_at(self, place: int) -> str | None:
         return self.away_reason if self._known_away is not None and place >= 0 and self._known_away[place] else None
 
     def history(self) -> History:
-        """The new turns."""
         self._known_away = self.away() if self._known_away is None else self._known_away
         return super().history()
 

@@ -61,7 +61,6 @@ class Excerpt:
         return f"{head}\n[… {self.total_chars - len(head) - len(tail)} characters left out …]\n{tail}"
 
     def grown(self, text: str) -> Excerpt:
-        """The same with `text` put after it."""
         head_room = self.max_chars * 3 // 4 - len(self.head) if not self.tail else 0
         rest = text[head_room:]
         tail_chars = self.max_chars - self.max_chars * 3 // 4
