@@ -118,11 +118,10 @@ def is_thread_id(text: str) -> bool:
 
 def thread_history(thread: Json, thread_id: str, mark: SessionMark | None) -> History:
     """The thread's turns after the mark. A last answer that is still being written is left for the next time."""
-
-    def fill(session: AmpSession) -> None:
-        session.take_thread(thread)
-
-    return session_after(mark, partial(AmpSession, thread_id), fill).history()
+    session: AmpSession = session_after(
+        mark, partial(AmpSession, thread_id), lambda session: session.take_thread(thread)
+    )
+    return session.history()
 
 
 class AmpSession(Session):

@@ -151,14 +151,6 @@ class Line:
     at_ms: int | None
 
 
-def line_of(value: Json) -> Line:
-    """The line in an object. Pure; never raises."""
-    kind, payload = get.text(value, "type"), get.mapping(value, "payload")
-    if kind in ("event_msg", "response_item"):
-        kind += "/" + (get.text(payload, "type") or ("message" if get.text(payload, "role") else ""))
-    return Line(kind, payload, get.text(value, "timestamp"), get.time(value, "timestamp"))
-
-
 class CodexSession(Session):
     """The lines of one rollout in file order.
 
@@ -189,7 +181,10 @@ class CodexSession(Session):
         """Whether prompts came from programs."""
 
     def take(self, value: Json) -> None:
-        line = line_of(value)
+        kind, payload = get.text(value, "type"), get.mapping(value, "payload")
+        if kind in ("event_msg", "response_item"):
+            kind += "/" + (get.text(payload, "type") or ("message" if get.text(payload, "role") else ""))
+        line = Line(kind, payload, get.text(value, "timestamp"), get.time(value, "timestamp"))
         if line.kind not in self.READERS and not _SILENT.fullmatch(line.kind):
             self.skip_unknown(line.kind)
             return

@@ -114,8 +114,7 @@ class CopilotSession(Session):
             self.skip("empty")
 
     def _execute(self, data: Json) -> None:
-        call = self._new_call(data, "toolName")
-        if call is not None:
+        if (call := self._new_call(data, "toolName")) is not None:
             self.speak(self.message_id, "", [call])
 
     def _request(self, data: Json) -> None:

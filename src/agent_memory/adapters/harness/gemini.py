@@ -127,7 +127,12 @@ class GeminiSession(RewindingSession):
             self._take_all(facts, recorded=not len(self._places))
         elif "$rewindTo" in value:
             self.known_records += 1
-            self._rewind(get.text(value, "$rewindTo"))
+            place = self._places.find(get.text(value, "$rewindTo"))
+            if place is None:
+                self.skip("rewind-not-found")
+            else:
+                self._away[place:] = b"\1" * (len(self._places) - place)
+                self.end_message()
         elif "type" in value or "id" in value:
             self._take(value, recorded=True)
         elif "sessionId" in value:
@@ -144,14 +149,6 @@ class GeminiSession(RewindingSession):
         self.automated = self.automated or get.text(facts, "kind") == "subagent"
         directories = (each for each in get.items(facts, "directories") if isinstance(each, str))
         self.note(title=get.text(facts, "summary"), cwd=next(directories, ""))
-
-    def _rewind(self, id: str) -> None:
-        place = self._places.find(id) if id in self.seen_ids else None
-        if place is None:
-            self.skip("rewind-not-found")
-        else:
-            self._away[place:] = b"\1" * (len(self._places) - place)
-            self.end_message()
 
     def _take_all(self, value: Json, *, recorded: bool) -> None:
         for message in get.objects(value, "messages"):

@@ -53,15 +53,11 @@ def printed_by(run: RunsHarness, argv: Sequence[str], cwd: str, session_id: str)
         raise HistoryUnavailable(session_id, f"{argv[0]} could not be started: {error.reason}") from None
     if finished.stdout_capped:
         raise HistoryUnavailable(session_id, f"its export is larger than {MAX_PRINTED_BYTES // 2**20} MiB")
-    if finished.timed_out or finished.exit_status != 0:
-        raise HistoryUnavailable(session_id, what_it_said(argv[0], finished))
-    return finished.stdout
-
-
-def what_it_said(program: str, finished: Finished) -> str:
-    """How a run of `program` went wrong, redacted, on one line."""
     if finished.timed_out:
-        return f"{program} did not answer within {TIMEOUT_SECONDS:g} s"
-    words = (finished.stderr_tail or finished.stdout[-_SAID_CHARS * 4 :]).decode("utf-8", "replace")
-    said = one_line(redact(words).text, _SAID_CHARS)
-    return f"{program} ended with status {finished.exit_status}" + (f": {said}" if said else "")
+        raise HistoryUnavailable(session_id, f"{argv[0]} did not answer within {TIMEOUT_SECONDS:g} s")
+    if finished.exit_status != 0:
+        words = (finished.stderr_tail or finished.stdout[-_SAID_CHARS * 4 :]).decode("utf-8", "replace")
+        said = one_line(redact(words).text, _SAID_CHARS)
+        ended = f"{argv[0]} ended with status {finished.exit_status}"
+        raise HistoryUnavailable(session_id, f"{ended}: {said}" if said else ended)
+    return finished.stdout

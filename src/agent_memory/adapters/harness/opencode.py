@@ -13,8 +13,6 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import ClassVar, Self
 
-from attrs import frozen
-
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, objects_in
 from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness import any_json as get
@@ -42,7 +40,7 @@ from agent_memory.adapters.harness.turn_builder import asked
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo
 
 OPENCODE_VARIABLES = ("OPENCODE_DB", "OPENCODE_CHANNEL", "OPENCODE_DISABLE_CHANNEL_DB", "OPENCODE_CONFIG")
 _NEEDED_TO_LIST = {"session": ("id", "parent_id", "time_updated"), "message": ("session_id",)}
@@ -65,19 +63,6 @@ _NOTICES = (
 _ID_TIME = re.compile(r"msg_([0-9a-f]{12})", re.ASCII)
 _ID_TIME_BITS = 36
 _COPIED_LATER_MS = 60_000
-
-
-@frozen
-class _Message:
-    """The message whose parts come now."""
-
-    id: str
-    of_user: bool
-    at_ms: int | None
-    is_copied: bool
-    """From another session, by a fork."""
-    is_summary: bool
-    """It is what a compaction left of all before it."""
 
 
 class OpencodeSession(StoredSession):
@@ -119,68 +104,67 @@ class OpencodeSession(StoredSession):
         # A session with a parent is a sub-agent's: its last words are the answer of a tool in the parent.
         self.automated = bool(get.text(info, "parentID"))
         reverted = (get.text(revert, "messageID"), get.text(revert, "partID"))
-        held: list[tuple[_Message, Json]] = []
-        for value, parts in messages:
-            self._go_on_with(held)
-            if reverted[0] and reverted == (get.text(value, "id"), ""):
+        held: list[tuple[Json, Json]] = []
+        """What is still being written, unless something follows it."""
+        for message, parts in messages:
+            self._add_parts(held)
+            role, id = message.get("role"), get.text(message, "id")
+            if reverted[0] and reverted == (id, ""):
                 self.skip("reverted")
                 return
-            message = self._next_message(value)
-            for part in parts if message is not None else ():
-                if message is None or (reverted[1] and reverted == (message.id, get.text(part, "id"))):
+            if role not in ("user", "assistant"):
+                self.skip_unknown(f"role {role}")
+                continue
+            self.known_records += 1
+            created = get.number(get.mapping(message, "time"), "created")
+            self.started_at_ms = created if self.started_at_ms is None else self.started_at_ms
+            self.note(cwd=get.text(get.mapping(message, "path"), "cwd"), agent=get.text(message, "modelID"))
+            for part in parts:
+                if reverted[1] and reverted == (id, get.text(part, "id")):
                     self.skip("reverted")
                     return
-                self._go_on_with(held)
-                if _is_unfinished(part):
-                    held.append((message, part))
-                elif not self.done:
-                    self._add_part(message, part)
+                self._add_parts(held)
+                held.append((message, part))
+                if not _is_unfinished(part):
+                    self._add_parts(held)
                 if self.done:
                     return
         if held and not self.done:
             self.skip("unfinished-part")
 
-    def _go_on_with(self, held: list[tuple[_Message, Json]]) -> None:
-        """Add a part that was held back: something follows it, so that it will not go on."""
+    def _add_parts(self, held: list[tuple[Json, Json]]) -> None:
         for message, part in held:
             if not self.done:
                 self._add_part(message, part)
         held.clear()
 
-    def _next_message(self, value: Json) -> _Message | None:
-        role, id = value.get("role"), get.text(value, "id")
-        if role not in ("user", "assistant"):
-            self.skip_unknown(f"role {role}")
-            return None
-        self.known_records += 1
-        created = get.number(get.mapping(value, "time"), "created")
-        is_summary = value.get("summary") is True or value.get("mode") == "compaction"
-        self.started_at_ms = created if self.started_at_ms is None else self.started_at_ms
-        self.note(cwd=get.text(get.mapping(value, "path"), "cwd"), agent=get.text(value, "modelID"))
-        return _Message(id, role == "user", created, _is_copied(id, created), is_summary)
-
-    def _add_part(self, message: _Message, part: Json) -> None:
-        kind = get.text(part, "type")
+    def _add_part(self, message: Json, part: Json) -> None:
+        kind, id = get.text(part, "type"), get.text(message, "id")
+        created = get.number(get.mapping(message, "time"), "created")
         if kind in _SILENT_PARTS:
             self.known_records += 1
         elif kind not in ("text", "tool"):
             self.skip_unknown(f"part {kind}")
-        elif message.is_copied:
+        elif _is_copied(id, created):
             self.tools_answered = self.tools_answered or kind == "tool"
             self.skip("forked-history")
-        elif message.is_summary:
+        elif message.get("summary") is True or message.get("mode") == "compaction":
             self.skip("compact-summary")
         else:
             self.known_records += 1
-            time = get.mapping(part, "state", "time") if kind == "tool" else get.mapping(part, "time")
-            record_id = get.text(part, "id") or f"{message.id}/{self.position}"
-            self.enter(record_id, get.number(time, "start") or message.at_ms)
+            state = get.mapping(part, "state")
+            time = get.mapping(state if kind == "tool" else part, "time")
+            self.enter(get.text(part, "id") or f"{id}/{self.position}", get.number(time, "start") or created)
             if kind == "tool":
-                self._take_tool(message, part)
-            elif message.of_user:
+                call_id = get.text(part, "callID", "id")
+                self.speak(id, "", [asked(call_id, get.text(part, "tool"), get.mapping(state, "input"))])
+                failed = state.get("status") == "error"
+                if failed or state.get("status") == "completed":
+                    self.answer(call_id, get.answer(state.get("error" if failed else "output")), failed=failed)
+            elif message.get("role") == "user":
                 self._take_user_text(part)
-            elif get.text(part, "text").strip() and part.get("synthetic") is not True:
-                self.speak(message.id, get.text(part, "text").strip())
+            elif part.get("synthetic") is not True:
+                self.speak(id, get.text(part, "text").strip())
 
     def _take_user_text(self, part: Json) -> None:
         text = get.text(part, "text")
@@ -192,14 +176,6 @@ class OpencodeSession(StoredSession):
             self.skip("synthetic")
         else:
             self.say(Role.TOOL, text, tool_name="attachment")
-
-    def _take_tool(self, message: _Message, part: Json) -> None:
-        state = get.mapping(part, "state")
-        call_id = get.text(part, "callID", "id")
-        self.speak(message.id, "", [asked(call_id, get.text(part, "tool"), get.mapping(state, "input"))])
-        failed = state.get("status") == "error"
-        if failed or state.get("status") == "completed":
-            self.answer(call_id, get.answer(state.get("error" if failed else "output")), failed=failed)
 
 
 def _is_unfinished(part: Json) -> bool:
@@ -298,10 +274,8 @@ class OpencodeSessions(SessionDatabases):
         except StoreIo:
             absent = "there is no session of opencode here, and the command opencode cannot be found or run"
             raise HistoryUnavailable(session_id, absent) from None
-        history = _history_of_export(printed, session_id, mark)
-        if history is None:
-            raise HistoryUnavailable(session_id, "opencode printed no session for it")
-        return history
+        none = HistoryUnavailable(session_id, "opencode printed no session for it")
+        return _history_of_export(printed, session_id, mark, none)
 
 
 def _is_database(path: str) -> bool:
@@ -313,18 +287,16 @@ def _read_export(file: OpenTranscript, session_id: str, mark: SessionMark | None
     if file.size_bytes > MAX_LINE_BYTES:
         raise HistoryUnreadable(file.path, f"it is larger than {MAX_LINE_BYTES // 2**20} MiB")
     with open(file.descriptor, "rb", closefd=False) as opened:
-        history = _history_of_export(opened.read(MAX_LINE_BYTES), session_id, mark)
-    if history is None:
-        problem = f"it is no export of this session; `opencode export {session_id}` prints one"
-        raise HistoryUnreadable(file.path, problem)
-    return history
+        data = opened.read(MAX_LINE_BYTES)
+    problem = f"it is no export of this session; `opencode export {session_id}` prints one"
+    return _history_of_export(data, session_id, mark, HistoryUnreadable(file.path, problem))
 
 
-def _history_of_export(data: bytes, session_id: str, mark: SessionMark | None) -> History | None:
-    """What an export says; None where it is no export of this session."""
+def _history_of_export(data: bytes, session_id: str, mark: SessionMark | None, otherwise: Error) -> History:
+    """What an export says; `otherwise` is raised where it is no export of this session."""
     export = next((each for each in objects_in(data).found if isinstance(each.get("messages"), list)), None)
     if export is None or get.mapping(export, "info").get("id", session_id) != session_id:
-        return None
+        raise otherwise
 
     def fill(session: OpencodeSession) -> None:
         told = ((get.mapping(each, "info"), get.objects(each, "parts")) for each in get.objects(export, "messages"))

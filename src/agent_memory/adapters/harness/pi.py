@@ -119,12 +119,13 @@ class PiSession(RewindingSession):
 
     def _take_message(self, message: Json) -> None:
         role = get.text(message, "role")
-        take = self._ROLES.get(role)
-        if take is None:
+        if role in ("branchSummary", "compactionSummary"):
+            self.skip_known("compact-summary")
+        elif role not in self._ROLES:
             self.skip_unknown(f"message/{role}")
         else:
             self.known_records += 1
-            take(self, message)
+            self._ROLES[role](self, message)
 
     # -- messages -----------------------------------------------------------------------------------------------------
 
@@ -156,16 +157,12 @@ class PiSession(RewindingSession):
         else:
             self.skip("harness-text")
 
-    def _take_summary(self, message: Json) -> None:
-        self.skip("compact-summary")
-
     _ROLES: ClassVar = {
         "user": _take_user,
         "assistant": _take_assistant,
         "toolResult": _take_result,
         "bashExecution": _take_command,
         **dict.fromkeys(("custom", "hookMessage"), _take_custom),
-        **dict.fromkeys(("branchSummary", "compactionSummary"), _take_summary),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from posixpath import commonprefix, normpath
 
 from agent_memory.domain.history import History, Role, ToolCall, Turn
@@ -96,14 +97,13 @@ def foreign_turns(history: History) -> frozenset[int]:
     issues, dependencies, files outside of the project. An answer of which nobody knows what was asked is one of them."""
     places = () if history.cwd is None else tuple(map(normpath, (history.cwd, *history.also_in)))
     return frozenset(
-        turn.number for turn, calls in answers(history) if _is_foreign_answer(turn.tool_name, calls, places)
+        turn.number
+        for turn, calls in answers(history)
+        if (name := turn.tool_name) is None
+        or _FOREIGN_TOOL.match(name)
+        or _EXTENSION.match(name)
+        or any(_FETCHES.search(call.brief) or _is_of_others(call.path or call.brief, places) for call in calls)
     )
-
-
-def _is_foreign_answer(name: str | None, calls: tuple[ToolCall, ...], places: tuple[str, ...]) -> bool:
-    if name is None or _FOREIGN_TOOL.match(name) or _EXTENSION.match(name):
-        return True
-    return any(_FETCHES.search(call.brief) or _is_of_others(call.path or call.brief, places) for call in calls)
 
 
 def _is_of_others(path: str, places: tuple[str, ...]) -> bool:
@@ -137,42 +137,26 @@ def tool_call(name: str, arguments: Mapping[str, object]) -> ToolCall:
 
 def _patched_files(patch: str) -> list[dict[str, object]]:
     """What an `apply_patch` is to do, by file, as arguments of a writing tool: path, old and new lines, cut."""
-    if _PATCH not in patch:
-        return []
-    files: list[dict[str, object]] = []
-    lines: list[str] = []
-    for line in patch[patch.index(_PATCH) :].splitlines():
+    parts: list[tuple[str, list[str]]] = []
+    for line in patch.partition(_PATCH)[2].splitlines():
         found = _PATCH_FILE.match(line)
-        if found is None:
-            lines.append(line)
-            continue
-        if files:
-            files[-1] |= changed_lines(lines)
-        lines = []
-        if found[1] is None and files:
-            files[-1]["path"] = found[2].strip()
-        elif len(files) < _MAX_FILES:
-            files.append({"path": found[2].strip()})
-    if files:
-        files[-1] |= changed_lines(lines)
-    return files
+        if found is None and parts:
+            parts[-1][1].append(line)
+        elif found is not None and found[1] is None and parts:  # it is moved
+            parts[-1] = (found[2].strip(), parts[-1][1])
+        elif found is not None and len(parts) < _MAX_FILES:
+            parts.append((found[2].strip(), []))
+    return [{"path": path, **changed_lines(lines)} for path, lines in parts]
 
 
 def changed_lines(lines: Sequence[str]) -> dict[str, object]:
     """The removed and the added lines of a diff, cut."""
-    return {key: _joined(lines, sign) for key, sign in (("old_str", "-"), ("new_str", "+"))}
-
-
-def _joined(lines: Sequence[str], sign: str) -> str:
-    kept: list[str] = []
-    chars = 0
-    for line in lines:
-        if line.startswith(sign) and not line.startswith(sign * 3):
-            kept.append(line[1:])
-            chars += len(line)
-            if chars > _HUNK_CHARS:
-                break
-    return "\n".join(kept)
+    changed: dict[str, object] = {}
+    for key, sign in (("old_str", "-"), ("new_str", "+")):
+        kept = [line[1:] for line in lines if line.startswith(sign) and not line.startswith(sign * 3)]
+        chars = accumulate(map(len, kept), initial=0)
+        changed[key] = "\n".join(line for line, before in zip(kept, chars, strict=False) if before <= _HUNK_CHARS)
+    return changed
 
 
 def _line(text: str, max_chars: int) -> str:
@@ -183,12 +167,16 @@ def _line(text: str, max_chars: int) -> str:
 def _brief(name: str, arguments: Mapping[str, object]) -> str:
     todos, questions = arguments.get("todos"), arguments.get("questions")
     if is_list(todos):
-        return "; ".join(_todo(item) for item in todos)
+        items = ((_text_in(item, "status") if is_object(item) else "", _text_in(item, "content")) for item in todos)
+        return "; ".join(f"[{status}] {content}" if status else content for status, content in items)
     if is_list(questions):
         return "; ".join(_text_in(item, "question") for item in questions)
     if name in ("Grep", "Glob") and isinstance(arguments.get("path"), str):
         return f"{arguments.get('pattern', '')} in {arguments['path']}"
-    return _first_text(arguments, _BRIEF_KEYS) or (_as_json(arguments) if arguments else "")
+    if (told := _first_text(arguments, _BRIEF_KEYS)) or not arguments:
+        return told
+    shortened = {key: value[:_RAW_CHARS] if isinstance(value, str) else value for key, value in arguments.items()}
+    return json.dumps(shortened, ensure_ascii=False, separators=(", ", ": "), default=str)
 
 
 def _change(arguments: Mapping[str, object], path: str) -> str:
@@ -215,16 +203,6 @@ def _first_text(arguments: Mapping[str, object], keys: tuple[str, ...]) -> str:
     return next((text for key in keys if isinstance(text := arguments.get(key), str) and text.strip()), "")
 
 
-def _todo(item: object) -> str:
-    status = _text_in(item, "status") if is_object(item) else ""
-    return f"[{status}] {_text_in(item, 'content')}" if status else _text_in(item, "content")
-
-
 def _text_in(item: object, key: str) -> str:
     value = item.get(key) if is_object(item) else item
     return value if isinstance(value, str) else ""
-
-
-def _as_json(arguments: Mapping[str, object]) -> str:
-    shortened = {key: value[:_RAW_CHARS] if isinstance(value, str) else value for key, value in arguments.items()}
-    return json.dumps(shortened, ensure_ascii=False, separators=(", ", ": "), default=str)
