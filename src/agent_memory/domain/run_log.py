@@ -36,22 +36,26 @@ class LoggedAction:
 class LoggedSession:
     """What a consolidate run made of one session."""
 
-    harness: str
-    session_id: str | None
-    verdict: str
-    reason: str
-    entry_ids: tuple[str, ...]
-    dropped: tuple[str, ...]
+    has_other_keys: ClassVar[bool] = True
+
+    harness: str = ""
+    session_id: str | None = field(default=None, metadata={"key": "session"})
+    verdict: str = ""
+    reason: str = ""
+    entry_ids: tuple[str, ...] = field(default=(), metadata={"key": "entries"})
+    dropped: tuple[str, ...] = ()
 
 
 @frozen
 class LoggedRun:
     """One report under `runs/`."""
 
-    run_id: str
+    has_other_keys: ClassVar[bool] = True
+
+    run_id: str = field(metadata={"key": "run"})
     machine: Machine
-    started_at_ms: int
-    ended_at_ms: int | None
+    started_at_ms: Instant
+    ended_at_ms: Instant | None
     result: str
     """`completed`, `paused` or `failed`; `unfinished` for one without a report, `unreadable` for one with problems."""
     summary: str

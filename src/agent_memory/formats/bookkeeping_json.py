@@ -36,8 +36,8 @@ from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.tags import normal_tag
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt, StateInvalid
-from agent_memory.formats.json_codec import Documents, Format, Mapped, written
-from agent_memory.formats.strict_json import load_document
+from agent_memory.formats.json_codec import Documents, Format, written
+from agent_memory.formats.strict_json import load_bytes, load_document
 from agent_memory.results import as_result
 
 # -- sessions and undos -----------------------------------------------------------------------------------------------
@@ -69,33 +69,26 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
 @frozen
-class _Amounts:
-    calls: int
-    prompt_chars: int
-    reply_chars: int
-
-
-@frozen
 class _SpendDays:
-    days: dict[str, _Amounts]
+    days: dict[str, dict[str, int]]
 
 
 def _spend_problems(spend: _SpendDays) -> Iterator[str]:
     for day, spent in spend.days.items():
-        if not _DAY.fullmatch(day) or min(spent.calls, spent.prompt_chars, spent.reply_chars) < 0:
+        if not _DAY.fullmatch(day) or spent.keys() != {"calls", "promptChars", "replyChars"} or min(spent.values()) < 0:
             yield f"days.{day} is not a day's spend"
 
 
-def _days_of(spend: Spend) -> _SpendDays:
-    return _SpendDays({each.day: _Amounts(each.calls, each.prompt_chars, each.reply_chars) for each in spend})
+def _days_of(spend: Spend) -> dict[str, object]:
+    return {"days": {day.pop("day"): day for day in map(written, spend)}}
 
 
-def _spend_of(found: _SpendDays) -> Spend:
-    days = sorted(found.days.items())
-    return tuple(DaySpend(day, each.calls, each.prompt_chars, each.reply_chars) for day, each in days)
+def _spend_of(document: Json) -> Spend:
+    days = sorted(Format(_SpendDays, check=_spend_problems).value_of(document).days.items())
+    return tuple(DaySpend(day, spent["calls"], spent["promptChars"], spent["replyChars"]) for day, spent in days)
 
 
-SPEND = Mapped(Format(_SpendDays, check=_spend_problems), _days_of, _spend_of)
+SPEND = Documents(_days_of, _spend_of, load=load_bytes)
 
 # -- tags: a person may write less ------------------------------------------------------------------------------------
 
@@ -253,7 +246,12 @@ class _Purge:
     at_ms: Instant
 
 
-PURGE = Mapped(Format(_Purge, indent=None), _Purge, lambda purge: purge.at_ms)
+PURGE = Documents[int](
+    lambda at_ms: written(_Purge(at_ms)),
+    lambda found: Format(_Purge).value_of(found).at_ms,
+    load=load_bytes,
+    indent=None,
+)
 """Since when (epoch ms) no other copy of the history may be mixed with this one."""
 
 # -- sync -------------------------------------------------------------------------------------------------------------
@@ -288,5 +286,10 @@ class _Synced:
     purged_at_ms: Instant | None
 
 
-SYNCED = Mapped(Format(_Synced, indent=None), _Synced, lambda synced: synced.purged_at_ms)
+SYNCED = Documents[int | None](
+    lambda at_ms: written(_Synced(at_ms)),
+    lambda found: Format(_Synced).value_of(found).purged_at_ms,
+    load=load_bytes,
+    indent=None,
+)
 """The purge (epoch ms) that this machine has dealt with, None for none."""

@@ -18,9 +18,11 @@ from typing import Annotated
 
 from attrs import frozen
 
-from agent_memory.domain.recording.file_change import FileChange, FileState
-from agent_memory.domain.undo_run import Footprint, SectionChange
-from agent_memory.formats.json_codec import Format, Mapped
+from agent_memory.domain.json_shape import is_object
+from agent_memory.domain.recording.file_change import FileState
+from agent_memory.domain.undo_run import Footprint
+from agent_memory.formats.json_codec import Documents, Format, written
+from agent_memory.formats.strict_json import InvalidValue, load_bytes
 
 OVER = b"\n"
 """Added to a journal that cannot be removed: one byte, so that it is there or not. A journal that ends with it is over: nothing
@@ -38,24 +40,20 @@ def _staged_problem(value: object) -> str | None:
     return None if isinstance(value, str) and _STAGED.fullmatch(value) else "is no name of a staged file"
 
 
-@frozen
-class _Footprint:
-    """`Footprint`, where nothing may be absent: half of one must not be undone."""
-
-    files: tuple[FileChange, ...]
-    sections: tuple[SectionChange, ...]
-
-
-def _footprint_problems(footprint: _Footprint) -> Iterator[str]:
+def _footprint_problems(footprint: Footprint) -> Iterator[str]:
     yield from (f"files[{index}].path is empty" for index, each in enumerate(footprint.files) if not each.path)
     yield from (f"sections[{index}].path is empty" for index, each in enumerate(footprint.sections) if not each.path)
 
 
-FOOTPRINT: Mapped[Footprint] = Mapped(
-    Format(_Footprint, check=_footprint_problems),
-    lambda footprint: _Footprint(footprint.files, footprint.sections),
-    lambda found: Footprint(found.files, found.sections),
-)
+def _footprint(document: object) -> Footprint:
+    """Nothing may be absent: half of one must not be undone."""
+    missing = [key for key in ("files", "sections") if is_object(document) and key not in document]
+    if missing:
+        raise InvalidValue(*(f"{key} is missing" for key in missing))
+    return Format(Footprint, check=_footprint_problems).value_of(document)
+
+
+FOOTPRINT = Documents(written, _footprint, load=load_bytes)
 
 
 @frozen

@@ -97,22 +97,6 @@ class Format(Generic[T]):
         return value
 
 
-class Mapped(Generic[T]):
-    """The same kind of file for who wants it as another value than the one that it is declared as."""
-
-    def __init__(self, format: Format[U], of: Callable[[T], U], to: Callable[[U], T]) -> None:
-        self._render: Callable[[T], str] = lambda value: format.render(of(value))
-        self._parse: Callable[[bytes, str], T] = lambda data, path: to(format.parse(data, path))
-
-    def render(self, value: T) -> str:
-        """See `Format`."""
-        return self._render(value)
-
-    def parse(self, data: bytes, path: str) -> T:
-        """See `Format`."""
-        return self._parse(data, path)
-
-
 class Documents(Generic[T]):
     """A kind of file that no class of values declares: `document` makes JSON values of a value, and `value` the value of such a
     document; a ValueError (InvalidValue among them), KeyError, TypeError or AttributeError of it is damage."""
@@ -142,7 +126,9 @@ class Documents(Generic[T]):
             raise StateCorrupt(path, invalid.problems) from invalid
         except BaseValidationError as invalid:
             raise StateCorrupt(path, tuple(transform_error(invalid))) from invalid
-        except (ValueError, KeyError, TypeError, AttributeError) as damaged:
+        except KeyError as damaged:
+            raise StateCorrupt(path, (f"{damaged.args[0]} is missing",)) from damaged
+        except (ValueError, TypeError, AttributeError) as damaged:
             raise StateCorrupt(path, (str(damaged) or type(damaged).__name__,)) from damaged
 
 

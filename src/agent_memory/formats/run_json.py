@@ -12,10 +12,10 @@ Checkpoints, replies and plans hold each attribute by its name, and each member 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, get_origin
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, get_origin
 
-from attrs import evolve, fields, frozen, resolve_types
+from attrs import evolve, fields, resolve_types
 from cattrs.preconf.json import make_converter
 from cattrs.strategies import configure_tagged_union
 
@@ -23,16 +23,17 @@ from agent_memory.domain.actions import Archive, Deferred, DefragProposal, Edit,
 from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
 from agent_memory.domain.inbox_entry import AmpThread, FileSnapshot, InlineNote, SessionFile, session_id_of
-from agent_memory.domain.instants import Instant, iso_of
+from agent_memory.domain.inbox_rules import shown
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import Outcome
 from agent_memory.domain.run import KeptReply, Run, Settled, sentence_of
-from agent_memory.domain.run_log import LoggedAction, LoggedRun, LoggedSession, Machine, logged_actions
+from agent_memory.domain.run_log import LoggedAction, LoggedRun, logged_actions
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Error
 from agent_memory.formats.json_codec import Documents, Format, written
-from agent_memory.formats.strict_json import load_bytes
+from agent_memory.formats.strict_json import InvalidValue, load_bytes
 
 # -- by the names of attributes ---------------------------------------------------------------------------------------
 
@@ -160,49 +161,7 @@ DEFERRED = Documents[Sequence[Deferred]](
 # -- reports ----------------------------------------------------------------------------------------------------------
 
 RESULTS = ("completed", "paused", "failed")
-
-
-@frozen
-class _ReportedOutcome:
-    has_other_keys: ClassVar[bool] = True
-    verdict: str
-    reason: str = ""
-    entries: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
-
-
-@frozen
-class _ReportedSession:
-    has_other_keys: ClassVar[bool] = True
-    outcome: _ReportedOutcome
-    harness: str = ""
-    session: str | None = None
-
-
-@frozen
-class _ReportedError:
-    has_other_keys: ClassVar[bool] = True
-    message: str
-
-
-@frozen
-class _Report:
-    has_other_keys: ClassVar[bool] = True
-    run: str
-    machine: Machine
-    started_at_ms: Instant
-    result: Literal["completed", "paused", "failed"]
-    ended_at_ms: Instant | None = None
-    summary: str = ""
-    actions: tuple[LoggedAction, ...] = ()
-    sessions: tuple[_ReportedSession, ...] = ()
-    dropped: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    undid: str | None = None
-    error: _ReportedError | None = None
-
-
-_REPORT = Format(_Report)
+_NOT_REPORTED = ("undoneBy", "problems", "kept")
 
 
 def render_report_document(run: LoggedRun, error: Error | None = None, more: Mapping[str, object] | None = None) -> str:
@@ -236,26 +195,27 @@ def parse_report(data: bytes, path: str) -> LoggedRun:
 
     `undone_by` is not in the report: it is known only to the log.
     """
-    report = _REPORT.parse(data, path)
-    return LoggedRun(
-        run_id=report.run,
-        machine=report.machine,
-        started_at_ms=report.started_at_ms,
-        ended_at_ms=report.ended_at_ms,
-        result=report.result,
-        summary=report.summary,
-        actions=report.actions,
-        sessions=tuple(_logged_session(each) for each in report.sessions),
-        dropped=report.dropped,
-        warnings=report.warnings,
-        undid=report.undid,
-        error="" if report.error is None else report.error.message,
-    )
+    return _REPORT.parse(data, path)
 
 
-def _logged_session(reported: _ReportedSession) -> LoggedSession:
-    said = reported.outcome
-    return LoggedSession(reported.harness, reported.session, said.verdict, said.reason, said.entries, said.dropped)
+def _reported(document: Any) -> LoggedRun:
+    if not is_object(document):
+        return _LOGGED_RUN.value_of(document)
+    told = {"endedAt": None, "summary": "", **document}
+    if (error := told.get("error")) is not None and not is_object(error):
+        raise InvalidValue(f"error is {shown(error)}, expected an object")
+    told["error"] = error["message"] if error else ""
+    told["sessions"] = [{**each, **each["outcome"]} for each in told.get("sessions", ())]
+    return _LOGGED_RUN.value_of({key: value for key, value in told.items() if key not in _NOT_REPORTED})
+
+
+def _result_problems(run: LoggedRun) -> Iterator[str]:
+    if run.result not in RESULTS:
+        yield f"result is {shown(run.result)}, expected one of {', '.join(RESULTS)}"
+
+
+_LOGGED_RUN = Format(LoggedRun, check=_result_problems)
+_REPORT = Documents[LoggedRun](lambda run: {}, _reported, load=load_bytes)
 
 
 def render_report(run: Run, ended_at_ms: int, error: Error | None, more_actions: Sequence[LoggedAction] = ()) -> str:
