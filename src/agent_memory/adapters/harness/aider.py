@@ -31,7 +31,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import Self
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
@@ -43,6 +43,7 @@ from agent_memory.adapters.harness.transcripts import (
     Surroundings,
     TranscriptRoots,
     file_beside,
+    history_in,
     not_found,
     reading,
     roots_of,
@@ -58,7 +59,7 @@ from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.transcripts.own_marks import is_own_prompt, typed_words
 from agent_memory.domain.transcripts.turns import Excerpt
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from agent_memory.errors import Error, HistoryUnavailable, TranscriptRefused
 
 CHAT_FILE = ".aider.chat.history.md"
 INPUT_FILE = ".aider.input.history"
@@ -204,13 +205,17 @@ class Run:
 
 
 def _stamp(started: str) -> str:
-    return started.replace("-", "").replace(":", "").replace(" ", "T")
+    return re.sub("[-:]", "", started).replace(" ", "T")
 
 
 def run_of(started: str, first_prompt: str) -> Run:
     """The run that was started then (`2026-02-13 14:30:05`, local time) with this prompt."""
     digest = blake2b(first_prompt[:_DIGEST_CHARS].encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    return Run(f"{_stamp(started)}-{digest}", _local_ms(started))
+    try:
+        at_ms = int(time.mktime(time.strptime(started, _CLOCK))) * 1000
+    except (ValueError, OverflowError):
+        at_ms = None
+    return Run(f"{_stamp(started)}-{digest}", at_ms)
 
 
 class AiderRuns(Session):
@@ -252,15 +257,6 @@ class AiderRuns(Session):
         """Whether a run that was started then may be the wanted one."""
         return not self._only_one or self.session_id.startswith(_stamp(started))
 
-    # -- runs ---------------------------------------------------------------------------------------------------------
-
-    def _begin_run(self, started: str) -> None:
-        self.known_records += 1
-        self._others_spoke = self._others_spoke or self._prompted or not self.wants(started)
-        self._over = self._only_one and self._wanted
-        self._started, self._run, self._wanted, self._writes = started, None, False, 0
-        self.end_message()
-
     def _meet_first_prompt(self, text: str) -> None:
         if self._started is None:
             return
@@ -273,15 +269,16 @@ class AiderRuns(Session):
             self.skip("own-call")
         else:
             self._wanted = bool(self.session_id)
-        if self._wanted:
-            self.found = True
-
-    # -- blocks -------------------------------------------------------------------------------------------------------
+        self.found = self.found or self._wanted
 
     def take_block(self, block: Block) -> None:
         text, speaker = block.text, block.speaker
         if speaker is Speaker.RUN:
-            self._begin_run(text)
+            self.known_records += 1
+            self._others_spoke = self._others_spoke or self._prompted or not self.wants(text)
+            self._over = self._only_one and self._wanted
+            self._started, self._run, self._wanted, self._writes = text, None, False, 0
+            self.end_message()
             return
         if block.is_last and speaker is Speaker.AGENT and not block.ends_blank:
             self.skip("unfinished-message")
@@ -338,13 +335,6 @@ def _words_to_agent(text: str) -> str:
     if command[1] == "chat-mode" and words.strip() in _MODES:
         return ""
     return "" if command[1] in _SETTING_COMMANDS else words
-
-
-def _local_ms(started: str) -> int | None:
-    try:
-        return int(time.mktime(time.strptime(started, _CLOCK))) * 1000
-    except (ValueError, OverflowError):
-        return None
 
 
 # -- where they are ---------------------------------------------------------------------------------------------------
@@ -452,19 +442,14 @@ class AiderChats(Sessions):
 def _read_history(roots: TranscriptRoots, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
     if is_tracked(file.path):
         raise TranscriptRefused(file.path, _TRACKED)
-    cwd, key = os.path.dirname(file.path), transcript_key(file.path)
+    cwd = os.path.dirname(file.path)
     typed = _typed_lines(roots, f"{cwd}/{INPUT_FILE}", session_id)
-    own_mark = None if mark is None else mark.within(key)
+    own_mark = None if mark is None else mark.within(transcript_key(file.path))
     session: AiderRuns = session_after(own_mark, partial(AiderRuns, session_id, cwd, typed), partial(_fill, file))
-    if session.found:
-        return evolve(session.history(), transcript=key)
-    begun = not session.known_records and session.skipped.keys() == {"unfinished-line"}
-    if file.size_bytes == 0 or begun:
-        raise HistoryUnavailable(session_id, f"{file.path} is empty so far", is_missing=True)
-    if session.known_records:
+    if session.known_records and not session.found:
         absent = f"{file.path} does not hold that run, or no prompt yet"
         raise HistoryUnavailable(session_id, absent, is_missing=True)
-    raise HistoryUnreadable(file.path, "there is no run of aider in it")
+    return history_in(session, file)
 
 
 def _typed_lines(roots: TranscriptRoots, path: str, session_id: str) -> IdSet:
@@ -480,16 +465,15 @@ def _typed_lines(roots: TranscriptRoots, path: str, session_id: str) -> IdSet:
 
 
 def _fill(file: OpenTranscript, session: AiderRuns) -> None:
-    for block in blocks_in(_lines_of(file, session), session.wants):
+    def lines() -> Iterator[str]:
+        os.lseek(file.descriptor, 0, os.SEEK_SET)
+        for line in read_lines(file.descriptor, file.size_bytes, keep_empty=True):
+            if isinstance(line, LongLine) or not line.finished:
+                session.skip("line-too-long" if isinstance(line, LongLine) else "unfinished-line")
+            else:
+                yield line.data.decode("utf-8", "replace").removesuffix("\r").removeprefix("\ufeff")
+
+    for block in blocks_in(lines(), session.wants):
         session.take_block(block)
         if session.done:
             break
-
-
-def _lines_of(file: OpenTranscript, session: AiderRuns) -> Iterator[str]:
-    os.lseek(file.descriptor, 0, os.SEEK_SET)
-    for line in read_lines(file.descriptor, file.size_bytes, keep_empty=True):
-        if isinstance(line, LongLine) or not line.finished:
-            session.skip("line-too-long" if isinstance(line, LongLine) else "unfinished-line")
-        else:
-            yield line.data.decode("utf-8", "replace").removesuffix("\r").removeprefix("\ufeff")

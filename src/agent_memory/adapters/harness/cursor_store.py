@@ -29,7 +29,6 @@ from agent_memory.adapters.harness.databases import (
 )
 from agent_memory.adapters.harness.transcripts import Surroundings
 from agent_memory.adapters.harness.turn_builder import Asked, asked
-from agent_memory.domain.history import History
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnreadable
@@ -92,11 +91,6 @@ class ComposerSession(StoredSession):
 
     harness = Harness.CURSOR
 
-    def __init__(self, session_id: str) -> None:
-        super().__init__(session_id)
-        self._is_generating = False
-        self._held: Json | None = None
-
     def take_from(self, database: Database) -> None:
         value = get.parsed_object(database.text(_VALUE, _COMPOSERS + self.session_id))
         self.known_records += 1
@@ -110,17 +104,14 @@ class ComposerSession(StoredSession):
         self.note(agent=get.text(get.mapping(value, "modelConfig"), "modelName"))
         self.automated = _is_sub_agents(database, self.session_id, value)
         self.started_at_ms = _made_at(value)
-        self._is_generating = get.text(value, "status") in _UNFINISHED
+        is_generating = get.text(value, "status") in _UNFINISHED
         prefix = f"bubbleId:{self.session_id}:"
         keys = [prefix + get.text(header, "bubbleId") for header in get.objects(value, "fullConversationHeadersOnly")]
         if not any(database.text("SELECT 1 FROM cursorDiskKV WHERE key = ?", key) for key in keys):
             # The headers' ids may be other ones than the rows': then the times in the bubbles tell their order.
             rows = [text_of(key) for (key,) in database.rows(_KEYS, prefix, _after(prefix))]
-            times = {
-                key: _made_at(told)
-                for key in rows
-                if not isinstance(told := object_of(database.value(_VALUE, key)), str)
-            }
+            told = ((key, object_of(database.value(_VALUE, key))) for key in rows)
+            times = {key: _made_at(bubble) for key, bubble in told if not isinstance(bubble, str)}
             keys = sorted(rows, key=lambda key: (times.get(key) or 0, key)) or keys
         for key in keys:
             if self.done:
@@ -129,48 +120,33 @@ class ComposerSession(StoredSession):
             if not data:
                 self.skip(MISSING_BUBBLE)  # updates of Cursor are known to lose some
             elif (bubble := one_object(self, data)) is not None:
-                self.take({**bubble, "bubbleId": key.removeprefix(prefix)})
+                status = get.text(get.mapping(bubble, "toolFormerData"), "status")
+                is_unfinished = bubble.get("type") == _AGENT and (is_generating or status in _UNFINISHED)
+                if is_unfinished and key == keys[-1]:
+                    self.skip("unfinished-message")
+                else:
+                    self.take({**bubble, "bubbleId": key.removeprefix(prefix)})
 
     def take(self, value: Json) -> None:
-        held, self._held = self._held, value
-        if held is not None and not self.done:
-            self._take_bubble(held)
-
-    def history(self) -> History:
-        last, self._held = self._held, None
-        if last is not None and not self.done:
-            tool = get.mapping(last, "toolFormerData")
-            if last.get("type") == _AGENT and (self._is_generating or get.text(tool, "status") in _UNFINISHED):
-                self.skip("unfinished-message")
-            else:
-                self._take_bubble(last)
-        return super().history()
-
-    def _take_bubble(self, bubble: Json) -> None:
-        kind = bubble.get("type")
+        kind = value.get("type")
         if kind not in (_PERSON, _AGENT):
             self.skip_unknown(f"bubble {kind}")
             return
         self.known_records += 1
-        at_ms = _made_at(bubble)
-        self.enter(get.text(bubble, "bubbleId") or f"#{self.position}", at_ms)
+        self.enter(get.text(value, "bubbleId") or f"#{self.position}", _made_at(value))
         if kind == _AGENT:
-            self._take_answer(bubble)
+            self._take_answer(value)
             return
-        raw = get.text(bubble, "text")
-        query = typed_query(raw, images=len(get.items(bubble, "images")))
+        raw = get.text(value, "text")
+        query = typed_query(raw, images=len(get.items(value, "images")))
         self.hear(query.raw, query.text, otherwise="injected" if raw.strip() else "empty")
 
     def _take_answer(self, bubble: Json) -> None:
         text, tool = get.text(bubble, "text").strip(), get.mapping(bubble, "toolFormerData")
         call_id = get.text(tool, "toolCallId") or get.text(bubble, "bubbleId")
-        calls: list[Asked] = []
-        if name := get.text(tool, "name"):
-            calls = [
-                cursor_call(
-                    call_id, name, get.parsed_object(tool.get("rawArgs")) or get.parsed_object(tool.get("params"))
-                )
-            ]
+        name = get.text(tool, "name")
+        arguments = get.parsed_object(tool.get("rawArgs")) or get.parsed_object(tool.get("params"))
+        calls = [cursor_call(call_id, name, arguments)] if name else []
         self.speak(None, text, calls)
         status = get.text(tool, "status")
         failed = status in _FAILED or get.text(tool, "userDecision") == "rejected"
@@ -286,9 +262,8 @@ def _ms_of_clock(text: str) -> int | None:
     offset = timedelta(hours=int(zone_hours or 0), minutes=int(zone_minutes or 0))
     try:
         zone = timezone(-offset if sign == "-" else offset) if offset else UTC
-        at = datetime(
-            int(year), _MONTHS.index(month.title()) + 1, int(day), hours, int(minute), int(second or 0), tzinfo=zone
-        )
+        date = (int(year), _MONTHS.index(month.title()) + 1, int(day))
+        at = datetime(*date, hours, int(minute), int(second or 0), tzinfo=zone)
     except ValueError:
         return None
     return int(at.timestamp()) * 1000

@@ -150,36 +150,29 @@ def as_many_as_fit(turns: Sequence[Turn], max_bytes: int = MAX_KEPT_BYTES) -> tu
 
 def redact_history(history: History) -> History:
     """The same history with every secret in its texts and paths replaced by a placeholder."""
+
+    def text(given: str | None) -> str | None:
+        return given and redact_with_paths(given)
+
+    def path(given: str | None) -> str | None:
+        return given and redact_path(given)
+
+    def call(given: ToolCall) -> ToolCall:
+        return evolve(given, name=redact(given.name).text, brief=redact_with_paths(given.brief), path=path(given.path))
+
+    def turn(given: Turn) -> Turn:
+        calls, tool_name = tuple(map(call, given.tool_calls)), text(given.tool_name)
+        return evolve(given, text=redact_with_paths(given.text), tool_calls=calls, tool_name=tool_name)
+
     return evolve(
         history,
-        turns=tuple(_redact_turn(turn) for turn in history.turns),
-        title=_redact(history.title),
-        cwd=_redact_path(history.cwd),
+        turns=tuple(map(turn, history.turns)),
+        title=text(history.title),
+        cwd=path(history.cwd),
         also_in=tuple(map(redact_path, history.also_in)),
-        branch=_redact_path(history.branch),
-        agent=_redact(history.agent),
+        branch=path(history.branch),
+        agent=text(history.agent),
     )
-
-
-def _redact(text: str | None) -> str | None:
-    return None if text is None else redact_with_paths(text)
-
-
-def _redact_path(path: str | None) -> str | None:
-    return None if path is None else redact_path(path)
-
-
-def _redact_turn(turn: Turn) -> Turn:
-    return evolve(
-        turn,
-        text=redact_with_paths(turn.text),
-        tool_calls=tuple(_redact_call(call) for call in turn.tool_calls),
-        tool_name=_redact(turn.tool_name),
-    )
-
-
-def _redact_call(call: ToolCall) -> ToolCall:
-    return evolve(call, name=redact(call.name).text, brief=redact_with_paths(call.brief), path=_redact_path(call.path))
 
 
 # -- documents --------------------------------------------------------------------------------------------------------

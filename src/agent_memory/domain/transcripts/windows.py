@@ -84,7 +84,13 @@ def cut_windows(history: History, max_chars: int) -> tuple[History, ...]:
             best, least = more, between + 1
         else:
             most = between - 1
-    return tuple(_windows(history, best))
+    windows: list[History] = []
+    answered = history.tools_answered_before
+    for part in best:
+        ended_at_ms = history.ended_at_ms if part is best[-1] else last_time(part)
+        windows.append(evolve(history, turns=part, tools_answered_before=answered, ended_at_ms=ended_at_ms))
+        answered = answered or any(turn.role is Role.TOOL for turn in part)
+    return tuple(windows) or (history,)
 
 
 @frozen
@@ -110,7 +116,14 @@ def _outputs(history: History) -> list[_Output]:
     plans = [turn.number for turn in history.turns if any(_TODO_TOOL.match(call.name) for call in turn.tool_calls)]
     overtaken = frozenset(plans[:-1])  # the last list of what is to be done is the one that counts
     for turn in history.turns:
-        near = _from_here(turn, here) if here else turn
+        near = turn
+        if here:
+            calls = tuple(
+                evolve(call, brief=call.brief.replace(here, ""), path=call.path and call.path.replace(here, ""))
+                for call in turn.tool_calls
+            )
+            text = turn.text.replace(here, "") if turn.role is Role.TOOL else turn.text
+            near = evolve(turn, text=text, tool_calls=calls)
         if turn.number in overtaken:
             calls = tuple(call for call in near.tool_calls if not _TODO_TOOL.match(call.name))
             if not calls and not turn.text:
@@ -133,14 +146,6 @@ def _outputs(history: History) -> list[_Output]:
             near = evolve(near, text=_NUMBERED_LINES.sub(lambda lines: _NUMBER.sub("", lines[0]), near.text))
         outputs.append(_Output(near, is_echo, turn.failed or bool(not is_echo and _TEST_COMMAND.search(brief))))
     return outputs
-
-
-def _from_here(turn: Turn, here: str) -> Turn:
-    calls = tuple(
-        evolve(call, brief=call.brief.replace(here, ""), path=call.path and call.path.replace(here, ""))
-        for call in turn.tool_calls
-    )
-    return evolve(turn, text=turn.text.replace(here, "") if turn.role is Role.TOOL else turn.text, tool_calls=calls)
 
 
 def _call_chars(call: ToolCall) -> int:
@@ -181,32 +186,18 @@ def _cut_calls(calls: tuple[ToolCall, ...], max_chars: int) -> Iterator[tuple[To
 
 
 def _packed(turns: Sequence[Turn], max_chars: int) -> Iterator[tuple[Turn, ...]]:
-    start = 0
-    while start < len(turns):
-        end = _end_of_window(turns, start, max_chars)
-        yield tuple(turns[start:end])
-        start = end
-
-
-def _end_of_window(turns: Sequence[Turn], start: int, max_chars: int) -> int:
-    """Where the window ends: as late as it fits, but before a user's turn where one comes in its second half."""
-    used = turn_chars(turns[start])
+    """Each window ends as late as it fits, but before a user's turn where one comes in its second half."""
+    start = used = 0
     before_user = None
-    for at in range(start + 1, len(turns)):
-        if turns[at].role is Role.USER and used > max_chars // 2:
+    at = 0
+    while at < len(turns):
+        if at > start and turns[at].role is Role.USER and used > max_chars // 2:
             before_user = at
         used += turn_chars(turns[at])
-        if used > max_chars:
-            return before_user or at
-    return len(turns)
-
-
-def _windows(history: History, parts: list[tuple[Turn, ...]]) -> Iterator[History]:
-    if not parts:
-        yield history
-        return
-    answered = history.tools_answered_before
-    for part in parts:
-        ended_at_ms = history.ended_at_ms if part is parts[-1] else last_time(part)
-        yield evolve(history, turns=part, tools_answered_before=answered, ended_at_ms=ended_at_ms)
-        answered = answered or any(turn.role is Role.TOOL for turn in part)
+        at += 1
+        if used > max_chars and at - 1 > start:
+            end = before_user or at - 1
+            yield tuple(turns[start:end])
+            start, at, used, before_user = end, end, 0, None
+    if turns:
+        yield tuple(turns[start:])
