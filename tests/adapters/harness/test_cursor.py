@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.adapters.harness.cursor import UNSEEN_ANSWERS, CursorSessions
-from agent_memory.adapters.harness.cursor_store import typed_query
+from agent_memory.adapters.harness.cursor import UNSEEN_ANSWERS, CursorSessions, typed_query
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile

@@ -9,13 +9,14 @@ for later.
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 from urllib.parse import quote
 
 from attrs import evolve, field, frozen
@@ -44,9 +45,6 @@ from agent_memory.domain.resuming import NAMES
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.results import as_result, unwrap
-
-if TYPE_CHECKING:
-    import sqlite3
 
 _HEADER_BYTES = 100
 _MAGIC = b"SQLite format 3\0"
@@ -83,8 +81,6 @@ class Database(Stored):
 
     def value(self, sql: str, *parameters: object) -> bytes | TooLarge | None:
         """The first column of the first row, as text; None where there is no row, or no value in it."""
-        import sqlite3
-
         try:
             (value,) = next(self.rows(sql, *parameters), (None,))[:1]
         except sqlite3.DataError as error:
@@ -196,8 +192,6 @@ def _looks(path: str) -> list[int]:
 
 
 def _read_through(file: OpenTranscript, way: str, read: Reads[Value]) -> Value:
-    import sqlite3
-
     try:
         with _connected(f"file:{quote(os.fsencode(file.path))}?{way}") as connection:
             return read(Database(file.path, file.size_bytes, connection))
@@ -214,8 +208,6 @@ def _read_through(file: OpenTranscript, way: str, read: Reads[Value]) -> Value:
 
 @contextmanager
 def _connected(uri: str) -> Generator[sqlite3.Connection, None, None]:
-    import sqlite3
-
     connection = sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
     try:
         connection.text_factory = bytes

@@ -129,14 +129,6 @@ def files_below(directory: str, max_depth: int) -> Iterator[tuple[str, os.stat_r
             yield from files_below(path, max_depth - 1)
 
 
-def changed_at(path: str) -> float:
-    """When a file last changed; 0 where it is gone."""
-    try:
-        return os.lstat(path).st_mtime
-    except FileNotFoundError:
-        return 0
-
-
 def head_of(path: str) -> bytes:
     """The first bytes of a file. Raises OSError."""
     descriptor = os.open(path, FILE_FLAGS)
@@ -181,7 +173,7 @@ def transcript(roots: TranscriptRoots, path: str, session_id: str) -> Generator[
             status = os.fstat(descriptor)
         except OSError as error:
             if error.errno == errno.ELOOP:
-                raise TranscriptRefused(path, "it is a symbolic link") from None
+                _refuse_irregular(path, stat.S_IFLNK)
             if error.errno in (errno.ENOENT, errno.ENOTDIR):
                 raise HistoryUnavailable(session_id, f"there is no transcript at {path}", is_missing=True) from None
             raise HistoryUnavailable(session_id, f"{path} cannot be opened: {error.strerror}") from None
@@ -221,9 +213,8 @@ def _open_without_links(real: str, path: str) -> int:
 
 
 def _refuse_irregular(path: str, mode: int) -> None:
-    kinds = {stat.S_IFLNK: "symbolic link", stat.S_IFDIR: "directory", stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket"}
     if not stat.S_ISREG(mode):
-        raise TranscriptRefused(path, f"it is a {kinds.get(stat.S_IFMT(mode), 'device')}, not a regular file")
+        raise TranscriptRefused(path, "it is a symbolic link" if stat.S_ISLNK(mode) else "it is no regular file")
 
 
 # -- reading a session ------------------------------------------------------------------------------------------------
