@@ -29,10 +29,9 @@ from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.instants import Instant, iso_of, ms_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.strict_json import InvalidValue, NotJson, load_bytes, load_document
+from agent_memory.formats.strict_json import InvalidValue, load_bytes, load_document
 
 T = TypeVar("T")
-U = TypeVar("U")
 
 _LAST_INSTANT_MS = 253_402_300_799_999  # the last one that four digits can say the year of
 _EMPTY: tuple[object, ...] = (None, "", [], {})
@@ -47,59 +46,10 @@ class ProblemAt(ValueError):
         self.key = key
 
 
-def no_check(value: Any) -> tuple[str, ...]:
-    """The check of a format in which everything that has the right types is right."""
-    return ()
-
-
-class Format(Generic[T]):
-    """One kind of file: JSON of a value, with `version` as its first key."""
-
-    def __init__(
-        self,
-        cls: type[T],
-        *,
-        version: int | None = 1,
-        indent: int | None = 1,
-        check: Callable[[T], Iterable[str]] = no_check,
-    ) -> None:
-        self._cls = cls
-        self._version = version
-        self._indent = indent
-        self._check = check
-
-    def render(self, value: T) -> str:
-        """The text, with a final newline."""
-        version = {} if self._version is None else {"version": self._version}
-        return json.dumps({**version, **written(value)}, ensure_ascii=False, indent=self._indent) + "\n"
-
-    def parse(self, data: bytes, path: str) -> T:
-        """What was rendered. StateCorrupt for anything else, with every problem: never an empty value (P6)."""
-        try:
-            return self.value_of(load_bytes(data))
-        except NotJson as error:
-            raise StateCorrupt(path, (str(error),)) from error
-        except InvalidValue as error:
-            raise StateCorrupt(path, error.problems) from error
-
-    def value_of(self, document: object) -> T:
-        """The value of a whole document, or InvalidValue."""
-        problems: list[str] = []
-        if is_object(document) and self._version is not None:
-            document = dict(document)
-            problems += _version_problem(document, self._version)
-        try:
-            value: T = value_of(document, self._cls)
-        except InvalidValue as error:
-            raise InvalidValue(*problems, *error.problems) from error
-        if problems := [*problems, *self._check(value)]:
-            raise InvalidValue(*problems)
-        return value
-
-
 class Documents(Generic[T]):
-    """A kind of file that no class of values declares: `document` makes JSON values of a value, and `value` the value of such a
-    document; a ValueError (InvalidValue among them), KeyError, TypeError or AttributeError of it is damage."""
+    """One kind of file: a JSON object with `version`, which is 1, as its first key. `document` makes JSON values of a value, and
+    `value` the value of such a document; a ValueError (InvalidValue among them), KeyError, TypeError or AttributeError of it
+    is damage."""
 
     def __init__(
         self,
@@ -115,11 +65,11 @@ class Documents(Generic[T]):
         self._indent = indent
 
     def render(self, value: T) -> str:
-        """See `Format`; version 1."""
+        """The text, with a final newline."""
         return json.dumps({"version": 1, **self._document(value)}, ensure_ascii=False, indent=self._indent) + "\n"
 
     def parse(self, data: bytes, path: str) -> T:
-        """See `Format`."""
+        """What was rendered. StateCorrupt for anything else, with every problem: never an empty value (P6)."""
         try:
             return self._value(self._load(data))
         except InvalidValue as invalid:
@@ -132,13 +82,32 @@ class Documents(Generic[T]):
             raise StateCorrupt(path, (str(damaged) or type(damaged).__name__,)) from damaged
 
 
-def _version_problem(document: dict[str, Any], version: int) -> Iterator[str]:
-    if "version" not in document:
-        yield "version is missing"
-        return
-    found = document.pop("version")
-    if type(found) is not int or found != version:
-        yield f"version is {shown(found)}, expected {version}"
+class Format(Documents[T]):
+    """The same of a class of values, which declares it. `check` tells what is wrong with a value of the right types."""
+
+    def __init__(
+        self, cls: type[T], *, indent: int | None = 1, check: Callable[[T], Iterable[str]] = lambda value: ()
+    ) -> None:
+        super().__init__(written, self.value_of, load=load_bytes, indent=indent)
+        self._cls = cls
+        self._check = check
+
+    def value_of(self, document: object) -> T:
+        """The value of a whole document, or InvalidValue."""
+        problems: list[str] = []
+        if is_object(document):
+            document = dict(document)
+            if "version" not in document:
+                problems.append("version is missing")
+            elif type(version := document.pop("version")) is not int or version != 1:
+                problems.append(f"version is {shown(version)}, expected 1")
+        try:
+            value: T = value_of(document, self._cls)
+        except InvalidValue as error:
+            raise InvalidValue(*problems, *error.problems) from error
+        if problems := [*problems, *self._check(value)]:
+            raise InvalidValue(*problems)
+        return value
 
 
 def value_of(document: object, cls: Any, where: str = "") -> Any:
