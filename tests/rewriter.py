@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from agent_memory.adapters.forgetting.purging import PurgeRules, Verdict, rewrite
+from agent_memory.adapters.forgetting.purging import Verdict, rewrite
 
 GONE = "topics/gone.md"
 
@@ -17,7 +17,5 @@ def version(path: str, read: Callable[[], bytes]) -> Verdict:
     return read().replace(b"secret", b"plain") if b"secret" in read() and path.startswith("topics/") else "stays"
 
 
-RULES = PurgeRules(version, lambda text, touched: "forgotten\n" if touched else text)
-
 if __name__ == "__main__":
-    rewrite(RULES, Path(sys.argv[1]))
+    rewrite(version, lambda text, touched: "forgotten\n" if touched else text, Path(sys.argv[1]))

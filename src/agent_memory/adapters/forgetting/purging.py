@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 import git_filter_repo as filter_repo
-from attrs import define, evolve, field, frozen
+from attrs import evolve
 
 from agent_memory.adapters.disk.paths import real_root, those_there
 from agent_memory.adapters.forgetting.forgetting_files import journal_of
@@ -40,18 +40,8 @@ Verdict = Literal["stays", "goes"] | bytes
 """Bytes: what it holds from now on."""
 
 
-@frozen
-class PurgeRules:
-    """What goes, decided from the path alone or from what a file held."""
-
-    version: Callable[[str, Callable[[], bytes]], Verdict]
-    """What becomes of a version of a file, by its path and what reads it."""
-    message: Callable[[str, bool], str]
-    """A message from now on; with whether its commit touched anything that goes."""
-
-
-def purge_rules(work: ForgettingAtWork, gone: frozenset[str]) -> PurgeRules:
-    """The rules for a forgetting whose notes are gone by now: the files at these paths are."""
+def purge(work: ForgettingAtWork, gone: frozenset[str], listed: Path) -> None:
+    """The rewriting for a forgetting whose notes are gone by now: the files at these paths are."""
     words, titles, session = work.words, set(work.titles), work.session
     """What was forgotten is called, and was called in the history: that is known only from there."""
 
@@ -78,30 +68,10 @@ def purge_rules(work: ForgettingAtWork, gone: frozenset[str]) -> PurgeRules:
     def message(text: str, touched: bool) -> str:
         return forgetful_message(text, evolve(words, titles=frozenset(titles)), touched=touched)
 
-    return PurgeRules(version, message)
+    rewrite(version, message, listed)
 
 
 # -- rewriting, by git-filter-repo: each version of each file is looked at where a commit brings it -----------------------
-
-
-def rewrite(rules: PurgeRules, gone: Path) -> None:
-    """Rewrite every commit and tag of the repository of this process. `gone` becomes a list of the objects that are not to
-    be there any more: those that stay nowhere, at no path."""
-    arguments = filter_repo.FilteringOptions.parse_args(_WORDS)
-    with subprocess.Popen(["git", "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
-        rewriting = _Rewriting(rules, reader)
-
-        def rewrite_commit(commit: filter_repo.Commit, _: object) -> None:
-            rewriting.commit(commit, filtering)
-
-        def rewrite_tag(tag: filter_repo.Tag, _: object) -> None:
-            rewriting.tag(tag)
-
-        filtering = _Filter(arguments, commit_callback=rewrite_commit, tag_callback=rewrite_tag)
-        filtering.run()
-    # What an earlier attempt took out, and could not be shown to be gone, is looked for again.
-    before = set(gone.read_bytes().splitlines()) if gone.exists() else set[bytes]()
-    gone.write_bytes(b"".join(b"%s\n" % id for id in sorted((before | rewriting.dropped) - rewriting.kept)))
 
 
 class _Filter(filter_repo.RepoFilter):
@@ -113,58 +83,63 @@ class _Filter(filter_repo.RepoFilter):
         return
 
 
-@define
-class _Rewriting:
-    rules: PurgeRules
-    reader: subprocess.Popen[bytes]
-    kept: set[bytes] = field(factory=set[bytes])
-    dropped: set[bytes] = field(factory=set[bytes])
-    decided: dict[tuple[str, bytes], bytes | int | None] = field(factory=dict[tuple[str, bytes], bytes | int | None])
+def rewrite(
+    version: Callable[[str, Callable[[], bytes]], Verdict], message: Callable[[str, bool], str], gone: Path
+) -> None:
+    """Rewrite every commit and tag of the repository of this process. `gone` becomes a list of the objects that are not to
+    be there any more: those that stay nowhere, at no path.
+
+    `version` tells what becomes of a version of a file, by its path and what reads it; `message` what a message is from
+    now on, with whether its commit touched anything that goes.
+    """
+    kept, dropped = set[bytes](), set[bytes]()
+    decided: dict[tuple[str, bytes], bytes | int | None] = {}
     """What a file, by its path and object, is from now on: the same object, a new one, or nothing."""
 
-    def commit(self, commit: filter_repo.Commit, filtering: filter_repo.RepoFilter) -> None:
-        # All of a commit's files come before its message: what they were called is known by then.
-        touched = [self._change(change, filtering) for change in commit.file_changes]
-        commit.message = self._message(commit.message, touched=any(touched))
+    def contents(id: bytes) -> bytes:
+        assert reader.stdin is not None
+        assert reader.stdout is not None
+        reader.stdin.write(id + b"\n")
+        reader.stdin.flush()
+        size = int(reader.stdout.readline().split()[2])
+        return reader.stdout.read(size + 1)[:-1]
 
-    def tag(self, tag: filter_repo.Tag) -> None:
-        tag.message = self._message(tag.message, touched=True)
-
-    def _message(self, message: bytes, *, touched: bool) -> bytes:
-        text = message.decode("utf-8", "surrogateescape")
-        return self.rules.message(text, touched).encode("utf-8", "surrogateescape")
-
-    def _change(self, change: filter_repo.FileChange, filtering: filter_repo.RepoFilter) -> bool:
-        """Whether it goes, or is another one now."""
+    def is_changed(change: filter_repo.FileChange) -> bool:
         path, id = os.fsdecode(change.filename), change.blob_id
         if not isinstance(id, bytes) or change.mode == _SUBMODULE:
-            return self.rules.version(path, bytes) == "goes"
-        if (path, id) not in self.decided:
-            verdict = self.rules.version(path, partial(self._contents, id))
+            return version(path, bytes) == "goes"
+        if (path, id) not in decided:
+            verdict = version(path, partial(contents, id))
             if isinstance(verdict, bytes):
                 blob = filter_repo.Blob(verdict)
                 filtering.insert(blob)
-                self.decided[path, id] = blob.id
+                decided[path, id] = blob.id
             else:
-                self.decided[path, id] = id if verdict == "stays" else None
-        instead_id = self.decided[path, id]
+                decided[path, id] = id if verdict == "stays" else None
+        instead_id = decided[path, id]
         if instead_id == id:
-            self.kept.add(id)
+            kept.add(id)
             return False
-        self.dropped.add(id)
+        dropped.add(id)
         if instead_id is None:
             change.type, change.blob_id, change.mode = b"D", None, None
         else:
             change.blob_id = instead_id
         return True
 
-    def _contents(self, id: bytes) -> bytes:
-        assert self.reader.stdin is not None
-        assert self.reader.stdout is not None
-        self.reader.stdin.write(id + b"\n")
-        self.reader.stdin.flush()
-        size = int(self.reader.stdout.readline().split()[2])
-        return self.reader.stdout.read(size + 1)[:-1]
+    def rewrite_message(item: filter_repo.Commit | filter_repo.Tag, _: object) -> None:
+        # All of a commit's files come before its message: what they were called is known by then.
+        touched = [True] if isinstance(item, filter_repo.Tag) else [is_changed(each) for each in item.file_changes]
+        text = item.message.decode("utf-8", "surrogateescape")
+        item.message = message(text, any(touched)).encode("utf-8", "surrogateescape")
+
+    arguments = filter_repo.FilteringOptions.parse_args(_WORDS)
+    with subprocess.Popen(["git", "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+        filtering = _Filter(arguments, commit_callback=rewrite_message, tag_callback=rewrite_message)
+        filtering.run()
+    # What an earlier attempt took out, and could not be shown to be gone, is looked for again.
+    before = set(gone.read_bytes().splitlines()) if gone.exists() else set[bytes]()
+    gone.write_bytes(b"".join(b"%s\n" % id for id in sorted((before | dropped) - kept)))
 
 
 def main() -> None:
@@ -173,7 +148,7 @@ def main() -> None:
     if work is None:
         raise SystemExit("nothing is being forgotten")
     still_there = those_there(real_root(root), work.paths)
-    rewrite(purge_rules(work, (frozenset(work.paths) - frozenset(still_there)) | frozenset(work.marks)), gone)
+    purge(work, (frozenset(work.paths) - frozenset(still_there)) | frozenset(work.marks), gone)
 
 
 if __name__ == "__main__":

@@ -46,14 +46,11 @@ def revisions_of(git: GitProcess, path: str, most: int) -> tuple[Revision, ...]:
         words = row.split("\0")
         paths = [word.lstrip("\n") for word in words[_FIELDS:] if word]
         # Git takes a note that began as a copy of another one, which bears another id, for that one, renamed.
-        if len(words) < _FIELDS or any(_id_in(each) not in (None, _id_in(path)) for each in paths):
+        own, *ids = (id_in_name(each.rpartition("/")[2]) for each in (path, *paths))
+        if len(words) < _FIELDS or any(each not in (None, own) for each in ids):
             break
         revisions.append(Revision(*(one_line(redact(word).text, _LINE_CHARS) for word in words[:_FIELDS])))
     return tuple(revisions)
-
-
-def _id_in(path: str) -> str | None:
-    return id_in_name(path.rpartition("/")[2])
 
 
 def is_in_history(git: GitProcess, path: str) -> bool:
@@ -109,10 +106,6 @@ _GONE = "gone"
 """File in the repository: the ids of the objects that the rewriting says are gone."""
 
 
-_FORMER = "runs/purge"
-"""Where earlier versions rewrote a copy of the history."""
-
-
 def purge_history(root: Path, environ: Mapping[str, str], rewriter: Sequence[str]) -> None:
     """Rewrite every reachable commit by git-filter-repo, in a process of its own, and keep no object of before; nothing where
     there is no repository. On a failure of the rewriting the history is as it was. All of it may be done twice: after a crash
@@ -144,8 +137,8 @@ def purge_history(root: Path, environ: Mapping[str, str], rewriter: Sequence[str
         if not all(line.endswith(b" missing") for line in listed.splitlines()):
             raise RecorderFailed("git cat-file", 1, "what was to go is still in the rewritten history")
         gone.unlink()
-        if exists(f"{root}/{_FORMER}"):
-            shutil.rmtree(f"{root}/{_FORMER}")
+        if exists(former := f"{root}/runs/purge"):  # where earlier versions rewrote a copy of the history
+            shutil.rmtree(former)
     except OSError as error:
         raise store_io(error, "rewrite", str(git.directory)) from error
 

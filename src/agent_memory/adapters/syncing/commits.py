@@ -100,15 +100,6 @@ class Commits:
         """Remove a ref; one that is not there counts as removed."""
         self.git.must("update-ref", "-d", ref)
 
-    def fill_index(self, absent: frozenset[str]) -> None:
-        """The index as HEAD has it. These paths, which are never on disk, are marked so that git does not take them for
-        removed."""
-        if not self.git.run("read-tree", "-m", "HEAD").ok:
-            self.git.must("read-tree", "--reset", "HEAD")
-        if absent:
-            listed = b"".join(os.fsencode(path) + b"\0" for path in sorted(absent))
-            self.git.must("update-index", "--skip-worktree", "-z", "--stdin", input=listed)
-
     def forget_remote_history(self) -> None:
         """Nothing is known any more of what remotes had, and nothing stays that no ref leads to (P28)."""
         # Below our own refs there is also what earlier versions kept, and nobody moves any more.
@@ -213,8 +204,16 @@ class DiskMerge:
             self.commits.move(work.branch, work.to_commit, head)
         elif head != work.to_commit:
             self._move_upon(work, head or work.to_commit)
-        self._fill_index()
-        remove_file(real_root(self.root), AT_WORK)
+        git, real = self.commits.git, real_root(self.root)
+        if not git.run("read-tree", "-m", "HEAD").ok:
+            git.must("read-tree", "--reset", "HEAD")
+        # What is never on disk is marked, so that git does not take it for removed.
+        tree = self.commits.tree("HEAD")
+        outside = [path for path in tree if self._is_outside(path, tree)]
+        if absent := frozenset(outside) - frozenset(those_there(real, outside)):
+            listed = b"".join(os.fsencode(path) + b"\0" for path in sorted(absent))
+            git.must("update-index", "--skip-worktree", "-z", "--stdin", input=listed)
+        remove_file(real, AT_WORK)
 
     def _move_upon(self, work: SyncAtWork, head: str) -> None:
         """Somebody has recorded something between a crash and now: the merge with that upon it."""
@@ -230,10 +229,3 @@ class DiskMerge:
         said = "sync: what was recorded meanwhile\n"
         commit = self.commits.make(files, parents, merge, said, self.clock.now_ms())
         self.commits.move(work.branch, commit, head)
-
-    def _fill_index(self) -> None:
-        """The index as HEAD has it; what is never on disk does not count as removed."""
-        tree = self.commits.tree("HEAD")
-        outside = [path for path in tree if self._is_outside(path, tree)]
-        there = those_there(real_root(self.root), outside)
-        self.commits.fill_index(frozenset(outside) - frozenset(there))

@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping
 
-from attrs import field, frozen
+from attrs import frozen
 
 from agent_memory.adapters.disk.durable import make_directories, replace_file
 from agent_memory.adapters.disk.paths import store_io
@@ -55,15 +54,6 @@ _HOW = "Name one with `memory sync --remote URL`; an empty repository that only 
 
 
 @frozen
-class RemoteRefs:
-    """The branches of a remote, and which of them is its first."""
-
-    branches: Mapping[str, str] = field(factory=dict[str, str])
-    """Commit by name, without `refs/heads/`."""
-    head: str | None = None
-
-
-@frozen
 class Remote:
     """One remote, by its name in the repository's configuration, or by its address."""
 
@@ -73,18 +63,13 @@ class Remote:
     shown: str
     """For people: without what an address may hold of credentials."""
 
-    def refs(self) -> RemoteRefs:
-        """What it has; nothing for an empty repository."""
+    def branches(self) -> tuple[frozenset[str], str]:
+        """The names of its branches, without `refs/heads/`, and which of them is its first; empty where there is none."""
         output = self._reach("reach", "ls-remote", "--symref", "--quiet", self.address)
-        branches: dict[str, str] = {}
-        head = None
-        for line in output.stdout.decode("utf-8", "replace").splitlines():
-            what, _, name = line.partition("\t")
-            if what.startswith(f"ref: {_BRANCHES}") and name == "HEAD":
-                head = what.removeprefix(f"ref: {_BRANCHES}")
-            elif name.startswith(_BRANCHES):
-                branches[name.removeprefix(_BRANCHES)] = what
-        return RemoteRefs(branches, head)
+        lines = [line.partition("\t") for line in output.stdout.decode("utf-8", "replace").splitlines()]
+        first = next((what for what, _, name in lines if name == "HEAD" and what.startswith(f"ref: {_BRANCHES}")), "")
+        branches = (name.removeprefix(_BRANCHES) for _, _, name in lines if name.startswith(_BRANCHES))
+        return frozenset(branches), first.removeprefix(f"ref: {_BRANCHES}")
 
     def fetch(self, branch: str) -> None:
         """Have its branch as `INCOMING`, complete and checked by git; the work tree is not touched."""
@@ -133,7 +118,11 @@ def chosen_remote(git: GitProcess, address: str | None) -> Remote:
     """The remote that a person names, else `origin`, else the only one. SyncRefused where there is none."""
     names = _names(git)
     if address is not None and address not in names:
-        _check_address(address)
+        # What git might take for something else than an address (P21).
+        if not address.strip() or address.startswith("-") or re.search(r"[\x00-\x1f\x7f]", address):
+            raise UsageInvalid("--remote needs the address of a git repository")
+        if re.match(r"[A-Za-z0-9+.-]+::", address):
+            raise UsageInvalid("--remote takes no address that names a program", "Use https, ssh or a path.")
         return Remote(git, address, _shown(address))
     name = address or (_FIRST if _FIRST in names else names[0] if len(names) == 1 else None)
     if name is None:
@@ -154,8 +143,7 @@ def keep_remote(git: GitProcess, address: str, branch: str, program: str | None)
     if program is not None:
         git.must("config", f"merge.{_DRIVER}.name", "agent-memory: notes field by field")
         git.must("config", f"merge.{_DRIVER}.driver", f"{shlex.quote(program)} merge-driver %O %A %B %P")
-        directory = GitRepository(git).directory()
-        _add_attributes(str(directory / "info"))
+        _add_attributes(str(GitRepository(git).directory() / "info"))
 
 
 def _names(git: GitProcess) -> tuple[str, ...]:
@@ -173,14 +161,6 @@ def whole_address(address: str | None, cwd: str | None) -> str | None:
 def _shown(address: str) -> str:
     """An address without credentials and secrets."""
     return one_line(redact(_CREDENTIALS.sub("", address)).text, _SAID_CHARS)
-
-
-def _check_address(address: str) -> None:
-    """UsageInvalid for one that git might take for something else than an address (P21)."""
-    if not address.strip() or address.startswith("-") or re.search(r"[\x00-\x1f\x7f]", address):
-        raise UsageInvalid("--remote needs the address of a git repository")
-    if re.match(r"[A-Za-z0-9+.-]+::", address):
-        raise UsageInvalid("--remote takes no address that names a program", "Use https, ssh or a path.")
 
 
 def _add_attributes(directory: str) -> None:

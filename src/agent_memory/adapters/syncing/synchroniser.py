@@ -11,25 +11,37 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from agent_memory.adapters.disk.paths import exists, real_root
 from agent_memory.adapters.disk.root_files import MAX_STATE_BYTES, read_bytes, write_text
 from agent_memory.adapters.forgetting.forgetter import Forgetter
-from agent_memory.adapters.forgetting.forgetting_files import purge_mark_of
+from agent_memory.adapters.forgetting.forgetting_files import PURGE_MARK, purge_mark_of
 from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.git.git_repository import GitRepository
 from agent_memory.adapters.syncing.commits import AGREED, INCOMING, Commits, DiskMerge
-from agent_memory.adapters.syncing.meeting import Meeting, meet, merge, refuse
 from agent_memory.adapters.syncing.remote import Remote, chosen_remote, keep_remote
 from agent_memory.domain.forgetting import EntryTombstone, ForgetTarget, SessionKey, SessionTombstone
-from agent_memory.domain.merging import Leaf, MergedTree, Synced, SyncRequest, count_notes, together
-from agent_memory.domain.recording.recorded_paths import BOOKKEEPING
+from agent_memory.domain.merging import (
+    EMPTY,
+    Held,
+    Leaf,
+    MergedTree,
+    Remark,
+    Synced,
+    SyncRequest,
+    Tree,
+    count_notes,
+    together,
+)
+from agent_memory.domain.recording.commit_message import commit_message
+from agent_memory.domain.recording.recorded_paths import BOOKKEEPING, IGNORE_FILE, holds_secret
 from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.errors import EntryNotFound, StateCorrupt, SyncRefused
-from agent_memory.formats.bookkeeping_json import SYNCED, TOMBSTONE, SyncAtWork, Tombstone
+from agent_memory.formats.bookkeeping_json import PURGE, SYNCED, TOMBSTONE, SyncAtWork
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
+from agent_memory.formats.merged_tree import merged_tree, wanted_contents
 from agent_memory.ports import Clock, Locks, Recorder
 from agent_memory.results import as_result, unwrap
 
@@ -66,7 +78,11 @@ class Synchroniser:
         """See the module. SyncRefused, and nothing changed, where the two are not to be merged."""
         if request.dry_run and not exists(str(self.root / ".git")):
             raise _NO_HISTORY
-        self._make_ready()
+        with self.locks.write() as held:
+            unwrap(held)
+            GitRepository(self.git, warn=self.warn).ready()
+            if self._commits.named("MERGE_HEAD") is not None:
+                raise _BEGUN
         remote = chosen_remote(self.git, request.remote)
         try:
             return self._until_landed(remote, request)
@@ -119,25 +135,19 @@ class Synchroniser:
 
     # -- before -------------------------------------------------------------------------------------------------------
 
-    def _make_ready(self) -> None:
-        with self.locks.write() as held:
-            unwrap(held)
-            GitRepository(self.git, warn=self.warn).ready()
-            if self._commits.named("MERGE_HEAD") is not None:
-                raise _BEGUN
-
     def _branch(self, remote: Remote) -> tuple[str, bool]:
         """The remote's branch of the same name as ours, else its first, else one that is not there yet."""
         self.tell(f"asking {remote.shown}")
         ref = self._commits.branch()
         if ref is None:
             raise _DETACHED
-        ours, refs = ref.removeprefix("refs/heads/"), remote.refs()
-        if ours in refs.branches or not refs.branches:
-            return ours, ours in refs.branches
-        if refs.head is not None and refs.head in refs.branches:
-            return refs.head, True
-        named = ", ".join(sorted(refs.branches)[:5])
+        ours = ref.removeprefix("refs/heads/")
+        branches, first = remote.branches()
+        if ours in branches or not branches:
+            return ours, ours in branches
+        if first in branches:
+            return first, True
+        named = ", ".join(sorted(branches)[:5])
         reason = f"{remote.shown} has no branch {ours}, and none that is its first (it has {named})"
         raise SyncRefused(reason, f"Switch to one of them here, or push {ours} there with git once.")
 
@@ -177,14 +187,16 @@ class Synchroniser:
         gone = False
         for data in contents_of(self.git, news).values():
             try:
-                target = _target_of(TOMBSTONE.parse(data, FORGOTTEN))
-            except StateCorrupt:  # `memory doctor` tells of it
+                match TOMBSTONE.parse(data, FORGOTTEN):
+                    case EntryTombstone(id, _, _):
+                        found = self.forgetter.look(ForgetTarget(id))
+                    case SessionTombstone(session_id, harness, _):
+                        found = self.forgetter.look(ForgetTarget(session=SessionKey(session_id, harness)))
+                    case _:  # a state value, which the merge leaves out
+                        continue
+            except (StateCorrupt, EntryNotFound):  # of a damaged one `memory doctor` tells
                 continue
-            try:
-                found = None if target is None else self.forgetter.look(target)
-            except EntryNotFound:
-                continue
-            if found is not None and found.told.is_known:
+            if found.told.is_known:
                 self.forgetter.forget(found)
                 gone = True
         return gone
@@ -227,12 +239,128 @@ def _shown(tree: Mapping[str, object]) -> dict[str, object]:
     return {path: held for path, held in tree.items() if path.startswith("topics/") or path == TIERS_FILE}
 
 
-def _target_of(tombstone: Tombstone) -> ForgetTarget | None:
-    """What is to be forgotten by it; None for a state value, which the merge leaves out."""
-    match tombstone:
-        case EntryTombstone(id, _, _):
-            return ForgetTarget(id)
-        case SessionTombstone(session_id, harness, _):
-            return ForgetTarget(session=SessionKey(session_id, harness))
-        case _:
+# -- two histories that are to become one ------------------------------------------------------------------------------
+
+_OURS = ("topics/", "archive/", "state/", "usage/")
+
+
+@frozen
+class Meeting:
+    """Ours is None in a store without a commit, theirs for an empty remote."""
+
+    ours: str | None
+    theirs: str | None
+    our_tree: Tree
+    their_tree: Tree
+    base_tree: Tree | None
+    """Of the commit that both come from: their best common ancestor, or what they had in common before a purge."""
+    ancestor: str | None
+    our_purge_is_news: bool
+    """We have purged, and the remote does not know."""
+    their_purge_is_news: bool
+    """Another machine has purged, and we do not know."""
+    is_rewritten: bool
+    """The remote has lost what it had when we last met, and nobody has purged."""
+
+    @property
+    def purge_is_news(self) -> bool:
+        return self.our_purge_is_news or self.their_purge_is_news
+
+
+def meet(commits: Commits, ours: str | None, theirs: str | None, agreed: str | None, handled_ms: int | None) -> Meeting:
+    """All that is known of the two. `agreed` is what they last had in common, and `handled_ms` the purge that this machine
+    has dealt with last."""
+
+    def purge_in(tree: Tree) -> int | None:
+        if (leaf := tree.get(PURGE_MARK)) is None:
             return None
+        return PURGE.parse(contents_of(commits.git, (leaf.object_id,)).get(leaf.object_id, b""), PURGE_MARK)
+
+    our_tree, their_tree = commits.tree(ours), commits.tree(theirs)
+    our_purge, their_purge = purge_in(our_tree), purge_in(their_tree)
+    base = ancestor = commits.ancestor(ours, theirs)
+    common = commits.tree(ancestor)
+    # A purge that is in the commit which both come from is known to both, also where a crash kept us from noting it.
+    is_known = common.get(PURGE_MARK) == our_tree.get(PURGE_MARK) == their_tree.get(PURGE_MARK)
+    may_be_news = ours is not None and theirs is not None and not is_known
+    our_news = may_be_news and our_purge not in (None, handled_ms)
+    their_news = may_be_news and their_purge not in (None, handled_ms, our_purge)
+    if agreed is not None and (our_news or their_news):
+        base, common = agreed, commits.tree(agreed)
+    is_kept = theirs is None or agreed is None or commits.has(theirs, agreed)
+    is_ahead = ours is not None and ancestor == theirs
+    return Meeting(
+        ours=ours,
+        theirs=theirs,
+        our_tree=our_tree,
+        their_tree=their_tree,
+        base_tree=None if base is None else common,
+        ancestor=ancestor,
+        our_purge_is_news=our_news,
+        their_purge_is_news=their_news,
+        is_rewritten=not is_kept and not is_ahead and our_purge in (None, handled_ms),
+    )
+
+
+def refuse(meeting: Meeting, remote: str, request: SyncRequest) -> None:
+    """SyncRefused where these two are not to be merged."""
+    if meeting.ours is None and meeting.theirs is None:
+        hint = "`memory remember` or `memory consolidate` writes a first note."
+        raise SyncRefused("there is nothing on either side yet", hint)
+    if meeting.theirs is None:
+        return
+    paths = meeting.their_tree.keys() - {IGNORE_FILE}
+    if paths and not any(path.startswith(_OURS) for path in paths):
+        raise SyncRefused(f"{remote} holds files, and no memories", "Name an empty repository, or one of memories.")
+    if meeting.purge_is_news and not request.after_purge:
+        where = "this machine" if meeting.our_purge_is_news else f"{remote} (another machine)"
+        raise SyncRefused(
+            f"the history was purged on {where}, and the other side still holds what was to go",
+            "`memory sync --after-purge` keeps it purged on both; `docs/sync.md` says how.",
+        )
+    # A remote that a person has just named may be any.
+    if meeting.is_rewritten and not meeting.purge_is_news and request.remote is None:
+        raise SyncRefused(
+            f"the history of {remote} was rewritten: it no longer holds what this machine last saw there",
+            f"If that is meant, `memory sync --remote {remote}` merges the two as they are now.",
+        )
+
+
+def merge(commits: Commits, meeting: Meeting, at_ms: int, *, dry_run: bool) -> tuple[str, MergedTree]:
+    """The commit that both are to become, and what it holds; a dry run makes none, and names none where it would be a new
+    one. After a purge it leaves the history behind that was not purged."""
+    ours, theirs = meeting.ours, meeting.theirs
+    if ours is not None and meeting.ancestor == theirs and not meeting.purge_is_news:
+        return ours, MergedTree(meeting.our_tree)
+    data = contents_of(commits.git, wanted_contents(meeting.base_tree, meeting.our_tree, meeting.their_tree))
+    merged = merged_tree(meeting.base_tree, meeting.our_tree, meeting.their_tree, data)
+    secrets: list[Remark] = []
+    for path, held in merged.files.items():
+        # Whoever wrote a file that came, and seems to hold a secret (P20), committed it by hand.
+        if meeting.our_tree.get(path) == held or path in merged.outside or path.startswith(("state/", "usage/")):
+            continue
+        text = held if isinstance(held, bytes) else data.get(held.object_id, b"")
+        if holds_secret(path, text.decode("utf-8", "replace")):
+            secrets.append(Remark(path, "seems to hold a secret; `memory doctor --secrets` shows where"))
+    merged = evolve(merged, remarks=(*merged.remarks, *secrets))
+    # Of a history that still holds what was purged nothing is taken on but the files; of two purges neither is.
+    keeps_ours = not meeting.their_purge_is_news and (theirs is None or meeting.ancestor != ours)
+    kept = (ours if keeps_ours else None, None if meeting.our_purge_is_news else theirs)
+    is_new = meeting.our_purge_is_news and meeting.their_purge_is_news
+    parents = () if is_new else tuple(each for each in kept if each is not None)
+    first = EMPTY if not parents else meeting.our_tree if parents[0] == ours else meeting.their_tree
+    if len(parents) == 1 and _is_same(merged.files, first, data):
+        return parents[0], evolve(merged, files=first)
+    if dry_run:
+        return "", merged
+    conflicts = "\n".join(f"{each.subject}: both had changed the same lines" for each in merged.conflicts)
+    message = commit_message("sync: merged with another machine", conflicts)
+    commit = commits.make(merged.files, parents, first, message, at_ms)
+    return commit, evolve(merged, files=commits.tree(commit))
+
+
+def _is_same(files: Mapping[str, Held], tree: Tree, data: Mapping[str, bytes]) -> bool:
+    return files.keys() == tree.keys() and all(
+        held == tree[path] if isinstance(held, Leaf) else held == data.get(tree[path].object_id)
+        for path, held in files.items()
+    )
