@@ -13,10 +13,10 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent.agent_command import ARGUMENT_MAX_CHARS, CommandAgent, open_agent, private_directory
-from agent_memory.adapters.agent.chosen_command import AgentCommand, choose_command, uses_builtin
+from agent_memory.adapters.agent.chosen_command import choose_command, uses_builtin
 from agent_memory.config import LlmConfig, PresetConfig
 from agent_memory.domain.agent_request import AgentReply, DaySpend, SessionRequest
-from agent_memory.domain.command import PRESETS
+from agent_memory.domain.command import PRESETS, Preset
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import Context, InboxEntry, InlineNote
 from agent_memory.domain.vocabulary import Harness, Status
@@ -55,13 +55,13 @@ def a_request(prompt: str = f"[marker]\nnonce: {NONCE}\nhello\n") -> SessionRequ
 def behaving(
     home: Path, mode: str, *arguments: str, ledger: TemporarySpendLedger | None = None, **llm: Any
 ) -> CommandAgent:
-    command = AgentCommand("test", (sys.executable, "-S", BEHAVES, mode, *arguments), variables=("MINE",))
+    command = Preset("test", (sys.executable, "-S", BEHAVES, mode, *arguments), variables=("MINE",))
     return an_agent(home, command, ledger=ledger, **llm)
 
 
 def an_agent(
     home: Path,
-    command: AgentCommand,
+    command: Preset,
     *,
     ledger: TemporarySpendLedger | None = None,
     environ: dict[str, str] | None = None,
@@ -94,8 +94,8 @@ class TestWhatItIsGiven:
 
     def test_it_sees_the_depth_and_what_was_passed_but_no_secret_of_ours_p21_p23(self, home: Path) -> None:
         ours = {"MINE": "1", "AWS_SECRET_ACCESS_KEY": "x", "ANTHROPIC_API_KEY": "x", "AGENT_MEMORY_ROOT": "/r"}
-        command = AgentCommand(
-            "test", (sys.executable, "-S", BEHAVES, "environment"), {"SET": "{private}/x"}, "stdin", ("MINE",)
+        command = Preset(
+            "test", (sys.executable, "-S", BEHAVES, "environment"), {"SET": "{private}/x"}, "stdin", variables=("MINE",)
         )
         seen = json.loads(an_agent(home, command, environ=ours).answer(a_request()).unwrap().text)["environ"]
         seen.pop("LC_CTYPE", None)  # the interpreter's own (PEP 538)
@@ -109,20 +109,20 @@ class TestWhatItIsGiven:
 
     def test_files_of_a_preset_are_written_first(self, home: Path) -> None:
         gemini = PRESETS["gemini"]
-        command = AgentCommand("gemini", (sys.executable, "-S", BEHAVES, "environment"), gemini.env, files=gemini.files)
+        command = Preset("gemini", (sys.executable, "-S", BEHAVES, "environment"), gemini.env, files=gemini.files)
         seen = json.loads(an_agent(home, command).answer(a_request()).unwrap().text)["environ"]
         settings = json.loads(Path(seen["GEMINI_CLI_SYSTEM_SETTINGS_PATH"]).read_text())
         assert settings == {"hooksConfig": {"enabled": False}}
 
     def test_the_prompt_can_be_the_last_argument_whatever_is_in_it_p21(self, home: Path) -> None:
-        command = AgentCommand("test", (sys.executable, "-S", BEHAVES, "environment"), input="argument")
+        command = Preset("test", (sys.executable, "-S", BEHAVES, "environment"), input="argument")
         prompt = "$(touch pwned); `id` 'quoted' \"too\"\n-rf \ud800 \0 é"
         seen = json.loads(an_agent(home, command).answer(a_request(prompt)).unwrap().text)
         assert seen["argv"] == [prompt.replace("\ud800", "?").replace("\0", "\ufffd")]
         assert sorted(os.listdir(private_directory(str(home)))) == [".agent-memory-child"]
 
     def test_the_longest_prompt_fits_into_an_argument(self, home: Path) -> None:
-        command = AgentCommand("test", (sys.executable, "-S", BEHAVES, "environment"), input="argument")
+        command = Preset("test", (sys.executable, "-S", BEHAVES, "environment"), input="argument")
         agent = an_agent(home, command)
         assert agent.max_prompt_chars == ARGUMENT_MAX_CHARS
         prompt = "\U0001f600" * ARGUMENT_MAX_CHARS
@@ -141,7 +141,7 @@ class TestRecursion:
         environ = {"HOME": str(home), "AGENT_MEMORY_DEPTH": "1"}
         refused = Failure(ActRefused("consolidate", "AGENT_MEMORY_DEPTH"))
         assert open_agent(LlmConfig(command="echo"), TemporarySpendLedger(), FixedClock(), environ) == refused
-        command = AgentCommand("test", (sys.executable, "-S", BEHAVES, "echo"))
+        command = Preset("test", (sys.executable, "-S", BEHAVES, "echo"))
         ledger = TemporarySpendLedger()
         assert an_agent(home, command, ledger=ledger, environ=environ).answer(a_request()) == refused
         assert ledger.days() == Success(())
@@ -162,7 +162,7 @@ class TestSpend:
 
     def test_a_command_that_cannot_start_costs_nothing(self, home: Path) -> None:
         ledger = TemporarySpendLedger()
-        agent = an_agent(home, AgentCommand("test", ("/nowhere/llm",)), ledger=ledger)
+        agent = an_agent(home, Preset("test", ("/nowhere/llm",)), ledger=ledger)
         assert agent.answer(a_request()) == Failure(AgentMissing("/nowhere/llm"))
         assert ledger.days().unwrap()[0] == DaySpend("2026-02-13", 0, 0, 0)
 
@@ -172,7 +172,7 @@ class TestSpend:
                 return Failure(StoreIo("runs/spend.json", "write", "ENOSPC", "No space left on device"))
 
         proof = tmp_path / "called"
-        command = AgentCommand("test", ("/bin/sh", "-c", 'cat > "$0"', str(proof)))
+        command = Preset("test", ("/bin/sh", "-c", 'cat > "$0"', str(proof)))
         error = error_of(an_agent(home, command, ledger=FullDisk()).answer(a_request()))
         assert isinstance(error, StoreIo)
         assert not proof.exists()
@@ -185,7 +185,7 @@ class TestEndings:
 
     @pytest.mark.parametrize("program", ["no-such-command-anywhere", "/", "/dev/null"])
     def test_what_is_not_there_or_no_program_is_missing(self, home: Path, program: str) -> None:
-        agent = an_agent(home, AgentCommand("test", (program, "-p")))
+        agent = an_agent(home, Preset("test", (program, "-p")))
         assert agent.answer(a_request()) == Failure(AgentMissing(f"{program} -p"))
 
     @pytest.mark.parametrize("status", ["126", "127"])
@@ -196,7 +196,7 @@ class TestEndings:
         script = tmp_path / "script"
         script.write_text("echo hello\n")
         script.chmod(0o700)
-        result = an_agent(home, AgentCommand("test", (str(script),))).answer(a_request())
+        result = an_agent(home, Preset("test", (str(script),))).answer(a_request())
         assert result == Failure(AgentMissing(str(script)))
 
     def test_a_valid_reply_with_a_non_zero_exit_is_a_failure(self, home: Path) -> None:
@@ -260,11 +260,11 @@ class TestEndings:
         error = error_of(behaving(home, "exit_with", "1", "", f"\x1b[31mbad\x1b[0m\ntoken {token}").answer(a_request()))
         assert isinstance(error, AgentFailed)
         assert error.stderr_tail.startswith("bad token [redacted:")
-        command = AgentCommand("test", ("/nowhere/llm", "--key", token))
+        command = Preset("test", ("/nowhere/llm", "--key", token))
         assert token not in str(error_of(an_agent(home, command).answer(a_request())))
 
     def test_p9_invalid_utf8_is_refused(self, home: Path) -> None:
-        command = AgentCommand("test", ("/bin/sh", "-c", "cat > /dev/null; printf 'a\\377b'"))
+        command = Preset("test", ("/bin/sh", "-c", "cat > /dev/null; printf 'a\\377b'"))
         error = error_of(an_agent(home, command).answer(a_request()))
         assert isinstance(error, ReplyRefused)
         assert "UTF-8" in error.reasons[0]
@@ -311,9 +311,9 @@ class TestChoice:
     def test_a_preset_of_ones_own_can_be_whole_or_one_line(self) -> None:
         mine = PresetConfig(("/bin/ask",), {"A": "b"}, "argument")
         chosen = choose_command(LlmConfig(preset="mine", presets={"mine": mine}, pass_env=("X",))).unwrap()
-        assert chosen == AgentCommand("mine", ("/bin/ask",), {"A": "b"}, "argument", ("X",))
+        assert chosen == Preset("mine", ("/bin/ask",), {"A": "b"}, "argument", variables=("X",))
         short = choose_command(LlmConfig(preset="short", presets={"short": "ask -q"})).unwrap()
-        assert short == AgentCommand("short", ("ask", "-q"))
+        assert short == Preset("short", ("ask", "-q"))
 
     def test_a_preset_of_ones_own_stands_before_a_built_in_one(self) -> None:
         assert choose_command(LlmConfig(preset="claude", presets={"claude": "mine"})).unwrap().argv == ("mine",)
@@ -389,7 +389,7 @@ def test_every_mode_of_the_hostile_command_is_a_reply_or_one_clear_error_p9(
     home: Path, shared: Path, mode: str
 ) -> None:
     argv = (sys.executable, "-S", str(shared / "tools/fake_llm.py"), mode)
-    agent = an_agent(home, AgentCommand("fake", argv), timeout_seconds=1 if ERRORS.get(mode) is AgentTimedOut else 60)
+    agent = an_agent(home, Preset("fake", argv), timeout_seconds=1 if ERRORS.get(mode) is AgentTimedOut else 60)
     result = agent.answer(a_request(f"[marker]\nnonce: {NONCE}\nid__abcdef id__ghjkmn\n"))
     if mode in REPLIES:
         assert isinstance(result, Success)

@@ -40,7 +40,8 @@ def source_in_words(source: Source) -> str:
     if source.thread_id:
         words += f" session {one_line(source.thread_id, _LINE_CHARS)}"
     if source.turns:
-        words += f", {_turns(source.turns)}"
+        *before, last = map(str, source.turns)
+        words += f", turns {', '.join(before)} and {last}" if before else f", turn {last}"
     if source.cwd:
         words += f", in {one_line(source.cwd, _LINE_CHARS)}"
     if source.repo:
@@ -48,12 +49,6 @@ def source_in_words(source: Source) -> str:
     if source.agent:
         words += f", by {one_line(source.agent, _LINE_CHARS)}"
     return words
-
-
-def _turns(turns: tuple[int, ...]) -> str:
-    if len(turns) == 1:
-        return f"turn {turns[0]}"
-    return f"turns {', '.join(map(str, turns[:-1]))} and {turns[-1]}"
 
 
 # -- what changed it --------------------------------------------------------------------------------------------------
@@ -155,31 +150,23 @@ def tier_reason(standing: TierStanding) -> tuple[str, ...]:
     """Why the entry is where it is, in sentences: first what the tier means, then what put it there."""
     if standing.archived:
         return ("It is archived.",)
-    shown = _SHOWN[standing.tier]
-    because = _why_hot(standing) if standing.tier is Tier.HOT else _why_not_hot(standing)
-    return (shown, because)
+    return _SHOWN[standing.tier], _why_hot(standing) if standing.tier is Tier.HOT else _why_not_hot(standing)
 
 
 def score_in_words(standing: TierStanding) -> str:
     """`Its score is 2.38: importance medium 2 × read 3 times 1.4 × last read or changed 45 days ago 0.85 × origin user 1.`"""
     meta, parts = standing.meta, standing.parts
     count = standing.usage.count
+    days = max(standing.now_ms - max(meta.updated_at_ms, standing.usage.last_at_ms or 0), 0) // DAY_MS
+    ago = "today" if days == 0 else f"{days} day{'' if days == 1 else 's'} ago"
+    age = "what a person wants does not age" if is_ageless(meta) else f"last read or changed {ago}"
     factors = (
         f"importance {meta.importance} {parts.importance:g}",
         f"read {count} time{'' if count == 1 else 's'} {parts.use:g}",
-        f"{_age_in_words(standing)} {parts.recency:.2g}",
+        f"{age} {parts.recency:.2g}",
         f"origin {meta.origin} {parts.origin:g}",
     )
     return f"Its score is {parts.total - parts.pin:.2f}: {' × '.join(factors)}."
-
-
-def _age_in_words(standing: TierStanding) -> str:
-    if is_ageless(standing.meta):
-        return "what a person wants does not age"
-    last_ms = max(standing.meta.updated_at_ms, standing.usage.last_at_ms or 0)
-    days = max(standing.now_ms - last_ms, 0) // DAY_MS
-    ago = "today" if days == 0 else f"{days} day{'' if days == 1 else 's'} ago"
-    return f"last read or changed {ago}"
 
 
 def _why_hot(standing: TierStanding) -> str:
@@ -205,10 +192,6 @@ def _why_not_hot(standing: TierStanding) -> str:
         return "It was written after the last defrag; the next one looks at it."
     if meta.valid_until_ms is not None and meta.valid_until_ms <= standing.now_ms:
         return f"It stopped being true on {iso_of(meta.valid_until_ms)[:10]}."
-    return _why_outrun(standing)
-
-
-def _why_outrun(standing: TierStanding) -> str:
     weakest = "" if standing.weakest_hot is None else f"; the lowest score among them is {standing.weakest_hot:.2f}"
     return f"It may be hot, and others are in front of it{weakest}. `memory pin` puts it in front and keeps it there."
 

@@ -6,13 +6,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import TypeAlias
 
 from attrs import frozen
 
 from agent_memory.domain.redacting.addresses import ADDRESSES, HEADERS
 from agent_memory.domain.redacting.assignments import ASSIGNMENTS
-from agent_memory.domain.redacting.blocks import PRIVATE, block_spans, open_private_spans
+from agent_memory.domain.redacting.blocks import block_spans
 from agent_memory.domain.redacting.coats import encoded_spans, escaped_spans, wrapped_spans
 from agent_memory.domain.redacting.rule import Rule, Span
 from agent_memory.domain.redacting.tokens import TOKENS, VENDORS
@@ -49,12 +48,12 @@ class Redacted:
 
 @cache
 def _own_rules() -> dict[str, list[tuple[int, Rule]]]:
-    """The rules of each keyword, with their ranks."""
+    """The rules of each keyword, with their ranks; the shortest first."""
     own: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
     for rank, rule in enumerate(RULES):
         for keyword in rule.keywords:
             own[keyword].append((rank, rule))
-    return dict(own)
+    return {keyword: own[keyword] for keyword in sorted(own, key=len)}
 
 
 @cache
@@ -69,10 +68,15 @@ def _rules_of(keyword: str) -> tuple[tuple[int, Rule, int], ...]:
     return tuple(each for each in found.values() if not each[1].judge or each[2] == names)
 
 
-@cache
-def _keywords() -> KeywordSearch:
-    """Made when it is first needed: much that could redact never has anything to redact."""
-    return KeywordSearch(_own_rules())
+def _hits(low: str) -> Iterator[tuple[int, str]]:
+    """Where a keyword begins in a lowered text and which, the longest, in order; also inside another one."""
+    found: dict[int, str] = {}
+    for keyword in _own_rules():
+        start = low.find(keyword)
+        while start >= 0:
+            found[start] = keyword
+            start = low.find(keyword, start + 1)
+    return iter(sorted(found.items()))
 
 
 def placeholder(name: str) -> str:
@@ -88,7 +92,7 @@ def _plain_spans(text: str, credit: int = _CREDIT) -> Iterator[Span]:
     credit = max(_LEAST_CREDIT, min(credit, _CREDIT_CHAR * len(text)))
     effort = covered = 0
     has_marks = _MARK in text
-    for start, keyword in _keywords().hits(low):
+    for start, keyword in _hits(low):
         if start < covered or (has_marks and _in_mark(text, start)):
             continue
         if effort > _PAY_CHAR * start + credit:
@@ -230,121 +234,6 @@ def _secrets_in_parts(path: str) -> Iterator[tuple[int, int, str]]:
             for span in plain_secret_spans(_ENDINGS.sub("", part)):
                 yield start + span.start, start + span.end, span.name
         start += len(part) + 1
-
-
-WINDOW_CHARS = 1 << 20
-"""How much is looked at together."""
-KEPT_CHARS = 1 << 17
-"""How much of the end of a window waits for what follows: more than any secret that has an end."""
-
-_REACH_CHARS = 1000
-"""How far before a secret what announces it may stand."""
-_OPEN_AGAIN = "<private>"
-
-
-def redacted_pieces(
-    pieces: Iterable[str], window_chars: int = WINDOW_CHARS, kept_chars: int = KEPT_CHARS
-) -> Iterator[Redacted]:
-    """The text of `pieces`, redacted, part by part; joined it is the whole text.
-
-    A secret is found wherever the pieces cut it, as long as it and what announces it are shorter than `kept_chars`. A
-    `<private>` span may be of any length. At most two windows are held, whatever the whole is.
-    """
-    waiting = ""
-    for piece in pieces:
-        for first in range(0, len(piece), window_chars):
-            waiting += piece[first : first + window_chars]
-            if len(waiting) >= window_chars + kept_chars:
-                done, waiting = _split(waiting, kept_chars)
-                yield done
-    if waiting:
-        yield redact(waiting)
-
-
-def secrets_in(pieces: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    """How many secrets of each name the text of `pieces` holds, by name."""
-    counts: Counter[str] = Counter()
-    for done in redacted_pieces(pieces):
-        counts.update(dict(done.found))
-    return tuple(sorted(counts.items()))
-
-
-def _split(text: str, kept_chars: int) -> tuple[Redacted, str]:
-    """The redacted beginning of the text, and the rest as it is."""
-    wanted = text.rfind("\n", 0, len(text) - kept_chars) + 1 or len(text) - kept_chars
-    spans = secret_spans(text)
-    cut = _place_between(spans, wanted, _REACH_CHARS) or _place_between(spans, wanted, 0)
-    if cut:
-        return redact(text[:cut]), text[cut:]
-    name = spans[0].name
-    still_open = open_private_spans(text[:wanted]) if name == PRIVATE else 0
-    return Redacted(placeholder(name), ((name, 1),)), _OPEN_AGAIN * still_open + text[wanted:]
-
-
-def _place_between(spans: tuple[Span, ...], wanted: int, reach_chars: int) -> int:
-    """The last place up to `wanted` that parts no secret from what announces it; 0 when there is none."""
-    cut = wanted
-    for span in reversed(spans):
-        if span.start - reach_chars < cut < span.end:
-            cut = max(0, span.start - reach_chars)
-    return cut
-
-
-_Trie: TypeAlias = "dict[str, _Trie]"
-
-_END = ""
-_SHORT_CHARS, _SHORT_TEXTS = 2_048, 80
-"""To look for every word in so many texts of this length takes about as long as to compile the expression of all words."""
-
-
-def _trie_of(words: Iterable[str]) -> _Trie:
-    trie: _Trie = {}
-    for word in words:
-        node = trie
-        for character in word:
-            node = node.setdefault(character, {})
-        node[_END] = {}
-    return trie
-
-
-def _expression_of(trie: _Trie) -> str:
-    branches = [re.escape(character) + _expression_of(rest) for character, rest in sorted(trie.items()) if character]
-    if not branches:
-        return ""
-    body = branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
-    return f"(?:{body})?" if _END in trie else body
-
-
-def _pattern_of(words: Iterable[str]) -> re.Pattern[str]:
-    """Matches the longest of `words`; no look-ahead, so that the search skips what no word begins with."""
-    return re.compile(_expression_of(_trie_of(words)))
-
-
-class KeywordSearch:
-    """Finds words in lower case. The expression of all of them is compiled for long texts, and for whoever searches many: until
-    then it is quicker to see which words are in a text at all, and most often that is none."""
-
-    def __init__(self, words: Iterable[str]) -> None:
-        self._words = tuple(words)
-        self._short_texts = 0
-        self._whole: re.Pattern[str] | None = None
-
-    def hits(self, low: str) -> Iterator[tuple[int, str]]:
-        """Where a word begins and which, the longest, at every place, also inside another one."""
-        pattern = self._pattern_for(low)
-        found = pattern.search(low) if pattern is not None else None
-        while pattern is not None and found is not None:
-            yield found.start(), found.group()
-            found = pattern.search(low, found.start() + 1)
-
-    def _pattern_for(self, low: str) -> re.Pattern[str] | None:
-        if self._whole is None and len(low) <= _SHORT_CHARS and self._short_texts < _SHORT_TEXTS:
-            self._short_texts += 1
-            there = [word for word in self._words if word in low]
-            return _pattern_of(there) if there else None
-        if self._whole is None:
-            self._whole = _pattern_of(self._words)
-        return self._whole
 
 
 def lowered(text: str) -> str:

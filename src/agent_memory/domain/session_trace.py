@@ -142,7 +142,26 @@ NEVER_CAPTURED = (
 
 def facts_in_words(trace: SessionTrace) -> tuple[str, ...]:
     """What is known besides, one sentence each, in the order in which it happened."""
-    return (*_captured(trace), *_outcomes(trace), *_read_up_to(trace), *_trouble(trace), *_held_back(trace))
+    facts: list[str] = []
+    if captures := trace.captures:
+        first, last = instant(captures[-1].at_ms), instant(captures[0].at_ms)
+        times = f"on {last}" if len(captures) == 1 else f"{len(captures)} times, first on {first}, last on {last}"
+        facts.append(f"It was captured {times}.")
+    # What the inbox no longer tells, the runs do.
+    outcomes = [each.outcome for each in trace.retired if each.outcome is not None]
+    told = [_outcome_in_words(each.at_ms, each.verdict, each.reason, each.run_id) for each in outcomes] or [
+        _outcome_in_words(each.run.started_at_ms, each.seen.verdict, each.seen.reason, each.run.run_id)
+        for each in trace.runs
+    ]
+    facts += reversed(tuple(dict.fromkeys(told))[:_MOST_OUTCOMES])
+    if (mark := trace.mark) is not None:
+        when = f", of {instant(mark.last_at_ms)}" if mark.last_at_ms is not None else ""
+        facts.append(f"It has been read up to turn {mark.turns_seen}{when}, by {mark.agent_name}.")
+    facts += dict.fromkeys(_trouble_in_words(each.trouble) for each in trace.waiting if each.trouble is not None)
+    if trace.deferred:
+        named = ", ".join(trace.deferred)
+        facts.append(f"What it changes of {named} waits for the next run: one run changes only so much.")
+    return tuple(facts)
 
 
 def _outcome_in_words(at_ms: int, verdict: str, reason: str, run_id: str) -> str:
@@ -163,42 +182,7 @@ def dropped_of(trace: SessionTrace) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*by_captures, *by_runs)))
 
 
-def _captured(trace: SessionTrace) -> tuple[str, ...]:
-    captures = trace.captures
-    if not captures:
-        return ()
-    first, last = instant(captures[-1].at_ms), instant(captures[0].at_ms)
-    if len(captures) == 1:
-        return (f"It was captured on {last}.",)
-    return (f"It was captured {len(captures)} times, first on {first}, last on {last}.",)
-
-
-def _outcomes(trace: SessionTrace) -> tuple[str, ...]:
-    """The newest ones, the newest last; what the inbox no longer tells, the runs do."""
-    outcomes = [each.outcome for each in trace.retired if each.outcome is not None]
-    by_captures = [_outcome_in_words(each.at_ms, each.verdict, each.reason, each.run_id) for each in outcomes]
-    by_runs = [
-        _outcome_in_words(each.run.started_at_ms, each.seen.verdict, each.seen.reason, each.run.run_id)
-        for each in trace.runs
-    ]
-    told = tuple(dict.fromkeys(by_captures or by_runs))
-    return tuple(reversed(told[:_MOST_OUTCOMES]))
-
-
-def _read_up_to(trace: SessionTrace) -> tuple[str, ...]:
-    mark = trace.mark
-    if mark is None:
-        return ()
-    when = f", of {instant(mark.last_at_ms)}" if mark.last_at_ms is not None else ""
-    return (f"It has been read up to turn {mark.turns_seen}{when}, by {mark.agent_name}.",)
-
-
-def _trouble(trace: SessionTrace) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_trouble_in_words(each) for each in trace.waiting if each.trouble is not None))
-
-
-def _trouble_in_words(capture: Capture) -> str:
-    trouble = capture.trouble or Trouble()
+def _trouble_in_words(trouble: Trouble) -> str:
     counts: list[str] = []
     if trouble.attempts:
         counts.append(f"{trouble.attempts} of {MAX_ATTEMPTS} attempts used up")
@@ -209,10 +193,5 @@ def _trouble_in_words(capture: Capture) -> str:
     if trouble.not_before_ms:
         counts.append(f"not tried again before {instant(trouble.not_before_ms)}")
     why = f": {trouble.message.rstrip('.')}" if trouble.message else ""
-    return f"It was set back ({', '.join(counts)}){why}." if counts else f"It was set back{why}."
-
-
-def _held_back(trace: SessionTrace) -> tuple[str, ...]:
-    if not trace.deferred:
-        return ()
-    return (f"What it changes of {', '.join(trace.deferred)} waits for the next run: one run changes only so much.",)
+    counted = f" ({', '.join(counts)})" if counts else ""
+    return f"It was set back{counted}{why}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.redacting.blocks import block_spans, open_private_spans
+from agent_memory.domain.redacting.blocks import block_spans
 from agent_memory.domain.redaction import lowered
 from fixtures.secret_samples import url_safe
 
@@ -50,22 +50,6 @@ def _found(text: str) -> list[tuple[str, str]]:
 )
 def test_private_spans_are_the_outermost(text: str, gone: list[str]) -> None:
     assert _found(text) == [("private", each) for each in gone]
-
-
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("", 0),
-        ("<private>a", 1),
-        ("<private>a<private>b", 2),
-        ("<private>a<private>b<private>c</private>", 2),
-        ("<private>a</private>", 0),
-        ("a</private>b</private><private>c", 1),
-        ("`<private>`", 0),
-    ],
-)
-def test_spans_that_are_open_at_the_end_are_counted(text: str, count: int) -> None:
-    assert open_private_spans(text) == count
 
 
 # Kubernetes

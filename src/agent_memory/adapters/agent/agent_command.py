@@ -13,14 +13,14 @@ from returns.result import Failure, Result
 
 from agent_memory.adapters.agent.agent_environment import child_environment, depth_of
 from agent_memory.adapters.agent.child_process import MAX_STDOUT_BYTES, Finished, run_child
-from agent_memory.adapters.agent.chosen_command import REDACTED, AgentCommand, choose_command, secrets_of, shown_command
+from agent_memory.adapters.agent.chosen_command import REDACTED, choose_command, secrets_of, shown_command
 from agent_memory.adapters.disk.durable import DIRECTORY_MODE, make_directories, replace_file
 from agent_memory.adapters.disk.paths import store_io
 from agent_memory.adapters.disk.root import home_of, local_state_directory
 from agent_memory.adapters.surroundings.own_calls import CHILD_MARK, DEPTH_VARIABLE
 from agent_memory.config import LlmConfig
 from agent_memory.domain.agent_request import AgentReply, AgentRequest
-from agent_memory.domain.command import PRIVATE_DIRECTORY, failure_cause, message_cause
+from agent_memory.domain.command import PRIVATE_DIRECTORY, Preset, failure_cause, message_cause
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Status
@@ -66,40 +66,34 @@ def open_agent(llm: LlmConfig, ledger: SpendLedger, clock: Clock, environ: Mappi
     return CommandAgent(unwrap(choose_command(llm, home)), llm, ledger, clock, environ, private_directory(home))
 
 
+@frozen
 class CommandAgent:
     """`Agent` over a command line. What it is given: the prompt, a private working directory, and the environment of
     `child_environment`."""
 
+    command: Preset
+    llm: LlmConfig
+    ledger: SpendLedger
+    clock: Clock
+    environ: Mapping[str, str]
+    directory: str
     status = Status.CONSOLIDATED
 
-    def __init__(
-        self,
-        command: AgentCommand,
-        llm: LlmConfig,
-        ledger: SpendLedger,
-        clock: Clock,
-        environ: Mapping[str, str],
-        directory: str,
-    ) -> None:
-        self._command = command
-        self._llm = llm
-        self._ledger = ledger
-        self._clock = clock
-        self._environ = environ
-        self._directory = directory
-        self._shown = one_line(shown_command(command.argv), 80)
+    @property
+    def _shown(self) -> str:
+        return one_line(shown_command(self.command.argv), 80)
 
     @property
     def name(self) -> str:
         """See the port."""
-        return self._command.name
+        return self.command.name
 
     @property
     def max_prompt_chars(self) -> int:
         """See the port. Less where the prompt is an argument, so that it always fits."""
-        if self._command.input == "argument":
-            return min(self._llm.max_prompt_chars, ARGUMENT_MAX_CHARS)
-        return self._llm.max_prompt_chars
+        if self.command.input == "argument":
+            return min(self.llm.max_prompt_chars, ARGUMENT_MAX_CHARS)
+        return self.llm.max_prompt_chars
 
     @as_result
     def answer(self, request: AgentRequest) -> AgentReply:
@@ -110,43 +104,43 @@ class CommandAgent:
         refuses it, so that a session on which a model stays silent is given up in the end and does not block the others.
         """
         prompt_chars = len(request.prompt)
-        if depth_of(self._environ) > 0:
+        if depth_of(self.environ) > 0:
             raise ActRefused("consolidate", DEPTH_VARIABLE)
         if prompt_chars > self.max_prompt_chars:
             too_long = f"a prompt of {prompt_chars:,} characters, {self.max_prompt_chars:,} are allowed"
             raise Defect("run_agent", too_long)
-        at_ms = self._clock.now_ms()
-        prepare_private_directory(self._directory, self._command.files)
-        unwrap(self._ledger.reserve(at_ms, prompt_chars, self._llm.max_calls_per_day))
+        at_ms = self.clock.now_ms()
+        prepare_private_directory(self.directory, self.command.files)
+        unwrap(self.ledger.reserve(at_ms, prompt_chars, self.llm.max_calls_per_day))
         try:
             finished = self._run(request.prompt)
         except StoreIo as not_started:
-            self._ledger.give_back(at_ms, prompt_chars)  # should that fail, one call too many stays counted
+            self.ledger.give_back(at_ms, prompt_chars)  # should that fail, one call too many stays counted
             raise self._why_not_started(not_started) from None
         text = finished.stdout.decode("utf-8", "replace")
         # the call is counted already, and a full disk must not cost a reply that was paid for
-        self._ledger.add_reply(at_ms, len(text))
+        self.ledger.add_reply(at_ms, len(text))
         if problem := self._problem(finished, text, request.nonce):
             raise problem
         return AgentReply(unwrap(decode_reply(finished.stdout)), prompt_chars)
 
     def _run(self, prompt: str) -> Finished:
-        as_argument = self._command.input == "argument"
+        as_argument = self.command.input == "argument"
         content = prompt.encode("utf-8", "replace")
         argument = (content.replace(b"\0", b"\xef\xbf\xbd").decode(),) if as_argument else ()
         preset_env = {
-            name: value.replace(PRIVATE_DIRECTORY, self._directory) for name, value in self._command.env.items()
+            name: value.replace(PRIVATE_DIRECTORY, self.directory) for name, value in self.command.env.items()
         }
         return run_child(
-            (*self._command.argv, *argument),
+            (*self.command.argv, *argument),
             stdin=b"" if as_argument else content,
-            env=child_environment(self._environ, self._command.variables, preset_env),
-            cwd=self._directory,
-            timeout_seconds=self._llm.timeout_seconds,
+            env=child_environment(self.environ, self.command.variables, preset_env),
+            cwd=self.directory,
+            timeout_seconds=self.llm.timeout_seconds,
         )
 
     def _why_not_started(self, error: StoreIo) -> Error:
-        if error.path == self._directory:
+        if error.path == self.directory:
             return error
         if error.errno_name == "E2BIG":
             return AgentFailed(self._shown, 126, "the prompt and the environment are too long for arguments")
@@ -161,7 +155,7 @@ class CommandAgent:
         if cause := message_cause(message):
             return AgentUnavailable(self._shown, cause, self._presentable(message))
         if finished.timed_out:
-            return AgentTimedOut(self._shown, self._llm.timeout_seconds)
+            return AgentTimedOut(self._shown, self.llm.timeout_seconds)
         if not finished.stdin_taken and nonce not in text:
             return AgentFailed(self._shown, 0, "it did not read its prompt from stdin")
         return None
@@ -177,7 +171,7 @@ class CommandAgent:
 
     def _presentable(self, spoken: str) -> str:
         """The end of what a command said, redacted, on one line; nor does it say what it was given as a secret."""
-        for secret in secrets_of(self._command):
+        for secret in secrets_of(self.command):
             spoken = spoken.replace(secret, REDACTED)
         line = one_line(redact(spoken[-_TAIL_BYTES:]).text, _TAIL_BYTES)
         return line if len(line) <= _SHOWN_CHARS else "…" + line[-_SHOWN_CHARS:]

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from attrs import asdict
+from attrs import asdict, evolve
 
-from agent_memory.domain.actions import Action, DefragProposal, kind_of
+from agent_memory.domain.actions import Action, kind_of
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, DefragRequest, SessionRequest
 from agent_memory.domain.history import History, Turn
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote
@@ -46,9 +46,29 @@ class BuiltinAgent:
     @as_result
     def answer(self, request: AgentRequest) -> AgentReply:
         """The reply, made from the values behind the prompt; never a failure."""
+        items: dict[str, object]
         if isinstance(request, DefragRequest):
-            return AgentReply(_defrag_reply(request))
-        return AgentReply(rendered_reply(_change_set(request), request.nonce))
+            from agent_memory.domain.defragging.tidied import tidied
+
+            proposal = tidied(request)
+            items = {"actions": [{"action": kind_of(each), **_present(each, "replace")} for each in proposal.actions]}
+            if proposal.tiers is not None:
+                items["tiers"] = {"hot": list(proposal.tiers.hot), "warm": list(proposal.tiers.warm)}
+        else:
+            found = _change_set(request)
+            entries = (evolve(entry, ref=f"n{number}") for number, entry in enumerate(found.entries, 1))
+            items = {"entries": [_present(entry, "tags") for entry in entries]}
+            if found.updates:
+                items["updates"] = list(map(_present, found.updates))
+            if found.skipped is not None:
+                items["skipped"] = found.skipped
+        text = json.dumps({"version": 1, "nonce": request.nonce, **items}, ensure_ascii=False, indent=1)
+        return AgentReply(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
+
+
+def _present(item: Action | ProposedEntry | ProposedUpdate, always: str = "") -> dict[str, object]:
+    """What is not empty of an item of the envelope, and what its kind needs."""
+    return {key: value for key, value in asdict(item).items() if key == always or value not in (None, (), "")}
 
 
 def _change_set(request: SessionRequest) -> ChangeSet:
@@ -118,53 +138,3 @@ def _title(name: str, text: str, *, alone: bool) -> str:
     own = derive_title(text)
     title = name or own if alone else own if not name or own == name else f"{name}: {own}"
     return one_line(title, MAX_TITLE_CHARS) or "untitled document"
-
-
-def _defrag_reply(request: DefragRequest) -> str:
-    from agent_memory.domain.defragging.tidied import tidied
-
-    return rendered_defrag_reply(tidied(request), request.nonce)
-
-
-def rendered_reply(change_set: ChangeSet, nonce: str) -> str:
-    """The change set as the JSON object of the reply envelope. What is empty is left out, except an entry's tags."""
-    envelope: dict[str, object] = {
-        "version": 1,
-        "nonce": nonce,
-        "entries": [_present(entry, f"n{index}") for index, entry in enumerate(change_set.entries, 1)],
-    }
-    if change_set.updates:
-        envelope["updates"] = [_present(update, None) for update in change_set.updates]
-    if change_set.skipped is not None:
-        envelope["skipped"] = change_set.skipped
-    return _dumped(envelope)
-
-
-def rendered_defrag_reply(proposal: DefragProposal, nonce: str) -> str:
-    """The proposal as the JSON object of the reply envelope. What is empty is left out, except the lists that an action needs."""
-    envelope: dict[str, object] = {
-        "version": 1,
-        "nonce": nonce,
-        "actions": [_present_action(action) for action in proposal.actions],
-    }
-    if proposal.tiers is not None:
-        envelope["tiers"] = {"hot": list(proposal.tiers.hot), "warm": list(proposal.tiers.warm)}
-    return _dumped(envelope)
-
-
-def _dumped(envelope: dict[str, object]) -> str:
-    text = json.dumps(envelope, ensure_ascii=False, indent=1)
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-
-
-def _present_action(action: Action) -> dict[str, object]:
-    fields = {key: value for key, value in asdict(action).items() if value not in (None, (), "") or key == "replace"}
-    return {"action": kind_of(action), **fields}
-
-
-def _present(item: ProposedEntry | ProposedUpdate, ref: str | None) -> dict[str, object]:
-    fields = asdict(item)
-    if ref is not None:
-        fields["ref"] = ref
-    required = {"tags"} if isinstance(item, ProposedEntry) else set[str]()
-    return {key: value for key, value in fields.items() if key in required or value not in (None, (), "")}

@@ -7,10 +7,9 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from collections.abc import Iterator, Sequence
 
-from attrs import field, frozen
+from attrs import evolve
 
 from agent_memory.config import LlmConfig, PresetConfig, preset_problem
 from agent_memory.domain.command import BUILTIN, PRESETS, Preset
@@ -26,21 +25,6 @@ _SECRET_NAME = re.compile(
     r"(?:^|[_-]|(?<=[a-z])(?=[A-Z]))(?i:api)?(?i:key|token|secret|password|passwd|passphrase|auth|credentials?|cookie)"
     r"(?:$|[_-]|(?=[A-Z]))"
 )
-
-
-@frozen
-class AgentCommand:
-    """A command line that answers a prompt."""
-
-    name: str
-    """A preset's name, or `command:` and 8 hexadecimal digits of the argv."""
-    argv: tuple[str, ...]
-    env: Mapping[str, str] = field(factory=dict[str, str])
-    input: Literal["stdin", "argument"] = "stdin"
-    variables: tuple[str, ...] = ()
-    """Names of variables that it is given beyond the allow-list."""
-    files: Mapping[str, str] = field(factory=dict[str, str])
-    """Written to its private directory first."""
 
 
 def is_secret_name(name: str) -> bool:
@@ -60,7 +44,7 @@ def shown_command(words: Sequence[str]) -> str:
     return redact(" ".join(each if REDACTED in each else shlex.quote(each) for each in shown)).text
 
 
-def secrets_of(command: AgentCommand) -> tuple[str, ...]:
+def secrets_of(command: Preset) -> tuple[str, ...]:
     """The values that a command line and its variables hold under telling names."""
     named = (value for name, value in command.env.items() if is_secret_name(name))
     return tuple(filter(None, (*(secret for _, secret in _told_and_secret(command.argv)), *named)))
@@ -85,55 +69,36 @@ def uses_builtin(llm: LlmConfig) -> bool:
 
 
 @as_result
-def choose_command(llm: LlmConfig, home: str | None = None) -> AgentCommand:
+def choose_command(llm: LlmConfig, home: str | None = None) -> Preset:
     """The command that `llm` asks for; a program's error where it asks for the built-in one (see `uses_builtin`).
 
     As in a shell, `~/` at the start of a word of `llm.command` or of a one-line preset is the home. Nothing else is
     expanded. A relative path to a program is refused: the command runs in a directory of its own.
     """
-    if llm.command is not None:
-        return _from_words("llm.command", None, llm.command, llm, home)
-    own = llm.presets.get(llm.preset)
-    where = f"llm.presets.{llm.preset}"
-    if isinstance(own, str):
-        return _from_words(where, llm.preset, own, llm, home)
+    where = f"llm.presets.{llm.preset}" if llm.command is None else "llm.command"
+    own = llm.presets.get(llm.preset) if llm.command is None else llm.command
+    if own is None:
+        if problem := preset_problem(llm):
+            raise ConfigInvalid(_SOURCE, (problem,))
+        preset = PRESETS[llm.preset]
+        if preset.keeps_tools and not llm.allow_tools:
+            raise PresetRefused(preset.name)
+        return evolve(preset, argv=preset.with_model(llm.model), variables=(*preset.variables, *llm.pass_env))
     if isinstance(own, PresetConfig):
-        return _located(where, AgentCommand(llm.preset, own.argv, dict(own.env), own.input, llm.pass_env))
-    if problem := preset_problem(llm):
-        raise ConfigInvalid(_SOURCE, (problem,))
-    return _from_preset(PRESETS[llm.preset], llm)
-
-
-def _from_preset(preset: Preset, llm: LlmConfig) -> AgentCommand:
-    if preset.keeps_tools and not llm.allow_tools:
-        raise PresetRefused(preset.name)
-    argv = preset.with_model(llm.model)
-    variables = (*preset.variables, *llm.pass_env)
-    return AgentCommand(preset.name, argv, preset.env, preset.input, variables, preset.files)
-
-
-def _from_words(where: str, name: str | None, words: str, llm: LlmConfig, home: str | None) -> AgentCommand:
-    try:
-        argv = tuple(_at_home(word, home) for word in shlex.split(words))
-    except ValueError as error:
-        problem = f"{where}: cannot be split into arguments: {str(error).lower()}"
-        raise ConfigInvalid(_SOURCE, (problem,)) from None
-    return _located(where, AgentCommand(name or _name_of(argv), argv, variables=llm.pass_env))
-
-
-def _at_home(word: str, home: str | None) -> str:
-    return f"{home}{word[1:]}" if home is not None and word.startswith("~/") else word
-
-
-def _located(where: str, command: AgentCommand) -> AgentCommand:
-    if not command.argv or not command.argv[0].strip():
+        command = Preset(llm.preset, own.argv, dict(own.env), own.input, variables=llm.pass_env)
+    else:
+        try:
+            words = shlex.split(own)
+        except ValueError as error:
+            problem = f"{where}: cannot be split into arguments: {str(error).lower()}"
+            raise ConfigInvalid(_SOURCE, (problem,)) from None
+        argv = tuple(f"{home}{word[1:]}" if home is not None and word.startswith("~/") else word for word in words)
+        digest = hashlib.sha256(json.dumps(argv).encode()).hexdigest()[:8]
+        command = Preset(llm.preset if llm.command is None else f"command:{digest}", argv, variables=llm.pass_env)
+    program = command.argv[0] if command.argv else ""
+    if not program.strip():
         raise ConfigInvalid(_SOURCE, (f"{where}: must name a command",))
-    program = command.argv[0]
     if "/" in program and not os.path.isabs(program):
         problem = f"{where}: {shown_command((program,))} is relative, and the command runs in a directory of its own; write the whole path"
         raise ConfigInvalid(_SOURCE, (problem,))
     return command
-
-
-def _name_of(argv: tuple[str, ...]) -> str:
-    return "command:" + hashlib.sha256(json.dumps(argv).encode()).hexdigest()[:8]

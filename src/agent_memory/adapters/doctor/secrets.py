@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import gzip
 import os
 import re
@@ -17,7 +16,7 @@ from agent_memory.adapters.doctor.files import walk
 from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.domain.doctor.catalogue import SecretFind, SecretSearch
-from agent_memory.domain.redaction import redact, secrets_in
+from agent_memory.domain.redaction import redact
 from agent_memory.errors import Error
 
 _SHOWN_EVERY = 500
@@ -51,17 +50,12 @@ def search_secrets(root: str, git: GitProcess, progress: Callable[[str], None] =
 
 # -- files ------------------------------------------------------------------------------------------------------------
 
-_PIECE_BYTES = 1 << 20
-_MOST_BYTES = 1 << 28
-"""Of one file, unpacked."""
+_MOST_BYTES = 64 << 20
+"""Of one file, unpacked, or of one object. A larger one is not looked at."""
 _DERIVED = (".cache", ".git")
 """Made from the rest, or looked at by git itself."""
 _SECRET_NOTE = re.compile(rb"""\A---\n(?:[^\n]*\n){0,60}?sensitivity:[ ]*["']?secret["']?[ ]*\n""")
 _HEAD_BYTES = 4096
-
-
-class _TooLargeError(Exception):
-    """Of a file that would have to be read too far."""
 
 
 def _files(root: str) -> Iterator[SecretFind | str | None]:
@@ -73,40 +67,34 @@ def _files(root: str) -> Iterator[SecretFind | str | None]:
             name = redact(found.path.encode("utf-8", "backslashreplace").decode())
             kinds = Counter(dict(name.found))
             try:
-                kinds.update(dict(secrets_in(_texts(f"{root}/{found.path}"))))
+                data = _content_of(f"{root}/{found.path}")
+                if len(data) > _MOST_BYTES:
+                    yield f"{name.text}: it is larger than {_MOST_BYTES >> 20} MiB"
+                else:
+                    kinds.update(dict(redact(data.decode("utf-8", "replace")).found))
             except FileNotFoundError:
                 continue
-            except _TooLargeError:
-                yield f"{name.text}: it is larger than {_MOST_BYTES >> 20} MiB"
             except (OSError, EOFError, zlib.error) as error:
                 yield f"{name.text}: {getattr(error, 'strerror', None) or 'it is damaged'}"
                 continue
             yield SecretFind(name.text, tuple(sorted(kinds.items()))) if kinds else None
 
 
-def _texts(path: str) -> Iterator[str]:
-    """What is in a file, a piece at a time; nothing of a note whose sensitivity is `secret`, which may hold what it holds."""
+def _content_of(path: str) -> bytes:
+    """What is in a file, with one byte more than is looked at; nothing of a note whose sensitivity is `secret`, which may hold
+    what it holds."""
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
         if path.endswith(".md") and _SECRET_NOTE.match(file.read(_HEAD_BYTES)):
-            return
+            return b""
         file.seek(0)
         reader = gzip.GzipFile(fileobj=file) if path.endswith(".gz") else file
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        read_bytes = 0
-        while piece := reader.read(_PIECE_BYTES):
-            read_bytes += len(piece)
-            if read_bytes > _MOST_BYTES:
-                raise _TooLargeError
-            yield decoder.decode(piece)
-        yield decoder.decode(b"", final=True)
+        return reader.read(_MOST_BYTES + 1)
 
 
 # -- what git keeps ---------------------------------------------------------------------------------------------------
 
 _BATCH_BYTES = 4 << 20
 """Objects are asked for in batches of about so much."""
-_MOST_OBJECT_BYTES = 64 << 20
-"""A larger object is not looked at."""
 _LISTED = ("--batch-all-objects", "--unordered", "--batch-check=%(objecttype) %(objectname) %(objectsize)")
 _ORIGINS = ("--all", "--reflog", "--reverse", "--raw", "-m", "-z", "--no-abbrev", "--no-renames", "--format=%x01%H")
 
@@ -125,10 +113,10 @@ def _search_objects(git: GitProcess) -> SecretSearch:
         _Object(name, int(size), kind == "blob") for kind, name, size in rows if kind in ("blob", "commit", "tag")
     ]
     found: list[tuple[_Object, tuple[tuple[str, int], ...]]] = []
-    for batch in _batches([each for each in objects if each.size_bytes <= _MOST_OBJECT_BYTES]):
+    for batch in _batches([each for each in objects if each.size_bytes <= _MOST_BYTES]):
         held = contents_of(git, [each.name for each in batch])
         for each in batch:  # one that was pruned meanwhile holds nothing
-            if kinds := secrets_in((held.get(each.name, b"").decode("utf-8", "replace"),)):
+            if kinds := redact(held.get(each.name, b"").decode("utf-8", "replace")).found:
                 found.append((each, kinds))
     # For each blob the first commit that holds it, and its path there.
     origins = dict(_first_places(git)) if found else {}
@@ -136,8 +124,8 @@ def _search_objects(git: GitProcess) -> SecretSearch:
     for each, kinds in found:
         commit, path = origins.get(each.name, ("", "")) if each.is_blob else (each.name, "")
         finds.append(SecretFind(redact(path).text, kinds, commit=commit or None, in_history=True))
-    too_large = [each.name for each in objects if each.size_bytes > _MOST_OBJECT_BYTES]
-    unread = tuple(f"git object {name}: it is larger than {_MOST_OBJECT_BYTES >> 20} MiB" for name in too_large)
+    too_large = [each.name for each in objects if each.size_bytes > _MOST_BYTES]
+    unread = tuple(f"git object {name}: it is larger than {_MOST_BYTES >> 20} MiB" for name in too_large)
     return SecretSearch(tuple(finds), 0, len(objects), unread)
 
 

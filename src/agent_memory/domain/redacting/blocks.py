@@ -7,9 +7,6 @@ from collections.abc import Callable, Iterator
 
 from agent_memory.domain.redacting.rule import Span, is_placeholder, is_reference
 
-PRIVATE = "private"
-"""The name of what a person put between `<private>` and `</private>`."""
-
 _PEM = re.compile(
     r"-----?[ ]?BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?[ ]?-----?"
     r"(?:(?P<whole>(?:(?!-----?[ ]?(?:BEGIN|END))[\s\S]){16,100000}+-----?[ ]?END[ A-Z0-9_-]{0,100}KEY(?: BLOCK)?[ ]?-----?)"
@@ -61,18 +58,13 @@ def _body_before(text: str) -> int | None:
     return begin if len(text) - begin >= 16 else None
 
 
-def _private_tags(text: str) -> Iterator[re.Match[str]]:
-    """Those that open or close; a tag alone between backticks is only named."""
-    for tag in _PRIVATE_TAG.finditer(text):
-        if not text[tag.start() - 1 : tag.start()] == "`" == text[tag.end() : tag.end() + 1]:
-            yield tag
-
-
 def _private_spans(text: str) -> Iterator[tuple[int, int]]:
     """Outermost balanced spans; what is never closed reaches to the end, and what was opened in a part that was left out
     begins behind it."""
     depth = start = left_out = looked_at = 0
-    for tag in _private_tags(text):
+    for tag in _PRIVATE_TAG.finditer(text):
+        if text[tag.start() - 1 : tag.start()] == "`" == text[tag.end() : tag.end() + 1]:
+            continue  # alone between backticks it is only named
         if not tag["closes"]:
             start = tag.start() if depth == 0 else start
             depth += 1
@@ -88,14 +80,6 @@ def _private_spans(text: str) -> Iterator[tuple[int, int]]:
                 yield left_out, tag.end()
     if depth:
         yield start, len(text)
-
-
-def open_private_spans(text: str) -> int:
-    """How many `<private>` spans are open at the end of the text."""
-    depth = 0
-    for tag in _private_tags(text):
-        depth = depth + 1 if not tag["closes"] else max(0, depth - 1)
-    return depth
 
 
 def _kubernetes_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -124,7 +108,7 @@ def _mapping_values(document: str, position: int, indent: int, offset: int) -> I
 
 _SEARCHES: tuple[tuple[str, str, re.Pattern[str] | Callable[[str], Iterator[tuple[int, int]]]], ...] = (
     # name, what the lowered text must contain, search
-    (PRIVATE, "private", _private_spans),
+    ("private", "private", _private_spans),  # what a person put between `<private>` and `</private>`
     ("private-key", "private key", _PEM),
     ("private-key", "private key", _beheaded_pem_spans),
     ("private-key", "private-lines:", _PUTTY),
