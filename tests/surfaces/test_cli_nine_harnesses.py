@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import nine_harnesses as nine
-from agent_memory.adapters.harness import FINDERS
+from agent_memory.adapters.harness import SESSIONS
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.vocabulary import Harness
 from claude_transcripts import Conversation
@@ -57,7 +57,7 @@ PLACES = dict(
 FOUND = [sample for sample in SAMPLES if len(sample.secret) >= 8 and sample.secret not in redact(sample.text).text]
 """Every family that redaction promises to find."""
 
-LISTED = tuple(harness for harness in NINE if Harness(harness) in FINDERS)
+LISTED = tuple(harness for harness in NINE if Harness(harness) in SESSIONS)
 """Those whose past sessions backfill finds; of the others a hook must tell."""
 
 EXTERNAL = ("zanzibar", "quagga", "okapi", "narwhal")

@@ -43,11 +43,6 @@ SOURCES: Mapping[str, Callable[[Surroundings], HistorySource]] = {
 }
 """How to get histories, by retrieval method."""
 
-FINDERS: Mapping[Harness, Callable[[Surroundings], SessionFinder]] = {
-    harness: sessions.at for harness, sessions in SESSIONS.items()
-}
-"""How to find past sessions."""
-
 UNWATCHED = frozenset((Harness.AMP, Harness.GOOSE, Harness.OPENCODE))
 """Whose sessions are asked for by a command, over a network, or are in a database, which is not asked every two seconds
 while its owner works."""
@@ -60,13 +55,15 @@ def history_sources(given: Surroundings) -> dict[str, HistorySource]:
 
 def session_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
     """A finder for every harness there is one for."""
-    return {harness: build(given) for harness, build in FINDERS.items()}
+    return {harness: sessions.at(given) for harness, sessions in SESSIONS.items()}
 
 
 def watched_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
     """Of the harnesses that keep sessions in files."""
-    builds = {**FINDERS, Harness.CURSOR: CursorTranscripts.at}
-    return {harness: build(given) for harness, build in builds.items() if harness not in UNWATCHED}
+    watched = {harness: sessions for harness, sessions in SESSIONS.items() if harness not in UNWATCHED}
+    return {
+        harness: sessions.at(given) for harness, sessions in (watched | {Harness.CURSOR: CursorTranscripts}).items()
+    }
 
 
 def watched_directories(finders: Mapping[Harness, SessionFinder]) -> tuple[str, ...]:

@@ -66,7 +66,6 @@ INPUT_FILE = ".aider.input.history"
 """Where aider keeps what was typed, each line behind a `+`, beside the chat history."""
 CHAT_FILE_VARIABLE = "AIDER_CHAT_HISTORY_FILE"
 _TRACKED = "git tracks it, so that others may have written what it says"
-_MAX_DIRECTORIES_ABOVE = 40
 
 
 # -- the lines of a chat history, told apart --------------------------------------------------------------------------
@@ -171,22 +170,16 @@ _RUN_ID = re.compile(r"(\d{8}T\d{6})-[0-9a-f]{8}", re.ASCII)
 _DIGEST_CHARS = 500
 _BLOCK_CHARS = 80_000
 """Of what is held of one block of lines; more than any turn keeps."""
-MAX_RUNS = 100_000
 _CLOCK = "%Y-%m-%d %H:%M:%S"
 
-_COMMAND = re.compile(r"/([a-z][a-z-]*)(?:\s+|\Z)")
-_CHAT_COMMANDS = frozenset(("ask", "code", "architect", "context", "help", "chat-mode"))
+_TO_AGENT = re.compile(r"/(ask|code|architect|context|help|chat-mode)(?:\s+|\Z)")
 """Commands whose arguments are words to the agent."""
-_SETTING_COMMANDS = frozenset(
-    (
-        *("add", "clear", "commit", "copy", "copy-context", "diff", "drop", "edit", "editor", "editor-model", "exit"),
-        *("git", "lint", "load", "ls", "map", "map-refresh", "model", "models", "multiline-mode", "ok", "paste"),
-        *("quit", "read-only", "reasoning-effort", "report", "reset", "run", "save", "settings", "test"),
-        *("think-tokens", "tokens", "undo", "voice", "weak-model", "web"),
-    )
+_TO_AIDER = re.compile(
+    r"!|/(?:add|clear|commit|copy|copy-context|diff|drop|edit|editor|editor-model|exit|git|lint|load|ls|map|map-refresh|model"
+    r"|models|multiline-mode|ok|paste|quit|read-only|reasoning-effort|report|reset|run|save|settings|test|think-tokens|tokens"
+    r"|undo|voice|weak-model|web)(?:\s|\Z)|\s*<blank>\s*\Z|/chat-mode\s+(?:ask|code|architect|context|help)\s*\Z"
 )
-_MODES = ("ask", "code", "architect", "context", "help")
-_BLANK = "<blank>"
+"""What only sets aider itself, or runs something."""
 
 _EDITED = re.compile(r"(?:Applied edit to|Creating empty file) (.{1,1000})")
 _MODEL = re.compile(r"(?:Main model|Model): (\S{1,200})")
@@ -232,7 +225,7 @@ class AiderRuns(Session):
         super().__init__(session_id)
         self.cwd = cwd
         self.runs: list[Run] = []
-        """Those with a prompt, so far; at most `MAX_RUNS`."""
+        """Those with a prompt, so far."""
         self._only_one = bool(_RUN_ID.fullmatch(session_id))
         self._started: str | None = None
         self._run: Run | None = None
@@ -261,8 +254,7 @@ class AiderRuns(Session):
         if self._started is None:
             return
         self._run = run_of(self._started, text)
-        if len(self.runs) < MAX_RUNS:
-            self.runs.append(self._run)
+        self.runs.append(self._run)
         if self._only_one:
             self._wanted = self._run.session_id == self.session_id
         elif is_own_prompt(text):
@@ -312,7 +304,7 @@ class AiderRuns(Session):
     def _take_prompt(self, text: str) -> None:
         if self.begins_with_own_prompt(text):
             return
-        words = _words_to_agent(text)
+        words = "" if _TO_AIDER.match(text) else _TO_AGENT.sub("", text, count=1) if _TO_AGENT.match(text) else text
         kept = typed_words(words)
         lines = (line.strip() for line in text.splitlines())
         is_typed = not self._others_spoke or all(line in self._typed for line in lines if line)
@@ -321,20 +313,6 @@ class AiderRuns(Session):
             self.say(role, kept, raw=text, tool_name=tool_name)
         else:
             self.skip("command" if text.strip() and not words else "empty")
-
-
-def _words_to_agent(text: str) -> str:
-    """What the person said to the agent: without the command that it was said with; empty for a command that only sets
-    aider itself, or runs something."""
-    if text.strip() == _BLANK or text.startswith("!"):
-        return ""
-    command = _COMMAND.match(text)
-    if command is None or command[1] not in _CHAT_COMMANDS | _SETTING_COMMANDS:
-        return text
-    words = text[command.end() :]
-    if command[1] == "chat-mode" and words.strip() in _MODES:
-        return ""
-    return "" if command[1] in _SETTING_COMMANDS else words
 
 
 # -- where they are ---------------------------------------------------------------------------------------------------
@@ -424,14 +402,13 @@ class AiderChats(Sessions):
     def above(self, directory: str) -> str | None:
         """The chat history of a directory or of one above it; aider keeps it at the top of the work tree. Raises OSError where it
         cannot be told whether there is one: that of a directory further up is another's (P6)."""
-        for _ in range(_MAX_DIRECTORIES_ABOVE):
+        while True:
             path = os.path.join(directory, CHAT_FILE)
             if lies_there(path):
                 return path
             if directory in (self.home, os.path.dirname(directory)):
                 return None
             directory = os.path.dirname(directory)
-        return None
 
     def _roots_for(self, path: str | None) -> TranscriptRoots:
         named = [os.path.dirname(self.named_file)] if self.named_file and path == self.named_file else []

@@ -36,8 +36,7 @@ LIST_COMMAND = ("amp", "threads", "list", "--json")
 
 _ANYWHERE = "/"
 """In the root directory there is no project whose settings amp would follow."""
-_THREAD_ID = re.compile(r"T-[A-Za-z0-9]+(?:-[A-Za-z0-9]+){0,8}", re.ASCII)
-_MAX_ID_CHARS = 100
+_THREAD_ID = re.compile(r"(?=.{3,100}\Z)T-[A-Za-z0-9]+(?:-[A-Za-z0-9]+){0,8}", re.ASCII)
 _FAILED_RUNS = ("error", "cancelled", "rejected-by-user")
 _UNFINISHED_STATES = ("streaming", "in-progress", "pending")
 _CHANGED_KEYS = ("updatedAt", "updated", "lastUpdated", "updated_at", "modified")
@@ -110,7 +109,7 @@ class AmpThreads:
 
 def is_thread_id(text: str) -> bool:
     """Whether this is the id of an Amp thread: `T-` and groups of letters and digits."""
-    return len(text) <= _MAX_ID_CHARS and bool(_THREAD_ID.fullmatch(text))
+    return bool(_THREAD_ID.fullmatch(text))
 
 
 # -- a thread ---------------------------------------------------------------------------------------------------------

@@ -115,9 +115,7 @@ _MOST_PLACES = 20
 _MOST_BEFORE = 20
 _MOST_REMEMBERED = 1_000
 _QUESTION_TOOL = "AskUserQuestion"
-_TRUSTED_REFUSALS = frozenset(
-    ("ExitPlanMode", _QUESTION_TOOL, "Edit", "MultiEdit", "Write", "NotebookEdit", "TodoWrite")
-)
+_TRUSTED_REFUSALS = ("ExitPlanMode", _QUESTION_TOOL, "Edit", "MultiEdit", "Write", "NotebookEdit", "TodoWrite")
 """Tools whose error messages Claude Code makes itself: others could print a refusal that nobody spoke."""
 
 

@@ -125,8 +125,9 @@ _SILENT = re.compile(
     r"|session_meta|turn_context|compacted|world_state|inter_agent_communication_metadata"
 )
 """Lines that say nothing of what was said."""
-_SILENT_ITEMS = frozenset(
-    ("Reasoning", "ContextCompaction", "ImageView", "ImageGeneration", "EnteredReviewMode", "ExitedReviewMode", "Sleep")
+_SILENT_ITEMS = (
+    *("Reasoning", "ContextCompaction", "ImageView", "ImageGeneration", "EnteredReviewMode", "ExitedReviewMode"),
+    "Sleep",
 )
 _CALLS = ("function_call", "custom_tool_call", "tool_search_call", "tool_call", "local_shell_call")
 _OUTPUTS = (

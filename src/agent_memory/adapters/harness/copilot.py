@@ -63,15 +63,14 @@ class CopilotSession(Session):
             self.skip_known("compact-summary")
         else:
             self.known_records += 1
-            if kind in self._EVENTS:
-                self._take(kind, data, get.text(value, "id"), get.time(value, "timestamp"))
-
-    def _take(self, kind: str, data: Json, id: str, at_ms: int | None) -> None:
-        if id and not self.seen_ids.add(id):
-            self.skip("repeated-record")
-            return
-        self.enter(id or f"{kind}@{self.position}", at_ms)
-        self._EVENTS[kind](self, data)
+            id = get.text(value, "id")
+            if kind not in self._EVENTS:
+                return
+            if id and not self.seen_ids.add(id):
+                self.skip("repeated-record")
+            else:
+                self.enter(id or f"{kind}@{self.position}", get.time(value, "timestamp"))
+                self._EVENTS[kind](self, data)
 
     def _note(self, data: Json) -> None:
         """What is known of the session as a whole; a change of the context has it in the event itself."""

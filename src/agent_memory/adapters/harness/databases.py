@@ -12,8 +12,8 @@ import os
 import sqlite3
 import stat
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from itertools import chain
 from typing import ClassVar, TypeVar
@@ -33,6 +33,7 @@ from agent_memory.adapters.harness.transcripts import (
     TranscriptRoots,
     history_in,
     is_session_id,
+    not_found,
     reading,
     session_after,
     transcript,
@@ -192,8 +193,15 @@ def _looks(path: str) -> list[int]:
 
 
 def _read_through(file: OpenTranscript, way: str, read: Reads[Value]) -> Value:
+    uri = f"file:{quote(os.fsencode(file.path))}?{way}"
     try:
-        with _connected(f"file:{quote(os.fsencode(file.path))}?{way}") as connection:
+        with closing(sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)) as connection:
+            connection.text_factory = bytes
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_LINE_BYTES)
+            # A schema may call functions, and mapped memory be cut off below us: the file is not ours.
+            for pragma in ("trusted_schema = OFF", "mmap_size = 0", "query_only = ON"):
+                connection.execute(f"PRAGMA {pragma}")
+            connection.execute("BEGIN")
             return read(Database(file.path, file.size_bytes, connection))
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
@@ -204,21 +212,6 @@ def _read_through(file: OpenTranscript, way: str, read: Reads[Value]) -> Value:
         raise _ObstacleError(str(error)) from None
     except UnicodeDecodeError:  # in a message of SQLite's own, which names what is in the schema
         raise HistoryUnreadable(file.path, "the database is ruined") from None
-
-
-@contextmanager
-def _connected(uri: str) -> Generator[sqlite3.Connection, None, None]:
-    connection = sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
-    try:
-        connection.text_factory = bytes
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_LINE_BYTES)
-        # A schema may call functions, and mapped memory be cut off below us: the file is not ours.
-        for pragma in ("trusted_schema = OFF", "mmap_size = 0", "query_only = ON"):
-            connection.execute(f"PRAGMA {pragma}")
-        connection.execute("BEGIN")
-        yield connection
-    finally:
-        connection.close()
 
 
 # -- the sessions in it -----------------------------------------------------------------------------------------------
@@ -278,9 +271,7 @@ class SessionDatabases(Sessions):
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
         history = self.stored(session_id, named, mark)
         if history is None:
-            where = ", ".join(self.roots.roots) or "any known directory"
-            unknown = f"{NAMES[self.harness]} knows no such session in {where}"
-            raise HistoryUnavailable(session_id, unknown, is_missing=True)
+            raise not_found(session_id, self.roots)
         return history
 
     def stored(self, session_id: str, named: str | None, mark: SessionMark | None) -> History | None:

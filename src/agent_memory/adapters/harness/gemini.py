@@ -120,12 +120,7 @@ class GeminiSession(RewindingSession):
         return self._away
 
     def take(self, value: Json) -> None:
-        if "$set" in value:
-            facts = get.mapping(value, "$set")
-            self.known_records += 1
-            self._note(facts)
-            self._take_all(facts, recorded=not len(self._places))
-        elif "$rewindTo" in value:
+        if "$rewindTo" in value:
             self.known_records += 1
             place = self._places.find(get.text(value, "$rewindTo"))
             if place is None:
@@ -133,14 +128,17 @@ class GeminiSession(RewindingSession):
             else:
                 self._away[place:] = b"\1" * (len(self._places) - place)
                 self.end_message()
-        elif "type" in value or "id" in value:
-            self._take(value, recorded=True)
-        elif "sessionId" in value:
+        elif "$set" in value or ("sessionId" in value and "type" not in value and "id" not in value):
             self.known_records += 1
+            facts = get.mapping(value, "$set") if "$set" in value else value
             if get.text(value, "sessionId") not in ("", self.session_id):
                 self.skip("session-id-mismatch")
-            self._note(value)
-            self._take_all(value, recorded=True)
+            self._note(facts)
+            recorded = facts is value or not len(self._places)
+            for message in get.objects(facts, "messages"):
+                self._take(message, recorded=recorded)
+        elif "type" in value or "id" in value:
+            self._take(value, recorded=True)
         else:
             self.skip("bad-record")
 
@@ -149,10 +147,6 @@ class GeminiSession(RewindingSession):
         self.automated = self.automated or get.text(facts, "kind") == "subagent"
         directories = (each for each in get.items(facts, "directories") if isinstance(each, str))
         self.note(title=get.text(facts, "summary"), cwd=next(directories, ""))
-
-    def _take_all(self, value: Json, *, recorded: bool) -> None:
-        for message in get.objects(value, "messages"):
-            self._take(message, recorded=recorded)
 
     def _take(self, message: Json, *, recorded: bool) -> None:
         """One message, for the first time or grown. One that was not `recorded` when it was said is known from a list of
@@ -176,31 +170,23 @@ class GeminiSession(RewindingSession):
         self.branch = place
         self.note(agent=get.text(message, "model"))
         at_ms = get.time(message, "timestamp")
-        if kind == "user":
-            self._hear(message, id, at_ms, recorded=recorded)
-        else:
-            self._speak(message, id, at_ms)
-
-    def _hear(self, message: Json, id: str, at_ms: int | None, *, recorded: bool) -> None:
-        if not self._pieces.add(id):
-            return
-        raw = get.texts(message.get("displayContent"), "\n") or get.texts(message.get("content"), "\n")
-        words, reason = typed_text(raw)
-        self.enter(id, at_ms)
-        if recorded:
-            self.hear(raw, words, otherwise=reason)
-        elif words:
-            self.say(Role.TOOL, words, tool_name="history")
-        else:
-            self.skip(reason)
-
-    def _speak(self, message: Json, id: str, at_ms: int | None) -> None:
-        text = get.texts(message.get("content"), "\n")
-        if text.strip() and self._pieces.add(id):
+        raw = get.texts(message.get("content"), "\n")
+        if kind == "gemini":
+            if raw.strip() and self._pieces.add(id):
+                self.enter(id, at_ms)
+                self.speak(id, raw)
+            for call in get.objects(message, "toolCalls")[:MAX_CALLS_PER_RECORD]:
+                self._call(call, id, at_ms)
+        elif self._pieces.add(id):
+            raw = get.texts(message.get("displayContent"), "\n") or raw
+            words, reason = typed_text(raw)
             self.enter(id, at_ms)
-            self.speak(id, text)
-        for call in get.objects(message, "toolCalls")[:MAX_CALLS_PER_RECORD]:
-            self._call(call, id, at_ms)
+            if recorded:
+                self.hear(raw, words, otherwise=reason)
+            elif words:
+                self.say(Role.TOOL, words, tool_name="history")
+            else:
+                self.skip(reason)
 
     def _call(self, call: Json, message_id: str, at_ms: int | None) -> None:
         """One call and, once there is one, its answer: each is a piece of its own, since a message may be consolidated

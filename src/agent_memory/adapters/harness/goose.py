@@ -37,13 +37,12 @@ DATABASE = "sessions.db"
 _NEEDED_TO_LIST = {"sessions": ("id", "updated_at"), "messages": ("session_id",)}
 _HEADER = ("name", "description", "session_type", "working_dir", "created_at", "schedule_id", "model_config_json")
 _NOT_OF_PERSONS = ("scheduled", "sub_agent", "hidden")
-_SILENT_BLOCKS = frozenset(
-    (
-        *("thinking", "redactedThinking", "reasoning", "systemNotification", "toolConfirmationRequest"),
-        *("conversationCompacted", "contextLengthExceeded", "summarizationRequested"),
-    )
-)
 _REQUESTS = ("toolRequest", "frontendToolRequest")
+_KNOWN_BLOCKS = (
+    *("text", "image", "actionRequired", "toolResponse", *_REQUESTS, "thinking", "redactedThinking", "reasoning"),
+    *("systemNotification", "toolConfirmationRequest", "conversationCompacted", "contextLengthExceeded"),
+    "summarizationRequested",
+)
 _WRITES = ("write", "str_replace", "insert", "undo_edit", "edit", "create")
 _OWN_TITLES = re.compile(r"(?:new session|cli session|untitled)\b", re.IGNORECASE)
 _MS_FROM = 10_000_000_000
@@ -66,10 +65,8 @@ class GooseSession(StoredSession):
         self.automated = bool(get.text(told, "schedule_id")) or get.text(told, "session_type") in _NOT_OF_PERSONS
         columns = database.columns("messages")
         id_column = "message_id" if "message_id" in columns else "NULL"
-        columns_and_id = f"SELECT id, role, created_timestamp, {id_column} FROM messages"
-        for number, role, created, id in database.rows(
-            f"{columns_and_id} WHERE session_id = ? ORDER BY id", self.session_id
-        ):
+        rows = f"SELECT id, role, created_timestamp, {id_column} FROM messages WHERE session_id = ? ORDER BY id"
+        for number, role, created, id in database.rows(rows, self.session_id):
             content = database.value("SELECT content_json FROM messages WHERE id = ?", number)
             metadata: bytes | TooLarge | None = b"{}"
             if "metadata_json" in columns:
@@ -98,35 +95,21 @@ class GooseSession(StoredSession):
         self.enter(f"{created}-{get.digest(str(value.get('role')), repr(value.get('content')))}", at_ms)
         if get.mapping(value, "metadata").get("userVisible") is False:
             self.skip("not-visible")
-        elif value.get("role") == "user":
-            self._take_user(get.objects(value, "content"))
-        else:
-            self._take_agent(get.objects(value, "content"), get.text(value, "id") or None)
-
-    def _take_user(self, blocks: list[Json]) -> None:
-        typed = "\n\n".join(filter(None, map(_typed, blocks)))
-        if typed:
+            return
+        blocks, of_user = get.objects(value, "content"), value.get("role") == "user"
+        if of_user and (typed := "\n\n".join(filter(None, map(_typed, blocks)))):
             self.hear(typed, typed_words(typed))
+        elif not of_user:
+            texts = (get.text(block, "text") for block in blocks if block.get("type") == "text")
+            calls = [_asked(block) for block in blocks if block.get("type") in _REQUESTS]
+            self.speak(get.text(value, "id") or None, "\n\n".join(text for text in texts if text.strip()), calls)
         for block in blocks:
-            if block.get("type") == "toolResponse":
-                result = get.mapping(block, "toolResult")
+            kind, result = block.get("type"), get.mapping(block, "toolResult")
+            if of_user and kind == "toolResponse":
                 failed = result.get("status") == "error" or get.mapping(result, "value").get("isError") is True
                 self.answer(get.text(block, "id") or None, _result_text(result), failed=failed)
-            else:
-                self._count_unknown(block)
-
-    def _take_agent(self, blocks: list[Json], message_id: str | None) -> None:
-        texts = (get.text(block, "text") for block in blocks if block.get("type") == "text")
-        calls = [_asked(block) for block in blocks if block.get("type") in _REQUESTS]
-        text = "\n\n".join(text for text in texts if text.strip())
-        self.speak(message_id, text, calls)
-        for block in blocks:
-            self._count_unknown(block)
-
-    def _count_unknown(self, block: Json) -> None:
-        kind = block.get("type")
-        if kind not in ("text", "image", "actionRequired", "toolResponse", *_REQUESTS, *_SILENT_BLOCKS):
-            self.skip(f"{UNKNOWN_TYPE}{kind}")
+            elif kind not in _KNOWN_BLOCKS:
+                self.skip(f"{UNKNOWN_TYPE}{kind}")
 
 
 def _typed(block: Json) -> str:

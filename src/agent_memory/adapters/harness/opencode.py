@@ -48,11 +48,9 @@ _NEEDED_TO_LIST = {"session": ("id", "parent_id", "time_updated"), "message": ("
 
 # -- the session ------------------------------------------------------------------------------------------------------
 
-_SILENT_PARTS = frozenset(
-    (
-        *("step-start", "step-finish", "snapshot", "patch", "reasoning", "file", "agent", "retry", "subtask"),
-        *("compaction", "todo"),
-    )
+_SILENT_PARTS = (
+    *("step-start", "step-finish", "snapshot", "patch", "reasoning", "file", "agent", "retry", "subtask"),
+    *("compaction", "todo"),
 )
 _OWN_TITLES = re.compile(r"(?:new|child) session - ", re.IGNORECASE)
 _NOTICES = (

@@ -75,11 +75,18 @@ class PiSession(RewindingSession):
         if not kind:
             self.skip("bad-record")
             return
+        at_ms = get.time(value, "timestamp")
         is_known = kind in _SILENT | _SUMMARIES | _MESSAGES
         if is_known:
-            self._note(kind, value)
+            self.started_at_ms = at_ms if self.started_at_ms is None else self.started_at_ms
+            self.note(agent=get.text(value, "modelId") or get.text(get.mapping(value, "message"), "model"))
+        if kind == "session_info":
+            self.note(title=get.text(value, "name"))
         if kind == "session":
             self.known_records += 1
+            self.note(cwd=get.text(value, "cwd"))
+            if get.text(value, "parentSession", "branchedFrom") and self._forked_at_ms is None:
+                self._forked_at_ms = at_ms
             if get.text(value, "id") not in ("", self.session_id):
                 self.skip("session-id-mismatch")
             return
@@ -91,41 +98,23 @@ class PiSession(RewindingSession):
         elif not self.full:
             self._take(kind, value)
 
-    def _note(self, kind: str, value: Json) -> None:
-        at_ms = get.time(value, "timestamp")
-        if kind == "session":
-            self.note(cwd=get.text(value, "cwd"))
-            if get.text(value, "parentSession", "branchedFrom") and self._forked_at_ms is None:
-                self._forked_at_ms = at_ms
-        elif kind == "session_info":
-            self.note(title=get.text(value, "name"))
-        self.started_at_ms = at_ms if self.started_at_ms is None else self.started_at_ms
-        self.note(agent=get.text(value, "modelId") or get.text(get.mapping(value, "message"), "model"))
-
     def _take(self, kind: str, value: Json) -> None:
-        at_ms = get.time(value, "timestamp")
+        at_ms, message = get.time(value, "timestamp"), get.mapping(value, "message")
+        role = get.text(message, "role")
         if self._forked_at_ms is not None and at_ms is not None and at_ms < self._forked_at_ms:
             self.skip_known("forked-history")
             return
         self.enter(self.own_id(get.text(value, "id") or _id_from(value)), at_ms)
-        if kind in _SUMMARIES:
+        if kind in _SUMMARIES or role in _SUMMARIES:
             self.skip_known("compact-summary")
-        elif kind == "message":
-            self._take_message(get.mapping(value, "message"))
-        else:
-            self.known_records += 1
-            if kind == "custom_message":
-                self._take_custom(value)
-
-    def _take_message(self, message: Json) -> None:
-        role = get.text(message, "role")
-        if role in ("branchSummary", "compactionSummary"):
-            self.skip_known("compact-summary")
-        elif role not in self._ROLES:
+        elif kind == "message" and role not in self._ROLES:
             self.skip_unknown(f"message/{role}")
         else:
             self.known_records += 1
-            self._ROLES[role](self, message)
+            if kind == "message":
+                self._ROLES[role](self, message)
+            elif kind == "custom_message":
+                self._take_custom(value)
 
     # -- messages -----------------------------------------------------------------------------------------------------
 

@@ -377,7 +377,31 @@ def read_session(
 ) -> AnySession:
     """The session with all that is new in the file. The mark of another file of the same session says nothing of this one."""
     own = None if mark is None else mark.within(transcript_key(file.path))
-    return session_after(own, begin, lambda session: _read_through(file, session, pieces))
+
+    def fill(session: AnySession) -> None:
+        # The whole file is read each time, so that a turn has the same number in every fetch; only what is new is kept.
+        os.lseek(file.descriptor, 0, os.SEEK_SET)
+        for piece in pieces(file.descriptor, file.size_bytes):
+            _take(session, piece)
+            if session.done:
+                break
+
+    return session_after(own, begin, fill)
+
+
+def _take(session: Session, piece: Line | LongLine) -> None:
+    if isinstance(piece, LongLine):
+        session.skip("line-too-long")
+        return
+    objects = objects_in(piece.data, finished=piece.finished)
+    for value in objects.found:
+        if not session.done:
+            session.take(value)
+    if objects.too_many_values:
+        session.skip("line-too-complex")
+    elif objects.broken:
+        is_stump = not piece.finished and piece.data.lstrip()[:1] == b"{"
+        session.skip("unfinished-line" if is_stump else "bad-line")
 
 
 def session_after(
@@ -394,27 +418,6 @@ def session_after(
         fill(session)
         session.skip("mark-not-found")
     return session
-
-
-def _read_through(file: OpenTranscript, session: Session, pieces: ReadsPieces) -> None:
-    """Give the file's objects to the session one at a time. The whole file is read each time, so that a turn has the same
-    number in every fetch; only what is new is kept. Raises OSError where a read fails."""
-    os.lseek(file.descriptor, 0, os.SEEK_SET)
-    for piece in pieces(file.descriptor, file.size_bytes):
-        if isinstance(piece, LongLine):
-            session.skip("line-too-long")
-            continue
-        objects = objects_in(piece.data, finished=piece.finished)
-        for value in objects.found:
-            if not session.done:
-                session.take(value)
-        if objects.too_many_values:
-            session.skip("line-too-complex")
-        elif objects.broken:
-            is_stump = not piece.finished and piece.data.lstrip()[:1] == b"{"
-            session.skip("unfinished-line" if is_stump else "bad-line")
-        if session.done:
-            break
 
 
 def history_in(session: Session, stored: Stored) -> History:

@@ -22,16 +22,11 @@ _PATH_CHARS = 1_000
 _RAW_CHARS = 4_000
 """Of an argument, before it is put on one line: some hold a whole file."""
 
-_WRITING_TOOLS = frozenset(
-    (
-        *("write", "edit", "multiedit", "notebookedit", "update"),  # Claude Code
-        *("create_file", "edit_file", "undo_edit", "apply_patch", "format_file"),  # Amp, Codex
-        *("write_file", "replace"),  # Gemini CLI
-        *("strreplace", "search_replace", "editnotebook", "edit_file_v2"),  # Cursor
-        *("delete", "delete_file", "applypatch"),  # Cursor
-        "patch",  # opencode
-        "create",  # Copilot
-    )
+_WRITING_TOOLS = (
+    *("write", "edit", "multiedit", "notebookedit", "update"),  # Claude Code
+    *("create_file", "edit_file", "undo_edit", "apply_patch", "format_file"),  # Amp, Codex
+    *("write_file", "replace", "patch", "create"),  # Gemini CLI, opencode, Copilot
+    *("strreplace", "search_replace", "editnotebook", "edit_file_v2", "delete", "delete_file", "applypatch"),  # Cursor
 )
 _PATH_KEYS = (
     *("file_path", "notebook_path", "filePath", "absolute_path", "path", "file"),
