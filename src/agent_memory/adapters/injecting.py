@@ -226,7 +226,9 @@ def keep_shelf(root: str, looks: Looks, shelf: Shelf, looked_at_ns: int) -> None
     try:
         directory = f"{root}/{SHELVES}"
         make_directories(directory)
-        _drop_some(directory)
+        if len(names := os.listdir(directory)) >= _MOST_PLACES:
+            for name in names:
+                os.unlink(f"{directory}/{name}")
         replace_loosely(_path(root, looks), (data,))
     except OSError:
         return
@@ -235,10 +237,3 @@ def keep_shelf(root: str, looks: Looks, shelf: Shelf, looked_at_ns: int) -> None
 def _path(root: str, looks: Looks) -> str:
     # A name for any scope (P21); that it is the right one is told by the key.
     return f"{root}/{SHELVES}/{blake2b(looks.place.encode('utf-8', 'surrogateescape'), digest_size=8).hexdigest()}"
-
-
-def _drop_some(directory: str) -> None:
-    names = os.listdir(directory)
-    if len(names) >= _MOST_PLACES:
-        for name in names:
-            os.unlink(f"{directory}/{name}")

@@ -115,23 +115,15 @@ def retiered(run: DefragRun) -> tuple[str, ...]:
     return tuple(id for id in ids if id not in gone and before.of(id) is not after.of(id))
 
 
-def sentence_of(run: DefragRun) -> str:
-    """`2 merged, 1 split, 1 archived, 3 re-tiered; 2 actions refused: …; 4 actions left for the next run, …`."""
-    reasons = "; ".join(dict.fromkeys(f"{each.subject}: {', '.join(each.reasons)}" for each in run.plan.dropped))
-    return _sentence(run, f": {reasons}")
-
-
-def brief_sentence_of(run: DefragRun) -> str:
-    """The same without why actions were refused, for a list of runs."""
-    return _sentence(run, "")
-
-
-def _sentence(run: DefragRun, why_refused: str) -> str:
+def sentence_of(run: DefragRun, *, brief: bool = False) -> str:
+    """`2 merged, 1 split, 1 archived, 3 re-tiered; 2 actions refused: …; 4 actions left for the next run, …`. `brief`: without
+    why actions were refused, for a list of runs."""
     written = [] if run.published is None else [each for each in run.published.targets if each.outcome == "written"]
     sections = f"{counted(len(written), 'managed section')} written" if written else "nothing to change"
     said = [_done(run) or sections]
     if run.plan.dropped:
-        said.append(f"{counted(len(run.plan.dropped), 'action')} refused{why_refused}")
+        reasons = "; ".join(dict.fromkeys(f"{each.subject}: {', '.join(each.reasons)}" for each in run.plan.dropped))
+        said.append(f"{counted(len(run.plan.dropped), 'action')} refused{'' if brief else f': {reasons}'}")
     if run.plan.deferred:
         said.append(f"{counted(len(run.plan.deferred), 'action')} left for the next run, over the limit of this one")
     if run.left:
@@ -203,7 +195,7 @@ def logged(run: DefragRun, ended_at_ms: int, failed: bool) -> LoggedRun:
         started_at_ms=run.started_at_ms,
         ended_at_ms=ended_at_ms,
         result="failed" if failed else "completed",
-        summary="failed" if failed and run.trouble is None else brief_sentence_of(run),
+        summary="failed" if failed and run.trouble is None else sentence_of(run, brief=True),
         actions=tuple(
             LoggedAction(kind_of(each.action), ids_of(each.action), each.new_ids, words_of(each), each.fingerprint)
             for each in run.plan.actions

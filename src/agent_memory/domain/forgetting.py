@@ -21,7 +21,7 @@ from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.planning.information import KEPT_SHARE, Line, claims_among, distinct_lines
 from agent_memory.domain.recording.commit_message import one_word
 from agent_memory.domain.text.ids import EntryId
-from agent_memory.domain.text.markdown import append_see_also, find_links, without_see_also
+from agent_memory.domain.text.markdown import find_links, without_see_also_of
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import Harness
@@ -45,7 +45,8 @@ def statements_of(title: str, body: str) -> tuple[Line, ...]:
 
 def statement_hashes(title: str, body: str) -> frozenset[str]:
     """A hash of the content words of each statement, whatever their order, case and endings."""
-    return frozenset(_hash(line.terms) for line in statements_of(title, body))
+    texts = (" ".join(sorted(line.terms)).encode("utf-8", "surrogatepass") for line in statements_of(title, body))
+    return frozenset(hashlib.sha256(text).hexdigest()[:_HASH_DIGITS] for text in texts)
 
 
 def share_held(statements: Iterable[Line], text: str) -> float:
@@ -55,16 +56,6 @@ def share_held(statements: Iterable[Line], text: str) -> float:
     said = content_terms(text)
     held = sum(coverage(line.terms, said) >= KEPT_SHARE for line in lines)
     return held / len(lines) if lines else 0.0
-
-
-def holds_some(statements: Iterable[Line], text: str) -> bool:
-    """Whether all content words of at least one telling statement are in a text."""
-    said = content_terms(text)
-    return any(len(line.terms) >= _TELLING_TERMS and line.terms <= said for line in statements)
-
-
-def _hash(terms: frozenset[str]) -> str:
-    return hashlib.sha256(" ".join(sorted(terms)).encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_DIGITS]
 
 
 @frozen
@@ -128,10 +119,12 @@ def without_forgotten(
 
     def forgotten(item: ProposedEntry | ProposedUpdate) -> bool:
         said = [at_ms for number in item.turns if (at_ms := times.get(number)) is not None]
-        return (
-            forgotten_note(tombstones, item.title or "", _added(item, shown), max(said, default=captured_at_ms))
-            is not None
-        )
+        added = item.body or ""
+        if isinstance(item, ProposedUpdate) and item.id in shown:
+            before = set(shown[item.id].body.split("\n"))
+            added = "\n".join(line for line in added.split("\n") if line not in before)
+        found = forgotten_note(tombstones, item.title or "", added, max(said, default=captured_at_ms))
+        return found is not None
 
     entries = tuple(each for each in change_set.entries if not forgotten(each))
     updates = tuple(each for each in change_set.updates if each.body is None or not forgotten(each))
@@ -147,14 +140,6 @@ def without_forgotten(
     return evolve(
         change_set, entries=entries, updates=updates, skipped=skipped, dropped=(*change_set.dropped, *dropped)
     )
-
-
-def _added(item: ProposedEntry | ProposedUpdate, shown: Mapping[str, StoredEntry]) -> str:
-    """The text that the proposal would add to the store."""
-    if isinstance(item, ProposedEntry) or item.id not in shown:
-        return item.body or ""
-    before = set(shown[item.id].body.split("\n"))
-    return "\n".join(line for line in (item.body or "").split("\n") if line not in before)
 
 
 Share = Literal["all", "some", "none"]
@@ -205,26 +190,13 @@ def unlinked(entry: MemoryEntry, ids: Collection[str]) -> MemoryEntry:
         aliases=tuple(id for id in entry.meta.aliases if id not in ids),
         supersedes=tuple(id for id in entry.meta.supersedes if id not in ids),
     )
-    return MemoryEntry(meta, _body_without(entry.body, ids))
-
-
-def _body_without(body: str, ids: Collection[str]) -> str:
-    if not any(link.target in ids for link in find_links(body)):
-        return body
-    text = without_see_also(body)
-    listed = [link.target for link in find_links(body) if link.start >= len(text)]
-    if not any(target in ids for target in listed):
-        return _plain(body, ids)
-    return append_see_also(_plain(text, ids), [target for target in listed if target not in ids])
-
-
-def _plain(body: str, ids: Collection[str]) -> str:
+    body = without_see_also_of(entry.body, ids)
     parts, position = list[str](), 0
     for link in find_links(body):
         if link.target in ids:
             parts += [body[position : link.start], (link.label or "").strip() or link.target]
             position = link.end
-    return "".join((*parts, body[position:]))
+    return MemoryEntry(meta, "".join((*parts, body[position:])))
 
 
 # -- words ------------------------------------------------------------------------------------------------------------
@@ -258,8 +230,11 @@ class TraceWords:
         return any(name in text for name in self.names)
 
     def is_in(self, text: str) -> bool:
-        """Whether a text holds a title, or states what was forgotten."""
-        return any(beginning in text for beginning in self.beginnings) or holds_some(self.statements, text)
+        """Whether a text holds a title, or all content words of a telling statement of what was forgotten."""
+        if any(beginning in text for beginning in self.beginnings):
+            return True
+        said = content_terms(text)
+        return any(len(line.terms) >= _TELLING_TERMS and line.terms <= said for line in self.statements)
 
 
 def forgetful_message(message: str, words: TraceWords, *, touched: bool) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 from attrs import frozen
 
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.extraction.cues import Sort
 from agent_memory.domain.extraction.extract import Handoff, brief_handoff_of, handoff_of, read_through
-from agent_memory.domain.extraction.notes import Candidate, tags_of
-from agent_memory.domain.extraction.session import Episode, is_injected
+from agent_memory.domain.extraction.notes import tags_of
+from agent_memory.domain.extraction.session import is_injected
 from agent_memory.domain.extraction.text import cut
-from agent_memory.domain.history import History, Role, Turn
+from agent_memory.domain.history import History, Role
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.planning.origin import Claim, origin_of
 from agent_memory.domain.resuming import NAMES, resume_command
@@ -70,12 +68,30 @@ def handover_of(history: History, now_ms: int) -> Handover | None:
     ended_at_ms = max((turn.at_ms for turn in history.turns if turn.at_ms is not None), default=history.ended_at_ms)
     recent = ended_at_ms is not None and now_ms - ended_at_ms < INTERRUPTED_DAYS * DAY_MS
     cwd = None if legible.cwd is None else one_line(legible.cwd, 1_000)
+    decisions = [each for each in candidates if each.sort in _DECISIONS]
+    decided = (cut(" ".join(each.claim.split()), _DECIDED_CHARS) for each in decisions[-_MAX_DECIDED:])
+    exchanges: tuple[Exchange, ...] = ()
+    # The last thing that was asked has no closing words.
+    if recent and episodes and episodes[-1].asked is not None and episodes[-1].closing is None:
+        said = [
+            turn
+            for turn in legible.turns
+            if turn.role is not Role.TOOL and turn.text.strip() and not (turn.role is Role.USER and is_injected(turn))
+        ]
+        exchanges = tuple(
+            Exchange(
+                turn.role,
+                cut(turn.text.strip(), _EXCHANGE_CHARS),
+                turn.role is Role.AGENT and origin_of(Claim("", turn.text), (), legible) is Origin.EXTERNAL,
+            )
+            for turn in said[-MAX_EXCHANGES:]
+        )
     return Handover(
         harness=history.harness,
         session_id=history.session_id,
         handoff=handoff,
-        decided=_decided(candidates),
-        exchanges=_last_words(legible) if recent and is_interrupted(episodes) else (),
+        decided=tuple(dict.fromkeys(decided)),
+        exchanges=exchanges,
         tags=tags_of(handoff.body, (name.strip("`") for name in handoff.files)),
         ended_at_ms=ended_at_ms,
         cwd=cwd,
@@ -83,34 +99,6 @@ def handover_of(history: History, now_ms: int) -> Handover | None:
         agent=history.agent,
         resume=resume_command(history.harness, history.session_id, cwd),
     )
-
-
-def is_interrupted(episodes: Sequence[Episode]) -> bool:
-    """Whether the last thing that was asked has no closing words."""
-    return bool(episodes) and episodes[-1].asked is not None and episodes[-1].closing is None
-
-
-def _decided(candidates: Sequence[Candidate]) -> tuple[str, ...]:
-    decisions = [each for each in candidates if each.sort in _DECISIONS]
-    return tuple(dict.fromkeys(cut(" ".join(each.claim.split()), _DECIDED_CHARS) for each in decisions[-_MAX_DECIDED:]))
-
-
-def _last_words(history: History) -> tuple[Exchange, ...]:
-    said = [turn for turn in history.turns if _is_said(turn)]
-    return tuple(
-        Exchange(turn.role, cut(turn.text.strip(), _EXCHANGE_CHARS), _repeats_a_page(turn, history))
-        for turn in said[-MAX_EXCHANGES:]
-    )
-
-
-def _repeats_a_page(turn: Turn, history: History) -> bool:
-    return turn.role is Role.AGENT and origin_of(Claim("", turn.text), (), history) is Origin.EXTERNAL
-
-
-def _is_said(turn: Turn) -> bool:
-    if turn.role is Role.TOOL or not turn.text.strip():
-        return False
-    return turn.role is not Role.USER or not is_injected(turn)
 
 
 def is_handoff_of(meta: Meta, harness: Harness, session_id: str) -> bool:
@@ -132,7 +120,10 @@ def handover_text(handover: Handover, to: Harness | None = None) -> str:
     """
     parts = [_head(handover, to), handover_body(handover)]
     if handover.exchanges:
-        parts.append("\n".join(_exchange_lines(handover)))
+        parts.append("It was cut off. The last words were:")
+        for each in handover.exchanges:
+            quoted = (f"> {line}".rstrip() for line in each.text.split("\n"))
+            parts.append("\n".join((f"{_SPEAKERS[each.role]}:", *quoted)))
     if handover.resume is not None:
         parts.append(f"To go on in {NAMES[handover.harness]} itself: `{handover.resume}`")
     text = "\n\n".join(parts)
@@ -169,11 +160,3 @@ def _head(handover: Handover, to: Harness | None) -> str:
         "person where it does not say what to do next."
     )
     return f"{first}{where}{branch}{when}.\n\n{notice}"
-
-
-def _exchange_lines(handover: Handover) -> Iterator[str]:
-    yield "It was cut off. The last words were:"
-    for each in handover.exchanges:
-        yield ""
-        yield f"{_SPEAKERS[each.role]}:"
-        yield from (f"> {line}".rstrip() for line in each.text.split("\n"))

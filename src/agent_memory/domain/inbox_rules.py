@@ -4,10 +4,6 @@ Each rule returns what is wrong with a value, in words that follow the name of i
 capture uses the rules inside every turn of every agent.
 """
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 MAX_ID_CHARS = 200
 MAX_PATH_BYTES = 4_096
 MAX_WORD_CHARS = 64
@@ -112,18 +108,12 @@ _SEPARATORS = "/._-"
 
 def is_plain_name(name: str) -> bool:
     """Whether the name (of a branch) is words and numbers only, so that no rule of redaction finds anything in it."""
-    return name.isascii() and all(map(_is_plain_run, _runs(name)))
-
-
-def _runs(name: str) -> "Iterator[str]":
-    for separator in _SEPARATORS[1:]:
-        name = name.replace(separator, _SEPARATORS[0])
-    return filter(None, name.split(_SEPARATORS[0]))
-
-
-def _is_plain_run(run: str) -> bool:
-    if run.isdigit():
-        return len(run) <= _LEAST_CHARS
-    if not run.isalnum():
+    if not name.isascii():
         return False
-    return len(run) < (_LONGEST_WORD_CHARS if run.isalpha() else _LEAST_CHARS)
+    for separator in _SEPARATORS:
+        name = name.replace(separator, " ")
+    for run in filter(None, name.split(" ")):
+        longest = _LEAST_CHARS if run.isdigit() else _LONGEST_WORD_CHARS - 1 if run.isalpha() else _LEAST_CHARS - 1
+        if not run.isalnum() or len(run) > longest:
+            return False
+    return True

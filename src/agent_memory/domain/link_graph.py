@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 
 from attrs import frozen
@@ -98,51 +98,43 @@ class LinkGraph:
     """Notes of which it is not known what they link to (P6)."""
 
 
-@frozen
-class _Known:
-    live: Mapping[str, Listed]
-    aliases: Mapping[str, Listed]
-    archived: Mapping[str, Listed]
-
-    def find(self, id: str) -> tuple[Whereabouts, str | None, str | None]:
-        """Where it is, and id and title of the entry that it leads to."""
-        kinds = (
-            (Whereabouts.LIVE, self.live),
-            (Whereabouts.ALIAS, self.aliases),
-            (Whereabouts.ARCHIVED, self.archived),
-        )
-        for where, entries in kinds:
-            if id in entries:
-                return where, entries[id].meta.id, entries[id].meta.title
-        return Whereabouts.UNRESOLVED, None, None
-
-    def reference(self, id: str) -> Reference:
-        where, _, title = self.find(id)
-        return Reference(id, where, title)
+_Found = tuple[Whereabouts, str | None, str | None]
+_NOWHERE: _Found = (Whereabouts.UNRESOLVED, None, None)
 
 
-def _known(live: Listing, archive: Listing) -> _Known:
+def _known(live: Listing, archive: Listing) -> Mapping[str, _Found]:
+    """By each id that leads anywhere: where it is, and id and title of the entry that it leads to."""
     aliases = {alias: each for each in reversed(live.entries) for alias in each.meta.aliases}
-    return _Known(live.by_id, aliases, archive.by_id)
+    kinds = (
+        (Whereabouts.ARCHIVED, archive.by_id),
+        (Whereabouts.ALIAS, aliases),
+        (Whereabouts.LIVE, live.by_id),
+    )
+    return {id: (where, each.meta.id, each.meta.title) for where, entries in kinds for id, each in entries.items()}
 
 
 def links_of(entry: StoredEntry, bodies: Iterable[StoredEntry], live: Listing, archive: Listing) -> LinkSheet:
     """The links of an entry, live or archived; `bodies` are the entries that may link to it, each looked at once."""
     known, id = _known(live, archive), entry.meta.id
     names = frozenset((id, *entry.meta.aliases))
+
+    def references(ids: Iterable[str]) -> tuple[Reference, ...]:
+        found = ((each, known.get(each, _NOWHERE)) for each in ids)
+        return tuple(Reference(each, where, title) for each, (where, _, title) in found)
+
     # What an earlier version of a live entry said does not count.
     newest = {**archive.by_id, **live.by_id}
     successors = (each.meta.id for each in newest.values() if id in each.meta.supersedes and each.meta.id != id)
     return LinkSheet(
-        outgoing=tuple(OutgoingLink(target, label, *known.find(target)) for target, label in _links_in(entry)),
+        outgoing=tuple(OutgoingLink(target, label, *known.get(target, _NOWHERE)) for target, label in _links_in(entry)),
         incoming=tuple(
             IncomingLink(other.meta.id, other.meta.title, target, label)
             for other in bodies
             for target, label in _links_in(other)
             if target in names and other.meta.id != id
         ),
-        supersedes=tuple(map(known.reference, entry.meta.supersedes)),
-        superseded_by=tuple(map(known.reference, successors)),
+        supersedes=references(entry.meta.supersedes),
+        superseded_by=references(successors),
         aliases=entry.meta.aliases,
     )
 
@@ -153,17 +145,16 @@ def graph_of(
     """All that these entries name, by the order of `live`; `bodies` are its entries, each looked at once. What is named in
     `left_out` (ids and aliases) is there, but not to be shown, and neither is that it is named."""
     known = _known(live, archive)
-    edges = tuple(edge for entry in bodies for edge in _edges(entry, known) if edge.target not in left_out)
+    edges: list[Edge] = []
+    for entry in bodies:
+        told = [(Relation.LINKS, target, label) for target, label in _links_in(entry)]
+        told += [(Relation.SUPERSEDES, target, None) for target in entry.meta.supersedes]
+        for relation, target, label in told:
+            where, id, _ = known.get(target, _NOWHERE)
+            if (id or target) not in left_out:
+                edges.append(Edge(entry.meta.id, id or target, relation, label, where))
     named = {edge.target for edge in edges if edge.where is Whereabouts.ARCHIVED}
-    return LinkGraph((*live.entries, *(each for id, each in archive.by_id.items() if id in named)), edges)
-
-
-def _edges(entry: StoredEntry, known: _Known) -> Iterator[Edge]:
-    named = [(Relation.LINKS, target, label) for target, label in _links_in(entry)]
-    named += [(Relation.SUPERSEDES, target, None) for target in entry.meta.supersedes]
-    for relation, target, label in named:
-        where, id, _ = known.find(target)
-        yield Edge(entry.meta.id, id or target, relation, label, where)
+    return LinkGraph((*live.entries, *(each for id, each in archive.by_id.items() if id in named)), tuple(edges))
 
 
 def _links_in(entry: StoredEntry) -> Iterable[tuple[str, str | None]]:

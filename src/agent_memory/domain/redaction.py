@@ -93,10 +93,13 @@ def _plain_spans(text: str, credit: int = _CREDIT) -> Iterator[Span]:
     effort = covered = 0
     has_marks = _MARK in text
     for start, keyword in _hits(low):
-        if start < covered or (has_marks and _in_mark(text, start)):
+        mark = text.rfind(_MARK, max(0, start - _MARK_CHARS), start) if has_marks else -1
+        if start < covered or (mark >= 0 and "]" not in text[mark:start]):
             continue
         if effort > _PAY_CHAR * start + credit:
-            covered = _crowd_end(text, start)
+            end = start + _CROWDED_CHARS
+            newline = text.find("\n", end, end + _CROWDED_CHARS)
+            covered = newline if newline >= 0 else min(len(text), end + _CROWDED_CHARS)
             effort = _PAY_CHAR * (covered + _SPARSE_CHARS) + credit
             yield Span(start, covered, len(RULES), CROWDED)
             continue
@@ -111,17 +114,6 @@ def _plain_spans(text: str, credit: int = _CREDIT) -> Iterator[Span]:
                     ends.add(found[1])
                     effort += _FOUND
                     yield Span(*found, rank, rule.name)
-
-
-def _in_mark(text: str, start: int) -> bool:
-    mark = text.rfind(_MARK, max(0, start - _MARK_CHARS), start)
-    return mark >= 0 and "]" not in text[mark:start]
-
-
-def _crowd_end(text: str, start: int) -> int:
-    end = start + _CROWDED_CHARS
-    newline = text.find("\n", end, end + _CROWDED_CHARS)
-    return newline if newline >= 0 else min(len(text), end + _CROWDED_CHARS)
 
 
 def _decoded_spans(text: str) -> Iterator[Span]:

@@ -30,11 +30,7 @@ def cadence_of(hours: float, key: str) -> Cadence:
     interval = round(hours * HOUR)
     if interval < MINUTE:
         raise UsageInvalid(f"schedule.{key} is under a minute", "Schedulers count in minutes: set 0.02 or more.")
-    return Cadence(interval, _tick(interval))
-
-
-def _tick(interval: int) -> int:
-    """The longest period within the interval that a calendar can say, and that divides the interval evenly if one does."""
+    # The longest period within the interval that a calendar can say, and that divides the interval evenly if one does.
     periods = [
         *(minutes * MINUTE for minutes in range(1, 60) if 60 % minutes == 0),
         *(hours * HOUR for hours in range(1, 24) if 24 % hours == 0),
@@ -42,7 +38,7 @@ def _tick(interval: int) -> int:
     ]
     fitting = [period for period in periods if period <= interval]
     even = [period for period in fitting if interval % period == 0]
-    return max(even, default=max(fitting))
+    return Cadence(interval, max(even, default=max(fitting)))
 
 
 def on_calendar(tick_seconds: int) -> str:
@@ -234,10 +230,12 @@ class JobHealth:
             return f"the scheduled {self.name} failed{times}: {last.message or f'exit code {last.exit_code}'}"
         since_ms = self.installed_at_ms if last is None else max(last.started_at_ms, self.installed_at_ms)
         if now_ms - since_ms > MISSED * self.interval_seconds * 1_000:
+            seconds = (now_ms - since_ms) // 1_000
+            unit = DAY if seconds >= 2 * DAY else HOUR if seconds >= 2 * HOUR else MINUTE
             mended_by = "" if self.scheduler is None else "; `memory install-cron` sets the schedule up again"
             return (
                 f"{self.name} should run every {in_words(self.interval_seconds)}, and has not for "
-                f"{in_words(_rounded((now_ms - since_ms) // 1_000))}{mended_by}"
+                f"{in_words(max(unit, seconds // unit * unit))}{mended_by}"
             )
         return None
 
@@ -258,8 +256,3 @@ def is_due(record: JobRecord, now_ms: int, interval_seconds: int) -> bool:
     if last is None or last.started_at_ms > now_ms:
         return True
     return now_ms - last.started_at_ms >= (interval_seconds - 60) * 1_000
-
-
-def _rounded(seconds: int) -> int:
-    unit = 86_400 if seconds >= 2 * 86_400 else 3_600 if seconds >= 2 * 3_600 else 60
-    return max(unit, seconds // unit * unit)

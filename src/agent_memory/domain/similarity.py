@@ -120,22 +120,13 @@ def _likeness(one: _Words, other: _Words, cosine: float | None, spread: Counter[
     shared, jaccard = both / min(mine, theirs), both / (mine + theirs - both)
     titles = weight(one.title & other.title) / max(weight(one.title | other.title), 1.0)
     by_words = shared + _TITLES * titles
-    if _same_by_words(one, other, len(common), by_words, jaccard) or _same_by_meaning(common, shared, by_words, cosine):
-        return by_words + jaccard + (cosine or 0.0)
-    return 0.0
-
-
-def _same_by_words(one: _Words, other: _Words, common: int, shared: float, jaccard: float) -> bool:
-    if common < _FEWEST_SHARED:
-        return jaccard >= _SHARED_OF_FEW
-    far = max(len(one.all), len(other.all)) >= _FAR * min(len(one.all), len(other.all))
-    return shared >= (_SHARED_FAR if far else _SHARED)
-
-
-def _same_by_meaning(common: frozenset[str], shared: float, by_words: float, cosine: float | None) -> bool:
-    if cosine is None or len(common) < _FEWEST_SHARED or shared < _LEAST_SHARED:
-        return False
-    return by_words + cosine >= _SHARED_AND_NEAR
+    if len(common) < _FEWEST_SHARED:
+        is_same = jaccard >= _SHARED_OF_FEW
+    else:
+        far = max(len(one.all), len(other.all)) >= _FAR * min(len(one.all), len(other.all))
+        is_near = cosine is not None and shared >= _LEAST_SHARED and by_words + cosine >= _SHARED_AND_NEAR
+        is_same = by_words >= (_SHARED_FAR if far else _SHARED) or is_near
+    return by_words + jaccard + (cosine or 0.0) if is_same else 0.0
 
 
 _LARGEST = 127

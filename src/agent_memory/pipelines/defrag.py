@@ -17,7 +17,7 @@ from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.analysis.analyze import analyze
 from agent_memory.domain.analysis.features import AnalysisFacts
 from agent_memory.domain.change import Create, Dropped, Receipt, Replace, Retire, Together
-from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo, brief_sentence_of, commit_words
+from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo, commit_words, sentence_of
 from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag, subject_of
 from agent_memory.domain.defragging.tidied import due_archivings, ids_to_open, ids_without_room, surplus
 from agent_memory.domain.entry import Listed, Listing, StoredEntry, reads_of, secret_ids, without_secret
@@ -292,7 +292,11 @@ def defrag(io: DefragIo, run: DefragRun) -> DefragRun:
     First whatever a crash left half done is finished, and hand edits are recorded as such."""
     if not run.dry_run:
         finished = unwrap(finish_interrupted(io))
-        told = () if finished is None else (f"An interrupted run was finished first: {brief_sentence_of(finished)}.",)
+        told = (
+            ()
+            if finished is None
+            else (f"An interrupted run was finished first: {sentence_of(finished, brief=True)}.",)
+        )
         run = evolve(run, warnings=(*told, *warning_of(io.recorder.adopt_hand_edits())))
     return run_machine(io, Defrag(Model(run)))
 

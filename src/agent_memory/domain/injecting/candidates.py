@@ -9,7 +9,7 @@ from itertools import chain
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.tiering.eligibility import cites_a_turn, told_of
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
@@ -121,9 +121,12 @@ def candidates(
     def rank(each: Listed) -> tuple[int, int, int, str, str]:
         """What is hot, in its order; then pinned, then what is important and of this place; then the newest."""
         meta = each.meta
+        # A handoff is of the last session, so only its age counts.
+        points = 0 if meta.kind is Kind.HANDOFF else _POINTS[meta.importance]
+        points += _PINNED * meta.pinned + (_HERE if meta.scope == around.scope != GLOBAL_SCOPE else 0)
         return (
             order.get(meta.id, len(order)),
-            -_points(meta, around.scope),
+            -points,
             -meta.updated_at_ms,
             meta.id,
             each.path,
@@ -154,12 +157,6 @@ def with_contradicted(found: Sequence[Shown]) -> list[Shown]:
 
     by = contradicted_in([each.stored for each in found])
     return [evolve(each, contradicted_by=by.get(each.stored.meta.id, "")) for each in found]
-
-
-def _points(meta: Meta, scope: str) -> int:
-    """A handoff is of the last session, so only its age counts."""
-    points = 0 if meta.kind is Kind.HANDOFF else _POINTS[meta.importance]
-    return points + _PINNED * meta.pinned + (_HERE if meta.scope == scope != GLOBAL_SCOPE else 0)
 
 
 def good_until_ms(listed: Sequence[Listed], around: Place) -> int | None:

@@ -100,13 +100,8 @@ def last_other_session(deliveries: "Iterable[Delivery]", scope: str, session: st
     return max(others, key=lambda each: each.at_ms, default=None)
 
 
-def recovery_id(harness: str, session: str) -> str:
-    """What stands for the last words of a session among the ids of notes."""
-    return f"session:{harness}:{session}"
-
-
 def unread_session(harness: str, session: str, told: str = "") -> Passage:
     """That a session was cut off, or goes on, without its last words. `told`: the same in other words."""
     told = told or f"The {harness} session {session} was cut off, or is still at work"
     brief = f"- {told}: `memory handoff --session {session}` shows what it was about"
-    return Passage(recovery_id(harness, session), "recovery", "", brief)
+    return Passage(f"session:{harness}:{session}", "recovery", "", brief)

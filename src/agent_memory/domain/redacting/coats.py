@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 
 from agent_memory.domain.redacting.rule import Span, is_drawn
 
@@ -47,7 +48,9 @@ _BEHIND = re.compile(r"[^\n]{0,200}[^\s]{0,8000}")
 def encoded_spans(text: str, search: Search) -> Iterator[Span]:
     """Every run of base64 or hexadecimal in which `search` finds something once it is decoded."""
     for run in _BASE64.finditer(text):
-        if found := _first(_decoded_run(_NOISE.sub("", run.group())), search):
+        content = _NOISE.sub("", run.group())
+        in_hex = _decoded_hex(content.removeprefix("0x")) if _HEX.fullmatch(content) else ()
+        if found := _first(chain(_decoded_base64(content), in_hex), search):
             yield Span(run.start(), run.end(), found.rank, found.name)
     for start, end in _dumps(text):
         if found := _first(_decoded_hex(_HEX_NOISE.sub("", text[start:end])), search):
@@ -114,12 +117,6 @@ def _character(escape: re.Match[str]) -> str:
 
 def _first(texts: Iterable[str], search: Search) -> Span | None:
     return next((span for text in texts for span in search(text)), None)
-
-
-def _decoded_run(run: str) -> Iterator[str]:
-    yield from _decoded_base64(run)
-    if _HEX.fullmatch(run):
-        yield from _decoded_hex(run.removeprefix("0x"))
 
 
 def _decoded_base64(run: str) -> Iterator[str]:

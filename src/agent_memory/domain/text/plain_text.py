@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from functools import cache
 
 from attrs import frozen
 
@@ -58,13 +57,17 @@ def clean_text(text: str) -> Cleaned:
     if _HONEST.fullmatch(text) and "agent-memory" not in text.lower():
         return Cleaned(text)
     text = _LINE_END.sub("\n", text)
-    removed = {name for name, members in _class_by_name().items() if members.search(text)}
+    removed = {name for name, members in _HIDDEN_BY_NAME.items() if re.search(f"[{members}]", text)}
     visible = _HIDDEN.sub("", _TERMINAL_COLOUR.sub("", text)) if removed else text
     presented = _PRESENTATION.sub(_one_selector, visible)
     if presented != visible:
         removed.add("variation selectors")
     composed = unicodedata.normalize("NFC", presented)
-    defused = _SENTINEL.sub(_without_colon, composed) if "agent-memory" in composed.lower() else composed
+    defused = (
+        _SENTINEL.sub(lambda found: f"{found[1] or found[2]} ", composed)
+        if "agent-memory" in composed.lower()
+        else composed
+    )
     if defused != composed:
         removed.add(_SENTINELS)
     return Cleaned(defused, tuple(name for name in _NAMES if name in removed))
@@ -91,25 +94,13 @@ def cut_bytes(text: str, max_bytes: int) -> str:
     return _cut(text, max_bytes, lambda part: len(part.encode("utf-8", "surrogatepass")))
 
 
-@cache
-def _class_by_name() -> dict[str, re.Pattern[str]]:
-    """Compiled when a text is met that is not plainly honest, which many processes never do."""
-    return {name: re.compile(f"[{members}]") for name, members in _HIDDEN_BY_NAME.items()}
-
-
 def _one_selector(run: re.Match[str]) -> str:
     before, after = run.string[run.start() - 1 : run.start()], run.string[run.end() : run.end() + 1]
-    return run[0][0] if before and _has_two_forms(before, after) else ""
-
-
-def _has_two_forms(character: str, after: str) -> bool:
-    if character in "0123456789#*":
-        return after == _KEYCAP
-    return character in _EMOJI_BASES or unicodedata.category(character) in ("So", "Sm")
-
-
-def _without_colon(sentinel: re.Match[str]) -> str:
-    return f"{sentinel[1] or sentinel[2]} "
+    if before and before in "0123456789#*":
+        has_two_forms = after == _KEYCAP
+    else:
+        has_two_forms = bool(before) and (before in _EMOJI_BASES or unicodedata.category(before) in ("So", "Sm"))
+    return run[0][0] if has_two_forms else ""
 
 
 def _cut(text: str, limit: int, size: Callable[[str], int]) -> str:
