@@ -176,14 +176,16 @@ def _is_said_in(sentence: str, candidate: Candidate) -> bool:
 def _asked_for(candidate: Candidate, episodes: Sequence[Episode]) -> str:
     """The request that a candidate belongs to: its own episode's, or the one before where that says clearly more of it.
 
-    One that quotes somebody is left out: their words would become part of what the person said (P19).
+    One that quotes somebody is left out: their words would become part of what the person said (P19). So is an objection,
+    which asks for nothing by itself.
     """
     words = content_terms(candidate.text)
     quoted = " ".join(candidate.text.split())
     requests = [
         request
         for episode in episodes
-        if episode.asked and episode.asked.number <= candidate.turns[-1] and (request := request_of(episode.asked))
+        if episode.asked and episode.asked.number <= candidate.turns[-1] and not objects(episode.asked)
+        if (request := request_of(episode.asked))
         if request[:40] not in quoted and not holds_quotation(request)
     ]
     shared = [
