@@ -238,7 +238,7 @@ _VOID_WORDS = {
     ),
     "correction": (
         r"^(?:no|nope|stop|wait)?[,.! ]*(?:i'll|i will|i'm|i am|let me)\b",
-        r"\b(?:work|help|fix|solve|change)(?:s|ed)?[.!]?$|^instead of [^,;]*$",
+        r"\b(?:work|help|fix|solve|change)(?:s|ed)?[.!]?$|^(?:(?:no|actually|and|but|so|ok)[,.]?\s+)*instead of [^,;]*$",
         r"\bthe fix is\b",
     ),
     "preference": (
