@@ -42,7 +42,12 @@ def joined_history(parts: Iterable[KeptPart], mark: SessionMark | None) -> Histo
         if joined is None and mark is None and part.after_record_id is not None:
             return None
         answered = answered or (not new and part.history.tools_answered_before)
-        fresh = _numbered_on(_unknown(part.history.turns, known, new), new)
+        # A message that went on after a mark has its rest in the next part, under its number.
+        going_on = new[-1].number if new else None
+        unknown = [turn for turn in part.history.turns if turn.record_id not in known or turn.number == going_on]
+        # Another transcript of the same session begins with 1 again: its turns get numbers of their own.
+        behind = new[-1].number - unknown[0].number if unknown and new else 0
+        fresh = tuple(evolve(turn, number=turn.number + behind + 1) if behind > 0 else turn for turn in unknown)
         past_mark = past_mark or mark is None or part.after_record_id == mark.last_record_id
         found = fresh if past_mark else turns_after(fresh, mark)
         if not new:
@@ -64,18 +69,6 @@ def joined_history(parts: Iterable[KeptPart], mark: SessionMark | None) -> Histo
         remaining=len(kept) < len(new),
         skipped={},
     )
-
-
-def _unknown(turns: tuple[Turn, ...], known: set[str], before: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    # A message that went on after a mark has its rest in the next part, under its number.
-    going_on = before[-1].number if before else None
-    return tuple(turn for turn in turns if turn.record_id not in known or turn.number == going_on)
-
-
-def _numbered_on(turns: tuple[Turn, ...], before: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """The turns under numbers of their own: another transcript of the same session begins with 1 again."""
-    behind = before[-1].number - turns[0].number if turns and before else 0
-    return tuple(evolve(turn, number=turn.number + behind + 1) for turn in turns) if behind > 0 else turns
 
 
 def _described(earlier: History, later: History) -> History:

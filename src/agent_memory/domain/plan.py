@@ -125,7 +125,12 @@ def stored_when_applied(plan: Plan, live: Sequence[Listed]) -> dict[str, StoredE
     """
     planned = planned_entries(plan)
     known = {each.meta.id: each for each in live if each.meta.id in planned}
-    return {id: StoredEntry(_listed(entry, known.get(id)), entry.body) for id, entry in planned.items()}
+    stored: dict[str, StoredEntry] = {}
+    for id, entry in planned.items():
+        before = known.get(id) or Listed(entry.meta, f"topics/{file_name_of(entry.meta)}", PLANNED_HASH)
+        listed = evolve(before, meta=entry.meta, body_hash=body_hash(entry.body))
+        stored[id] = StoredEntry(listed, entry.body)
+    return stored
 
 
 def live_when_applied(plan: Plan, live: Sequence[Listed]) -> Sequence[Listed]:
@@ -139,13 +144,6 @@ def live_when_applied(plan: Plan, live: Sequence[Listed]) -> Sequence[Listed]:
         written[each.meta.id].listed if each.meta.id in written else each for each in live if each.meta.id not in gone
     )
     return (*kept, *(stored.listed for id, stored in written.items() if id not in there - gone))
-
-
-def _listed(entry: MemoryEntry, known: Listed | None) -> Listed:
-    if known is not None:
-        return evolve(known, meta=entry.meta, body_hash=body_hash(entry.body))
-    path = f"topics/{file_name_of(entry.meta)}"
-    return Listed(entry.meta, path, PLANNED_HASH, body_hash=body_hash(entry.body))
 
 
 _ALWAYS_ALLOWED = 3

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from attrs import field, frozen
 
 from agent_memory.domain.recording.file_change import FileChange, hash_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, counted, short_id
-from agent_memory.domain.tiers import Tier, TierList
+from agent_memory.domain.tiers import TierList
 
 MOST_REASONS = 10
 _ACTS = {
@@ -166,15 +166,9 @@ def reverse_tiers(now: TierList, before: TierList, after: TierList) -> TierList:
 
     Everything else stays in its place; what comes back follows the entry that it followed in `before`.
     """
-    current, earlier, later = _tiers_of(now), _tiers_of(before), _tiers_of(after)
-    moved = {id for id in earlier.keys() | later.keys() if earlier.get(id) is not later.get(id)}
-    back = {id for id in moved if current.get(id) is later.get(id)}
+    known = {id for tiers in (before, after) for id in (*tiers.hot, *tiers.warm)}
+    back = {id for id in known if before.of(id) is not after.of(id) and now.of(id) is after.of(id)}
     return TierList(_with_back(now.hot, before.hot, back), _with_back(now.warm, before.warm, back))
-
-
-def _tiers_of(tiers: TierList) -> Mapping[str, Tier]:
-    """The tier of each id that is not cold."""
-    return {**dict.fromkeys(tiers.warm, Tier.WARM), **dict.fromkeys(tiers.hot, Tier.HOT)}
 
 
 def _with_back(now: Sequence[str], before: Sequence[str], back: set[str]) -> tuple[str, ...]:

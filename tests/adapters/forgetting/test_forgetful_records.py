@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agent_memory.adapters.forgetting.run_traces import forgetful_commits, forgetful_report
+from agent_memory.adapters.forgetting.forgetter import forgetful_commits, forgetful_report
 from agent_memory.domain.forgetting import FORGOTTEN, TraceWords
 from agent_memory.errors import StateCorrupt
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from returns.result import Failure, Success
 
-from agent_memory.adapters.forgetting.forgetter import Forgetter
-from agent_memory.adapters.forgetting.run_traces import remove_directory_below
+from agent_memory.adapters.forgetting.forgetter import Forgetter, remove_directory_below
 from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
 from agent_memory.domain.forgetting import ForgetTarget
 from agent_memory.errors import EntryNotFound, StoreIo

@@ -119,8 +119,7 @@ class GitProcess:
         self, *arguments: str, input: bytes = b"", author: Identity = OURSELVES, config: tuple[str, ...] = ()
     ) -> GitOutput:
         """What git answered, a failure of its own included. `config` holds further `key=value`, for this call."""
-        command = [*self._git(config), *self._located(), *arguments]
-        return self._ended(command, f"git {arguments[0]}", input, self._environment(author))
+        return self._ended(self._command(config, arguments), f"git {arguments[0]}", input, self._environment(author))
 
     def must(self, *arguments: str, input: bytes = b"", author: Identity = OURSELVES) -> bytes:
         """Standard output of a call that ended with status 0; else RecorderFailed."""
@@ -137,7 +136,7 @@ class GitProcess:
             del environment[name]
         environment |= {name: self._environ[name] for name in _PASSED_OUT if name in self._environ}
         environment |= {"GCM_INTERACTIVE": "never", "GIT_LFS_SKIP_SMUDGE": "1"}
-        command = [*self._git(_QUIET), *self._located(), *arguments]
+        command = self._command(_QUIET, arguments)
         return self._ended(command, f"git {arguments[0]}", b"", environment, _NETWORK_SECONDS)
 
     def init(self) -> None:
@@ -168,8 +167,9 @@ class GitProcess:
             raise RecorderFailed("git", _NOT_STARTED, said)
         return [program, *(part for option in (*_OPTIONS, *config) for part in ("-c", option))]
 
-    def _located(self) -> tuple[str, ...]:
-        return ("--git-dir", str(self.directory), "--work-tree", str(self.root), "--literal-pathspecs")
+    def _command(self, config: tuple[str, ...], arguments: tuple[str, ...]) -> list[str]:
+        located = ("--git-dir", str(self.directory), "--work-tree", str(self.root), "--literal-pathspecs")
+        return [*self._git(config), *located, *arguments]
 
     def _environment(self, author: Identity) -> dict[str, str]:
         passed = {name: self._environ[name] for name in _PASSED if name in self._environ}
