@@ -53,7 +53,7 @@ from agent_memory.adapters.harness.transcripts import (
 from agent_memory.adapters.harness.turn_builder import Session, asked
 from agent_memory.adapters.surroundings.repository import is_tracked
 from agent_memory.domain.found_session import FoundSession
-from agent_memory.domain.history import History, Role, SessionMark, transcript_key
+from agent_memory.domain.history import History, SessionMark, transcript_key
 from agent_memory.domain.inbox_entry import retrieval_of
 from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.transcripts.own_marks import is_own_prompt, typed_words
@@ -302,17 +302,11 @@ class AiderRuns(Session):
             self.answer(None, text, tool_name="aider")
 
     def _take_prompt(self, text: str) -> None:
-        if self.begins_with_own_prompt(text):
-            return
         words = "" if _TO_AIDER.match(text) else _TO_AGENT.sub("", text, count=1) if _TO_AGENT.match(text) else text
-        kept = typed_words(words)
         lines = (line.strip() for line in text.splitlines())
         is_typed = not self._others_spoke or all(line in self._typed for line in lines if line)
-        if kept:
-            role, tool_name = (Role.USER, None) if is_typed else (Role.TOOL, "history")
-            self.say(role, kept, raw=text, tool_name=tool_name)
-        else:
-            self.skip("command" if text.strip() and not words else "empty")
+        otherwise = "command" if text.strip() and not words else "empty"
+        self.hear(text, typed_words(words), otherwise=otherwise, by=None if is_typed else "history")
 
 
 # -- where they are ---------------------------------------------------------------------------------------------------

@@ -340,18 +340,15 @@ class ClaudeSession(Session):
         """What is not the agent's, and no tool's answer."""
         if said.text and self.begins_with_own_prompt(said.raw):
             return
-        if not said.text:
-            self.skip(said.reason)
-        elif said.source is not None:
-            self.say(Role.TOOL, said.text, tool_name=said.source)
-        elif self._is_new(said.text, is_record=not said.is_queued):
+        if said.text and said.source is None:
+            if not self._is_new(said.text, is_record=not said.is_queued):
+                self.skip("repeated-prompt")
+                return
             self._human = self._human or _origin(value) == "human"
             if len(self._spoken_in) < _MOST_PLACES:
                 self._spoken_in.add(get.text(value, "cwd"))
             self._prompted.add(get.text(value, "entrypoint").startswith("sdk-"))
-            self.say(Role.USER, said.text)
-        else:
-            self.skip("repeated-prompt")
+        self.hear("", said.text, otherwise=said.reason, by=said.source)
 
     _TAKES: ClassVar = {
         "user": _take_user,

@@ -369,7 +369,8 @@ class CodexSession(Session):
         if not get.text(payload, "source").startswith("user"):
             self._finish(call, text, failed=payload.get("exit_code") not in (0, None))
         elif not call.call_id or self._called.add(call.call_id):
-            self._answer("", f"$ {call.calls[0].brief}\n{text}", tool_name="shell")
+            self.ran(call.calls[0].brief, text, "shell")
+            self.end_message()
 
     def _mcp_end(self, payload: Json) -> None:
         invocation = get.mapping(payload, "invocation") or payload

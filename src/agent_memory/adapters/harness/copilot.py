@@ -14,10 +14,9 @@ from agent_memory.adapters.harness import any_json as get
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import SessionFiles
 from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Asked, Session, asked
-from agent_memory.domain.history import Role
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.ids import IdSet
-from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, is_memory_command, typed_words
+from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 
 _ARGUMENTS_CHARS = 2_000_000
@@ -93,13 +92,12 @@ class CopilotSession(Session):
             self.skip("harness-text")
         elif get.text(data, "agentMode") == "shell":
             self.skip("command")
-        elif not (text := typed_words(raw)):
-            self.skip("empty")
-        elif source in _OF_PERSONS:
+        else:
             images = sum(get.text(each, "type") in ("image", "blob") for each in get.objects(data, "attachments"))
-            self.say(Role.USER, "\n\n".join([text, *["[image]"] * images]), raw=raw)
-        else:  # another agent, a command, something that this version does not know: no person's word
-            self.say(Role.TOOL, text, tool_name=source)
+            words = typed_words(raw)
+            # Another agent, a command, something that this version does not know: no person's word.
+            by = None if source in _OF_PERSONS else source
+            self.hear(raw, "\n\n".join([words, *["[image]"] * images]) if words else "", by=by)
 
     def _speak(self, data: Json) -> None:
         self.note(agent=get.text(data, "model"))
@@ -139,8 +137,7 @@ class CopilotSession(Session):
         if command is None:
             self.answer(call_id or None, text, failed=failed)
         else:
-            shown = MEMORY_OUTPUT_PLACEHOLDER if is_memory_command(command) else text
-            self.answer(None, f"$ {command}\n{shown}", tool_name="shell", failed=failed)
+            self.ran(command, text, "shell", failed=failed)
 
     _EVENTS: ClassVar = {
         **dict.fromkeys(_NOTES, _note),

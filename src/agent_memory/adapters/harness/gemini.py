@@ -29,7 +29,7 @@ from agent_memory.adapters.harness.transcripts import (
     is_session_id,
 )
 from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Places, RewindingSession, asked
-from agent_memory.domain.history import History, Role, SessionMark
+from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
@@ -181,12 +181,7 @@ class GeminiSession(RewindingSession):
             raw = get.texts(message.get("displayContent"), "\n") or raw
             words, reason = typed_text(raw)
             self.enter(id, at_ms)
-            if recorded:
-                self.hear(raw, words, otherwise=reason)
-            elif words:
-                self.say(Role.TOOL, words, tool_name="history")
-            else:
-                self.skip(reason)
+            self.hear(raw, words, otherwise=reason, by=None if recorded else "history")
 
     def _call(self, call: Json, message_id: str, at_ms: int | None) -> None:
         """One call and, once there is one, its answer: each is a piece of its own, since a message may be consolidated

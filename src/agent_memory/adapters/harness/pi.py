@@ -15,12 +15,7 @@ from agent_memory.adapters.harness import any_json as get
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import SessionFiles, Surroundings
 from agent_memory.adapters.harness.turn_builder import Places, RewindingSession, asked_in
-from agent_memory.domain.transcripts.own_marks import (
-    MEMORY_OUTPUT_PLACEHOLDER,
-    is_memory_command,
-    typed_words,
-    without_own_output,
-)
+from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, typed_words, without_own_output
 from agent_memory.domain.vocabulary import Harness
 
 _ID_CHARS = 2_000
@@ -133,10 +128,8 @@ class PiSession(RewindingSession):
         self.answer(call_id, _text_in(message), tool_name=name, failed=message.get("isError") is True)
 
     def _take_command(self, message: Json) -> None:
-        command = get.text(message, "command")
-        output = MEMORY_OUTPUT_PLACEHOLDER if is_memory_command(command) else get.text(message, "output")
         failed = message.get("exitCode") not in (0, None)
-        self.answer(None, f"$ {command}\n{output}", tool_name="bash", failed=failed)
+        self.ran(get.text(message, "command"), get.text(message, "output"), "bash", failed=failed)
 
     def _take_custom(self, message: Json) -> None:
         """What an extension put into the session: nobody here said it."""

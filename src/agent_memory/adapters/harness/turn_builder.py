@@ -258,15 +258,20 @@ class Session:
             self._message = None
         self._begin(role, _of_others(text) if role is Role.TOOL else text, tool_name)
 
-    def hear(self, raw: str, words: str, *, otherwise: str = "empty") -> None:
-        """A text in the person's name: `words` is what they typed of what was recorded. Where there is none, it is counted as
-        something else."""
+    def hear(self, raw: str, words: str, *, otherwise: str = "empty", by: str | None = None) -> None:
+        """A text in the person's name: `words` is what they typed of what was recorded, or what a program said, that `by` names.
+        Where there is none, it is counted as something else."""
         if self.begins_with_own_prompt(raw):
             return
         if words:
-            self.say(Role.USER, words, raw=raw)
+            self.say(Role.TOOL if by else Role.USER, words, raw=raw, tool_name=by)
         else:
             self.skip(otherwise)
+
+    def ran(self, command: str, output: str, tool_name: str, *, failed: bool = False) -> None:
+        """The person ran a command."""
+        shown = MEMORY_OUTPUT_PLACEHOLDER if is_memory_command(command) else output
+        self.answer(None, f"$ {command}\n{shown}", tool_name=tool_name, failed=failed)
 
     def begins_with_own_prompt(self, raw: str) -> bool:
         """Whether this text, before the agent's first word, is a prompt of ours; `own_call` then."""
