@@ -36,20 +36,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
 from agent_memory.adapters.disk.paths import lies_there, store_io
-from agent_memory.adapters.harness.transcripts import (
-    Findings,
-    OpenTranscript,
-    Sessions,
-    Surroundings,
-    TranscriptRoots,
-    file_beside,
-    history_in,
-    not_found,
-    reading,
-    roots_of,
-    session_after,
-    transcript,
-)
+from agent_memory.adapters.harness import transcripts as files
 from agent_memory.adapters.harness.turn_builder import Session, asked
 from agent_memory.adapters.surroundings.repository import is_tracked
 from agent_memory.domain.found_session import FoundSession
@@ -313,7 +300,7 @@ class AiderRuns(Session):
 
 
 @frozen
-class AiderChats(Sessions):
+class AiderChats(files.Sessions):
     """Reads chat histories, one line at a time (P25, P27): anywhere below `home` those of aider's own name, and what
     `$AIDER_CHAT_HISTORY_FILE` names; others inside the `further` roots.
 
@@ -331,23 +318,23 @@ class AiderChats(Sessions):
     """Where other sessions were: aider keeps its chat history wherever it was called."""
 
     @classmethod
-    def at(cls, given: Surroundings) -> Self:
+    def at(cls, given: files.Surroundings) -> Self:
         named = given.environ.get(CHAT_FILE_VARIABLE, "")
         named_file = named if named.startswith("/") else None
         return cls(given.home, given.transcript_roots, named_file, given.project_directories)
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
         path = named
-        with reading(session_id):
+        with files.reading(session_id):
             if path is None:
                 path = self.above(cwd) if cwd is not None else self.named_file
         roots = self._roots_for(path)
         if path is None:
-            raise not_found(session_id, roots)
-        with transcript(roots, path, session_id) as file, reading(session_id, path):
+            raise files.not_found(session_id, roots)
+        with files.transcript(roots, path, session_id) as file, files.reading(session_id, path):
             return _read_history(roots, file, session_id, mark)
 
-    def find(self, since_ms: int | None) -> Findings:
+    def find(self, since_ms: int | None) -> files.Findings:
         """See `ports.SessionFinder`. Looked into are the `further` roots, where `$AIDER_CHAT_HISTORY_FILE` says, and the
         directories of projects and those above them. A run that another one follows in its file changed last before that
         one began."""
@@ -373,7 +360,7 @@ class AiderChats(Sessions):
             except Error as error:
                 yield Failure(error)
 
-    def _found_in(self, path: str, changed_at_ms: int, since_ms: int | None) -> Findings:
+    def _found_in(self, path: str, changed_at_ms: int, since_ms: int | None) -> files.Findings:
         runs = self.runs(path)
         if runs and is_tracked(path):
             raise TranscriptRefused(path, _TRACKED)
@@ -388,7 +375,7 @@ class AiderChats(Sessions):
 
     def runs(self, path: str) -> tuple[Run, ...]:
         """The runs in a chat history that have a prompt, in order."""
-        with transcript(self._roots_for(path), path, path) as file, reading(path, path):
+        with files.transcript(self._roots_for(path), path, path) as file, files.reading(path, path):
             session = AiderRuns("", "", IdSet())
             _fill(file, session)
         return tuple(session.runs)
@@ -404,30 +391,32 @@ class AiderChats(Sessions):
                 return None
             directory = os.path.dirname(directory)
 
-    def _roots_for(self, path: str | None) -> TranscriptRoots:
+    def _roots_for(self, path: str | None) -> files.TranscriptRoots:
         named = [os.path.dirname(self.named_file)] if self.named_file and path == self.named_file else []
         own = ["~"] if path is not None and os.path.basename(path) == CHAT_FILE else []
-        return roots_of(self.home, [*named, *own], self.further)
+        return files.roots_of(self.home, [*named, *own], self.further)
 
 
-def _read_history(roots: TranscriptRoots, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+def _read_history(
+    roots: files.TranscriptRoots, file: files.OpenTranscript, session_id: str, mark: SessionMark | None
+) -> History:
     if is_tracked(file.path):
         raise TranscriptRefused(file.path, _TRACKED)
     cwd = os.path.dirname(file.path)
     typed = _typed_lines(roots, f"{cwd}/{INPUT_FILE}", session_id)
     own_mark = None if mark is None else mark.within(transcript_key(file.path))
-    session: AiderRuns = session_after(own_mark, partial(AiderRuns, session_id, cwd, typed), partial(_fill, file))
+    session: AiderRuns = files.session_after(own_mark, partial(AiderRuns, session_id, cwd, typed), partial(_fill, file))
     if session.known_records and not session.found:
         absent = f"{file.path} does not hold that run, or no prompt yet"
         raise HistoryUnavailable(session_id, absent, is_missing=True)
-    return history_in(session, file)
+    return files.history_in(session, file)
 
 
-def _typed_lines(roots: TranscriptRoots, path: str, session_id: str) -> IdSet:
+def _typed_lines(roots: files.TranscriptRoots, path: str, session_id: str) -> IdSet:
     """The lines that were typed into aider; none where git tracks them, since they may be others' then. A command that aider
     ran because the agent asked for it stands there too. Raises OSError where they cannot be read (P6)."""
     typed = IdSet()
-    with file_beside(roots, path, session_id) as file:
+    with files.file_beside(roots, path, session_id) as file:
         for line in read_lines(file.descriptor, file.size_bytes) if file and not is_tracked(path) else ():
             if isinstance(line, Line) and line.data.startswith(b"+") and not line.data.startswith(b"+/run "):
                 for each in line.data[1:].decode("utf-8", "replace").splitlines():
@@ -435,7 +424,7 @@ def _typed_lines(roots: TranscriptRoots, path: str, session_id: str) -> IdSet:
     return typed
 
 
-def _fill(file: OpenTranscript, session: AiderRuns) -> None:
+def _fill(file: files.OpenTranscript, session: AiderRuns) -> None:
     def lines() -> Iterator[str]:
         os.lseek(file.descriptor, 0, os.SEEK_SET)
         for line in read_lines(file.descriptor, file.size_bytes, keep_empty=True):

@@ -69,17 +69,18 @@ class AmpThreads:
         thread_id = entry.retrieval.thread_id
         if not is_thread_id(thread_id):
             raise HistoryUnreadable(thread_id, "it is not the id of an Amp thread")
-        for seconds in (*RETRY_SECONDS, None):
+        waits = iter(RETRY_SECONDS)
+        while True:
             try:
                 return thread_history(self._exported(thread_id), thread_id, mark)
             except HistoryUnavailable as absent:
-                if not absent.is_missing or seconds is None:
+                seconds = next(waits, None) if absent.is_missing else None
+                if seconds is None:
                     raise
                 self.sleep(seconds)
             except StoreIo:
                 reason = "the command amp cannot be found or run; install it and log in"
                 raise HistoryUnavailable(thread_id, reason) from None
-        raise AssertionError
 
     def _exported(self, thread_id: str) -> Json:
         """The thread. HistoryUnavailable, `is_missing` where there may be one in a while."""

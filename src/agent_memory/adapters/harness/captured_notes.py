@@ -6,7 +6,7 @@ import os
 from hashlib import sha256
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
 from agent_memory.adapters.disk.paths import path_in, read_image, real_root
@@ -52,15 +52,20 @@ def note_history(entry: InboxEntry, note: InlineNote) -> History:
     note_id = f"note-{get.digest(str(entry.at_ms), note.title, note.body)}"
     role = Role.USER if entry.harness is Harness.MANUAL else Role.AGENT
     turn = Turn(1, role, readable(text.text), note_id, entry.at_ms, clipped_chars=text.clipped_chars)
+    return _history(entry, note_id, (turn,), note.title)
+
+
+def _history(entry: InboxEntry, session_id: str, turns: tuple[Turn, ...], title: str | None) -> History:
+    context, at_ms = entry.context, entry.at_ms
     return History(
-        harness=entry.harness,
-        session_id=note_id,
-        turns=(turn,),
-        title=note.title,
-        cwd=entry.context.cwd,
-        branch=entry.context.branch,
-        started_at_ms=entry.at_ms,
-        ended_at_ms=entry.at_ms,
+        entry.harness,
+        session_id,
+        turns,
+        title,
+        context.cwd,
+        branch=context.branch,
+        started_at_ms=at_ms,
+        ended_at_ms=at_ms,
     )
 
 
@@ -90,15 +95,8 @@ class FileSnapshots:
             raise HistoryUnreadable(path, "it is empty")
         new = turns_after(turns, mark)
         kept = as_many_as_fit(new)
-        return History(
-            harness=entry.harness,
-            session_id=f"file-{sha256(data).hexdigest()[:20]}",
-            turns=kept,
-            title=first_heading(text),
-            cwd=entry.context.cwd,
-            branch=entry.context.branch,
-            started_at_ms=entry.at_ms,
-            ended_at_ms=entry.at_ms,
+        return evolve(
+            _history(entry, f"file-{sha256(data).hexdigest()[:20]}", kept, first_heading(text)),
             tools_answered_before=len(new) < len(turns),
             remaining=len(kept) < len(new),
             own_call=is_own_prompt(text),

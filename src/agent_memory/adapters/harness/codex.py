@@ -15,15 +15,8 @@ from typing import ClassVar
 
 from attrs import evolve, frozen
 
-from agent_memory.adapters.harness import any_json as get
+from agent_memory.adapters.harness import any_json as get, transcripts as files
 from agent_memory.adapters.harness.any_json import Json
-from agent_memory.adapters.harness.transcripts import (
-    OpenTranscript,
-    SessionFiles,
-    head_of,
-    history_in,
-    read_session,
-)
 from agent_memory.adapters.harness.turn_builder import Asked, Draft, Session, asked
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.json_shape import is_list, is_object
@@ -298,12 +291,10 @@ class CodexSession(Session):
         content, role = payload.get("content"), get.text(payload, "role")
         texts = [get.text(block, "text") for block in get.objects(payload, "content")]
         blocks = [content] if isinstance(content, str) else texts
-        if role == "user":
-            self._hear(blocks, "record")
-        elif role == "assistant":
-            self._tell(blocks, "record")
-        else:
+        if role not in ("user", "assistant"):
             self.skip("harness-text")
+        else:
+            (self._hear if role == "user" else self._tell)(blocks, "record")
 
     def _hear(self, blocks: list[str], carrier: str) -> None:
         """Words in the person's name. Codex logs them up to three times; `carrier` says as what: an `event`, an `item`, a
@@ -513,7 +504,7 @@ def _time_in(id: str) -> int | None:
 # -- where they are ---------------------------------------------------------------------------------------------------
 
 
-class CodexSessions(SessionFiles):
+class CodexSessions(files.SessionFiles):
     """Reads rollouts. A sub-agent's that an entry of its root session names is passed over for the root's own, which has the
     sub-agent's answer."""
 
@@ -526,12 +517,13 @@ class CodexSessions(SessionFiles):
 
     def is_persons(self, session_id: str, path: str) -> bool:
         """Whether the first line does not say that it is a sub-agent's."""
-        return super().is_persons(session_id, path) and not _OF_SUB_AGENT.search(head_of(path).partition(b"\n")[0])
+        head = files.head_of(path).partition(b"\n")[0]
+        return super().is_persons(session_id, path) and not _OF_SUB_AGENT.search(head)
 
-    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-        session = read_session(file, mark, partial(CodexSession, session_id))
+    def read(self, file: files.OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+        session = files.read_session(file, mark, partial(CodexSession, session_id))
         if session.root_id == session_id:
             path = self.path_of(session_id)
             if path is not None and path != file.path:
                 return self.read_at(path, session_id, mark)
-        return history_in(session, file)
+        return files.history_in(session, file)

@@ -30,33 +30,8 @@ from attrs import frozen
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, LongLine, objects_in, read_lines
 from agent_memory.adapters.disk.paths import lies_there
-from agent_memory.adapters.harness import any_json as get
+from agent_memory.adapters.harness import any_json as get, databases as db, transcripts as files
 from agent_memory.adapters.harness.any_json import Json
-from agent_memory.adapters.harness.databases import (
-    Database,
-    Listed,
-    SessionDatabases,
-    StoredSession,
-    TooLarge,
-    instant_of,
-    merged,
-    object_of,
-    one_object,
-    text_of,
-)
-from agent_memory.adapters.harness.transcripts import (
-    Findings,
-    OpenTranscript,
-    SessionFiles,
-    Surroundings,
-    TranscriptRoots,
-    file_beside,
-    files_below,
-    history_in,
-    not_found,
-    read_session,
-    reading,
-)
 from agent_memory.adapters.harness.turn_builder import Asked, Session, asked
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark
 from agent_memory.domain.json_shape import is_object
@@ -239,7 +214,12 @@ class CursorSession(Session):
         if not results:
             self._tell_of_unseen_answers()
         for block in results:
-            self._take_result(block)
+            call_id = get.text(block, "tool_use_id")
+            if call_id not in self.open_calls and self._pending:  # answers come in the order of the calls
+                call_id = self._pending.popleft()
+            name, failed = get.text(block, "name") or None, block.get("is_error") is True
+            self.answer(call_id, get.answer(block.get("content")), tool_name=name, failed=failed)
+            self._answers_due, self._answers_seen = False, True
         if not of_user:
             self._take_answer(blocks)
         elif len(results) < len(blocks) or not blocks:
@@ -282,14 +262,6 @@ class CursorSession(Session):
         if text or calls:
             self._mid_turn = bool(calls)
         self._answers_due = self._answers_due or bool(calls)
-
-    def _take_result(self, block: Json) -> None:
-        call_id = get.text(block, "tool_use_id")
-        if call_id not in self.open_calls and self._pending:  # answers come in the order of the calls
-            call_id = self._pending.popleft()
-        name, failed = get.text(block, "name") or None, block.get("is_error") is True
-        self.answer(call_id, get.answer(block.get("content")), tool_name=name, failed=failed)
-        self._answers_due, self._answers_seen = False, True
 
     def _tell_of_unseen_answers(self) -> None:
         if self._answers_due and not self._answers_seen:
@@ -373,23 +345,23 @@ _UNFINISHED = frozenset(("loading", "pending", "running", "streaming", "generati
 _FAILED = frozenset(("error", "cancelled", "rejected", "aborted"))
 
 
-def editor_directories(given: Surroundings) -> list[str]:
+def editor_directories(given: files.Surroundings) -> list[str]:
     """Where the editor's store is on Linux and macOS."""
     homes = [*given.homes("XDG_CONFIG_HOME", "~/.config"), "~/Library/Application Support"]
     return [f"{each}/Cursor/User/globalStorage" for each in homes]
 
 
-def _row(database: Database, session_id: str) -> Listed | None:
+def _row(database: db.Database, session_id: str) -> db.Listed | None:
     data = database.value(_VALUE, _COMPOSERS + session_id)
     if not data or session_id == _EMPTY_DRAFT:
         return None
-    told = object_of(data)
+    told = db.object_of(data)
     composer: Json = {} if isinstance(told, str) else told
     if (told is composer and not _is_begun(session_id, composer)) or _is_sub_agents(database, session_id, composer):
         return None
     listed = _in_list(database, "lastUpdatedAt", session_id)
     updated = (get.number(composer, "lastUpdatedAt"), int(listed) if listed.isdigit() else None)
-    return session_id, max(filter(None, map(instant_of, updated)), default=None), instant_of(_made_at(composer))
+    return session_id, max(filter(None, map(db.instant_of, updated)), default=None), db.instant_of(_made_at(composer))
 
 
 def _is_begun(session_id: str, composer: Json) -> bool:
@@ -397,12 +369,12 @@ def _is_begun(session_id: str, composer: Json) -> bool:
     return not is_draft and bool(get.items(composer, "fullConversationHeadersOnly"))
 
 
-def _is_sub_agents(database: Database, session_id: str, composer: Json) -> bool:
+def _is_sub_agents(database: db.Database, session_id: str, composer: Json) -> bool:
     of_sub_agent = get.mapping(composer, "subagentInfo") or get.text(composer, "subagentTypeName")
     return bool(of_sub_agent) or _in_list(database, "isSubagent", session_id) == "1"
 
 
-def _in_list(database: Database, column: str, session_id: str) -> str:
+def _in_list(database: db.Database, column: str, session_id: str) -> str:
     """What the list of conversations says of one; empty where there is no such column."""
     if not {"composerId", column} <= database.columns("composerHeaders"):
         return ""
@@ -414,12 +386,12 @@ def _after(prefix: str) -> str:
     return f"{prefix[:-1]};"
 
 
-class ComposerSession(StoredSession):
+class ComposerSession(db.StoredSession):
     """A conversation, and its bubbles in order. The last bubble is left for the next time while it is being written."""
 
     harness = Harness.CURSOR
 
-    def take_from(self, database: Database) -> None:
+    def take_from(self, database: db.Database) -> None:
         value = get.parsed_object(database.text(_VALUE, _COMPOSERS + self.session_id))
         self.known_records += 1
         repositories = get.objects(value, "trackedGitRepos")
@@ -437,8 +409,8 @@ class ComposerSession(StoredSession):
         keys = [prefix + get.text(header, "bubbleId") for header in get.objects(value, "fullConversationHeadersOnly")]
         if not any(database.text("SELECT 1 FROM cursorDiskKV WHERE key = ?", key) for key in keys):
             # The headers' ids may be other ones than the rows': then the times in the bubbles tell their order.
-            rows = [text_of(key) for (key,) in database.rows(_KEYS, prefix, _after(prefix))]
-            told = ((key, object_of(database.value(_VALUE, key))) for key in rows)
+            rows = [db.text_of(key) for (key,) in database.rows(_KEYS, prefix, _after(prefix))]
+            told = ((key, db.object_of(database.value(_VALUE, key))) for key in rows)
             times = {key: _made_at(bubble) for key, bubble in told if not isinstance(bubble, str)}
             keys = sorted(rows, key=lambda key: (times.get(key) or 0, key)) or keys
         for key in keys:
@@ -447,7 +419,7 @@ class ComposerSession(StoredSession):
             data = database.value(_VALUE, key)
             if not data:
                 self.skip(MISSING_BUBBLE)  # updates of Cursor are known to lose some
-            elif (bubble := one_object(self, data)) is not None:
+            elif (bubble := db.one_object(self, data)) is not None:
                 status = get.text(get.mapping(bubble, "toolFormerData"), "status")
                 is_unfinished = bubble.get("type") == _AGENT and (is_generating or status in _UNFINISHED)
                 if is_unfinished and key == keys[-1]:
@@ -495,7 +467,7 @@ def _made_at(value: Json) -> int | None:
 # -- where they are ---------------------------------------------------------------------------------------------------
 
 
-class CursorStore(SessionDatabases):
+class CursorStore(db.SessionDatabases):
     """The conversations in the editor's store. A draft is none, nor is one in which nothing was said yet."""
 
     harness = Harness.CURSOR
@@ -503,27 +475,27 @@ class CursorStore(SessionDatabases):
     needed: ClassVar = {"cursorDiskKV": ("key", "value")}
 
     @classmethod
-    def directories(cls, given: Surroundings) -> list[str]:
+    def directories(cls, given: files.Surroundings) -> list[str]:
         return editor_directories(given)
 
-    def knows(self, session_id: str, database: Database) -> bool:
+    def knows(self, session_id: str, database: db.Database) -> bool:
         """Whether the store has the conversation, and something was said in it."""
         data = database.value(_VALUE, _COMPOSERS + session_id)
-        composer = object_of(data) if data else {}
+        composer = db.object_of(data) if data else {}
         if isinstance(composer, str):
-            how = "over 16 MiB" if isinstance(data, TooLarge) else "ruined"
+            how = "over 16 MiB" if isinstance(data, db.TooLarge) else "ruined"
             raise HistoryUnreadable(database.path, f"the record of conversation {session_id} is {how}")
         return _is_begun(session_id, composer)
 
-    def sessions(self, database: Database) -> list[Listed]:
+    def sessions(self, database: db.Database) -> list[db.Listed]:
         """See `SessionDatabases`. One whose record cannot be read is one of them: reading it will tell why."""
         database.must_have(self.needed, self.harness)
         # The store has tens of gigabytes with some people: the keys come from its index, and of the records one at a time.
-        keys = [text_of(key) for (key,) in database.rows(_KEYS, _COMPOSERS, _after(_COMPOSERS))]
+        keys = [db.text_of(key) for (key,) in database.rows(_KEYS, _COMPOSERS, _after(_COMPOSERS))]
         return [row for key in keys if (row := _row(database, key.removeprefix(_COMPOSERS))) is not None]
 
 
-class CursorTranscripts(SessionFiles):
+class CursorTranscripts(files.SessionFiles):
     """Reads transcripts. Sub-agents' conversations are automated."""
 
     harness = Harness.CURSOR
@@ -533,7 +505,7 @@ class CursorTranscripts(SessionFiles):
     max_depth = 3
 
     @classmethod
-    def directories(cls, given: Surroundings) -> list[str]:
+    def directories(cls, given: files.Surroundings) -> list[str]:
         return [*super().directories(given), *editor_directories(given)]
 
     def id_in(self, name: str, path: str) -> str | None:
@@ -545,14 +517,14 @@ class CursorTranscripts(SessionFiles):
         """Whether it is among the transcripts of a project."""
         return super().is_persons(session_id, path) and TRANSCRIPTS in path.split("/")[-3:-1]
 
-    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+    def read(self, file: files.OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
         pieces = plain_text_pieces if file.path.endswith(".txt") else read_lines
-        session = read_session(file, mark, partial(CursorSession, session_id), pieces)
+        session = files.read_session(file, mark, partial(CursorSession, session_id), pieces)
         session.cwd = self._project_path(file.path, session_id)
         session.automated = _SUB_AGENTS in file.path or (
             session.prompts == 1 and self._is_delegated(file.path, session_id, session.first_prompt)
         )
-        return history_in(session, file)
+        return files.history_in(session, file)
 
     def _project_path(self, path: str, session_id: str) -> str | None:
         """Where the project is: its directory's name here cannot be turned back into a path, but a file in it says so. A note
@@ -560,7 +532,7 @@ class CursorTranscripts(SessionFiles):
         project, found, _ = path.partition(f"/{TRANSCRIPTS}/")
         if not found:
             return None
-        with file_beside(self.roots, f"{project}/{_PROJECT_FILE}", session_id) as file:
+        with files.file_beside(self.roots, f"{project}/{_PROJECT_FILE}", session_id) as file:
             data = os.read(file.descriptor, _MAX_PROJECT_FILE_BYTES) if file else b""
         text = data.decode("utf-8", "replace").strip()
         value = get.parsed(text)
@@ -573,7 +545,7 @@ class CursorTranscripts(SessionFiles):
         directory, found, _ = path.partition(f"/{TRANSCRIPTS}/")
         wanted = " ".join(prompt.split())
         others: dict[str, float] = {}
-        for each in files_below(f"{directory}/{TRANSCRIPTS}", 1) if found and wanted else ():
+        for each in files.files_below(f"{directory}/{TRANSCRIPTS}", 1) if found and wanted else ():
             if isinstance(each, OSError):
                 raise each
             if each[0] != path and each[0].endswith(".jsonl"):
@@ -584,7 +556,7 @@ class CursorTranscripts(SessionFiles):
 
     def _delegated_in(self, path: str, session_id: str) -> Iterator[str]:
         """What a conversation gave to its tools as their prompts, with single spaces."""
-        with file_beside(self.roots, path, session_id) as file:
+        with files.file_beside(self.roots, path, session_id) as file:
             if file is None or file.size_bytes > MAX_LINE_BYTES:
                 return
             for line in read_lines(file.descriptor, file.size_bytes):
@@ -597,14 +569,14 @@ class CursorSessions(CursorTranscripts):
     """Reads a conversation from the editor's store in one of the roots, and where that does not know it, or has lost some of
     it, from its transcript. What was begun from the transcript goes on from there: its records have other ids."""
 
-    def __init__(self, roots: TranscriptRoots) -> None:
+    def __init__(self, roots: files.TranscriptRoots) -> None:
         super().__init__(roots)
         self._store = CursorStore(roots)
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
         database = named if named is not None and named.endswith(DATABASE) else None
         transcript = None if database else named
-        with reading(session_id):
+        with files.reading(session_id):
             is_there = transcript is not None and lies_there(transcript)
             path = transcript if is_there else self.path_of(session_id) or transcript
         is_of_lines = mark is not None and _ID_OF_LINE.fullmatch(mark.last_record_id) is not None
@@ -622,9 +594,9 @@ class CursorSessions(CursorTranscripts):
                 if stored is None:
                     raise
         if stored is None:
-            raise failure or not_found(session_id, self.roots)
+            raise failure or files.not_found(session_id, self.roots)
         return stored
 
-    def find(self, since_ms: int | None) -> Findings:
+    def find(self, since_ms: int | None) -> files.Findings:
         """See `ports.SessionFinder`: those with transcripts, and further ones in the editor's store."""
-        return merged(chain(super().find(None), self._store.find(None)), since_ms)
+        return db.merged(chain(super().find(None), self._store.find(None)), since_ms)

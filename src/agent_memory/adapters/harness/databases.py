@@ -24,20 +24,8 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, objects_in
 from agent_memory.adapters.disk.paths import lies_there, look_of, store_io
+from agent_memory.adapters.harness import transcripts as files
 from agent_memory.adapters.harness.any_json import Json
-from agent_memory.adapters.harness.transcripts import (
-    Findings,
-    OpenTranscript,
-    Sessions,
-    Stored,
-    TranscriptRoots,
-    history_in,
-    is_session_id,
-    not_found,
-    reading,
-    session_after,
-    transcript,
-)
 from agent_memory.adapters.harness.turn_builder import Session
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, SessionMark
@@ -71,7 +59,7 @@ class _ObstacleError(Exception):
 
 
 @frozen
-class Database(Stored):
+class Database(files.Stored):
     """An open database, as it is at one moment. Texts come as the bytes that were written: they may be anything."""
 
     _connection: sqlite3.Connection = field(repr=False)
@@ -148,13 +136,13 @@ def one_object(session: Session, data: bytes | TooLarge | None) -> Json | None:
 # -- reading it -------------------------------------------------------------------------------------------------------
 
 
-def read_database(roots: TranscriptRoots, path: str, session_id: str, read: Reads[Value]) -> Value:
+def read_database(roots: files.TranscriptRoots, path: str, session_id: str, read: Reads[Value]) -> Value:
     """What `read` makes of the database; it is called again where the first reading was in vain.
 
     HistoryUnavailable: missing, empty, locked, changing all the time, left in the midst of a change. HistoryUnreadable: no
     SQLite database, a ruined one, or one without what `read` asks for. TranscriptRefused: see `transcript`.
     """
-    with transcript(roots, path, session_id) as file, reading(session_id, path):
+    with files.transcript(roots, path, session_id) as file, files.reading(session_id, path):
         reason = ""
         for _ in range(_TRIES):
             header = os.pread(file.descriptor, _HEADER_BYTES, 0)
@@ -192,7 +180,7 @@ def _looks(path: str) -> list[int]:
     return looks[:3]
 
 
-def _read_through(file: OpenTranscript, way: str, read: Reads[Value]) -> Value:
+def _read_through(file: files.OpenTranscript, way: str, read: Reads[Value]) -> Value:
     uri = f"file:{quote(os.fsencode(file.path))}?{way}"
     try:
         with closing(sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)) as connection:
@@ -230,7 +218,7 @@ class StoredSession(Session):
         """All that the database knows of it, as far as it is wanted."""
 
 
-class SessionDatabases(Sessions):
+class SessionDatabases(files.Sessions):
     """The sessions of a harness that keeps all of them in a database.
 
     The first database that knows a session counts. One that cannot be read now could hold a newer state of it: then that is
@@ -263,20 +251,20 @@ class SessionDatabases(Sessions):
         if not self.knows(session_id, database):
             return None
         begin = partial(self.session, session_id)
-        session: StoredSession = session_after(mark, begin, lambda session: session.take_from(database))
+        session: StoredSession = files.session_after(mark, begin, lambda session: session.take_from(database))
         if not session.position and not session.skipped and not session.own_call:
             raise HistoryUnavailable(session_id, f"{database.path} holds nothing of it so far", is_missing=True)
-        return history_in(session, database)
+        return files.history_in(session, database)
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
         history = self.stored(session_id, named, mark)
         if history is None:
-            raise not_found(session_id, self.roots)
+            raise files.not_found(session_id, self.roots)
         return history
 
     def stored(self, session_id: str, named: str | None, mark: SessionMark | None) -> History | None:
         """What the database that is named, or the others, say; None where none knows the session."""
-        with reading(session_id):
+        with files.reading(session_id):
             known = [path for root in self.roots.roots for path in self.databases(root)]
         failure: Error | None = None
         for path in dict.fromkeys([named, *known] if named else known):
@@ -293,10 +281,10 @@ class SessionDatabases(Sessions):
             raise failure
         return None
 
-    def find(self, since_ms: int | None) -> Findings:
+    def find(self, since_ms: int | None) -> files.Findings:
         return merged(chain.from_iterable(map(self._found_in, self.roots.roots)), since_ms)
 
-    def _found_in(self, root: str) -> Findings:
+    def _found_in(self, root: str) -> files.Findings:
         try:
             found = [(path, os.lstat(path).st_mtime_ns // 1_000_000) for path in self.databases(root)]
         except OSError as error:
@@ -309,7 +297,7 @@ class SessionDatabases(Sessions):
                 continue
             strange = 0
             for session_id, changed_at_ms, started_at_ms in listed.unwrap():
-                retrieval = retrieval_of(self.harness, session_id, path) if is_session_id(session_id) else None
+                retrieval = retrieval_of(self.harness, session_id, path) if files.is_session_id(session_id) else None
                 if retrieval is None:
                     strange += 1
                     continue
@@ -320,7 +308,7 @@ class SessionDatabases(Sessions):
                 yield Failure(HistoryUnreadable(path, f"{strange} sessions in it have no id of {self.harness}'s"))
 
 
-def merged(found: Iterable[Result[FoundSession, Error]], since_ms: int | None) -> Findings:
+def merged(found: Iterable[Result[FoundSession, Error]], since_ms: int | None) -> files.Findings:
     """Each session once, with all errors: as the first place tells of it, and changed when any place says that it did."""
     sessions: dict[str, FoundSession] = {}
     for each in found:

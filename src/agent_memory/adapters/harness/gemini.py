@@ -19,15 +19,8 @@ from attrs import evolve
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, LongLine, read_lines
 from agent_memory.adapters.disk.paths import read_image
-from agent_memory.adapters.harness import any_json as get
+from agent_memory.adapters.harness import any_json as get, transcripts as files
 from agent_memory.adapters.harness.any_json import Json
-from agent_memory.adapters.harness.transcripts import (
-    OpenTranscript,
-    ReadsPieces,
-    SessionFiles,
-    head_of,
-    is_session_id,
-)
 from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Places, RewindingSession, asked
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.text.ids import IdSet
@@ -220,7 +213,7 @@ def typed_text(raw: str) -> tuple[str, str]:
 # -- where they are ---------------------------------------------------------------------------------------------------
 
 
-class GeminiSessions(SessionFiles):
+class GeminiSessions(files.SessionFiles):
     """Reads chats of both forms, one message at a time."""
 
     harness = Harness.GEMINI
@@ -234,18 +227,18 @@ class GeminiSessions(SessionFiles):
         """The id that the chat itself tells: its name holds only the beginning of it."""
         if not self.named.fullmatch(name):
             return None
-        found = _SESSION_ID.search(head_of(path))
+        found = _SESSION_ID.search(files.head_of(path))
         session_id = found[1].decode("utf-8", "replace") if found else ""
-        return session_id if is_session_id(session_id) else None
+        return session_id if files.is_session_id(session_id) else None
 
     def is_persons(self, session_id: str, path: str) -> bool:
         """Whether it is directly among the chats."""
         directory, _, name = path.rpartition("/")
         return directory.endswith("/chats") and name.startswith("session-")
 
-    def pieces_in(self, path: str) -> ReadsPieces:
+    def pieces_in(self, path: str) -> files.ReadsPieces:
         return document_pieces if path.endswith(".json") else read_lines
 
-    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+    def read(self, file: files.OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
         history = super().read(file, session_id, mark)
         return evolve(history, cwd=_project_of(file.path) or history.cwd)

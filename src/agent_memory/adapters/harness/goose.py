@@ -13,17 +13,8 @@ from typing import ClassVar
 
 from attrs import evolve
 
-from agent_memory.adapters.harness import any_json as get
+from agent_memory.adapters.harness import any_json as get, databases as db
 from agent_memory.adapters.harness.any_json import Json
-from agent_memory.adapters.harness.databases import (
-    Database,
-    Listed,
-    SessionDatabases,
-    StoredSession,
-    TooLarge,
-    one_object,
-    text_of,
-)
 from agent_memory.adapters.harness.transcripts import Surroundings
 from agent_memory.adapters.harness.turn_builder import Asked, asked
 from agent_memory.domain.history import UNKNOWN_TYPE
@@ -49,33 +40,33 @@ _MS_FROM = 10_000_000_000
 """Times from here on are milliseconds, below it seconds."""
 
 
-class GooseSession(StoredSession):
+class GooseSession(db.StoredSession):
     """A session's header, and its messages in order."""
 
     harness = Harness.GOOSE
 
-    def take_from(self, database: Database) -> None:
-        told = database.texts_of("sessions", self.session_id, _HEADER)
+    def take_from(self, database: db.Database) -> None:
+        header = database.texts_of("sessions", self.session_id, _HEADER)
         self.known_records += 1
-        title = get.text(told, "name", "description").strip()
-        model = get.parsed_object(get.text(told, "model_config_json"))
-        self.note(title="" if _OWN_TITLES.match(title) else title, cwd=get.text(told, "working_dir"))
+        title = get.text(header, "name", "description").strip()
+        model = get.parsed_object(get.text(header, "model_config_json"))
+        self.note(title="" if _OWN_TITLES.match(title) else title, cwd=get.text(header, "working_dir"))
         self.note(agent=get.text(model, "model_name", "model"))
-        self.started_at_ms = get.time(told, "created_at")
-        self.automated = bool(get.text(told, "schedule_id")) or get.text(told, "session_type") in _NOT_OF_PERSONS
+        self.started_at_ms = get.time(header, "created_at")
+        self.automated = bool(get.text(header, "schedule_id")) or get.text(header, "session_type") in _NOT_OF_PERSONS
         columns = database.columns("messages")
         id_column = "message_id" if "message_id" in columns else "NULL"
         rows = f"SELECT id, role, created_timestamp, {id_column} FROM messages WHERE session_id = ? ORDER BY id"
         for number, role, created, id in database.rows(rows, self.session_id):
             content = database.value("SELECT content_json FROM messages WHERE id = ?", number)
-            metadata: bytes | TooLarge | None = b"{}"
+            metadata: bytes | db.TooLarge | None = b"{}"
             if "metadata_json" in columns:
                 metadata = database.value("SELECT metadata_json FROM messages WHERE id = ?", number) or b"{}"
-            blocks = content if isinstance(content, TooLarge) else b'{"content": %s}' % (content or b"[]")
-            message, about = one_object(self, blocks), one_object(self, metadata)
+            blocks = content if isinstance(content, db.TooLarge) else b'{"content": %s}' % (content or b"[]")
+            message, about = db.one_object(self, blocks), db.one_object(self, metadata)
             if message is not None and about is not None:
-                made = {"id": text_of(id), "role": text_of(role), "created": created, "content": message["content"]}
-                self.take(made | {"metadata": about})
+                told = {"id": db.text_of(id), "role": db.text_of(role), "created": created, "metadata": about}
+                self.take({**told, "content": message["content"]})
             if self.done:
                 break
 
@@ -155,7 +146,7 @@ def _result_text(result: Json) -> str:
 # -- where they are ---------------------------------------------------------------------------------------------------
 
 
-class GooseSessions(SessionDatabases):
+class GooseSessions(db.SessionDatabases):
     """Reads `sessions.db` in each of the roots. Scheduled sessions, sub-agents' and hidden ones are automated."""
 
     harness = Harness.GOOSE
@@ -171,14 +162,14 @@ class GooseSessions(SessionDatabases):
         own = given.environ.get("GOOSE_PATH_ROOT")
         return [*([f"{own}/data/sessions"] if own else []), *super().directories(given)]
 
-    def sessions(self, database: Database) -> list[Listed]:
+    def sessions(self, database: db.Database) -> list[db.Listed]:
         database.must_have(_NEEDED_TO_LIST, self.harness)
         there = database.columns("sessions")
         further = (name if name in there else "NULL" for name in ("created_at", "session_type", "schedule_id"))
         said = "EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)"
         rows = database.rows(f"SELECT id, updated_at, {', '.join(further)} FROM sessions WHERE {said}")
         return [
-            (text_of(id), ms_of(text_of(updated)[:40]), ms_of(text_of(created)[:40]))
+            (db.text_of(id), ms_of(db.text_of(updated)[:40]), ms_of(db.text_of(created)[:40]))
             for id, updated, created, kind, schedule in rows
-            if text_of(kind) not in _NOT_OF_PERSONS and not text_of(schedule)
+            if db.text_of(kind) not in _NOT_OF_PERSONS and not db.text_of(schedule)
         ]

@@ -15,27 +15,9 @@ from typing import ClassVar, Self
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, objects_in
 from agent_memory.adapters.disk.paths import lies_there
-from agent_memory.adapters.harness import any_json as get
+from agent_memory.adapters.harness import any_json as get, databases as db, transcripts as files
 from agent_memory.adapters.harness.any_json import Json
-from agent_memory.adapters.harness.databases import (
-    Database,
-    Listed,
-    SessionDatabases,
-    StoredSession,
-    instant_of,
-    one_object,
-    text_of,
-)
 from agent_memory.adapters.harness.harness_command import HarnessCommand, RunsHarness, printed_by
-from agent_memory.adapters.harness.transcripts import (
-    OpenTranscript,
-    Surroundings,
-    TranscriptRoots,
-    is_session_id,
-    reading,
-    session_after,
-    transcript,
-)
 from agent_memory.adapters.harness.turn_builder import asked
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.transcripts.own_marks import typed_words
@@ -63,7 +45,7 @@ _ID_TIME_BITS = 36
 _COPIED_LATER_MS = 60_000
 
 
-class OpencodeSession(StoredSession):
+class OpencodeSession(db.StoredSession):
     """A session, then its messages in order, each followed by its parts.
 
     A part is a record. One that is still being written is left for the next time, unless something follows it. Left out,
@@ -72,7 +54,7 @@ class OpencodeSession(StoredSession):
 
     harness = Harness.OPENCODE
 
-    def take_from(self, database: Database) -> None:
+    def take_from(self, database: db.Database) -> None:
         names = ("title", "directory", "parent_id", "time_created", "revert")
         told = database.texts_of("session", self.session_id, names)
         created = told.get("time_created", "")[:20]
@@ -81,16 +63,16 @@ class OpencodeSession(StoredSession):
         further = {"parentID": told.get("parent_id"), "time": times, "revert": revert}
         self.take_all({**told, **further}, self._messages_in(database))
 
-    def _messages_in(self, database: Database) -> Iterator[tuple[Json, Iterator[Json]]]:
+    def _messages_in(self, database: db.Database) -> Iterator[tuple[Json, Iterator[Json]]]:
         def data_of(table: str, id: object) -> Json | None:
-            found = one_object(self, database.value(f"SELECT data FROM {table} WHERE id = ?", text_of(id)))
-            return None if found is None else {**found, "id": text_of(id)}
+            found = db.one_object(self, database.value(f"SELECT data FROM {table} WHERE id = ?", db.text_of(id)))
+            return None if found is None else {**found, "id": db.text_of(id)}
 
         # Without its time, a message's id does: opencode sorts by either.
         ids = database.rows("SELECT id FROM message WHERE session_id = ? ORDER BY time_created, id", self.session_id)
         for (id,) in ids:
             if (message := data_of("message", id)) is not None:
-                parts = database.rows("SELECT id FROM part WHERE message_id = ? ORDER BY id", text_of(id))
+                parts = database.rows("SELECT id FROM part WHERE message_id = ? ORDER BY id", db.text_of(id))
                 yield message, (part for (each,) in parts if (part := data_of("part", each)) is not None)
 
     def take_all(self, info: Json, messages: Iterable[tuple[Json, Iterable[Json]]]) -> None:
@@ -196,7 +178,7 @@ def _is_copied(message_id: str, created_ms: int | None) -> bool:
 # -- where they are ---------------------------------------------------------------------------------------------------
 
 
-class OpencodeSessions(SessionDatabases):
+class OpencodeSessions(db.SessionDatabases):
     """Reads an export that the entry names, else the databases in the roots. The command is asked only where there is no
     database, or none that can be read: it starts all of opencode."""
 
@@ -209,14 +191,14 @@ class OpencodeSessions(SessionDatabases):
         "part": ("id", "message_id", "data"),
     }
 
-    def __init__(self, roots: TranscriptRoots, run: RunsHarness, database: str | None = None) -> None:
+    def __init__(self, roots: files.TranscriptRoots, run: RunsHarness, database: str | None = None) -> None:
         """`database` is what `$OPENCODE_DB` names, an absolute path."""
         super().__init__(roots)
         self._run = run
         self._database = database
 
     @classmethod
-    def at(cls, given: Surroundings) -> Self:
+    def at(cls, given: files.Surroundings) -> Self:
         """Those of the person whose surroundings these are. The command is run without plugins."""
         named = given.environ.get("OPENCODE_DB", "")
         roots = given.roots(*cls.directories(given), *([os.path.dirname(named)] if named else []))
@@ -234,11 +216,11 @@ class OpencodeSessions(SessionDatabases):
         return list(dict.fromkeys([*named, *(path for path in paths if _is_database(path))]))
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
-        if not is_session_id(session_id):
+        if not files.is_session_id(session_id):
             raise HistoryUnreadable(session_id, "it is not the id of an opencode session")
-        with reading(session_id):
+        with files.reading(session_id):
             if named is not None and not _is_database(named) and lies_there(named):
-                with transcript(self.roots, named, session_id) as file, reading(session_id, named):
+                with files.transcript(self.roots, named, session_id) as file, files.reading(session_id, named):
                     return _read_export(file, session_id, mark)
             databases = [database for root in self.roots.roots for database in self.databases(root)]
         failure: HistoryUnavailable | HistoryUnreadable | None = None
@@ -257,13 +239,13 @@ class OpencodeSessions(SessionDatabases):
         except HistoryUnavailable as error:
             raise failure or error from None
 
-    def sessions(self, database: Database) -> list[Listed]:
+    def sessions(self, database: db.Database) -> list[db.Listed]:
         """See `SessionDatabases`; a session with a parent is a sub-agent's."""
         database.must_have(_NEEDED_TO_LIST, self.harness)
         created = "time_created" if "time_created" in database.columns("session") else "NULL"
         said = "EXISTS (SELECT 1 FROM message WHERE session_id = session.id)"
         rows = database.rows(f"SELECT id, time_updated, {created} FROM session WHERE parent_id IS NULL AND {said}")
-        return [(text_of(id), instant_of(at), instant_of(began)) for id, at, began in rows]
+        return [(db.text_of(id), db.instant_of(at), db.instant_of(began)) for id, at, began in rows]
 
     def _exported(self, session_id: str, cwd: str | None, mark: SessionMark | None) -> History:
         directory = cwd if cwd is not None and os.path.isdir(cwd) else "/"
@@ -281,7 +263,7 @@ def _is_database(path: str) -> bool:
     return name == "opencode.db" or (name.startswith("opencode-") and name.endswith(".db"))
 
 
-def _read_export(file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+def _read_export(file: files.OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
     if file.size_bytes > MAX_LINE_BYTES:
         raise HistoryUnreadable(file.path, f"it is larger than {MAX_LINE_BYTES // 2**20} MiB")
     with open(file.descriptor, "rb", closefd=False) as opened:
@@ -300,4 +282,4 @@ def _history_of_export(data: bytes, session_id: str, mark: SessionMark | None, o
         told = ((get.mapping(each, "info"), get.objects(each, "parts")) for each in get.objects(export, "messages"))
         session.take_all(get.mapping(export, "info"), told)
 
-    return session_after(mark, partial(OpencodeSession, session_id), fill).history()
+    return files.session_after(mark, partial(OpencodeSession, session_id), fill).history()
