@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from agent_memory import __version__
-from agent_memory.domain.scheduling import cadence_of, on_calendar
+from agent_memory.domain.scheduling import cadence_of, calendars
 
 PROJECT = Path(__file__).parents[2]
 STUB = PROJECT / "tests" / "fixtures" / "nixpkgs"
@@ -126,7 +126,7 @@ def test_the_cadence_is_that_of_install_cron(nix: Any) -> None:
         cadence = cadence_of(hours, "x")
         every = "" if cadence.is_exact else f" --every {cadence.interval_seconds}"
         assert job == {
-            "calendar": on_calendar(cadence.tick_seconds),
+            "calendar": calendars(cadence.tick_seconds)[0],
             "exec": f"/bin/memory run-scheduled consolidate{every}",
             "seconds": cadence.interval_seconds,
         }

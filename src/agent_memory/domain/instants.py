@@ -27,6 +27,12 @@ def iso_of(at_ms: int) -> str:
     return f"{year:04d}-{month:02d}-{day:02d}T{hour:02d}:{minute:02d}:{second:02d}.{millis:03d}Z"
 
 
+def ms_in_name(name: str) -> int | None:
+    """The instant that a name such as `2026-02-13T14-30-05.123Z_4dbfbe` begins with; None where it begins with none."""
+    day, _, clock = name[:24].partition("T")
+    return ms_of(f"{day}T{clock.replace('-', ':')}")
+
+
 def ms_of(text: str) -> int | None:
     """Milliseconds of an ISO 8601 instant; a missing zone means UTC; None for anything else."""
     found = _ISO.fullmatch(text.strip())

@@ -88,12 +88,12 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 def logged_actions(applied: Iterable[Applied]) -> tuple[LoggedAction, ...]:
     """One action for each change that was made, called by the title of its entry."""
-    return tuple(
-        LoggedAction(each.act, (), (each.id,), each.title)
-        if each.act == "create"
-        else LoggedAction(each.act, (each.id,), (), each.title)
-        for each in applied
-    )
+    return tuple(logged_action(each.act, each.id, each.title) for each in applied)
+
+
+def logged_action(act: str, id: str, title: str) -> LoggedAction:
+    """What was done to one entry."""
+    return LoggedAction(act, (), (id,), title) if act == "create" else LoggedAction(act, (id,), (), title)
 
 
 def changed_entries(runs: Iterable[LoggedRun], count: int) -> tuple[frozenset[str], ...]:

@@ -41,24 +41,14 @@ def cadence_of(hours: float, key: str) -> Cadence:
     return Cadence(interval, max(even, default=max(fitting)))
 
 
-def on_calendar(tick_seconds: int) -> str:
-    """The tick for systemd's `OnCalendar`."""
+def calendars(tick_seconds: int) -> tuple[str, str]:
+    """The tick for systemd's `OnCalendar`, and as the five fields of a crontab."""
     if tick_seconds == DAY:
-        return "*-*-* 03:00:00"
+        return "*-*-* 03:00:00", "0 3 * * *"
     hours, minutes = tick_seconds // HOUR, tick_seconds // MINUTE
     if hours:
-        return "*-*-* *:00:00" if hours == 1 else f"*-*-* 00/{hours}:00:00"
-    return "*-*-* *:*:00" if minutes == 1 else f"*-*-* *:00/{minutes}:00"
-
-
-def cron_times(tick_seconds: int) -> str:
-    """The tick as the five fields of a crontab."""
-    if tick_seconds == DAY:
-        return "0 3 * * *"
-    hours, minutes = tick_seconds // HOUR, tick_seconds // MINUTE
-    if hours:
-        return "0 * * * *" if hours == 1 else f"0 */{hours} * * *"
-    return "* * * * *" if minutes == 1 else f"*/{minutes} * * * *"
+        return ("*-*-* *:00:00", "0 * * * *") if hours == 1 else (f"*-*-* 00/{hours}:00:00", f"0 */{hours} * * *")
+    return ("*-*-* *:*:00", "* * * * *") if minutes == 1 else (f"*-*-* *:00/{minutes}:00", f"*/{minutes} * * * *")
 
 
 def next_due_ms(cadence: Cadence, last_ms: int, now_ms: int, tick_seconds: int | None, utc_offset_seconds: int) -> int:

@@ -12,7 +12,7 @@ from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.recording.file_change import FileChange, FileState
-from agent_memory.domain.run_log import LoggedAction
+from agent_memory.domain.run_log import LoggedAction, logged_action
 from agent_memory.domain.text.file_name import file_name_of, id_in_name, title_in_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.text.plain_text import one_line
@@ -100,13 +100,7 @@ def note_changes(files: Sequence[FileChange]) -> tuple[NoteChange, ...]:
 
 def logged_changes(changes: Iterable[NoteChange]) -> tuple[LoggedAction, ...]:
     """The same as actions of a report."""
-    return tuple(
-        LoggedAction(each.act, (), (each.id,), each.title)
-        if each.act == "create"
-        else LoggedAction(each.act, (each.id,), (), each.title)
-        for each in changes
-        if each.act != "version"
-    )
+    return tuple(logged_action(each.act, each.id, each.title) for each in changes if each.act != "version")
 
 
 def _identity(path: str, state: FileState) -> tuple[str, str, bool]:

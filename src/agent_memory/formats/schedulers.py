@@ -12,7 +12,7 @@ from typing import Any
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.scheduling import Cadence, Job, Place, arguments_of, cron_times, on_calendar
+from agent_memory.domain.scheduling import Cadence, Job, Place, arguments_of, calendars
 
 
 @frozen
@@ -105,7 +105,7 @@ def render_timer(source: ScheduleSource, job: Job) -> str:
     """The timer of a job; a tick that passed while the machine was off or asleep is made up for once."""
     tick = job.cadence.tick_seconds
     delay = [("RandomizedDelaySec", f"{tick // 10}s"), ("AccuracySec", "1s")] if tick < _LONG_TICK_SECONDS else []
-    timer = [("OnCalendar", on_calendar(tick)), *_settings(source.systemd["Timer"]), *delay]
+    timer = [("OnCalendar", calendars(tick)[0]), *_settings(source.systemd["Timer"]), *delay]
     install = [*_settings(source.systemd["Install"])]
     return _unit(("Unit", [("Description", job.description)]), ("Timer", timer), ("Install", install))
 
@@ -133,7 +133,7 @@ def cron_line(job: Job, place: Place) -> str:
     """The line of a job. A `%` would end it: cron takes the backslash before it away."""
     words = [place.program, *arguments_of(job, ticks=True)]
     command = f"{shlex.join(words)} >> {shlex.quote(place.log_path(job))} 2>&1"
-    return f"{cron_times(job.cadence.tick_seconds)} {command}".replace("%", "\\%")
+    return f"{calendars(job.cadence.tick_seconds)[1]} {command}".replace("%", "\\%")
 
 
 def with_cron_lines(crontab: bytes, lines: tuple[str, ...]) -> Result[bytes, str]:

@@ -11,10 +11,9 @@ from agent_memory.domain.scheduling import (
     MINUTE,
     Cadence,
     cadence_of,
-    cron_times,
+    calendars,
     in_words,
     next_due_ms,
-    on_calendar,
 )
 from agent_memory.errors import UsageInvalid
 
@@ -36,7 +35,7 @@ def test_an_interval_in_each_scheduler_s_words(
     hours: float, interval: int, tick: int, cron: str, calendar: str, words: str
 ) -> None:
     assert cadence_of(hours, "consolidateIntervalHours") == Cadence(interval, tick)
-    assert (cron_times(tick), on_calendar(tick), in_words(interval)) == (cron, calendar, words)
+    assert (calendars(tick)[1], calendars(tick)[0], in_words(interval)) == (cron, calendar, words)
 
 
 @pytest.mark.parametrize("hours", [0.001, 0.016])

@@ -24,7 +24,7 @@ from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_reading import failed_entries, pending_in, printable
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
 from agent_memory.adapters.records.bookkeeping_files import TagVocabularyFile
-from agent_memory.adapters.records.health_files import hook_log_of, stamp_of, unrecorded_writes
+from agent_memory.adapters.records.health_files import hook_log_of, unrecorded_writes
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, read_image, understand, understand_again
 from agent_memory.config import Config, LlmConfig, ScheduleConfig
@@ -37,7 +37,7 @@ from agent_memory.domain.doctor.note_checks import NoteFile, NoteRules
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile, without_secret
 from agent_memory.domain.health import ScopeUse
 from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot
-from agent_memory.domain.instants import DAY_MS, HOUR_MS, iso_of, ms_of
+from agent_memory.domain.instants import DAY_MS, HOUR_MS, iso_of, ms_in_name, ms_of
 from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run_log import LoggedRun, counted
@@ -134,7 +134,7 @@ class Doctor:
         runs = _known(findings, of.DAMAGED_STATE, self.runs.runs(_LOOKED_BACK_RUNS), ())
         findings += check_last_run(runs[0] if runs else None)
         findings += self._hooks((runs[0].ended_at_ms or 0) if runs else 0)
-        findings += check_schedule(self.config.schedule, runs, stamp_of(names[0]) if names else None, now_ms)
+        findings += check_schedule(self.config.schedule, runs, ms_in_name(names[0]) if names else None, now_ms)
         spend = _known(findings, of.DAMAGED_STATE, self.spend.days(), ())
         findings += check_spend(spend, llm.max_calls_per_day, now_ms)
         with _telling(findings, of.AGENT_UNUSABLE, "llm"):

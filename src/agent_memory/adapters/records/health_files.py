@@ -21,7 +21,7 @@ from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.domain.agent_request import day_of, spend_on
 from agent_memory.domain.health import Health, HookProblem, LastRun
-from agent_memory.domain.instants import ms_of
+from agent_memory.domain.instants import ms_in_name, ms_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.errors import Error, StateCorrupt, StoreIo
@@ -61,7 +61,7 @@ def read_health(
         archived=len(archive.entries),
         unreadable=tuple(each.path for each in live.unreadable),
         pending=len(names),
-        oldest_pending_at_ms=stamp_of(names[0]) if names else None,
+        oldest_pending_at_ms=ms_in_name(names[0]) if names else None,
         failed=unwrap(failed_entries(str(root))),
         troubles=tuple(sorted(unwrap(QueueTroubles(str(root)).read()).items())),
         last_run=runs[0] if runs else None,
@@ -112,12 +112,6 @@ def unrecorded_writes(root: Path) -> int:
         except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
             return 0
     return len(document) if is_list(document) else 0
-
-
-def stamp_of(name: str) -> int | None:
-    """The time, in epoch ms, that the name of an inbox entry begins with."""
-    day, _, clock = name[:24].partition("T")
-    return ms_of(f"{day}T{clock.replace('-', ':')}")
 
 
 def _concerns(named: object, root: str) -> bool:

@@ -18,7 +18,7 @@ from attrs import evolve
 from agent_memory.adapters.disk.durable import fsync_directory, replace_file
 from agent_memory.adapters.disk.paths import as_store_io, directory_in, exists, is_plain_name, real_root
 from agent_memory.adapters.disk.root_files import JsonFile, read_bytes, subdirectories, write_text
-from agent_memory.domain.instants import ms_of
+from agent_memory.domain.instants import ms_in_name
 from agent_memory.domain.run_log import (
     KEEP_DAYS,
     KEEP_RUNS,
@@ -59,7 +59,7 @@ MAX_RUN_FILE_BYTES = 1 << 30
 _BEGINS_AS_RUN_ID = re.compile(r"\d{4}-\d\d-\d\dT", re.ASCII)
 """How the name of a run begins: there are other directories beside those of runs."""
 
-_RUN_ID = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)_[0-9a-f]+", re.ASCII)
+_RUN_ID = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z_[0-9a-f]+", re.ASCII)
 _SECTIONS = "sections.json"
 _FOOTPRINT = re.compile(r"footprint-([1-9]\d{0,8})\.json", re.ASCII)
 
@@ -220,8 +220,7 @@ class RunLogFiles:
 
 
 def _blank(run_id: str, result: str) -> LoggedRun:
-    day, _, clock = run_id[:24].partition("T")
-    return LoggedRun(run_id, "consolidate", ms_of(f"{day}T{clock.replace('-', ':')}") or 0, None, result, "")
+    return LoggedRun(run_id, "consolidate", ms_in_name(run_id) or 0, None, result, "")
 
 
 # -- pruning ----------------------------------------------------------------------------------------------------------
@@ -238,7 +237,7 @@ def prune_run_files(root: Path, clock: Clock, *, keep_runs: int = KEEP_RUNS, kee
     runs = tuple(
         KeptRun(name, started, name in at_work or _is_unfinished(f"{real}/{RUNS}/{name}"))
         for name in subdirectories(directory_in(real, RUNS))
-        if (started := _started_at_ms(name))
+        if _RUN_ID.fullmatch(name) and (started := ms_in_name(name))
     )
     pruning = prune_runs(runs, clock.now_ms(), keep_runs=keep_runs, keep_days=keep_days)
     gone = (_take_details(f"{real}/{RUNS}/{name}", keep_report=False) for name in pruning.whole)
@@ -278,9 +277,3 @@ def _remove(path: str) -> None:
     for name in os.listdir(path):
         os.unlink(f"{path}/{name}")
     os.rmdir(path)
-
-
-def _started_at_ms(name: str) -> int | None:
-    """When the run of this name began; None for what is no run."""
-    found = _RUN_ID.fullmatch(name)
-    return ms_of(f"{found[1]}{found[2]}:{found[3]}:{found[4]}") if found else None

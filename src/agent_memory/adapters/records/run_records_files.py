@@ -39,7 +39,7 @@ from agent_memory.formats.run_json import (
     render_report_document,
 )
 from agent_memory.ports import Clock
-from agent_memory.results import as_result
+from agent_memory.results import as_result, unwrap
 
 T = TypeVar("T")
 
@@ -75,7 +75,7 @@ class RepliesFiles:
             try:
                 return self._file(paths[-1], REPLY).read()
             except StateCorrupt:
-                self._spend(key)
+                unwrap(self.spend_reply(key))
         return None
 
     @as_result
@@ -85,16 +85,13 @@ class RepliesFiles:
     @as_result
     def spend_reply(self, key: str) -> None:
         """See the port: the file becomes `<key>.spent.json`."""
-        self._spend(key)
+        for path in self._replies(key, ".json"):
+            self._move(path, ".spent.json")
 
     @as_result
     def drop_reply(self, key: str) -> None:
         for path in (*self._replies(key, ".json"), *self._replies(key, ".spent.json")):
             remove_file(self._root, path)
-
-    def _spend(self, key: str) -> None:
-        for path in self._replies(key, ".json"):
-            self._move(path, ".spent.json")
 
     def _replies(self, key: str, ending: str) -> list[str]:
         return runs_with(self._root, f"replies/{_slug(key)}{ending}")
