@@ -8,6 +8,7 @@ from enum import StrEnum
 from attrs import frozen
 
 from agent_memory.domain.entry import Listed, Listing, StoredEntry, UnreadableFile
+from agent_memory.domain.searching.search import Relation
 from agent_memory.domain.text.markdown import find_links
 
 
@@ -65,15 +66,6 @@ class LinkSheet:
     aliases: tuple[str, ...] = ()
     unreadable: tuple[UnreadableFile, ...] = ()
     """Notes of which it is not known what they link to (P6)."""
-
-
-class Relation(StrEnum):
-    """How one entry names another."""
-
-    LINKS = "links"
-    """In its body."""
-    SUPERSEDES = "supersedes"
-    """In its frontmatter."""
 
 
 @frozen

@@ -264,7 +264,9 @@ class Relation(StrEnum):
     """How one note refers to another."""
 
     LINKS = "links"
+    """In its body."""
     SUPERSEDES = "supersedes"
+    """In its frontmatter."""
 
 
 @frozen
