@@ -13,9 +13,9 @@ from agent_memory.domain.link_graph import (
     LinkSheet,
     OutgoingLink,
     Reference,
-    Relation,
     Whereabouts,
 )
+from agent_memory.domain.searching.search import Relation
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap
