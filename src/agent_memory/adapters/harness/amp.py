@@ -140,27 +140,23 @@ class AmpSession(Session):
                 self.skip("bad-record")
             elif message.get("role") not in ("user", "assistant"):
                 self.skip(f"unknown-role:{message.get('role')}")
-            elif not isinstance(message.get("content"), str | list):
+            elif (blocks := get.blocks(message)) is None:
                 self.skip("bad-record")
             elif get.text(get.mapping(message, "state"), "type") in _UNFINISHED_STATES:
                 self.skip("unfinished-message")
             else:
-                self._take_message(message, index)
+                self._take_message(message, blocks, index)
             if self.done:
                 break
         self.agent = self.agent or get.text(thread, "agentMode") or None
 
-    def _take_message(self, message: Json, index: int) -> None:
-        usage, content = get.mapping(message, "usage"), message.get("content")
+    def _take_message(self, message: Json, blocks: list[Json], index: int) -> None:
+        usage, text = get.mapping(message, "usage"), "\n\n".join(get.block_texts(blocks))
         self.note(agent=get.text(usage, "model"))
         sent_at_ms = get.number(get.mapping(message, "meta"), "sentAt")
         at_ms = sent_at_ms if sent_at_ms is not None else get.time(usage, "timestamp")
         number = message.get("messageId")
         record_id = f"{number}" if isinstance(number, int | str) and number != "" else f"#{index}"
-        blocks = get.objects(message, "content")
-        if is_list(content):
-            content = [each for each in content if not is_object(each) or each.get("type") == "text"]
-        text = get.texts(content)
         self.enter(record_id, at_ms)
         if message.get("role") == "assistant":
             self.speak(None, text.strip(), asked_in(blocks, ("tool_use",)))

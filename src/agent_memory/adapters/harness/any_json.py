@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 
 from agent_memory.domain.instants import ms_of
@@ -46,6 +46,20 @@ def items(value: Json, key: str) -> list[object]:
 def objects(value: Json, key: str) -> list[Json]:
     """The objects in a member that is a list."""
     return [each for each in items(value, key) if is_object(each)]
+
+
+def blocks(value: Json, key: str = "content") -> list[Json] | None:
+    """The blocks of a message, of which a bare text is one; None where it has something else."""
+    content = value.get(key)
+    parts: list[object] = [content] if isinstance(content, str) else content if is_list(content) else [None]
+    if not all(isinstance(each, str | dict) for each in parts):
+        return None
+    return [each if is_object(each) else {"type": "text", "text": each} for each in parts]
+
+
+def block_texts(blocks: Iterable[Json]) -> list[str]:
+    """The texts of the blocks that are one."""
+    return [told for block in blocks if block.get("type") == "text" and (told := text(block, "text")).strip()]
 
 
 def number(value: Json, key: str) -> int | None:

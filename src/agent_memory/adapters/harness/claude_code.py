@@ -28,7 +28,6 @@ from agent_memory.adapters.harness.transcripts import (
 )
 from agent_memory.adapters.harness.turn_builder import Draft, Session, asked_in
 from agent_memory.domain.history import History, Role, SessionMark
-from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.transcripts.own_marks import machine_text, typed_words
 from agent_memory.domain.vocabulary import Harness
 
@@ -223,10 +222,8 @@ class ClaudeSession(Session):
         if kind == "relocated":
             self._relocated_cwd = get.text(value, "relocatedCwd") or self._relocated_cwd
         branch, model = get.text(value, "gitBranch"), get.text(get.mapping(value, "message"), "model")
-        is_models = kind == "assistant" and model != _SYNTHETIC_MODEL
-        self.note(
-            cwd=get.text(value, "cwd"), branch="" if branch == "HEAD" else branch, agent=model if is_models else ""
-        )
+        self.note(cwd=get.text(value, "cwd"), branch="" if branch == "HEAD" else branch)
+        self.note(agent=model if kind == "assistant" and model != _SYNTHETIC_MODEL else "")
         self._scheduled = self._scheduled or get.text(value, "subtype") == "scheduled_task_fire"
         rank, key = _TITLES.get(kind, (0, ""))
         title, leaf_id = get.text(value, key), get.text(value, "leafUuid")
@@ -241,13 +238,13 @@ class ClaudeSession(Session):
 
     def _take_user(self, value: Json) -> None:
         """The answers of tools in it; what was said in it is heard after them."""
-        blocks = _blocks_of(value)
+        blocks = get.blocks(get.mapping(value, "message"))
         for block in _results_in(value):
             self._take_result(block, value)
-        if any(is_object(block) and block.get("type") not in _USER_BLOCKS for block in blocks or ()):
-            self.skip("unknown-block")
-        if blocks is None or any(not isinstance(block, dict | str) for block in blocks):
+        if blocks is None:
             self.skip("bad-record")
+        elif any(block.get("type") not in _USER_BLOCKS for block in blocks):
+            self.skip("unknown-block")
 
     def _take_result(self, block: Json, value: Json) -> None:
         """A tool's answer, and what the person said through the tool: in answer to a question, or refusing the call."""
@@ -273,14 +270,14 @@ class ClaudeSession(Session):
         return self.answer(call_id, bare, failed=failed)
 
     def _take_assistant(self, value: Json) -> None:
-        message, blocks = get.mapping(value, "message"), _blocks_of(value)
+        message = get.mapping(value, "message")
+        blocks = get.blocks(message)
         if blocks is None or not _is_of_model(value):
             self.skip("bad-record" if blocks is None else "api-error")
             return
-        texts = [text for text in _texts_of(blocks) if text.strip()]
-        objects = [block for block in blocks if is_object(block)]
-        self.speak(get.text(message, "id") or None, "\n\n".join(texts), asked_in(objects, _CALL_BLOCKS))
-        for block in objects:
+        text, calls = "\n\n".join(get.block_texts(blocks)), asked_in(blocks, _CALL_BLOCKS)
+        self.speak(get.text(message, "id") or None, text, calls)
+        for block in blocks:
             if str(block.get("type")).endswith("_tool_result"):
                 self._answer(block, get.answer(block.get("content")))
 
@@ -378,8 +375,8 @@ class Said:
 
 def _prompt_in(value: Json) -> Said | None:
     """What a user record says besides the answers of tools."""
-    blocks = _blocks_of(value) or []
-    texts = _texts_of(blocks)
+    blocks = get.blocks(get.mapping(value, "message")) or []
+    texts = [get.text(block, "text") for block in blocks if block.get("type") == "text"]
     if not texts:
         return None
     if reason := next((reason for flag, reason in _HIDING_FLAGS.items() if value.get(flag) is True), None):
@@ -392,7 +389,7 @@ def _prompt_in(value: Json) -> Said | None:
         return Said("", raw, reason=reason)
     by_system = value.get("promptSource") == "system"
     sent_by = machine_text(text) or kind or ("system" if by_system else "human")
-    images = ["[image]"] * sum(is_object(block) and block.get("type") in ("image", "document") for block in blocks)
+    images = ["[image]"] * sum(block.get("type") in ("image", "document") for block in blocks)
     return Said("\n\n".join([text, *images]), raw, None if sent_by == "human" else sent_by[:_TYPE_CHARS])
 
 
@@ -418,23 +415,9 @@ def _is_of_model(value: Json) -> bool:
     return value.get("isApiErrorMessage") is not True and get.mapping(value, "message").get("model") != _SYNTHETIC_MODEL
 
 
-def _blocks_of(value: Json) -> list[object] | None:
-    content = get.mapping(value, "message").get("content")
-    return [content] if isinstance(content, str) else content if is_list(content) else None
-
-
 def _results_in(value: Json) -> list[Json]:
-    return [
-        block for block in get.objects(get.mapping(value, "message"), "content") if block.get("type") == "tool_result"
-    ]
-
-
-def _texts_of(blocks: list[object]) -> list[str]:
-    return [
-        get.text(block, "text") if is_object(block) else str(block)
-        for block in blocks
-        if isinstance(block, str) or (is_object(block) and block.get("type") == "text")
-    ]
+    blocks = get.objects(get.mapping(value, "message"), "content")
+    return [block for block in blocks if block.get("type") == "tool_result"]
 
 
 _RECENT_RECORDS = 20_000

@@ -81,7 +81,7 @@ def printed(output: object) -> tuple[str, bool]:
     """The text of a tool's output, without the head that Codex puts before it, and whether the tool failed. The output is a
     text, with or without a head or in JSON, an object or a list of blocks."""
     if isinstance(output, str):
-        inner = get.parsed_object(output) if output.startswith("{") else {}
+        inner: Json = get.parsed_object(output) if output.startswith("{") else {}
         if isinstance(inner.get("output"), str):
             return printed(inner)
         head = _OUTPUT_HEAD.match(output)

@@ -186,12 +186,12 @@ class CursorSession(Session):
 
     def take(self, value: Json) -> None:
         self._line_number += 1
-        role, content = value.get("role"), get.mapping(value, "message").get("content")
-        if role in ("user", "assistant") and isinstance(content, str | list):
-            blocks: list[object] = [{"type": "text", "text": content}] if isinstance(content, str) else content
-            self._take_message(role == "user", [block for block in blocks if is_object(block)])
-        elif role in ("user", "assistant"):
-            self.skip("bad-record")
+        role, blocks = value.get("role"), get.blocks(get.mapping(value, "message"))
+        if role in ("user", "assistant"):
+            if blocks is None:
+                self.skip("bad-record")
+            else:
+                self._take_message(role == "user", blocks)
         elif value.get("type") != "turn_ended":
             self.skip_unknown(value.get("type") or f"role {role}")
         else:
@@ -399,7 +399,9 @@ class ComposerSession(db.StoredSession):
         cwd = of_workspace or next((get.text(each, "repoPath") for each in repositories), "")
         branches = (branch for each in repositories for branch in get.objects(each, "branches"))
         named = (branch for branch in branches if get.text(branch, "branchName"))
-        latest: Json = max(named, key=lambda branch: get.number(branch, "lastInteractionAt") or 0, default={})
+        latest: Json = max(
+            named, key=lambda branch: get.number(branch, "lastInteractionAt") or 0, default=dict[str, object]()
+        )
         self.note(title=get.text(value, "name"), cwd=cwd, branch=get.text(latest, "branchName"))
         self.note(agent=get.text(get.mapping(value, "modelConfig"), "modelName"))
         self.automated = _is_sub_agents(database, self.session_id, value)
@@ -481,7 +483,7 @@ class CursorStore(db.SessionDatabases):
     def knows(self, session_id: str, database: db.Database) -> bool:
         """Whether the store has the conversation, and something was said in it."""
         data = database.value(_VALUE, _COMPOSERS + session_id)
-        composer = db.object_of(data) if data else {}
+        composer: Json | str = db.object_of(data) if data else {}
         if isinstance(composer, str):
             how = "over 16 MiB" if isinstance(data, db.TooLarge) else "ruined"
             raise HistoryUnreadable(database.path, f"the record of conversation {session_id} is {how}")

@@ -91,9 +91,8 @@ class GooseSession(db.StoredSession):
         if of_user and (typed := "\n\n".join(filter(None, map(_typed, blocks)))):
             self.hear(typed, typed_words(typed))
         elif not of_user:
-            texts = (get.text(block, "text") for block in blocks if block.get("type") == "text")
             calls = [_asked(block) for block in blocks if block.get("type") in _REQUESTS]
-            self.speak(get.text(value, "id") or None, "\n\n".join(text for text in texts if text.strip()), calls)
+            self.speak(get.text(value, "id") or None, "\n\n".join(get.block_texts(blocks)), calls)
         for block in blocks:
             kind, result = block.get("type"), get.mapping(block, "toolResult")
             if of_user and kind == "toolResponse":
