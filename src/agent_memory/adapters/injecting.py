@@ -34,6 +34,7 @@ from agent_memory.adapters.disk.durable import (
 from agent_memory.adapters.disk.json_lite import json_object, scan_json
 from agent_memory.domain.injecting.assembling import Passage
 from agent_memory.domain.injecting.deliveries import Delivery, delivery_of
+from agent_memory.domain.json_shape import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,42 +116,27 @@ _MOST_PLACES = 64
 _GRAIN_NS = 2_000_000_000
 """The coarsest times of a file system that we know (FAT)."""
 _NEVER_NS = 1 << 63
-"""Later than any look."""
 
 
-class Shelf:
+class Shelf(Record):
     """Passages of one place, the best first, with the settings that go with them."""
 
-    __slots__ = ("budget", "good_until_ms", "more", "passages", "profiles")
-
-    def __init__(
-        self,
-        passages: tuple[Passage, ...],
-        budget: int,
-        profiles: "Mapping[str, Mapping[str, int]]",
-        good_until_ms: int | None = None,
-        more: int = 0,
-    ) -> None:
-        self.passages = passages
-        self.budget = budget
-        self.profiles = profiles
-        """The person's own."""
-        self.good_until_ms = good_until_ms
-        """When the first note runs out."""
-        self.more = more
-        """Notes that might be told, too, and were not made ready."""
+    passages: tuple[Passage, ...]
+    budget: int
+    profiles: "Mapping[str, Mapping[str, int]]"
+    """The person's own."""
+    good_until_ms: int | None = None
+    """When the first note runs out."""
+    more: int = 0
+    """Notes that might be told, too, and were not made ready."""
 
 
-class Looks:
+class Looks(Record):
     """What everything looked like that a shelf is made from."""
 
-    __slots__ = ("key", "place", "touched_ns")
-
-    def __init__(self, place: str, key: bytes, touched_ns: int) -> None:
-        self.place = place
-        self.key = key
-        self.touched_ns = touched_ns
-        """When the last of the files was touched."""
+    place: str
+    key: bytes
+    touched_ns: int
 
 
 def looks_of(root: str, place: str, others: "Iterable[str]", version: str) -> Looks:

@@ -117,7 +117,6 @@ class Due:
 
 
 def ids_of(action: Action) -> tuple[str, ...]:
-    """The entries that an action changes."""
     return action.ids if isinstance(action, Merge) else (action.id,)
 
 
@@ -139,7 +138,6 @@ class PlannedAction:
     action: Action
     changes: tuple[Change, ...]
     fingerprint: str
-    """See `actions.fingerprint_of`."""
     new_ids: tuple[str, ...] = ()
     """Of the entries that it creates, in order."""
 
@@ -178,11 +176,8 @@ class DefragFacts:
     now_ms: int
     usage: Mapping[str, Usage] = field(factory=dict[str, Usage])
     left_alone: frozenset[str] = frozenset()
-    """Entries that changed in 3 of the last 10 runs."""
     undone: frozenset[str] = frozenset()
-    """Fingerprints of actions that a person has undone."""
     live_at_start: int = 0
-    """Number of live entries when the run began."""
     force: bool = False
     """A person lifts the limit on how much one run may change."""
     at_hand: Mapping[str, StoredEntry] = field(factory=dict[str, StoredEntry])

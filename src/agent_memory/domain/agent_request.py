@@ -24,7 +24,6 @@ class SessionRequest:
     entry: InboxEntry
     window: History
     shown: tuple[StoredEntry, ...] = ()
-    """The entries shown in full in the prompt."""
     handoff_id: str | None = None
     """The session's earlier handoff (among `shown`), to be updated in place."""
     now_ms: int = 0
@@ -41,14 +40,12 @@ class DefragRequest:
     live: Sequence[Listed] = ()
     """The catalog: every live entry that an agent may know of."""
     shown: tuple[StoredEntry, ...] = ()
-    """The entries shown in full in the prompt."""
     analysis: Analysis = Analysis()
     usage: Mapping[str, Usage] = field(factory=dict[str, Usage])
     tiers: TierList = TierList()
     now_ms: int = 0
     stale_days: int = 120
     budget: SectionBudget = SectionBudget()
-    """What the tiers may fill."""
     left_alone: frozenset[str] = frozenset()
     """Entries that no action may touch in this run."""
     undone: frozenset[str] = frozenset()

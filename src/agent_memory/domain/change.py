@@ -64,7 +64,6 @@ class Applied:
     """`create`, `replace`, `retire`, `restore`, or `revert` for whatever an undo did to the entry."""
     path: str
     touched: tuple[str, ...]
-    """Every path written or removed."""
     before_hash: str | None
     after_hash: str | None
     title: str = ""
@@ -87,7 +86,6 @@ class Receipt:
     applied: tuple[Applied, ...]
     dropped: tuple[Dropped, ...] = ()
     tiers_changed: bool = False
-    """The tier list was written."""
 
     @property
     def touched(self) -> tuple[str, ...]:

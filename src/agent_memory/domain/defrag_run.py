@@ -86,7 +86,6 @@ class DefragRun:
     left: tuple[Finding, ...] = ()
     """What the built-in found and left, since it takes judgement."""
     memo: TieringMemo = TieringMemo()
-    """To be remembered when the run is done."""
     tiers_before: TierList = TierList()
     tiers: TierList = TierList()
     receipt: Receipt | None = None
@@ -188,7 +187,6 @@ def is_worth_a_report(run: DefragRun, failed: bool) -> bool:
 
 
 def logged(run: DefragRun, ended_at_ms: int, failed: bool) -> LoggedRun:
-    """What the report of the run says."""
     return LoggedRun(
         run_id=run.id,
         machine="defrag",

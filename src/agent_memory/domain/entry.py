@@ -20,7 +20,6 @@ class Source:
 
     harness: Harness
     thread_id: str | None = None
-    """The session id of any harness."""
     repo: str | None = None
     cwd: str | None = None
     agent: str | None = None
@@ -59,12 +58,10 @@ class Meta:
 
     @property
     def thread_ids(self) -> tuple[str | None, ...]:
-        """The session that each source is of."""
         return tuple([each.thread_id for each in self.sources])
 
     @property
     def turns(self) -> tuple[tuple[int, ...], ...]:
-        """Those that each source names."""
         return tuple([each.turns for each in self.sources])
 
 
@@ -82,7 +79,6 @@ class MemoryEntry:
 
     @property
     def whole(self) -> str:
-        """The same as one text."""
         return "\n".join(self.texts)
 
 
@@ -101,7 +97,6 @@ class Listed:
     body_hash: str = ""
     """SHA-256 of the UTF-8 of the body without leading and trailing white space, hex: two entries that say the same."""
     conflicted: bool = False
-    """The body holds unresolved merge-conflict markers."""
 
 
 @frozen
@@ -139,7 +134,6 @@ class Listing:
 
     @cached_property
     def by_id(self) -> Mapping[str, Listed]:
-        """The entries by their very ids."""
         return {each.meta.id: each for each in self.entries}
 
     def bearers(self, id: str) -> tuple[Listed, ...]:
@@ -174,7 +168,6 @@ class Usage:
 
 
 def reads_of(meta: Meta, usage: Mapping[str, Usage]) -> Usage:
-    """The reads of one entry."""
     return usage.get(meta.id) or Usage(meta.used, meta.last_used_at_ms)
 
 
@@ -185,12 +178,10 @@ def last_read(meta: Meta, usage: Mapping[str, Usage]) -> int | None:
 
 
 def without_secret(entries: Sequence[Listed]) -> Sequence[Listed]:
-    """Those that are not."""
     return tuple(each for each in entries if each.meta.sensitivity is not Sensitivity.SECRET)
 
 
 def secret_ids(entries: Sequence[Listed]) -> frozenset[str]:
-    """The ids of those that are."""
     return frozenset(each.meta.id for each in entries if each.meta.sensitivity is Sensitivity.SECRET)
 
 

@@ -66,7 +66,6 @@ class SessionTombstone:
     harness: Harness | None
     """None: of whatever harness."""
     at_ms: Instant
-    """When it was forgotten."""
 
 
 @frozen
@@ -264,7 +263,6 @@ class ForgetTarget:
     id: str | None = None
     session: SessionKey | None = None
     purge: bool = False
-    """Rewrite the git history, too."""
 
 
 @frozen
@@ -313,13 +311,10 @@ class Forgetting:
     """Ids of notes that lose a link, an alias or a mention in `supersedes`."""
     mentions: tuple[Mention, ...] = ()
     inbox: tuple[str, ...] = ()
-    """Files of the inbox."""
     runs: tuple[str, ...] = ()
     """Runs that lose their details, and cannot be shown or undone any more."""
     histories: tuple[tuple[Harness, str], ...] = ()
-    """Sessions whose kept history goes."""
     marks: tuple[str, ...] = ()
-    """Marks of how far the session was consolidated."""
     has_history: bool = False
     """There is a git history, which holds what goes unless it is rewritten."""
 

@@ -19,9 +19,7 @@ class FoundSession:
 
     harness: Harness
     retrieval: SessionRetrieval
-    """How to get its history."""
     changed_at_ms: int
-    """When its transcript last changed, by whatever keeps it."""
     size_bytes: int | None = None
     """Of its transcript, where it has a file of its own."""
     started_at_ms: int | None = None
@@ -77,11 +75,9 @@ class Sighted:
     calls: int = 0
     """How often the agent command will be asked about them; 0 for the built-in."""
     is_partial: bool = False
-    """It holds more than was counted."""
     begins_at: SessionMark | None = None
     """Of a session that goes on from another: how far that one covers it."""
     problem: str = ""
-    """Why it cannot be read, in words."""
 
 
 @frozen

@@ -33,7 +33,6 @@ class Exchange:
     """One of the last things that were said."""
 
     role: Role
-    """Of the person or the agent."""
     text: str
     repeats_a_page: bool = False
     """The agent says what only a foreign source said: nothing to be told unasked (P19)."""

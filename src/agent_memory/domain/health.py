@@ -53,7 +53,6 @@ class LastRun:
     sessions: int
     machine: str = "consolidate"
     summary: str = ""
-    """What it did, in words."""
     refused: tuple[str, ...] = ()
     """Why, of each session that it could not learn from."""
 
@@ -94,9 +93,7 @@ class Health:
     entries: int
     archived: int
     unreadable: tuple[str, ...]
-    """Paths of files in `topics/` that are no valid entries."""
     pending: int
-    """Inbox entries, before folding."""
     oldest_pending_at_ms: int | None
     failed: tuple[FailedEntry, ...]
     troubles: tuple[tuple[str, Trouble], ...]
@@ -108,16 +105,13 @@ class Health:
     max_calls_per_day: int
     agent: str
     unrecorded: int
-    """Writes that git has not recorded yet."""
     warnings: tuple[str, ...] = ()
     earlier_runs: tuple[LastRun, ...] = ()
     """The newest run of each other machine: none of them makes good what another could not do."""
     last_captures: tuple[tuple[str, int], ...] = ()
     """Each harness that was ever captured, and when last, in epoch ms."""
     deliveries: tuple[HarnessDeliveries, ...] = ()
-    """What was injected, by harness."""
     now_ms: int = 0
-    """When all this was looked at, epoch ms."""
     jobs: tuple[JobHealth, ...] = ()
     """What this machine runs by itself; empty where it was never told to."""
     job_problems: tuple[str, ...] = ()

@@ -76,7 +76,6 @@ class History:
     """Other directories in which the person spoke: a session that went on in another checkout is at home in both."""
     branch: str | None = None
     agent: str | None = None
-    """The model or agent name, when the transcript says it."""
     started_at_ms: int | None = None
     """Of the whole session, not of this part."""
     ended_at_ms: int | None = None
@@ -130,7 +129,6 @@ class SessionMark:
     handoff_id: EntryId | None = field(default=None, metadata={"sparse": True})
     """The session's handoff entry, updated in place as the session grows."""
     entry_ids: tuple[EntryId, ...] = ()
-    """Entries made from the session so far."""
     used_ids: tuple[EntryId, ...] = field(default=(), metadata={"sparse": True})
     """Entries whose use in the session is in the usage ledger."""
     transcript: str = field(default="", metadata={"sparse": True})

@@ -125,7 +125,6 @@ class Context:
     branch: Annotated[str, ref_problem] | None = field(default=None, metadata=_SPARSE)
     commit: Annotated[str, commit_problem] | None = field(default=None, metadata=_SPARSE)
     event: Annotated[str, word_problem] | None = field(default=None, metadata=_SPARSE)
-    """The hook event (`SessionEnd`)."""
     reason: Annotated[str, word_problem] | None = field(default=None, metadata=_SPARSE)
     harness_version: Annotated[str, version_problem] | None = field(default=None, metadata=_SPARSE)
 

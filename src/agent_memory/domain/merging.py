@@ -24,7 +24,6 @@ T = TypeVar("T")
 H = TypeVar("H", bound=Hashable)
 
 _MOST_LINES = 20_000
-"""Longer texts are not compared line by line."""
 
 
 def chosen(base: T | None, ours: T, theirs: T, both: Callable[[T, T], T], *, has_base: bool) -> T:
@@ -293,13 +292,10 @@ class Synced:
     remote: str
     branch: str
     received: NoteCounts = NoteCounts()
-    """What changed on this machine."""
     sent: NoteCounts = NoteCounts()
-    """What changed for the others."""
     pushed: bool = False
     """There was something to send: files, or the history of both."""
     merged: bool = False
-    """Both machines had changed something."""
     conflicts: tuple[Remark, ...] = ()
     remarks: tuple[Remark, ...] = ()
     forgotten: int = 0
@@ -322,7 +318,6 @@ def together(first: Synced, then: Synced) -> Synced:
 
 
 def sentence_of(synced: Synced) -> str:
-    """All of it in one sentence."""
     if not (synced.pushed or synced.received.any or synced.merged or synced.forgotten):
         return f"Nothing to sync: this machine and {synced.remote} are the same."
     verbs = ("would receive", "send") if synced.dry_run else ("Received", "sent")
@@ -344,7 +339,6 @@ _INSTRUCTIONS = frozenset(
     ("agents.md", "claude.md", "claude.local.md", "gemini.md", "memory.config.json", "mcp.json", "makefile", "justfile")
 )
 _INERT = (".md", ".txt", ".json", ".jsonl", ".yaml", ".yml", ".toml", ".csv", ".png", ".jpg", ".jpeg", ".gif", ".pdf")
-"""Endings of files that nothing runs."""
 
 
 @frozen

@@ -137,12 +137,10 @@ class TierStanding:
 
     @property
     def best(self) -> Tier:
-        """The nearest tier that it may have."""
         return best_tier(self.meta)
 
     @property
     def parts(self) -> ScoreParts:
-        """What its score is made of."""
         return score_parts(self.meta, self.usage, self.now_ms)
 
 
@@ -212,13 +210,11 @@ class NoteStory:
     revisions: tuple[Revision, ...] = ()
     """Newest first."""
     merged: tuple[Listed, ...] = ()
-    """Archived notes whose ids lead here now."""
     supersedes: tuple[Listed, ...] = ()
     superseded_by: tuple[Listed, ...] = ()
     told: tuple[str, ...] = ()
     """Which files and sessions tell it, in sentences."""
     unread: tuple[str, ...] = ()
-    """What could not be looked at, in words."""
 
 
 def unread_notes(*listings: Listing) -> tuple[str, ...]:

@@ -81,18 +81,15 @@ class PlanFacts:
     scope: str
     """The session's scope key; `global` outside a repository."""
     live: Sequence[Listed]
-    """Every live entry of the store."""
     taken_ids: frozenset[str]
     """Every id that is not free, casefolded: live, aliases, archived."""
     shown: Mapping[str, StoredEntry]
-    """The entries that were shown in full, by id."""
     status: Status
     """`captured` for the built-in, `consolidated` for an agent command."""
     now_ms: int
     changed_before: frozenset[str] = frozenset()
     """Ids already changed or archived in this run, for the run-wide limit."""
     live_at_start: int = 0
-    """Number of live entries when the run began."""
     handoff_id: str | None = None
     """The session's own handoff, which its later windows may replace."""
     handoff_days: int = 7
@@ -148,7 +145,6 @@ def live_when_applied(plan: Plan, live: Sequence[Listed]) -> Sequence[Listed]:
 
 _ALWAYS_ALLOWED = 3
 _SHARE = 4
-"""One in four."""
 
 
 def max_changes(live_at_start: int) -> int:
@@ -187,7 +183,6 @@ def admit(changes: Iterable[Change], changed_before: frozenset[str], live_at_sta
 
 
 def changed_id(change: Change) -> str | None:
-    """The live entry that a change replaces or archives."""
     match change:
         case Replace(entry, _):
             return entry.meta.id
@@ -198,5 +193,4 @@ def changed_id(change: Change) -> str | None:
 
 
 def changed_ids(plan: Plan) -> frozenset[str]:
-    """The live entries that a plan replaces or archives."""
     return frozenset(id for id in map(changed_id, plan.changes) if id is not None)

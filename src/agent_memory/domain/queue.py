@@ -35,9 +35,7 @@ class Trouble:
     fingerprint: str = field(default="", metadata=_SPARSE)
     """Of the content that was tried; other content starts the counts afresh."""
     code: str = field(default="", metadata=_SPARSE)
-    """Error code of the last trouble."""
     message: str = field(default="", metadata=_SPARSE)
-    """The last trouble, in words."""
 
 
 @frozen
@@ -100,6 +98,4 @@ class Outcome:
     entry_ids: tuple[Annotated[str, id_problem], ...] = field(default=(), metadata=_SPARSE)
     """Created or updated."""
     reason: str = field(default="", metadata=_SPARSE)
-    """Why nothing was written, or why it waits, in words."""
     dropped: tuple[str, ...] = field(default=(), metadata=_SPARSE)
-    """What of the reply was not applied, in words."""

@@ -54,7 +54,6 @@ class Work:
     trouble: Trouble | None = None
     """To be remembered with the entry, which stays pending."""
     error: Error | None = None
-    """What went wrong with the session, when something did."""
     next_mark: SessionMark | None = None
     """How far the session will have been consolidated once this work is done."""
     remaining: bool = False
@@ -93,7 +92,6 @@ class Run:
     waiting: int = 0
     """Sessions not loaded: over the limit, or set back for a while."""
     waiting_reason: str = ""
-    """Why one of those was set back, as a sentence."""
     paused: Error | None = None
     """Why the run stops early; everything not settled stays pending and nothing of it is counted."""
     timeouts_in_a_row: int = 0
@@ -143,7 +141,6 @@ class RunSummary:
 
 
 def summary_of(run: Run) -> RunSummary:
-    """What the run did."""
     verdicts = Counter(each.outcome.verdict for each in run.settled)
     acts = Counter(applied.act for each in run.settled if each.receipt is not None for applied in each.receipt.applied)
     held = [each for each in run.settled if each.outcome.verdict not in DONE_VERDICTS | {"gave-up"}]

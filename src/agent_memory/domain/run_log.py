@@ -77,7 +77,6 @@ class LoggedRun:
 
     @property
     def changed_ids(self) -> frozenset[str]:
-        """Every entry that the run created, changed, or took away."""
         return frozenset(id for each in self.actions for id in (*each.ids, *each.new_ids))
 
 

@@ -21,7 +21,6 @@ class Cadence:
 
     @property
     def is_exact(self) -> bool:
-        """Whether every tick is due."""
         return self.interval_seconds == self.tick_seconds
 
 

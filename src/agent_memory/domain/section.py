@@ -42,7 +42,6 @@ class SectionFacts:
 
     tiers: TierList
     entries: Mapping[str, Listed]
-    """Every live entry, by id."""
     bodies: Mapping[str, StoredEntry]
     """What is hot or warm, whole, by id."""
     target: Target
@@ -59,7 +58,6 @@ class RenderedSection:
     warm: tuple[str, ...] = ()
     cold: int = 0
     demoted_hot: int = 0
-    """Hot entries that did not fit."""
     demoted_warm: int = 0
     warnings: tuple[str, ...] = ()
 
@@ -74,7 +72,6 @@ class PublishedTarget:
     rendered: RenderedSection | None = None
     warnings: tuple[str, ...] = ()
     diff: str = ""
-    """Of a dry run."""
     kept: str | None = None
     """Where a copy is of what stood between the markers, if that was not memory's own."""
 

@@ -98,7 +98,6 @@ class FoundSessions:
 
     traces: tuple[SessionTrace, ...]
     unopened: int = 0
-    """Old inbox files that were not looked into."""
     unread: tuple[str, ...] = ()
     """What could not be read, one sentence each: there may be more to tell."""
 

@@ -56,7 +56,6 @@ class Period:
         return tuple(found)
 
     def has(self, at_ms: int) -> bool:
-        """Whether an instant is in it."""
         return self.first_day <= at_ms // DAY_MS <= self.last_day
 
 
@@ -111,27 +110,22 @@ class Statistics:
     reads_ever: int
     """By whatever counts them, which `list`, `search` and injection do not; before the period too."""
     readers: Counts
-    """Reads in the period, by harness."""
     reads: Days
     calls: Days
     """Of the agent command. No more is known than of the last ninety days."""
     prompt_chars: Days
     reply_chars: Days
     captured: Counts
-    """In the period, by harness."""
     captures: Days
     delivered: Counts
     deliveries: Days
     tokens: Days
-    """Of what was delivered."""
     machines: tuple[tuple[str, Counts], ...]
     """How the runs of each machine ended in the period: `completed`, `paused`, `failed`, …"""
     sessions: Counts
     """What consolidation made of sessions in the period, by verdict."""
     runs: Days
-    """Of any machine."""
     failed_runs: Days
-    """Those that failed or paused."""
 
 
 def statistics_of(facts: StoreFacts, period: Period) -> Statistics:

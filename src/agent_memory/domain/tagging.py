@@ -37,7 +37,6 @@ class TagVocabulary:
     """What a tag is called now, by its earlier name. Never in chains: no value is a key."""
 
     def standing(self, tag: str) -> Standing:
-        """How a normal tag stands."""
         if not self.accepted:
             return Standing.FREE
         is_known = tag in self.accepted or tag.partition("__")[2] in self.accepted
@@ -114,7 +113,6 @@ class TagUse:
 
     tag: str
     notes: int
-    """Live notes that have it."""
     standing: Standing
     like: tuple[str, ...] = ()
     """Tags that it may be the same as, those that are accepted and more used first."""

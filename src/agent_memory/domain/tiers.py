@@ -29,7 +29,6 @@ class TierList:
     warm: tuple[str, ...] = ()
 
     def of(self, id: str) -> Tier:
-        """The tier of an entry."""
         return Tier.HOT if id in self.hot else Tier.WARM if id in self.warm else Tier.COLD
 
     def where_unseen(self, current: TierList, seen: frozenset[str]) -> TierList:

@@ -77,7 +77,6 @@ def sentence_of(undone: Undone) -> str:
 
 
 def commit_words(undone: Undone) -> tuple[str, str]:
-    """Subject and body of the undo's commit."""
     root = undone.root
     act = "redo" if undone.undid.machine == "undo" else "undo"
     subject = f"{act}: {root.summary or root.machine} ({root.machine} {short_id(root.run_id)})"
@@ -98,7 +97,6 @@ def toucher(id: str, later: Iterable[LoggedRun], run: LoggedRun) -> LoggedRun | 
 
 
 def changed_since(title: str, id: str, by: LoggedRun | None) -> str:
-    """Why an entry keeps a run from being undone."""
     subject = f"{title or 'a note'} ({id}) was changed since by"
     if by is None:
         return f"{subject} hand or by a command"
@@ -123,7 +121,6 @@ class SectionChange:
     separator: str = ""
     """What was put between the file's own text and a section that was appended."""
     created: bool = False
-    """There was no file."""
 
 
 @frozen

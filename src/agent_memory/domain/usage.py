@@ -45,7 +45,6 @@ class DayReads:
     """How often a reader read on a UTC day, of reads that a compaction counted together: a `Total` no longer tells by whom."""
 
     day: int
-    """Days since 1970."""
     reader: str
     count: int
 
@@ -69,14 +68,11 @@ class LedgerCounts:
     """What records come to, in any order: a record is added at a time."""
 
     read: dict[str, Usage] = field(factory=dict[str, Usage])
-    """What the ledgers counted themselves, by id."""
     based: dict[str, Usage] = field(factory=dict[str, Usage])
-    """What was brought along, by id."""
     by_day: dict[tuple[int, str], int] = field(factory=dict[tuple[int, str], int])
     """Reads by day and reader. Of who compacted before this was kept they are missing."""
 
     def add(self, record: LedgerRecord) -> None:
-        """Count this, too."""
         match record:
             case Read(id, at_ms, reader):
                 self.read[id] = _sum(self.read.get(id), Usage(1, at_ms))
@@ -114,7 +110,6 @@ class LedgerCounts:
 
 
 def counted(records: Iterable[LedgerRecord]) -> LedgerCounts:
-    """What these come to."""
     counts = LedgerCounts()
     for record in records:
         counts.add(record)

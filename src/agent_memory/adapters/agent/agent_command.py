@@ -85,7 +85,6 @@ class CommandAgent:
 
     @property
     def name(self) -> str:
-        """See the port."""
         return self.command.name
 
     @property
@@ -188,7 +187,6 @@ class UnusableAgent:
     """No prompt is made for it."""
 
     def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
-        """See the port."""
         return Failure(self.error)
 
 

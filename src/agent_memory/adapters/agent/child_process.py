@@ -170,7 +170,6 @@ class _Pipes:
 
     @property
     def stdout(self) -> bytes:
-        """What is kept of it."""
         return bytes(self._stdout)
 
     @property
@@ -179,7 +178,6 @@ class _Pipes:
 
     @property
     def stdin_taken(self) -> bool:
-        """Every byte went into the pipe."""
         return not self._to_send
 
     @property
@@ -242,7 +240,6 @@ class _EndingSignals:
         self.came: int | None = None
 
     def handle(self, number: int, _frame: FrameType | None) -> None:
-        """What Python calls."""
         self.came = number
         if self._is_open:
             self._raise(number)

@@ -114,7 +114,6 @@ class Forgetter:
     purge: Callable[[], None]
     """Rewrites the git history without what the forgetting at work takes away."""
     publish: Callable[[], object]
-    """Brings the managed sections up to date; its trouble is told there."""
     tell: Callable[[Error], None]
     """Is told what did not go wrong enough to fail."""
 

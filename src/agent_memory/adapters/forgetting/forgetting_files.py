@@ -59,7 +59,6 @@ class TombstoneFiles:
 
     @as_result
     def put(self, tombstone: Tombstone) -> None:
-        """See the port."""
         JsonFile(self.root, path_of(tombstone), TOMBSTONE).write(tombstone)
 
     def _read(self, path: str) -> Tombstone | None:
@@ -67,7 +66,6 @@ class TombstoneFiles:
 
 
 def path_of(tombstone: Tombstone) -> str:
-    """Where it is kept, relative to the root."""
     if isinstance(tombstone, EntryTombstone):
         return f"{FORGOTTEN}/{tombstone.id}.json"
     if isinstance(tombstone, StateTombstone):

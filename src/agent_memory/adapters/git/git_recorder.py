@@ -251,7 +251,6 @@ class RetryingRecorder:
                 raise
 
     def _retry(self) -> None:
-        """Make the pending commits."""
         pending = self._pending()
         for done, commit in enumerate(pending):
             try:

@@ -30,7 +30,6 @@ AGREED = "refs/agent-memory/agreed"
 """What this machine and its remote last had in common: what was sent, or found there, and nothing that was recorded since."""
 
 INCOMING = "refs/agent-memory/incoming"
-"""What was fetched last."""
 
 AT_WORK = "runs/syncing.json"
 

@@ -159,7 +159,6 @@ def whole_address(address: str | None, cwd: str | None) -> str | None:
 
 
 def _shown(address: str) -> str:
-    """An address without credentials and secrets."""
     return one_line(redact(_CREDENTIALS.sub("", address)).text, _SAID_CHARS)
 
 

@@ -71,7 +71,6 @@ class Synchroniser:
     program: str | None
     """Of `memory`, for git to call; None where it is not known."""
     tell: Callable[[str], None]
-    """Is told how it goes."""
     warn: Callable[[str], None]
 
     def sync(self, request: SyncRequest) -> Synced:
@@ -152,7 +151,6 @@ class Synchroniser:
         raise SyncRefused(reason, f"Switch to one of them here, or push {ours} there with git once.")
 
     def _record(self) -> None:
-        """All that is on disk and may be recorded is."""
         unwrap(self.recorder.adopt_hand_edits())
         unwrap(self.recorder.record(BOOKKEEPING, "sync: what this machine knows of its notes"))
 

@@ -5,6 +5,8 @@ The budget holds for the whole text, frame included. A note is shown whole, as o
 section takes its share; what is left goes to the titles of the others, then to lines, then to showing notes whole, by rank.
 """
 
+from agent_memory.domain.json_shape import Record
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -12,20 +14,17 @@ if TYPE_CHECKING:
 # -- passages -----------------------------------------------------------------------------------------------------------
 
 
-class Passage:
+class Passage(Record):
     """One note in one section: whole, as one line, and by its title alone; never anything between."""
 
-    __slots__ = ("brief", "id", "section", "title", "whole")
-
-    def __init__(self, id: str, section: str, whole: str, brief: str, title: str = "") -> None:
-        self.id = id
-        self.section = section
-        self.whole = whole
-        """Several lines; empty for a note of which only the brief form may be shown."""
-        self.brief = brief
-        """One line, a list item."""
-        self.title = title or brief
-        """The same without a description."""
+    id: str
+    section: str
+    whole: str
+    """Several lines; empty for a note of which only the brief form may be shown."""
+    brief: str
+    """One line, a list item."""
+    title: str = ""
+    """The same without a description; empty where it has none."""
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -38,33 +37,21 @@ class Passage:
         return (self.id, self.section, self.whole, self.brief, self.title)
 
 
-class Injection:
+class Injection(Record):
     """What is put into a session."""
 
-    __slots__ = ("budget", "ids", "left_out", "profile", "shortened", "text", "tokens")
-
-    def __init__(
-        self,
-        text: str = "",
-        ids: tuple[str, ...] = (),
-        tokens: int = 0,
-        budget: int = 0,
-        profile: str = "",
-        shortened: int = 0,
-        left_out: int = 0,
-    ) -> None:
-        self.text = text
-        """Between the marks of a context; empty where there is nothing to say."""
-        self.ids = ids
-        """Of the notes in it, in their order."""
-        self.tokens = tokens
-        """By the estimate of `tokens`, of the whole text."""
-        self.budget = budget
-        self.profile = profile
-        self.shortened = shortened
-        """Notes of which not all found room."""
-        self.left_out = left_out
-        """Notes that were chosen and found no room."""
+    text: str = ""
+    """Between the marks of a context; empty where there is nothing to say."""
+    ids: tuple[str, ...] = ()
+    """Of the notes in it, in their order."""
+    tokens: int = 0
+    """By the estimate of `tokens`, of the whole text."""
+    budget: int = 0
+    profile: str = ""
+    shortened: int = 0
+    """Notes of which not all found room."""
+    left_out: int = 0
+    """Notes that were chosen and found no room."""
 
 
 NOTHING = Injection()
@@ -180,17 +167,14 @@ BUILT_IN: "Mapping[str, Mapping[str, int]]" = {
 }
 
 
-class Profile:
+class Profile(Record):
     """What one kind of injection may hold."""
 
-    __slots__ = ("budget", "name", "shares")
-
-    def __init__(self, name: str, budget: int, shares: "Mapping[str, int]") -> None:
-        self.name = name
-        self.budget = budget
-        """Tokens of the whole text at most."""
-        self.shares = shares
-        """Tokens of each section, all above 0; what one does not need the others take."""
+    name: str
+    budget: int
+    """Tokens of the whole text at most."""
+    shares: "Mapping[str, int]"
+    """Tokens of each section, all above 0; what one does not need the others take."""
 
 
 def profile_named(name: str, own: "Mapping[str, Mapping[str, int]]", budget: int) -> Profile | None:

@@ -8,7 +8,7 @@
 
 from agent_memory.domain.injecting.assembling import Passage
 from agent_memory.domain.injecting.moment import COMPACTED
-from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.domain.json_shape import Record, is_list, is_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,40 +21,25 @@ RECOVERY_MS = 7 * 24 * 60 * 60 * 1000
 SAME_MOMENT_MS = 10_000
 """Two hooks that are told of one event, as Cursor runs its own and those of Claude Code, are not further apart."""
 
-_MEMBERS = ("at_ms", "harness", "session", "event", "ids", "tokens", "scope", "transcript")
 
-
-class Delivery:
+class Delivery(Record):
     """One line of the log."""
 
-    __slots__ = ("at_ms", "event", "harness", "ids", "scope", "session", "tokens", "transcript")
-
-    def __init__(
-        self,
-        at_ms: int,
-        harness: str,
-        session: str,
-        event: str,
-        ids: tuple[str, ...] = (),
-        tokens: int = 0,
-        scope: str = "",
-        transcript: str = "",
-    ) -> None:
-        self.at_ms = at_ms
-        self.harness = harness
-        self.session = session
-        """Empty where none was named."""
-        self.event = event
-        self.ids = ids
-        self.tokens = tokens
-        self.scope = scope
-        self.transcript = transcript
-        """Where the harness says that it keeps the session; empty where it does not."""
+    at_ms: int
+    harness: str
+    session: str
+    """Empty where none was named."""
+    event: str
+    ids: tuple[str, ...] = ()
+    tokens: int = 0
+    scope: str = ""
+    transcript: str = ""
+    """Where the harness says that it keeps the session; empty where it does not."""
 
     @property
     def members(self) -> "dict[str, object]":
         """As it is written."""
-        return {name: getattr(self, name) for name in _MEMBERS}
+        return {name: getattr(self, name) for name in type(self).__annotations__}
 
 
 def delivery_of(members: object) -> Delivery | None:
