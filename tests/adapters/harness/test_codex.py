@@ -349,7 +349,7 @@ class TestSession:
             "unknown-type:event_msg/hologram",
             "unknown-type:response_item/hologram",
             "unknown-type:hologram",
-            "unknown-type:item_completed/Hologram",
+            "unknown-type:item/Hologram",
         }
 
 

@@ -115,13 +115,10 @@ _SILENT = re.compile(
     r"|undo_completed|item_started|.+_begin|codex/event/raw_item|account/.+|background_event|session_configured|plan_update"
     r"|shutdown_complete)"
     r"|response_item/(?:reasoning|agent_message|ghost_snapshot|image_generation_call|compaction(?:_summary)?|other)"
+    r"|item/(?:Reasoning|ContextCompaction|ImageView|ImageGeneration|EnteredReviewMode|ExitedReviewMode|Sleep)"
     r"|session_meta|turn_context|compacted|world_state|inter_agent_communication_metadata"
 )
 """Lines that say nothing of what was said."""
-_SILENT_ITEMS = (
-    *("Reasoning", "ContextCompaction", "ImageView", "ImageGeneration", "EnteredReviewMode", "ExitedReviewMode"),
-    "Sleep",
-)
 _CALLS = ("function_call", "custom_tool_call", "tool_search_call", "tool_call", "local_shell_call")
 _OUTPUTS = (
     *("function_call_output", "custom_tool_call_output", "local_shell_call_output", "mcp_tool_call_output"),
@@ -138,10 +135,11 @@ _UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a
 class Line:
     """One line of a rollout."""
 
+    id: str
+    """Made from its content: it has none."""
     kind: str
-    """`type/type of the payload`; the first alone where the second tells nothing."""
+    """`type/type of the payload`, `item/type of the item`; the first alone where the second tells nothing."""
     payload: Json
-    stamp: str
     at_ms: int | None
 
 
@@ -178,7 +176,14 @@ class CodexSession(Session):
         kind, payload = get.text(value, "type"), get.mapping(value, "payload")
         if kind in ("event_msg", "response_item"):
             kind += "/" + (get.text(payload, "type") or ("message" if get.text(payload, "role") else ""))
-        line = Line(kind, payload, get.text(value, "timestamp"), get.time(value, "timestamp"))
+        said = get.text(payload, "message", "text", "last_agent_message", "arguments", "input", "output")
+        texts = [said, *(get.text(block, "text") for block in get.objects(payload, "content")[:20])]
+        named = get.text(payload, "call_id", "id", "turn_id")
+        id = get.digest(get.text(value, "timestamp"), kind, named, *(text[:_ID_CHARS] for text in texts))
+        if kind == "event_msg/item_completed":
+            payload = get.mapping(payload, "item")
+            kind = f"item/{get.text(payload, 'type')}"
+        line = Line(id, kind, payload, get.time(value, "timestamp"))
         if line.kind not in self.READERS and not _SILENT.fullmatch(line.kind):
             self.skip_unknown(line.kind)
             return
@@ -256,9 +261,7 @@ class CodexSession(Session):
         read = self.READERS.get(line.kind)
         if line.kind in _TASK_ENDS and not get.text(payload, "last_agent_message"):
             read = None
-        if get.text(get.mapping(payload, "item"), "type") in _SILENT_ITEMS:
-            read = None
-        self.enter(self.own_id(_id_of(line)) if read else "", line.at_ms)
+        self.enter(self.own_id(line.id) if read else "", line.at_ms)
         if read:
             read(self, payload)
 
@@ -274,27 +277,17 @@ class CodexSession(Session):
         text = get.text(payload, "last_agent_message")
         self._tell([text or get.text(payload, "message")], "task" if text else "event")
 
-    def _item(self, payload: Json) -> None:
-        item = get.mapping(payload, "item")
-        kind, texts = get.text(item, "type"), [get.text(block, "text") for block in get.objects(item, "content")]
-        if kind == "UserMessage":
-            self._hear(texts, "item")
-        elif kind in ("AgentMessage", "Plan"):
-            self._tell(texts or [get.text(item, "text")], "item")
-        elif kind in self._ITEMS:
-            self._ITEMS[kind](self, item)
-        else:
-            self.known_records -= 1
-            self.skip_unknown(f"item_completed/{kind}")
-
     def _take_message(self, payload: Json) -> None:
-        content, role = payload.get("content"), get.text(payload, "role")
-        texts = [get.text(block, "text") for block in get.objects(payload, "content")]
-        blocks = [content] if isinstance(content, str) else texts
-        if role not in ("user", "assistant"):
-            self.skip("harness-text")
+        """A message, as an item or as a record for the model."""
+        kind, role = get.text(payload, "type"), get.text(payload, "role")
+        carrier = "record" if role else "item"
+        blocks = [get.text(block, "text") for block in get.blocks(payload) or ()] or [get.text(payload, "text")]
+        if role == "user" or kind == "UserMessage":
+            self._hear(blocks, carrier)
+        elif role in ("", "assistant"):
+            self._tell(blocks, carrier)
         else:
-            (self._hear if role == "user" else self._tell)(blocks, "record")
+            self.skip("harness-text")
 
     def _hear(self, blocks: list[str], carrier: str) -> None:
         """Words in the person's name. Codex logs them up to three times; `carrier` says as what: an `event`, an `item`, a
@@ -424,22 +417,16 @@ class CodexSession(Session):
         if text:
             self._answer("", text, tool_name="review")
 
-    _ITEMS: ClassVar = {
-        "CommandExecution": _exec_end,
-        "McpToolCall": _mcp_end,
-        "FileChange": _patch_end,
-        **dict.fromkeys(("Extension", "WebSearch"), _search_end),
-    }
     READERS: ClassVar = {
         "event_msg/user_message": _user_event,
         "event_msg/agent_message": _agent_event,
         **dict.fromkeys(_TASK_ENDS, _agent_event),
-        "event_msg/exec_command_end": _exec_end,
-        "event_msg/mcp_tool_call_end": _mcp_end,
-        "event_msg/patch_apply_end": _patch_end,
-        "event_msg/web_search_end": _search_end,
+        **dict.fromkeys(("event_msg/exec_command_end", "item/CommandExecution"), _exec_end),
+        **dict.fromkeys(("event_msg/mcp_tool_call_end", "item/McpToolCall"), _mcp_end),
+        **dict.fromkeys(("event_msg/patch_apply_end", "item/FileChange"), _patch_end),
+        **dict.fromkeys(("event_msg/web_search_end", "item/Extension", "item/WebSearch"), _search_end),
         "event_msg/exited_review_mode": _review_end,
-        "event_msg/item_completed": _item,
+        **dict.fromkeys(("item/UserMessage", "item/AgentMessage", "item/Plan"), _take_message),
         "response_item/message": _take_message,
         **dict.fromkeys(map("response_item/".__add__, _CALLS), _call),
         **dict.fromkeys(map("response_item/".__add__, _OUTPUTS), _output),
@@ -449,15 +436,6 @@ class CodexSession(Session):
 
 def _call_id(payload: Json) -> str:
     return get.text(payload, "call_id", "id")
-
-
-def _id_of(line: Line) -> str:
-    """Made from the line's content: it has no id."""
-    payload = line.payload
-    said = get.text(payload, "message", "text", "last_agent_message", "arguments", "input", "output")
-    texts = [said, *(get.text(block, "text") for block in get.objects(payload, "content")[:20])]
-    named = get.text(payload, "call_id", "id", "turn_id")
-    return get.digest(line.stamp, line.kind, named, *(text[:_ID_CHARS] for text in texts))
 
 
 _RECENT = 60
@@ -489,8 +467,8 @@ class Copies:
 
 def _is_prompt(line: Line) -> bool:
     """Whether the line is in the person's name, or Codex's to the model."""
-    if line.kind == "event_msg/item_completed":
-        return get.text(get.mapping(line.payload, "item"), "type") in ("UserMessage", *_SILENT_ITEMS)
+    if line.kind.startswith("item/"):
+        return line.kind == "item/UserMessage" or line.kind not in CodexSession.READERS
     is_message = line.kind == "response_item/message" and get.text(line.payload, "role") != "assistant"
     return is_message or line.kind == "event_msg/user_message"
 
