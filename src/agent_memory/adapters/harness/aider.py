@@ -28,7 +28,6 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import Enum, auto
 from functools import partial
 from hashlib import blake2b
-from itertools import pairwise
 from typing import Self
 
 from attrs import define, field, frozen
@@ -336,8 +335,7 @@ class AiderChats(files.Sessions):
 
     def find(self, since_ms: int | None) -> files.Findings:
         """See `ports.SessionFinder`. Looked into are the `further` roots, where `$AIDER_CHAT_HISTORY_FILE` says, and the
-        directories of projects and those above them. A run that another one follows in its file changed last before that
-        one began."""
+        directories of projects and those above them."""
         paths = [*filter(None, [self.named_file]), *(f"{each.rstrip('/')}/{CHAT_FILE}" for each in self.further)]
         for directory in self.project_directories():
             if isinstance(directory, Failure):
@@ -351,27 +349,25 @@ class AiderChats(files.Sessions):
             try:
                 status = os.lstat(path)
                 changed_at_ms = status.st_mtime_ns // 1_000_000
-                if stat.S_ISREG(status.st_mode) and (since_ms is None or changed_at_ms >= since_ms):
-                    yield from self._found_in(path, changed_at_ms, since_ms)
+                is_new = stat.S_ISREG(status.st_mode) and (since_ms is None or changed_at_ms >= since_ms)
+                runs = self.runs(path) if is_new else ()
+                if runs and is_tracked(path):
+                    raise TranscriptRefused(path, _TRACKED)
             except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a NUL in a path
                 continue
             except OSError as error:
                 yield Failure(store_io(error, "examine", path))
+                continue
             except Error as error:
                 yield Failure(error)
-
-    def _found_in(self, path: str, changed_at_ms: int, since_ms: int | None) -> files.Findings:
-        runs = self.runs(path)
-        if runs and is_tracked(path):
-            raise TranscriptRefused(path, _TRACKED)
-        later = [after.started_at_ms or changed_at_ms for _, after in pairwise(runs)]
-        for run, last_at_ms in zip(runs, [*later, changed_at_ms], strict=False):
-            retrieval = retrieval_of(self.harness, run.session_id, path)
-            if retrieval and (since_ms is None or last_at_ms >= since_ms):
-                at_ms, cwd = run.started_at_ms, os.path.dirname(path)
-                yield Success(
-                    FoundSession(self.harness, retrieval, last_at_ms, started_at_ms=at_ms, ended_at_ms=at_ms, cwd=cwd)
-                )
+                continue
+            # A run that another one follows in its file changed last before that one began.
+            ends = [*(after.started_at_ms or changed_at_ms for after in runs[1:]), changed_at_ms]
+            for run, last_at_ms in zip(runs, ends, strict=False):
+                retrieval = retrieval_of(self.harness, run.session_id, path)
+                if retrieval and (since_ms is None or last_at_ms >= since_ms):
+                    began, cwd = run.started_at_ms, os.path.dirname(path)
+                    yield Success(FoundSession(self.harness, retrieval, last_at_ms, None, began, began, cwd))
 
     def runs(self, path: str) -> tuple[Run, ...]:
         """The runs in a chat history that have a prompt, in order."""

@@ -56,17 +56,8 @@ def note_history(entry: InboxEntry, note: InlineNote) -> History:
 
 
 def _history(entry: InboxEntry, session_id: str, turns: tuple[Turn, ...], title: str | None) -> History:
-    context, at_ms = entry.context, entry.at_ms
-    return History(
-        entry.harness,
-        session_id,
-        turns,
-        title,
-        context.cwd,
-        branch=context.branch,
-        started_at_ms=at_ms,
-        ended_at_ms=at_ms,
-    )
+    harness, cwd, branch, at_ms = entry.harness, entry.context.cwd, entry.context.branch, entry.at_ms
+    return History(harness, session_id, turns, title, cwd, branch=branch, started_at_ms=at_ms, ended_at_ms=at_ms)
 
 
 @frozen

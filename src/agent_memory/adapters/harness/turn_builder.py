@@ -132,12 +132,10 @@ class Session:
         self.full = False
         """Enough is kept; what comes from here on is for another fetch."""
         # what was taken so far
+        # of the record at hand: its branch, its place among those taken, and whether what it says is new
         self.branch = -1
-        """Of the record at hand."""
-        self.past_mark = True
-        """What the record at hand says is new."""
         self.position = 0
-        """Of the record at hand among those taken."""
+        self.past_mark = True
         self.number = 0
         """Of the last turn."""
         self.known_records = 0
@@ -407,19 +405,10 @@ class Session:
                 furthest, record_id = draft.last_position, draft.record_ids[-1]
             by_script = self.automated and draft.role is Role.USER
             tool_name = "script" if by_script else draft.tool_name
-            turns.append(
-                Turn(
-                    number=draft.number,
-                    role=Role.TOOL if by_script else draft.role,
-                    text=readable(draft.text.text),
-                    record_id=record_id,
-                    at_ms=draft.at_ms,
-                    tool_calls=tuple(draft.calls),
-                    tool_name=one_line(tool_name, _NAME_CHARS) if tool_name else None,
-                    failed=draft.failed,
-                    clipped_chars=draft.text.clipped_chars,
-                )
-            )
+            role, text = Role.TOOL if by_script else draft.role, readable(draft.text.text)
+            name, clipped = one_line(tool_name, _NAME_CHARS) if tool_name else None, draft.text.clipped_chars
+            calls = tuple(draft.calls)
+            turns.append(Turn(draft.number, role, text, record_id, draft.at_ms, calls, name, draft.failed, clipped))
         return () if self.own_call else tuple(turns)
 
 
