@@ -29,7 +29,7 @@ def _check(data: bytes) -> None:
         moment = moment_of(harness, payload)
         if isinstance(moment, Moment):
             assert len(moment.prompt) <= MAX_PROMPT_CHARS
-            json.dumps(hook_output(harness, moment.event_name, moment.prompt))
+            json.dumps(hook_output(harness, moment.event.event or "", moment.prompt))
 
 
 def _payload(text: str) -> object:

@@ -122,7 +122,8 @@ def _likeliest(subject: Subject, listed: Sequence[Listed], scopes: frozenset[str
     """The entries that share most words with the subject, by what a listing knows of them."""
     wanted = content_terms(f"{subject.title} {subject.description} {subject.body}")
     nameable = without_secret([each for each in listed if each.meta.scope in scopes])
-    found, ids = postings_among(nameable, wanted), [each.meta.id for each in nameable]
-    shared = Counter(chain.from_iterable(found.places.values()))
-    scored = ((each / math.sqrt(found.counts[place]), ids[place], place) for place, each in shared.items())
+    places, counts = postings_among(nameable, wanted)
+    ids = [each.meta.id for each in nameable]
+    shared = Counter(chain.from_iterable(places.values()))
+    scored = ((each / math.sqrt(counts[place]), ids[place], place) for place, each in shared.items())
     return [nameable[place] for _, _, place in nlargest(MOST_CANDIDATES, scored)]

@@ -76,7 +76,10 @@ class DeliveryLog:
         for name in (_PREVIOUS, _LOG):
             data = read_loosely(f"{self._directory}/{name}", 2 * MAX_BYTES)
             for line in data.decode("utf-8", "replace").split("\n"):
-                delivery = _parsed(line) if mentioning in line else None
+                try:
+                    delivery = delivery_of(scan_json(line)) if line and mentioning in line else None
+                except (ValueError, RecursionError):
+                    continue
                 if delivery is not None:
                     yield delivery
 
@@ -97,13 +100,6 @@ def _locked(descriptor: int) -> bool:
     except OSError:  # a file system without locks
         return True
     return True
-
-
-def _parsed(line: str) -> Delivery | None:
-    try:
-        return delivery_of(scan_json(line)) if line else None
-    except (ValueError, RecursionError):
-        return None
 
 
 # -- what is ready --------------------------------------------------------------------------------------------------------

@@ -50,21 +50,14 @@ def united(base: Collection[H], first: Sequence[H], second: Sequence[H]) -> tupl
 # -- lines (diff3) ----------------------------------------------------------------------------------------------------
 
 
-@frozen
-class MergedText:
-    """`conflicted`: both had changed the same lines, and their two versions stand between the markers that git uses."""
-
-    text: str
-    conflicted: bool
-
-
-def merged_text(base: str | None, one: str, other: str, labels: tuple[str, str]) -> MergedText:
+def merged_text(base: str | None, one: str, other: str, labels: tuple[str, str]) -> str:
     """Both texts as one: no line that either side added is ever left out. Without a base the lines that they share in the
-    same order are taken for it, so that a text that only says more than the other wins. `labels` name the two in markers."""
+    same order are taken for it, so that a text that only says more than the other wins. Where
+    both had changed the same lines, their two versions stand between the markers that git uses, with these `labels`."""
     if one == other or base == other:
-        return MergedText(one, conflicted=False)
+        return one
     if base == one:
-        return MergedText(other, conflicted=False)
+        return other
     ours, theirs = one.split("\n"), other.split("\n")
     if base is None:
         places = _places(ours, theirs)
@@ -72,16 +65,14 @@ def merged_text(base: str | None, one: str, other: str, labels: tuple[str, str])
     else:
         common = base.split("\n")
     lines: list[str] = []
-    conflicted = False
     for before, mine, other_lines in _stretches(common, ours, theirs):
         if mine == other_lines or other_lines == before:
             lines += mine
         elif mine == before:
             lines += other_lines
         else:
-            conflicted = True
             lines += [f"<<<<<<< {labels[0]}", *mine, "=======", *other_lines, f">>>>>>> {labels[1]}"]
-    return MergedText("\n".join(lines), conflicted)
+    return "\n".join(lines)
 
 
 def _stretches(
@@ -171,16 +162,11 @@ def _without_unearned_trust(meta: Meta, versions: Versions) -> Meta:
     told_more = [
         side for side, other in pairs if side.meta.promoted_by is None and side.texts != (versions.base or other).texts
     ]
-    if any(
-        meta.origin is Origin.EXTERNAL or needs_vouching(evolve(side, meta=_told(meta, side))) for side in told_more
-    ):
-        return evolve(meta, promoted_by=None, pinned=False)
+    for side in told_more:
+        told = evolve(meta, title=side.meta.title, description=side.meta.description, kind=side.meta.kind)
+        if meta.origin is Origin.EXTERNAL or needs_vouching(evolve(side, meta=told)):
+            return evolve(meta, promoted_by=None, pinned=False)
     return meta
-
-
-def _told(meta: Meta, side: MemoryEntry) -> Meta:
-    """The merged frontmatter with what this side says in it."""
-    return evolve(meta, title=side.meta.title, description=side.meta.description, kind=side.meta.kind)
 
 
 def _united_sources(

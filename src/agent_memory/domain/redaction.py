@@ -178,7 +178,7 @@ def redact(text: str) -> Redacted:
 
 _ENDINGS = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9]{0,7}){1,3}(?![^\s/\\\"'`,;:)\]}>])")
 """`.tar.gz`, at the end of a name: a token in front of it is whole."""
-_SEPARATOR = re.compile(r"[/\\]")
+_PART = re.compile(r"[^/\\]+")
 _WORD = re.compile(r"(?<![^\s\"'`])[^\s\"'`/\\=.]*+[/\\=.][^\s\"'`]*+")
 """What may be a path in a text: something with a separator, an assignment or an ending."""
 _TELLS = re.compile(r"[/\\=][^\s/\\]*?(?:=|[\w+-]{20})|[\w+-]{20}\.[A-Za-z]|=.*\.[A-Za-z]")
@@ -213,20 +213,16 @@ def redact_with_paths(text: str) -> str:
 
 
 def _without_secrets_in_parts(path: str) -> str:
-    while found := tuple(_secrets_in_parts(path)):
-        for start, end, name in reversed(found):
-            path = f"{path[:start]}{placeholder(name)}{path[end:]}"
+    def redacted(part: re.Match[str]) -> str:
+        text = part[0]
+        if _NAME_TELLS.search(text) and len(text) <= _NAME_CHARS:
+            for span in reversed(plain_secret_spans(_ENDINGS.sub("", text))):
+                text = f"{text[: span.start]}{placeholder(span.name)}{text[span.end :]}"
+        return text
+
+    while (cleaned := _PART.sub(redacted, path)) != path:
+        path = cleaned
     return path
-
-
-def _secrets_in_parts(path: str) -> Iterator[tuple[int, int, str]]:
-    """Where the secrets of the parts are, in order."""
-    start = 0
-    for part in _SEPARATOR.split(path):
-        if _NAME_TELLS.search(part) and len(part) <= _NAME_CHARS:
-            for span in plain_secret_spans(_ENDINGS.sub("", part)):
-                yield start + span.start, start + span.end, span.name
-        start += len(part) + 1
 
 
 def lowered(text: str) -> str:

@@ -157,23 +157,16 @@ def about_terms(meta: Meta) -> AbstractSet[str]:
     return terms.keys()
 
 
-@frozen
-class Postings:
-    """Which of some entries are about which of some terms (`about_terms`)."""
-
-    places: Mapping[str, Sequence[int]]
-    """By term, for those that any entry has: the places of the entries that have it, each once, in their order."""
-    counts: Sequence[int]
-    """How many terms each entry has in all."""
-
-
-def postings_among(entries: Iterable[Listed], terms: frozenset[str] | None = None) -> Postings:
-    """Which of these entries are about which of the terms; None: of all."""
+def postings_among(
+    entries: Iterable[Listed], terms: frozenset[str]
+) -> tuple[Mapping[str, Sequence[int]], Sequence[int]]:
+    """By each term (`about_terms`) that any of these entries has the places of those that have it, in their order; and how many
+    terms each entry has in all."""
     places: defaultdict[str, list[int]] = defaultdict(list)
     counts: list[int] = []
     for at, each in enumerate(entries):
         about = about_terms(each.meta)
         counts.append(len(about))
-        for term in about if terms is None else terms.intersection(about):
+        for term in terms.intersection(about):
             places[term].append(at)
-    return Postings(dict(places), counts)
+    return places, counts

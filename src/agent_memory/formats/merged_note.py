@@ -6,7 +6,7 @@ from attrs import evolve, frozen
 
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.merging import MergedText, Versions, merged_meta, merged_text, versions_of
+from agent_memory.domain.merging import Versions, merged_meta, merged_text, versions_of
 from agent_memory.domain.text.markdown import derive_description
 from agent_memory.formats.frontmatter import canonical_body, has_conflict, join_note, read_values, split_note
 from agent_memory.formats.note import META_FIELDS, parse_note, render_note
@@ -39,12 +39,12 @@ def merged_note(base: bytes | None, one: bytes, other: bytes, path: str) -> Merg
     versions = versions_of(before, sides[0], sides[1])
     newer, older = (one, other) if versions.newer == sides[0] else (other, one)
     body = _merged_body(versions)
-    entry = MemoryEntry(_described(merged_meta(versions), versions, body.text), body.text)
+    entry = MemoryEntry(_described(merged_meta(versions), versions, body), body)
     previous = _with_foreign(newer.decode("utf-8"), older.decode("utf-8"), base if before is not None else None)
-    return MergedNote(render_note(entry, previous), entry, has_conflict(body.text))
+    return MergedNote(render_note(entry, previous), entry, has_conflict(body))
 
 
-def _merged_body(versions: Versions) -> MergedText:
+def _merged_body(versions: Versions) -> str:
     newer, older = versions.newer, versions.older
     labels = (
         f"one machine, {iso_of(newer.meta.updated_at_ms)}",

@@ -93,7 +93,7 @@ def inject_hook(words: list[str], environ: "Mapping[str, str]") -> None:
         moment = moment_of(harness, payload_on_stdin())
         if isinstance(moment, str):
             raise HookProblem("payload", moment)
-        if moment is not None and not (moment.cwd is not None and is_marked(moment.cwd)):
+        if moment is not None and not (moment.event.cwd is not None and is_marked(moment.event.cwd)):
             _end_in_time(environ, harness)
             _answer(harness, moment, environ)
     except HookProblem as problem:
@@ -129,7 +129,7 @@ def _answer(named: str, moment: Moment, environ: "Mapping[str, str]") -> None:
         notes, trouble = answer.injection().text, answer.trouble
     texts = [text for text in (_failed_run(moment, home), notes) if text]
     if texts:
-        _print(json_object(hook_output(named, moment.event_name, "\n\n".join(texts))))
+        _print(json_object(hook_output(named, moment.event.event or "", "\n\n".join(texts))))
     if doubt:
         raise HookProblem("config-invalid", f"{doubt}, so {root} was looked into")
     if trouble:
@@ -166,7 +166,7 @@ class HookInjection:
         self.environ = environ
         self.home = home
         self.root = root
-        self.directory = moment.cwd or current_directory()
+        self.directory = moment.event.cwd or current_directory()
         self.repository = read_repository(self.directory, environ, home)
         self.scope = self.repository.scope
         self.now_ms = time.time_ns() // 1_000_000
@@ -176,7 +176,7 @@ class HookInjection:
     def injection(self) -> Injection:
         """What to say, without what the session has already; it is recorded as said. The log is held meanwhile: of two hooks
         that are told of one event the second finds nothing more to say."""
-        moment, session = self.moment, self.moment.session_id
+        moment, session = self.moment, self.moment.event.session_id
         passages: tuple[Passage, ...] = ()
         profile, more = None, 0
         if moment.kind == ASKED:
@@ -237,7 +237,7 @@ class HookInjection:
         """The last words of the last session here, where the person asked and nothing came after. To read them takes ten times as
         long as all the rest, so of a session that is at work, as its transcript tells, only that is said."""
         deliveries = DeliveryLog(self.root).deliveries(self.scope)
-        last = last_other_session(deliveries, self.scope, self.moment.session_id, self.now_ms)
+        last = last_other_session(deliveries, self.scope, self.moment.event.session_id, self.now_ms)
         if last is None or last.event != ASKED or self._was_captured(last):
             return ()
         rested_seconds = _rested_seconds(last.transcript) if last.transcript else None

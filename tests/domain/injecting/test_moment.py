@@ -60,7 +60,7 @@ def test_each_harness_tells_of_a_start_and_of_a_prompt(
     assert isinstance(began, Moment)
     assert isinstance(prompted, Moment)
     assert (began.kind, began.prompt, prompted.kind, prompted.prompt) == ("start", "", "prompt", "Why?")
-    assert (began.harness, began.session_id) == (prompted.harness, prompted.session_id)
+    assert (began.harness, began.event.session_id) == (prompted.harness, prompted.event.session_id)
     assert began.harness == harness
     assert prompted.is_fresh is False
 

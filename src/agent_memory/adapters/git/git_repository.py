@@ -56,15 +56,32 @@ class GitRepository:
         """Make it a repository whose HEAD and index can be read. What cannot be mended is moved aside and begun afresh."""
         if not self.exists():
             self._begin()
-        self._wait_for_locks()
+        if is_directory(str(self._directory)):
+            # Stale locks are removed; a living one is waited for, for a moment: then git itself says what is locked.
+            ends_at = time.monotonic() + _LOCK_WAIT_SECONDS
+            with as_store_io("unlock", str(self._directory)):
+                while not remove_stale_locks(self._git.root, self._directory) and time.monotonic() < ends_at:
+                    time.sleep(_LOCK_POLL_SECONDS)
         problem = self._problem()
         if problem is not None and is_directory(str(self._directory)):
             as_result(self._git.init)()  # whether it helped is what is asked next
             problem = self._problem()
         if problem is not None:
-            self._begin_afresh(problem)
-        else:
-            self._mend_index()
+            aside = self._git.root / f".git.broken-{_stamp()}"
+            said = f"The git history of the memories could not be read ({problem})."
+            self._warn(f"{said} It was moved to {aside}; a new one begins.")
+            _move_aside(self._directory, aside)
+            self._begin()
+            return
+        # All of the index is read for that, and none of it told. A damaged one is moved aside and made anew from HEAD.
+        read = self._git.run("ls-files", "--cached", "-z", "--", ".git")
+        index = self._directory / "index"
+        if not read.ok:
+            if not exists(str(index)):
+                raise failed(("ls-files",), read)
+            _move_aside(index, self._directory / f"index.broken-{_stamp()}")
+            if self._git.run("rev-parse", "--quiet", "--verify", "HEAD").ok:
+                self._git.must("read-tree", "HEAD")
 
     def _begin(self) -> None:
         outer = next((parent for parent in self._git.root.parents if os.path.lexists(parent / ".git")), None)
@@ -96,34 +113,6 @@ class GitRepository:
                 return None
         return "the newest commit cannot be read"
 
-    def _mend_index(self) -> None:
-        """A damaged index is moved aside and made anew from HEAD."""
-        # All of it is read for that, and none of it told.
-        read = self._git.run("ls-files", "--cached", "-z", "--", ".git")
-        index = self._directory / "index"
-        if not read.ok:
-            if not exists(str(index)):
-                raise failed(("ls-files",), read)
-            _move_aside(index, self._directory / f"index.broken-{_stamp()}")
-            if self._git.run("rev-parse", "--quiet", "--verify", "HEAD").ok:
-                self._git.must("read-tree", "HEAD")
-
-    def _begin_afresh(self, problem: str) -> None:
-        aside = self._git.root / f".git.broken-{_stamp()}"
-        said = f"The git history of the memories could not be read ({problem})."
-        self._warn(f"{said} It was moved to {aside}; a new one begins.")
-        _move_aside(self._directory, aside)
-        self._begin()
-
-    def _wait_for_locks(self) -> None:
-        """Stale locks are removed; a living one is waited for, for a moment: then git itself says what is locked."""
-        if not is_directory(str(self._directory)):
-            return
-        ends_at = time.monotonic() + _LOCK_WAIT_SECONDS
-        with as_store_io("unlock", str(self._directory)):
-            while not remove_stale_locks(self._git.root, self._directory) and time.monotonic() < ends_at:
-                time.sleep(_LOCK_POLL_SECONDS)
-
 
 def _move_aside(source: Path, target: Path) -> None:
     with as_store_io("move aside", str(source)):
@@ -140,18 +129,18 @@ def _stamp() -> str:
 def lock_files(git_directory: Path) -> tuple[Path, ...]:
     """Every lock file of a repository. Raises OSError where that cannot be looked through: it is never taken for free (P6),
     as the globs of `pathlib` do where permission is denied."""
+
+    def refuse(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            raise error
+
     found: list[str] = []
     for start in ("", "refs", "objects/info"):
-        for parent, below, names in os.walk(git_directory / start, onerror=_refuse):
+        for parent, below, names in os.walk(git_directory / start, onerror=refuse):
             found += [f"{parent}/{name}" for name in sorted(names) if name.endswith(".lock")]
             if not start:
                 below.clear()
     return tuple(map(Path, found))
-
-
-def _refuse(error: OSError) -> None:
-    if not isinstance(error, FileNotFoundError):
-        raise error
 
 
 def stale_locks(root: Path, git_directory: Path) -> tuple[Path, ...]:

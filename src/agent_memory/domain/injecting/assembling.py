@@ -75,17 +75,13 @@ _SPACE_UNITS = 65
 _DIGIT_UNITS = 120
 _OTHER_UNITS = 85
 """Punctuation, control characters."""
-_LAST_NARROW = 0x24F
-_NARROW_UNITS = 120
-"""Latin letters with marks."""
-_LAST_MIDDLE = 0x10FF
-_MIDDLE_UNITS = 80
-"""Scripts such as Greek, Cyrillic, Hebrew, Arabic, Devanagari."""
-_LAST_IN_PLANE = 0xFFFF
-_WIDE_UNITS = 170
-"""Chinese, Japanese, Korean, symbols."""
-_BEYOND_UNITS = 400
-"""Emoji and rare characters."""
+_UNITS_UP_TO = (
+    (0x24F, 120),  # Latin letters with marks
+    (0x10FF, 80),  # scripts such as Greek, Cyrillic, Hebrew, Arabic, Devanagari
+    (0xFFFF, 170),  # Chinese, Japanese, Korean, symbols
+    (0x10FFFF, 400),  # emoji and rare characters
+)
+"""Of a character that is not ASCII: the last that takes so many."""
 
 
 def token_units(text: str) -> int:
@@ -97,21 +93,14 @@ def token_units(text: str) -> int:
     others = len(plain) - letters - spaces - digits
     units = letters * _LETTER_UNITS + spaces * _SPACE_UNITS + digits * _DIGIT_UNITS + others * _OTHER_UNITS
     if len(plain) < len(text):
-        units += sum(_units_beyond(ord(each)) for each in text if not each.isascii())
+        codes = (ord(each) for each in text if not each.isascii())
+        units += sum(next(units for last, units in _UNITS_UP_TO if code <= last) for code in codes)
     return units
 
 
 def tokens_in(text: str) -> int:
     """The estimate, rounded up."""
     return -(-token_units(text) // UNITS_PER_TOKEN)
-
-
-def _units_beyond(code: int) -> int:
-    if code <= _LAST_NARROW:
-        return _NARROW_UNITS
-    if code <= _LAST_MIDDLE:
-        return _MIDDLE_UNITS
-    return _WIDE_UNITS if code <= _LAST_IN_PLANE else _BEYOND_UNITS
 
 
 # -- profiles -----------------------------------------------------------------------------------------------------------
@@ -274,16 +263,15 @@ class _Draft:
         return passage.forms.index(self.chosen[passage.id][1]) if passage.id in self.chosen else -1
 
     def text(self) -> str:
-        return _HEAD + "".join(map(self._section_text, SECTIONS)) + _TAIL
-
-    def _section_text(self, section: str) -> str:
-        """The whole notes, then a list of the others."""
-        here = [each for each in self.chosen.values() if each[0].section == section]
-        if not here:
-            return ""
-        whole = [form for passage, form in here if form == passage.whole]
-        brief = "\n".join(form for passage, form in here if form != passage.whole)
-        return "\n\n".join(("", _HEADINGS[section], *whole, *([brief] if brief else [])))
+        """Of each section the whole notes, then a list of the others."""
+        parts = [_HEAD]
+        for section in SECTIONS:
+            here = [each for each in self.chosen.values() if each[0].section == section]
+            whole = [form for passage, form in here if form == passage.whole]
+            brief = "\n".join(form for passage, form in here if form != passage.whole)
+            parts += [_HEADINGS[section]] if here else []
+            parts += [*whole, *([brief] if brief else [])]
+        return "\n\n".join(parts) + _TAIL
 
 
 def _piece(passage: Passage, form: str) -> str:

@@ -4,7 +4,7 @@ One parser of payloads for all harnesses, over the shapes of `queueing.session_e
 hook runs before every answer of every agent.
 """
 
-from agent_memory.domain.json_shape import is_object
+from agent_memory.domain.json_shape import Record, is_object
 from agent_memory.domain.queueing.session_event import SessionEvent, located_event, own_session_id, plain_name
 
 TYPE_CHECKING = False
@@ -27,23 +27,19 @@ _FORGETFUL_SOURCES = frozenset(("compact", "clear"))
 MAX_PROMPT_CHARS = 4_000
 
 
-class Moment:
+class Moment(Record):
     """Something may be said now."""
 
-    __slots__ = ("cwd", "event", "event_name", "harness", "is_fresh", "kind", "prompt", "session_id")
+    event: SessionEvent
+    kind: str
+    prompt: str
+    """What the person asked, as far as it counts; empty at a session's start."""
+    is_fresh: bool
+    """What was injected into the session earlier is not in front of the agent any more."""
 
-    def __init__(self, event: SessionEvent, kind: str, prompt: str, is_fresh: bool) -> None:
-        self.event = event
-        self.harness = event.harness
-        self.session_id = event.session_id
-        self.cwd = event.cwd
-        self.event_name = event.event or ""
-        """As the harness spells it."""
-        self.kind = kind
-        self.prompt = prompt
-        """What the person asked, as far as it counts; empty at a session's start."""
-        self.is_fresh = is_fresh
-        """What was injected into the session earlier is not in front of the agent any more."""
+    @property
+    def harness(self) -> str:
+        return self.event.harness
 
 
 def moment_of(named: str, payload: object) -> "Moment | str | None":

@@ -128,15 +128,16 @@ def _words_of(window: History) -> Counter[str]:
 
 def _likenesses(entries: Sequence[Listed], said: Counter[str]) -> dict[int, float]:
     """How much entries have to do with what was said, more than 0: by the places of those that share a telling word with it."""
-    found, total = postings_among(entries, frozenset(said)), len(entries)
+    found, counts = postings_among(entries, frozenset(said))
+    total = len(entries)
     weights = defaultdict[int, float](float)
-    for word, places in sorted(found.places.items()):  # in one order, on which the sums of fractions depend
+    for word, places in sorted(found.items()):  # in one order, on which the sums of fractions depend
         spread = len(places)
         if spread <= _WIDELY_USED * total or total < 10:
             weight = math.log(1 + total / spread) * (1 + math.log(said[word]))
             for place in places:
                 weights[place] += weight
-    return {place: weight / math.sqrt(found.counts[place]) for place, weight in weights.items()}
+    return {place: weight / math.sqrt(counts[place]) for place, weight in weights.items()}
 
 
 _PAIR = 2

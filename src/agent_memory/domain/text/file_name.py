@@ -46,7 +46,14 @@ def file_name_of(meta: Meta) -> str:
     room = MAX_NAME_BYTES - len(ending) - len(_SEPARATOR)
     tags = tuple("".join(filter(_is_safe, tag)) for tag in normal_tags(meta.tags))
     title = _title_part(meta.title, MAX_TITLE_BYTES if tags else room)
-    return title + _SEPARATOR + _tags_part(tags, room - _decomposed_bytes(title)) + ending
+    room -= _decomposed_bytes(title)
+    shown = ""
+    for tag in tags:
+        room -= _decomposed_bytes(tag) + 1
+        if room < 0:
+            break
+        shown += f" {tag}"
+    return title + _SEPARATOR + shown + ending
 
 
 def is_safe_name(name: str) -> bool:
@@ -86,14 +93,10 @@ def _title_part(title: str, max_bytes: int) -> str:
     words = " ".join("".join(filter(_is_safe, words)).split())
     for pattern, readable in _NOT_OURS:
         words = pattern.sub(readable, words)
-    return _trimmed(_cut_for_any_form(_trimmed(words), max_bytes)) or UNTITLED
-
-
-def _cut_for_any_form(text: str, max_bytes: int) -> str:
-    cut = cut_bytes(text, max_bytes)
+    cut = cut_bytes(_trimmed(words), max_bytes)
     while _decomposed_bytes(cut) > max_bytes:
         cut = cut_bytes(cut, len(cut.encode()) - 1)
-    return cut
+    return _trimmed(cut) or UNTITLED
 
 
 def _decomposed_bytes(text: str) -> int:
@@ -103,16 +106,6 @@ def _decomposed_bytes(text: str) -> int:
 def _trimmed(text: str) -> str:
     # A leading dot hides a file, a leading dash is an option to a command, a leading tilde a home directory.
     return " ".join(text.split()).lstrip(" .-~").rstrip(" .")
-
-
-def _tags_part(tags: tuple[str, ...], room_bytes: int) -> str:
-    part = ""
-    for tag in tags:
-        room_bytes -= _decomposed_bytes(tag) + 1
-        if room_bytes < 0:
-            break
-        part += f" {tag}"
-    return part
 
 
 def folded_name(name: str) -> str:

@@ -79,6 +79,7 @@ _DENYING = re.compile(
     re.IGNORECASE,
 )
 """What says in other words that something is denied."""
+_WORD = re.compile(r"\w")
 _FOLLOWING_TERMS = 3
 _REACH_CHARS = 300
 """How far from it a negation is looked up: a sentence without an end may be all of a text."""
@@ -141,10 +142,6 @@ def lost_salience(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
     here = salient_tokens(after) | salient_tokens(named)
     kept = f"{after}\n{named}".lower()
     tokens = {token for token in salient_tokens(before) - here if not _holds(kept, token)}
-    return tuple(sorted(tokens)) + _lost_negations(before, after, named)
-
-
-def _lost_negations(before: str, after: str, named: str) -> tuple[str, ...]:
     known = denying_words(before)
     still = [
         content_terms(sentence)
@@ -158,7 +155,8 @@ def _lost_negations(before: str, after: str, named: str) -> tuple[str, ...]:
             return True
         return any(negation.about & terms or not negation.about for terms in still)
 
-    return tuple(dict.fromkeys(negation.phrase for negation in negations(before) if not is_kept(negation)))
+    lost = dict.fromkeys(negation.phrase for negation in negations(before) if not is_kept(negation))
+    return (*sorted(tokens), *lost)
 
 
 def _negation(sentence: str, found: re.Match[str]) -> Negation:
@@ -170,24 +168,9 @@ def _negation(sentence: str, found: re.Match[str]) -> Negation:
 
 
 def _holds(text: str, token: str) -> bool:
-    start = text.find(token)
-    while start >= 0:
-        if _stands_alone(text, start, start + len(token)):
-            return True
-        start = text.find(token, start + 1)
-    return False
-
-
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    before, after = text[max(start - 2, 0) : start], text[end : end + 2]
-    if _is_word(text[start]) and before and _is_word(before[-1]):
+    """Whether a token stands in a text as a whole word, or number."""
+    if token not in text:
         return False
-    if _is_word(text[end - 1]) and after and _is_word(after[0]):
-        return False
-    if text[start].isdigit() and len(before) == 2 and before[1] in ".,:" and before[0].isdigit():
-        return False
-    return not (text[end - 1].isdigit() and len(after) == 2 and after[0] in ".,:" and after[1].isdigit())
-
-
-def _is_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
+    before = ("" if not _WORD.match(token[0]) else r"(?<!\w)") + (r"(?<!\d[.,:])" if token[0].isdigit() else "")
+    after = ("" if not _WORD.match(token[-1]) else r"(?!\w)") + (r"(?![.,:]\d)" if token[-1].isdigit() else "")
+    return re.search(before + re.escape(token) + after, text) is not None
