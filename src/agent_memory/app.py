@@ -617,7 +617,7 @@ class Memory:
     def finish_all(self) -> None:
         """Carry out the rest of whatever crashed, and record what a person changed as theirs."""
         self._finish_others("")
-        self.tolerate(self.recorder.adopt_hand_edits())
+        self.writes.tolerate(self.recorder.adopt_hand_edits())
 
     def _finish_others(self, machine: str) -> None:
         """The rest of a sync, of an undo, of the runs of all machines but this one, which finishes its own, and of a forgetting."""
@@ -652,11 +652,6 @@ class Memory:
     def _finish_forgetting(self) -> None:
         if exists(f"{self.root}/runs/forgetting.json"):
             self._forgetter().resume()
-
-    def tolerate(self, done: Result[object, Error]) -> None:
-        """Only warn the person of a failure: git and managed sections can be brought up to date later (P4)."""
-        for warning in warning_of(done):
-            self.warn(warning)
 
     # -- search and inject --------------------------------------------------------------------------------------------
 
@@ -1041,7 +1036,7 @@ class Memory:
             locks=self.locks,
             clock=self.clock,
             purge=lambda: purge_history(self.root, self.environ, rewriter),
-            publish=lambda: self.tolerate(self.publish()),
+            publish=lambda: self.writes.tolerate(self.publish()),
             tell=lambda error: self.warn(str(error)),
         )
 
