@@ -253,9 +253,8 @@ class ClaudeSession(Session):
         answers = get.mapping(value, "toolUseResult", "answers").values()
         chosen = "\n".join(answer for answer in answers if isinstance(answer, str) and answer.strip())
         # The harness itself says that the person refused; else the tool could have printed those words.
-        is_told = (
-            value.get("toolUseResult") == "User rejected tool use" or value.get("toolDenialKind") == "user-rejected"
-        )
+        told = (value.get("toolUseResult"), value.get("toolDenialKind"))
+        is_told = told[0] == "User rejected tool use" or told[1] == "user-rejected"
         if name == _QUESTION_TOOL and chosen:
             self.say(Role.USER, chosen)
         elif failed and text.startswith(_REJECTED) and (is_told or name in _TRUSTED_REFUSALS):
@@ -429,8 +428,7 @@ class Branches:
     A branch begins at each prompt. It is abandoned if another prompt with the same parent was given after everything
     that grew from it was written: that is what rewinding leaves behind. Two branches that were both written on afterwards
     (a session resumed twice) are both kept. Compaction sets a new root and may rewrite parents; since nothing here walks
-    back to a root, it abandons nothing. Memory is bounded: links further back than the last 20,000 records are not
-    followed.
+    back to a root, it abandons nothing. Links further back than the last 20,000 records are not followed.
     """
 
     def __init__(self) -> None:

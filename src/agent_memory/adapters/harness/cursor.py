@@ -33,7 +33,7 @@ from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness import any_json as get, databases as db, transcripts as files
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.turn_builder import Asked, Session, asked
-from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark
+from agent_memory.domain.history import UNKNOWN_TYPE, History, SessionMark
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
@@ -229,28 +229,22 @@ class CursorSession(Session):
                 self.skip(f"{UNKNOWN_TYPE}block {block.get('type')}")
 
     def _take_query(self, query: Query, blocks: list[Json]) -> None:
+        written = blake2b(repr(blocks).encode("utf-8", "surrogatepass"), digest_size=16).digest()
         if self.begins_with_own_prompt(query.raw):
             return
-        if not query.text:
-            self.skip("injected")
-            return
-        written = blake2b(repr(blocks).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        if written == self._last_prompt and self._mid_turn:
+        if query.text and written == self._last_prompt and self._mid_turn:
             self.skip("repeated-prompt")
             return
-        self._last_prompt, self._mid_turn = written, False
-        self._pending.clear()
-        self.prompts += 1
-        self.first_prompt = self.first_prompt or query.raw[:_PROMPT_CHARS]
-        self.say(Role.USER, query.text, raw=query.raw)
+        if query.text:
+            self._last_prompt, self._mid_turn = written, False
+            self._pending.clear()
+            self.prompts += 1
+            self.first_prompt = self.first_prompt or query.raw[:_PROMPT_CHARS]
+        self.hear(query.raw, query.text, otherwise="injected")
 
     def _take_answer(self, blocks: list[Json]) -> None:
         # `[REDACTED]` stands for the agent's thoughts.
-        texts = (
-            get.text(block, "text").strip().removesuffix(_REDACTED).strip()
-            for block in blocks
-            if block.get("type") == "text"
-        )
+        texts = (text.strip().removesuffix(_REDACTED).strip() for text in get.block_texts(blocks))
         text = "\n\n".join(filter(None, texts))
         calls: list[Asked] = []
         for block in blocks:

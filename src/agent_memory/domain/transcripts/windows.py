@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.transcripts.pasted_reviews import PASTED_MARKS, pasted_review
@@ -22,6 +23,8 @@ MIN_WINDOW_CHARS = 2_000
 _LEAST_ECHO_CHARS, _LEAST_OUTPUT_CHARS = 300, 1_200
 """To how much an echo, and any other output, is cut before a session takes a second prompt, which is paid for again."""
 _FEW_LINES_CHARS = 300
+_WHOLE, _ECHO, _OUTPUT = "whole", "echo", "output"
+"""How far a turn may be cut."""
 
 _MARKS = r"(?:AGENTS|CLAUDE|GEMINI|SKILL|MEMORY|copilot-instructions)(?:\.local|\.override)?\.md|\.cursorrules"
 _TOLD_TO_AGENTS = re.compile(
@@ -73,7 +76,8 @@ def cut_windows(history: History, max_chars: int) -> tuple[History, ...]:
     outputs = _outputs(history)
 
     def parts(echo_chars: int) -> list[tuple[Turn, ...]]:
-        pieces = [piece for output in outputs for piece in _pieces(output.cut(echo_chars), max_chars)]
+        limits = {_WHOLE: sys.maxsize, _ECHO: echo_chars, _OUTPUT: max(_LEAST_OUTPUT_CHARS, 4 * echo_chars)}
+        pieces = [piece for turn, kind in outputs for piece in _pieces(_short(turn, limits[kind]), max_chars)]
         return list(_packed(pieces, max_chars))
 
     best, least, most = parts(_LEAST_ECHO_CHARS), _LEAST_ECHO_CHARS, TOOL_TEXT_CHARS
@@ -93,25 +97,11 @@ def cut_windows(history: History, max_chars: int) -> tuple[History, ...]:
     return tuple(windows) or (history,)
 
 
-@frozen
-class _Output:
-    """A turn, and how far it may be cut."""
-
-    turn: Turn
-    is_echo: bool = False
-    is_whole: bool = True
-
-    def cut(self, echo_chars: int) -> Turn:
-        if self.is_whole:
-            return self.turn
-        return _short(self.turn, echo_chars if self.is_echo else max(_LEAST_OUTPUT_CHARS, 4 * echo_chars))
-
-
-def _outputs(history: History) -> list[_Output]:
-    """The turns that say something, their paths from the session's directory on."""
+def _outputs(history: History) -> list[tuple[Turn, str]]:
+    """The turns that say something, their paths from the session's directory on, and how far each may be cut."""
     asked = {turn.number: calls[0] if calls else None for turn, calls in answers(history)}
     printed: dict[str, str] = {}
-    outputs: list[_Output] = []
+    outputs: list[tuple[Turn, str]] = []
     here = f"{history.cwd.rstrip('/')}/" if history.cwd and history.cwd.count("/") > 1 else ""
     plans = [turn.number for turn in history.turns if any(_TODO_TOOL.match(call.name) for call in turn.tool_calls)]
     overtaken = frozenset(plans[:-1])  # the last list of what is to be done is the one that counts
@@ -130,7 +120,7 @@ def _outputs(history: History) -> list[_Output]:
                 continue
             near = evolve(near, tool_calls=calls)
         if turn.role is not Role.TOOL:
-            outputs.append(_Output(near))
+            outputs.append((near, _WHOLE))
             continue
         name, call = turn.tool_name or "", asked.get(turn.number)
         is_repeated = len(turn.text) > TURN_OVERHEAD_CHARS and printed.get(name) == turn.text
@@ -139,12 +129,13 @@ def _outputs(history: History) -> list[_Output]:
             continue
         brief = f"{call.path or ''} {call.brief}" if call else ""
         if _SKILL_TOOL.match(name) or _TOLD_TO_AGENTS.search(brief):
-            outputs.append(_Output(_short(near, _FEW_LINES_CHARS)))
+            outputs.append((_short(near, _FEW_LINES_CHARS), _WHOLE))
             continue
         is_echo = bool(_ECHO_TOOL.match(name) or (call and _ECHO_COMMAND.match(call.brief)))
         if is_echo:
             near = evolve(near, text=_NUMBERED_LINES.sub(lambda lines: _NUMBER.sub("", lines[0]), near.text))
-        outputs.append(_Output(near, is_echo, turn.failed or bool(not is_echo and _TEST_COMMAND.search(brief))))
+        is_whole = turn.failed or (not is_echo and _TEST_COMMAND.search(brief))
+        outputs.append((near, _WHOLE if is_whole else _ECHO if is_echo else _OUTPUT))
     return outputs
 
 
