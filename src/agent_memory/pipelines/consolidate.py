@@ -53,7 +53,7 @@ from agent_memory.domain.queueing.fold import after_fault, after_timeout, after_
 from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.run import Run, Settled, Work, sentence_of
 from agent_memory.domain.tagging import TagVocabulary
-from agent_memory.domain.transcripts.entry_uses import entry_uses
+from agent_memory.domain.transcripts.tool_calls import entry_uses
 from agent_memory.domain.transcripts.turns import redact_history
 from agent_memory.domain.transcripts.windows import cut_windows
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status

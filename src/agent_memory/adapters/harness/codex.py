@@ -8,7 +8,7 @@ The format is internal to Codex and differs between versions; what is not unders
 from __future__ import annotations
 
 import re
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
@@ -127,6 +127,10 @@ _OUTPUTS = (
 _TURN_BEGINS = ("turn_context", "event_msg/task_started")
 _TASK_ENDS = ("event_msg/task_complete", "event_msg/turn_complete")
 _ID_CHARS = 1_000
+_RECENT = 60
+_KEY_CHARS = 4_000
+_WHOLE_CHARS = 60
+"""Of a text so long, its beginning is a copy of it: citations and directives at the end are in some carriers only."""
 _MAX_PRELUDE = 20
 _UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -156,8 +160,8 @@ class CodexSession(Session):
         super().__init__(session_id)
         self.root_id: str | None = None
         """Of a sub-agent's thread: the session it belongs to, empty where the rollout does not say; None for a root."""
-        self._said: defaultdict[str, Copies] = defaultdict(Copies)
-        """Words of the person's and the agent's, and searches."""
+        self._said: dict[str, deque[tuple[str, set[str]]]] = {}
+        """The last words of the person and of the agent, and searches, with what carried them so far."""
         self._called = IdSet()
         self._patched = IdSet()
         self._prompts = 0
@@ -299,7 +303,7 @@ class CodexSession(Session):
         if not words:
             if not any(reports):
                 self.skip("harness-text" if any(block.strip() for block in blocks) else "empty")
-        elif self._said[Role.USER].is_new(words, carrier) and not self.begins_with_own_prompt("\n\n".join(blocks)):
+        elif self._is_new(Role.USER, words, carrier) and not self.begins_with_own_prompt("\n\n".join(blocks)):
             self._prompts += 1
             self.branch = self._prompts
             self._prompted.add(self._scripted)
@@ -308,9 +312,23 @@ class CodexSession(Session):
     def _tell(self, texts: list[str], carrier: str) -> None:
         """Words of the agent's, also of the end of a `task`."""
         text = "\n\n".join(filter(None, texts))
-        if text.strip() and self._said[Role.AGENT].is_new(text, carrier):
+        if text.strip() and self._is_new(Role.AGENT, text, carrier):
             self.end_message()
             self._speak(text)
+
+    def _is_new(self, whose: str, text: str, carrier: str) -> bool:
+        """Tells the first record of some words from the copies of it in records of other kinds (`carrier`): within one kind
+        the same words, said again, are said again. Only the last sixty different words are compared."""
+        key = " ".join(text[:_KEY_CHARS].split())
+        recent = self._said.setdefault(whose, deque(maxlen=_RECENT))
+        for heard, carriers in recent:
+            shorter, longer = sorted((heard, key), key=len)
+            is_copy = shorter == longer or (len(shorter) >= _WHOLE_CHARS and longer.startswith(shorter))
+            if carrier not in carriers and is_copy:
+                carriers.add(carrier)
+                return False
+        recent.append((key, {carrier}))
+        return True
 
     def _speak(self, text: str, *calls: Asked) -> None:
         self.speak(self.message_id or f"{self.position}", text, calls)
@@ -404,7 +422,7 @@ class CodexSession(Session):
         action = get.mapping(payload, "action")
         queries = "; ".join(query for query in get.items(action, "queries") if isinstance(query, str))
         told = get.text(payload, "query") or get.text(action, "query") or queries or get.text(action, "url", "pattern")
-        is_new = self._said["search"].is_new(told, carrier)
+        is_new = self._is_new("search", told, carrier)
         if is_new:
             self._speak("", asked("", "web_search", {"query": told}))
         if is_new or results:
@@ -436,33 +454,6 @@ class CodexSession(Session):
 
 def _call_id(payload: Json) -> str:
     return get.text(payload, "call_id", "id")
-
-
-_RECENT = 60
-_KEY_CHARS = 4_000
-_WHOLE_CHARS = 60
-"""Of a text so long, its beginning is a copy of it: citations and directives at the end are in some carriers only."""
-
-
-class Copies:
-    """Tells the first record of some words from the copies of it in records of other kinds (`carrier`): within one kind
-    the same words, said again, are said again. Only the last sixty different words are compared."""
-
-    def __init__(self) -> None:
-        self._recent: deque[tuple[str, set[str]]] = deque(maxlen=_RECENT)
-        """Words, and what carried them so far."""
-
-    def is_new(self, text: str, carrier: str) -> bool:
-        """Whether these words were not heard from a carrier of another kind that still waits for its copy in this one."""
-        key = " ".join(text[:_KEY_CHARS].split())
-        for heard, carriers in self._recent:
-            shorter, longer = sorted((heard, key), key=len)
-            is_copy = shorter == longer or (len(shorter) >= _WHOLE_CHARS and longer.startswith(shorter))
-            if carrier not in carriers and is_copy:
-                carriers.add(carrier)
-                return False
-        self._recent.append((key, {carrier}))
-        return True
 
 
 def _is_prompt(line: Line) -> bool:

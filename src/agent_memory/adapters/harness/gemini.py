@@ -126,7 +126,10 @@ class GeminiSession(RewindingSession):
             facts = get.mapping(value, "$set") if "$set" in value else value
             if get.text(value, "sessionId") not in ("", self.session_id):
                 self.skip("session-id-mismatch")
-            self._note(facts)
+            self.started_at_ms = get.time(facts, "startTime") or self.started_at_ms
+            self.automated = self.automated or get.text(facts, "kind") == "subagent"
+            directories = (each for each in get.items(facts, "directories") if isinstance(each, str))
+            self.note(title=get.text(facts, "summary"), cwd=next(directories, ""))
             recorded = facts is value or not len(self._places)
             for message in get.objects(facts, "messages"):
                 self._take(message, recorded=recorded)
@@ -134,12 +137,6 @@ class GeminiSession(RewindingSession):
             self._take(value, recorded=True)
         else:
             self.skip("bad-record")
-
-    def _note(self, facts: Json) -> None:
-        self.started_at_ms = get.time(facts, "startTime") or self.started_at_ms
-        self.automated = self.automated or get.text(facts, "kind") == "subagent"
-        directories = (each for each in get.items(facts, "directories") if isinstance(each, str))
-        self.note(title=get.text(facts, "summary"), cwd=next(directories, ""))
 
     def _take(self, message: Json, *, recorded: bool) -> None:
         """One message, for the first time or grown. One that was not `recorded` when it was said is known from a list of

@@ -221,7 +221,12 @@ class OpencodeSessions(db.SessionDatabases):
         with files.reading(session_id):
             if named is not None and not _is_database(named) and lies_there(named):
                 with files.transcript(self.roots, named, session_id) as file, files.reading(session_id, named):
-                    return _read_export(file, session_id, mark)
+                    if file.size_bytes > MAX_LINE_BYTES:
+                        raise HistoryUnreadable(file.path, f"it is larger than {MAX_LINE_BYTES // 2**20} MiB")
+                    with open(file.descriptor, "rb", closefd=False) as opened:
+                        data = opened.read(MAX_LINE_BYTES)
+                    problem = f"it is no export of this session; `opencode export {session_id}` prints one"
+                    return _history_of_export(data, session_id, mark, HistoryUnreadable(file.path, problem))
             databases = [database for root in self.roots.roots for database in self.databases(root)]
         failure: HistoryUnavailable | HistoryUnreadable | None = None
         try:
@@ -261,15 +266,6 @@ class OpencodeSessions(db.SessionDatabases):
 def _is_database(path: str) -> bool:
     name = os.path.basename(path)
     return name == "opencode.db" or (name.startswith("opencode-") and name.endswith(".db"))
-
-
-def _read_export(file: files.OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-    if file.size_bytes > MAX_LINE_BYTES:
-        raise HistoryUnreadable(file.path, f"it is larger than {MAX_LINE_BYTES // 2**20} MiB")
-    with open(file.descriptor, "rb", closefd=False) as opened:
-        data = opened.read(MAX_LINE_BYTES)
-    problem = f"it is no export of this session; `opencode export {session_id}` prints one"
-    return _history_of_export(data, session_id, mark, HistoryUnreadable(file.path, problem))
 
 
 def _history_of_export(data: bytes, session_id: str, mark: SessionMark | None, otherwise: Error) -> History:

@@ -56,15 +56,6 @@ class PiSession(RewindingSession):
             place = self._parents[place]
         return away
 
-    def _place_of(self, id: str, parent_id: str, *, says: bool) -> int:
-        """The place of one entry more. One whose parent is not in the file, because its line is damaged, is taken for a child
-        of the entry before it, so that nothing is cut off."""
-        parent = self._places.find(parent_id) if parent_id else -1
-        place = self._places.add(id)
-        self._parents.append(place - 1 if parent is None else parent)
-        self._said.append(says)
-        return place
-
     def take(self, value: Json) -> None:
         kind = get.text(value, "type")
         if not kind:
@@ -86,8 +77,14 @@ class PiSession(RewindingSession):
                 self.skip("session-id-mismatch")
             return
         id = get.text(value, "id")
-        # An entry of version 1 is in no tree.
-        self.branch = self._place_of(id, get.text(value, "parentId"), says=kind in _MESSAGES) if id else -1
+        self.branch = -1
+        if id:  # an entry of version 1 is in no tree
+            parent_id = get.text(value, "parentId")
+            parent = self._places.find(parent_id) if parent_id else -1
+            self.branch = self._places.add(id)
+            # One whose parent is not in the file, because its line is damaged, is taken for a child of the entry before it.
+            self._parents.append(self.branch - 1 if parent is None else parent)
+            self._said.append(kind in _MESSAGES)
         if not is_known:
             self.skip_unknown(kind)
         elif not self.full:
@@ -99,7 +96,9 @@ class PiSession(RewindingSession):
         if self._forked_at_ms is not None and at_ms is not None and at_ms < self._forked_at_ms:
             self.skip_known("forked-history")
             return
-        self.enter(self.own_id(get.text(value, "id") or _id_from(value)), at_ms)
+        said = (_text_in(message) or get.text(message, "command"))[:_ID_CHARS]
+        parts = (kind, get.text(value, "timestamp"), get.text(message, "role", "toolCallId"), said)
+        self.enter(self.own_id(get.text(value, "id") or get.digest(*parts)), at_ms)
         if kind in _SUMMARIES or role in _SUMMARIES:
             self.skip_known("compact-summary")
         elif kind == "message" and role not in self._ROLES:
@@ -160,14 +159,6 @@ def _typed(raw: str) -> str:
 
 def _text_in(message: Json) -> str:
     return get.texts(message.get("content"), image="[image]")
-
-
-def _id_from(value: Json) -> str:
-    message = get.mapping(value, "message")
-    said = (_text_in(message) or get.text(message, "command"))[:_ID_CHARS]
-    return get.digest(
-        get.text(value, "type"), get.text(value, "timestamp"), get.text(message, "role", "toolCallId"), said
-    )
 
 
 class PiSessions(SessionFiles):
