@@ -418,7 +418,7 @@ class TestTranscripts:
             "binary": "there is no record of Claude Code in it",
             "missing": "there is no transcript at",
             "outside": "outside the transcript directories",
-            "fifo": "it is a FIFO",
+            "fifo": "it is no regular file",
             "link": "it is a symbolic link",
             "device": "outside the transcript directories",
         }.items():
