@@ -498,8 +498,8 @@ class Memory:
         return unwrap(plan_upgrades(self.inbox, self.marks, self.store, self.clock))
 
     def _consolidate_io(self, agent: Agent, progress: Progress, *, dry_run: bool = False) -> ConsolidateIo:
-        from agent_memory.adapters.agent.prompt_templates import load_prompt_template
         from agent_memory.adapters.harness import history_sources
+        from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
         from agent_memory.pipelines.consolidate import ConsolidateIo
 
         return ConsolidateIo(
@@ -546,7 +546,7 @@ class Memory:
         return ended
 
     def _defrag_io(self, agent: Agent, progress: Progress) -> DefragIo:
-        from agent_memory.adapters.agent.prompt_templates import load_prompt_template
+        from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
         from agent_memory.pipelines.defrag import DefragIo
 
         limits = self.config.limits
@@ -746,7 +746,7 @@ class Memory:
 
     def _calls_for(self) -> Callable[[History], int]:
         """How often the agent command is asked about a history, with the notes there are now."""
-        from agent_memory.adapters.agent.prompt_templates import load_prompt_template
+        from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
         from agent_memory.domain.transcripts.windows import cut_windows
         from agent_memory.formats.prompt import plan_prompt_budget
 

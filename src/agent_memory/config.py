@@ -14,7 +14,7 @@ from attrs import field, frozen
 from returns.result import Failure
 
 from agent_memory.domain.command import BUILTIN, PRESETS
-from agent_memory.domain.injecting.assembling import SECTIONS, section_problem
+from agent_memory.domain.injecting.assembling import SECTIONS
 
 Check = Callable[[Any], "str | None"]
 """What is wrong with a value of the right type, or None."""
@@ -141,7 +141,7 @@ class InjectConfig:
         "Profiles of your own: `{profile: {section: tokens}}`, a section being one of " + " ".join(SECTIONS) + ".",
         dict,
         check_name=_profile_name,
-        check_inner_name=section_problem,
+        check_inner_name=lambda name: None if name in SECTIONS else f"must be one of {', '.join(SECTIONS)}",
         least=0,
     )
 

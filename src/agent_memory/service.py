@@ -8,7 +8,7 @@ from attrs import evolve, frozen
 from returns.result import Failure
 
 from agent_memory.domain.change import Create, Replace, Restore, Retire, Together
-from agent_memory.domain.entry import Listed, Listings, MemoryEntry, Meta, Source, StoredEntry, reads_of
+from agent_memory.domain.entry import Listed, Listing, MemoryEntry, Meta, Source, StoredEntry, reads_of
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
 from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_description, stored_tags, taken_ids
 from agent_memory.domain.planning.editing import (
@@ -97,26 +97,26 @@ class MemoryService:
         # Before the write lock is taken: an index may have to catch up with the files first.
         near = unwrap((self.known() if self.known else KnownNotes(self.store)).near(subject, draft.scope))
         with self.writes.act():  # locked, or two that remember the same at once both find it new
-            listed = Listings(unwrap(self.store.list()), unwrap(self.store.list(archived=True)))
-            return self._stored(draft, subject, near, listed)
+            live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
+            return self._stored(draft, subject, near, live, archive)
 
-    def _stored(self, draft: NoteDraft, subject: Subject, near: Near, listed: Listings) -> Remembered:
-        replaced = {id: self._replaceable(listed.live.by_id.get(id), id) for id in draft.supersedes}
-        left = listed.live.by_id.keys() - replaced.keys()
+    def _stored(self, draft: NoteDraft, subject: Subject, near: Near, live: Listing, archive: Listing) -> Remembered:
+        replaced = {id: self._replaceable(live.by_id.get(id), id) for id in draft.supersedes}
+        left = live.by_id.keys() - replaced.keys()
         similar, compared = (
             tuple(each for each in known if each.meta.id in left) for known in (near.similar, near.compared)
         )
         # An agent that guesses what a secret note says is not to learn that it guessed right (P20).
         linked = append_see_also(subject.body, [each.meta.id for each in similar])
         # Somebody may have stored it just now, with the same links: what is similar was looked for before.
-        same = (each for body in (subject.body, linked) for each in listed.live.with_body(body_hash(body)))
+        same = (each for body in (subject.body, linked) for each in live.with_body(body_hash(body)))
         shown = (each for each in same if not (self.caller.is_agent and _is_secret(each)))
         # The very body, but for the links that were added when it was stored.
         plain = without_see_also(subject.body)
         alike = (each.listed for each in similar if without_see_also(each.body) == plain)
         twin = next(shown, None) or next(alike, None)
         replaced = {id: each for id, each in replaced.items() if twin is None or id != twin.meta.id}
-        taken = taken_ids(listed.live, listed.archive)
+        taken = taken_ids(live, archive)
         if twin is None:
             entry = MemoryEntry(self._meta(draft, subject, taken), linked)
         else:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.agent.prompt_templates import load_prompt_template
+from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
 from agent_memory.errors import ConfigInvalid, StoreIo
 from agent_memory.formats.prompt import PLACES
 from faults import failing_on

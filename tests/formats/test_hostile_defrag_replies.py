@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.agent.prompt_templates import load_prompt_template
+from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
 from agent_memory.domain.actions import DefragProposal, kind_of
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Listed, Meta, StoredEntry

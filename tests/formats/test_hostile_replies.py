@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.agent.prompt_templates import load_prompt_template
+from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.change import Create, Replace, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry

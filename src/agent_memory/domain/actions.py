@@ -121,7 +121,6 @@ def ids_of(action: Action) -> tuple[str, ...]:
 
 
 def kind_of(action: Action) -> str:
-    """`merge`, `split`, `rename`, `retag`, `edit` or `archive`."""
     return KINDS[type(action)]
 
 
@@ -164,11 +163,9 @@ class DefragFacts:
     """All that checking a defrag proposal may depend on."""
 
     live: Sequence[Listed]
-    """Every live entry as the store is now."""
     taken_ids: frozenset[str]
     """Every id that is not free, casefolded: live, aliases, archived."""
     shown: Mapping[str, StoredEntry]
-    """The entries that the agent was shown in full, as it saw them, by id."""
     hashes: Mapping[str, str]
     """Content hash of each entry of the catalog as the agent saw it, by id."""
     status: Status

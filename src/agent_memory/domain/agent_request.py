@@ -38,7 +38,6 @@ class DefragRequest:
     prompt: str
     nonce: str
     live: Sequence[Listed] = ()
-    """The catalog: every live entry that an agent may know of."""
     shown: tuple[StoredEntry, ...] = ()
     analysis: Analysis = Analysis()
     usage: Mapping[str, Usage] = field(factory=dict[str, Usage])
@@ -47,7 +46,6 @@ class DefragRequest:
     stale_days: int = 120
     budget: SectionBudget = SectionBudget()
     left_alone: frozenset[str] = frozenset()
-    """Entries that no action may touch in this run."""
     undone: frozenset[str] = frozenset()
     """Fingerprints of actions that a person has undone (`actions.fingerprint_of`)."""
     force: bool = False
@@ -95,10 +93,8 @@ def spend_on(spend: Spend, day: str) -> DaySpend:
 
 
 def with_added(spend: Spend, day: str, *, calls: int = 0, prompt_chars: int = 0, reply_chars: int = 0) -> Spend:
-    """The spend with these amounts added to a day (negative ones taken back, never below 0).
-
-    Days more than `KEPT_DAYS` before that one are dropped. A later day, left by a clock that ran ahead, stays.
-    """
+    """The spend with these amounts added to a day (negative ones taken back, never below 0), and without days more than
+    `KEPT_DAYS` before that one. A later day, left by a clock that ran ahead, stays."""
     old = spend_on(spend, day)
     new = evolve(
         old,

@@ -51,7 +51,6 @@ class Together:
     """Changes that are made all or none: where one is refused by the state of its entry, all of them are dropped."""
 
     subject: str
-    """What a report calls them."""
     changes: tuple[Change, ...]
 
 
@@ -75,7 +74,6 @@ class Dropped:
     """One thing that was not done, and why, in words."""
 
     subject: str
-    """An id, a ref or a title."""
     reasons: tuple[str, ...]
 
 

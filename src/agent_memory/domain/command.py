@@ -40,7 +40,6 @@ class Preset:
     """Its tools cannot be switched off, so that it runs only with `llm.allowTools`."""
 
     def with_model(self, model: str | None) -> tuple[str, ...]:
-        """The argv with the model's name put in; unchanged without one."""
         if model is None:
             return self.argv
         return (*self.argv[: self.model_at], *self.model_argv, model, *self.argv[self.model_at :])

@@ -77,7 +77,6 @@ class DefragRun:
     asked: bool = False
     """An agent was asked, or a reply that was paid for earlier was found."""
     shown: tuple[StoredEntry, ...] = ()
-    """The entries that the agent saw in full."""
     hashes: Mapping[str, str] = field(factory=dict[str, str])
     """Content hash of each live entry as the agent saw it."""
     proposal: DefragProposal | None = None

@@ -147,16 +147,7 @@ class Listing:
 
 
 def folded_ids(listed: Listed) -> tuple[str, ...]:
-    """The id of an entry and its aliases, casefolded."""
     return tuple(id.casefold() for id in (listed.meta.id, *listed.meta.aliases))
-
-
-@frozen
-class Listings:
-    """Live and archived entries, as they were listed one after the other."""
-
-    live: Listing
-    archive: Listing
 
 
 @frozen

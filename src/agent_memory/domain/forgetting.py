@@ -285,7 +285,6 @@ class SharedNote:
     id: str
     title: str
     others: tuple[str, ...]
-    """Its other sources, for people."""
 
 
 @frozen

@@ -21,7 +21,6 @@ class FoundSession:
     retrieval: SessionRetrieval
     changed_at_ms: int
     size_bytes: int | None = None
-    """Of its transcript, where it has a file of its own."""
     started_at_ms: int | None = None
     ended_at_ms: int | None = None
     """When its last turn was, where that is known to the harness itself. A file's time is none: any touch changes it."""
@@ -31,7 +30,6 @@ class FoundSession:
 
     @property
     def session_id(self) -> str:
-        """The harness's own id."""
         return self.retrieval.thread_id if isinstance(self.retrieval, AmpThread) else self.retrieval.session_id
 
     @property
@@ -93,7 +91,6 @@ class Backfill:
         return tuple(each for each in self.sighted if each.entry is not None)
 
     def counts(self, harness: Harness | None = None) -> Counter[Sight]:
-        """How many of each sight, over all harnesses or of one."""
         return Counter(each.sight for each in self.sighted if harness in (None, each.found.harness))
 
 
@@ -225,5 +222,4 @@ def settled(watch: Watch, done: Due, left_out: AbstractSet[Key] = frozenset()) -
 
 
 def key_of(found: FoundSession) -> Key:
-    """What a session is known by."""
     return found.harness.value, found.session_id

@@ -45,7 +45,6 @@ class Handover:
     harness: Harness
     session_id: str
     handoff: Handoff
-    """What was asked and done, which files were written, what is open."""
     decided: tuple[str, ...]
     exchanges: tuple[Exchange, ...]
     """The last words, of a session that was cut off and is younger than seven days."""

@@ -26,7 +26,6 @@ class HarnessDeliveries:
     """Deliveries of the last seven days."""
     tokens_this_week: int
     last_at_ms: int
-    """Of the newest delivery, epoch ms."""
 
 
 def deliveries_by_harness(deliveries: Iterable[Delivery], now_ms: int) -> tuple[HarnessDeliveries, ...]:
@@ -70,7 +69,6 @@ class HookProblem:
     harness: str
     message: str
     act: str = ""
-    """What the hook was for; empty for a capture."""
 
 
 @frozen
@@ -78,9 +76,7 @@ class FailedEntry:
     """What is in `inbox/.failed/`."""
 
     name: str
-    """As it can be printed."""
     reason: str
-    """Why; empty where that is not known."""
     malformed: bool
     """It was never an entry; False for one that was given up, and can be tried again."""
 
@@ -100,7 +96,6 @@ class Health:
     """Sessions that were set back, by key."""
     last_run: LastRun | None
     hook_problems: tuple[HookProblem, ...]
-    """Since the last run, newest last."""
     spent_today: DaySpend
     max_calls_per_day: int
     agent: str
@@ -113,7 +108,6 @@ class Health:
     deliveries: tuple[HarnessDeliveries, ...] = ()
     now_ms: int = 0
     jobs: tuple[JobHealth, ...] = ()
-    """What this machine runs by itself; empty where it was never told to."""
     job_problems: tuple[str, ...] = ()
 
     @property

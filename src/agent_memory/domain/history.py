@@ -32,9 +32,7 @@ class ToolCall:
     """What it was asked to do on one line: the command, the query, the path, at most 400 characters; or what it wrote
     and in place of what, about 250 characters of code or 2,000 of a document."""
     path: str | None = field(default=None, metadata={"sparse": True})
-    """The file it names, as the transcript says it."""
     writes: bool = field(default=False, metadata={"sparse": True})
-    """True when the tool changes that file."""
 
 
 @frozen

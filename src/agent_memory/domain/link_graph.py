@@ -27,7 +27,6 @@ class OutgoingLink:
     """A link in an entry's body."""
 
     target: str
-    """As it is written."""
     label: str | None
     where: Whereabouts
     id: str | None

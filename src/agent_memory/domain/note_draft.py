@@ -28,7 +28,6 @@ class Caller:
 
     @property
     def origin(self) -> Origin:
-        """Whose knowledge it is what this caller writes."""
         if self.client is not None and not self.client_is_trusted:
             return Origin.EXTERNAL
         return Origin.AGENT if self.is_agent else Origin.USER

@@ -129,9 +129,7 @@ class TierStanding:
     now_ms: int
     archived: bool = False
     tiers_decided: bool = True
-    """Some defrag has decided what is hot."""
     decided_since: bool = True
-    """Tiers were decided after the entry was written."""
     weakest_hot: float | None = None
     """The lowest score among the hot entries that are not pinned and share a section with it, itself left out."""
 
@@ -213,7 +211,6 @@ class NoteStory:
     supersedes: tuple[Listed, ...] = ()
     superseded_by: tuple[Listed, ...] = ()
     told: tuple[str, ...] = ()
-    """Which files and sessions tell it, in sentences."""
     unread: tuple[str, ...] = ()
 
 

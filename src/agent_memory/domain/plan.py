@@ -77,7 +77,6 @@ class PlanFacts:
     entry: InboxEntry
     session_id: str
     window: History
-    """The turns that the agent was shown, with their session's facts."""
     scope: str
     """The session's scope key; `global` outside a repository."""
     live: Sequence[Listed]
@@ -94,7 +93,6 @@ class PlanFacts:
     """The session's own handoff, which its later windows may replace."""
     handoff_days: int = 7
     vocabulary: TagVocabulary = TagVocabulary()
-    """By which tags get their present names."""
     agent_writes: bool = False
     """The note comes from an agent (an inline capture inside a harness): its origin is at best `agent`."""
     similar: Mapping[ProposedEntry, tuple[StoredEntry, ...]] = field(
@@ -116,10 +114,8 @@ def planned_entries(plan: Plan) -> dict[str, MemoryEntry]:
 
 
 def stored_when_applied(plan: Plan, live: Sequence[Listed]) -> dict[str, StoredEntry]:
-    """The entries that the plan writes as if they were read from the store, by id: to be shown to a later window.
-
-    A replaced one keeps its present content hash, on which its change depends; a new one has `PLANNED_HASH`.
-    """
+    """The entries that the plan writes as if they were read from the store, by id. A replaced one keeps its present content
+    hash, on which its change depends; a new one has `PLANNED_HASH`."""
     planned = planned_entries(plan)
     known = {each.meta.id: each for each in live if each.meta.id in planned}
     stored: dict[str, StoredEntry] = {}
@@ -163,11 +159,8 @@ class Admitted:
 
 
 def admit(changes: Iterable[Change], changed_before: frozenset[str], live_at_start: int) -> Admitted:
-    """The changes within the run's limit, and the rest, to be taken up again by the next run. New entries always pass.
-
-    An id that the run has changed before counts once. What was deferred keeps its `expected_hash`: where the entry has
-    changed meanwhile, the store drops it.
-    """
+    """The changes within the run's limit, and the rest, to be taken up again by the next run. New entries always pass; an id
+    that the run has changed before counts once."""
     limit = max_changes(live_at_start)
     changed = set(changed_before)
     now: list[Change] = []

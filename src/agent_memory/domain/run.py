@@ -24,7 +24,6 @@ class KeptReply:
     text: str
     nonce: str
     prompt_hash: str
-    """SHA-256 of the prompt, hex."""
     shown: dict[str, str]
     """Content hash of each entry shown in full, by id: with any of them changed, the reply is not used again."""
 

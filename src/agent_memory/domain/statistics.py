@@ -65,7 +65,6 @@ class CountedNote:
 
     meta: Meta
     status: Status
-    """As it is shown."""
     tier: Tier
 
 

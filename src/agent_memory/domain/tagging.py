@@ -43,7 +43,6 @@ class TagVocabulary:
         return Standing.ACCEPTED if is_known else Standing.PROPOSED
 
     def current(self, tags: Iterable[str]) -> tuple[str, ...]:
-        """The tags by their present names, each once, in their order."""
         return tuple(dict.fromkeys(self.renamed.get(tag, tag) for tag in tags))
 
     def with_accepted(self, tags: Iterable[str]) -> TagVocabulary:

@@ -41,7 +41,6 @@ class Undone:
     """Where an undo was undone: the run that stands again by it; else the same as `undid`."""
     actions: tuple[LoggedAction, ...] = ()
     sections: tuple[str, ...] = ()
-    """Targets whose section is what it was before."""
     left: tuple[SectionLeft, ...] = ()
     warnings: tuple[str, ...] = field(default=())
     dry_run: bool = False
@@ -159,10 +158,7 @@ def fold_files(changes: Sequence[FileChange]) -> Folded:
 
 def reverse_tiers(now: TierList, before: TierList, after: TierList) -> TierList:
     """`now`, but with each entry that went from one tier to another between `before` and `after`, and has stayed there
-    since, back in the tier that it had.
-
-    Everything else stays in its place; what comes back follows the entry that it followed in `before`.
-    """
+    since, back in the tier that it had, behind the entry that it followed in `before`."""
     known = {id for tiers in (before, after) for id in (*tiers.hot, *tiers.warm)}
     back = {id for id in known if before.of(id) is not after.of(id) and now.of(id) is after.of(id)}
     return TierList(_with_back(now.hot, before.hot, back), _with_back(now.warm, before.warm, back))

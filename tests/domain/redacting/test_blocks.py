@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.redacting.blocks import block_spans
-from agent_memory.domain.redaction import lowered
+from agent_memory.domain.redaction import block_spans, lowered
 from fixtures.secret_samples import url_safe
 
 

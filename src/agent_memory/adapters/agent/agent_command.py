@@ -54,10 +54,8 @@ _CANNOT_RUN = frozenset({"ENOENT", "EACCES", "EPERM", "ENOEXEC", "ENOTDIR", "ELO
 
 @as_result
 def open_agent(llm: LlmConfig, ledger: SpendLedger, clock: Clock, environ: Mapping[str, str]) -> CommandAgent:
-    """The agent for the command that `llm` asks for. Nothing is run or written yet.
-
-    ConfigInvalid, PresetRefused, HomeUnknown; ActRefused inside one of our own agent commands.
-    """
+    """The agent for the command that `llm` asks for. Nothing is run or written yet. ConfigInvalid, PresetRefused, HomeUnknown;
+    ActRefused inside one of our own agent commands."""
     if depth_of(environ) > 0:
         raise ActRefused("consolidate", DEPTH_VARIABLE)
     home = home_of(environ)

@@ -93,10 +93,8 @@ def _change_set(request: SessionRequest) -> ChangeSet:
 
 
 def document_notes(document: History) -> ChangeSet:
-    """The sections of a document, whole and in order, in as few notes as can be read; `skipped` says why there are none.
-
-    They cite the document's turns, which are nobody's words in a session: each comes out as external.
-    """
+    """The sections of a document, whole and in order, in as few notes as can be read; `skipped` says why there are none. They
+    cite the document's turns, which are nobody's words in a session: each comes out as external."""
     from agent_memory.domain.extraction.notes import tags_of
     from agent_memory.domain.extraction.text import legible
 
@@ -109,9 +107,15 @@ def document_notes(document: History) -> ChangeSet:
     if len(groups) > MOST_NOTES:
         return ChangeSet(skipped=f"its {chars:,} characters are too many to be kept as they stand; {_HOW_ELSE}")
     name = one_line(document.title or "", MAX_TITLE_CHARS)
+
+    def title_of(text: str) -> str:
+        own = derive_title(text)
+        title = name or own if len(groups) == 1 else own if not name or own == name else f"{name}: {own}"
+        return one_line(title, MAX_TITLE_CHARS) or "untitled document"
+
     entries = tuple(
         ProposedEntry(
-            title=_title(name, text, alone=len(groups) == 1),
+            title=title_of(text),
             body=text,
             kind=Kind.FACT,
             tags=tags_of(text),
@@ -132,9 +136,3 @@ def _groups(turns: Sequence[Turn]) -> Iterator[tuple[Turn, ...]]:
         held.append(turn)
     if held:
         yield tuple(held)
-
-
-def _title(name: str, text: str, *, alone: bool) -> str:
-    own = derive_title(text)
-    title = name or own if alone else own if not name or own == name else f"{name}: {own}"
-    return one_line(title, MAX_TITLE_CHARS) or "untitled document"

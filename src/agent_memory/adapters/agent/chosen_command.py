@@ -39,7 +39,6 @@ def shown_words(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def shown_command(words: Sequence[str]) -> str:
-    """A command on one line as it may be shown."""
     shown = shown_words(words)
     return redact(" ".join(each if REDACTED in each else shlex.quote(each) for each in shown)).text
 

@@ -99,7 +99,6 @@ class Found:
     traces: NoteTraces
     work: ForgettingAtWork
     keys: frozenset[str]
-    """Of the inbox's troubles."""
 
 
 @frozen
@@ -124,7 +123,7 @@ class Forgetter:
         real, session, marks = self._real, target.session, tuple[str, ...]()
         if session is None:
             id = target.id or ""
-            traces, gone = traces_of_entry(real, id), frozenset((id,))
+            traces, gone = self._traces_of(target), frozenset((id,))
             inbox, keys, _ = inbox_traces(real, None, gone)
             if not (traces.removed or traces.linked) and self._was_forgotten(id):
                 # The note went before, and the history may still hold it, or what knew of it.
@@ -138,7 +137,7 @@ class Forgetter:
             sources = [source for meta in metas for source in meta.sources] if target.purge else []
             sessions = [(each.harness, each.thread_id) for each in sources if each.thread_id]
         else:
-            traces = self._traces_of(session)
+            traces = self._traces_of(target)
             gone = _ids_of(traces.removed) - traces.kept_ids
             inbox, keys, _ = inbox_traces(real, session, gone)
             harnesses = tuple(Harness) if session.harness is None else (session.harness,)
@@ -183,9 +182,11 @@ class Forgetter:
         )
         return Found(told, traces, work, keys)
 
-    def _traces_of(self, session: SessionKey) -> NoteTraces:
-        _, _, recorded = inbox_traces(self._real, session, frozenset())
-        return traces_of_session(self._real, session, recorded)
+    def _traces_of(self, target: ForgetTarget) -> NoteTraces:
+        if target.session is None:
+            return traces_of_entry(self._real, target.id or "")
+        _, _, recorded = inbox_traces(self._real, target.session, frozenset())
+        return traces_of_session(self._real, target.session, recorded)
 
     def _was_forgotten(self, id: str) -> bool:
         return is_id(id) and exists(f"{self._real}/{TOMBSTONES}/{id}.json")
@@ -265,16 +266,12 @@ class Forgetter:
 
     def _remove_notes(self, found: Found) -> None:
         """The notes' files and the tier list, as one transaction under the write lock; then what troubles them had."""
-        session = found.told.target.session
         with self.locks.write() as held:
             unwrap(held)
             transactions = Transactions(self._real)
             transactions.recover()
             for _ in range(_ATTEMPTS):
-                if session is None:
-                    traces = traces_of_entry(self._real, found.told.target.id or "")
-                else:
-                    traces = self._traces_of(session)
+                traces = self._traces_of(found.told.target)
                 if not {file.path for file in traces.removed} <= set(found.told.paths):
                     raise _changed(found)
                 if transactions.commit((*traces.changes, *self._tier_change(found.work.ids))):

@@ -63,7 +63,6 @@ class NoteTraces:
     """All of it, and what is rewritten in other notes, as one transaction."""
     linked: tuple[str, ...] = ()
     kept_ids: frozenset[str] = field(default=frozenset())
-    """Ids of which some file stays."""
 
 
 def id_at(path: str) -> str | None:

@@ -31,10 +31,7 @@ _FIELDS = 4
 @as_result
 def revisions_of(git: GitProcess, path: str, most: int) -> tuple[Revision, ...]:
     """The newest commits that touched a note (the path of its file relative to the root), under whatever title; newest first.
-
-    None where there is no repository, or git knows nothing of the file. What other programs wrote into a commit is
-    shown on one clean line without secrets.
-    """
+    What other programs wrote into a commit is shown on one clean line without secrets."""
     if not exists(str(git.root / ".git")):
         return ()
     asked = ("--follow", "--name-only", f"--max-count={most}", f"--format={_FORMAT}", "-z", "--", path)
@@ -54,7 +51,6 @@ def revisions_of(git: GitProcess, path: str, most: int) -> tuple[Revision, ...]:
 
 
 def is_in_history(git: GitProcess, path: str) -> bool:
-    """Whether any commit, of any branch, knows of this file."""
     output = git.run("rev-list", "--all", "--full-history", "--max-count=1", "--", path)
     return output.ok and bool(output.stdout.strip())
 
@@ -126,7 +122,16 @@ def purge_history(root: Path, environ: Mapping[str, str], rewriter: Sequence[str
             raise failed(("filter-repo",), rewritten)
         if [git.must(*words) for words in _CONSERVED] != before:
             raise RecorderFailed("git filter-repo", 1, "of the rewritten history something is missing")
-        _clear_away(git.directory)
+        # What is derived or transient goes: that names what goes, too. The locks of others are left alone.
+        for parent, kept in ((git.directory, (*_KEPT, _GONE)), (git.directory / "info", _KEPT_INFO)):
+            for name in os.listdir(parent) if exists(str(parent)) else ():
+                path = parent / name
+                if name in kept or name.endswith(".lock"):
+                    continue
+                if stat.S_ISDIR(os.lstat(path).st_mode):
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
         if git.run("rev-parse", "--quiet", "--verify", "HEAD").ok:
             git.must("read-tree", "HEAD")  # the index of before would keep what it names
         git.must("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
@@ -141,16 +146,3 @@ def purge_history(root: Path, environ: Mapping[str, str], rewriter: Sequence[str
             shutil.rmtree(former)
     except OSError as error:
         raise store_io(error, "rewrite", str(git.directory)) from error
-
-
-def _clear_away(directory: Path) -> None:
-    """Remove what is derived or transient: that names what goes, too. The locks of others are left alone."""
-    for parent, kept in ((directory, (*_KEPT, _GONE)), (directory / "info", _KEPT_INFO)):
-        for name in os.listdir(parent) if exists(str(parent)) else ():
-            path = parent / name
-            if name in kept or name.endswith(".lock"):
-                continue
-            if stat.S_ISDIR(os.lstat(path).st_mode):
-                shutil.rmtree(path)
-            else:
-                path.unlink()

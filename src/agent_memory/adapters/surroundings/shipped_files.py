@@ -8,10 +8,12 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 import agent_memory
 from agent_memory.adapters.disk.paths import lies_there, store_io
 from agent_memory.errors import ConfigInvalid
+from agent_memory.results import as_result
 
 _PACKAGE = Path(agent_memory.__file__).parent
 _PROGRAM_NAMES = ("memory", "agent-memory")
@@ -44,6 +46,23 @@ def read_shipped(name: str, places: Places) -> str:
         raise store_io(error, "read", str(path)) from None
     except UnicodeDecodeError:
         raise ConfigInvalid(str(path), ("it is not UTF-8",)) from None
+
+
+_PROMPTS = places_of("prompts")
+
+
+@as_result
+def load_prompt_template(name: Literal["consolidate", "defrag"], places: Places = _PROMPTS) -> str:
+    """The text of a template from the first place that has it. Errors: no place has it, unreadable, a `{{place}}` missing or
+    unknown."""
+    from agent_memory.formats import defrag_prompt, prompt
+    from agent_memory.formats.prompt_frame import template_problems
+
+    template = read_shipped(f"{name}.md", places)
+    problems = template_problems(template, (prompt if name == "consolidate" else defrag_prompt).PLACES)
+    if problems:
+        raise ConfigInvalid(str(shipped_path(f"{name}.md", places)), problems)
+    return template
 
 
 def memory_program(environ: Mapping[str, str]) -> str | None:

@@ -99,7 +99,6 @@ def token_units(text: str) -> int:
 
 
 def tokens_in(text: str) -> int:
-    """The estimate, rounded up."""
     return -(-token_units(text) // UNITS_PER_TOKEN)
 
 
@@ -185,11 +184,6 @@ def with_notes(profile: Profile, budget: int) -> Profile:
         return profile
     room = BUILT_IN[PROMPT]["notes"] * budget // SHARES_ADD_UP_TO
     return _within(profile.name, {**profile.shares, "notes": room}, budget)
-
-
-def section_problem(name: str) -> str | None:
-    """What is wrong with a section's name in a config, or None."""
-    return None if name in SECTIONS else f"must be one of {', '.join(SECTIONS)}"
 
 
 def _within(name: str, shares: "Mapping[str, int]", budget: int) -> Profile:

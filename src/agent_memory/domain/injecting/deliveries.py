@@ -38,7 +38,6 @@ class Delivery(Record):
 
     @property
     def members(self) -> "dict[str, object]":
-        """As it is written."""
         return {name: getattr(self, name) for name in type(self).__annotations__}
 
 

@@ -49,17 +49,13 @@ def moment_of(named: str, payload: object) -> "Moment | str | None":
     if not isinstance(event, SessionEvent) or not is_object(payload):
         return event if isinstance(event, str) else None
     kind = _EVENTS.get(plain_name(event.event or ""))
-    if kind is None or _is_sub_agent(event, payload):
+    # Nothing for a sub-agent: by the payload's own word, or because the session is another than the one that speaks.
+    is_named = bool(payload.get("agent_id") or payload.get("agentId"))
+    if kind is None or is_named or event.session_id != own_session_id(event.harness, payload):
         return None
     prompt = payload.get("prompt", payload.get("message", ""))
     text = prompt[:MAX_PROMPT_CHARS] if isinstance(prompt, str) and kind == ASKED else ""
     return Moment(event, kind, text, kind == COMPACTED or (kind == START and event.reason in _FORGETFUL_SOURCES))
-
-
-def _is_sub_agent(event: SessionEvent, payload: "dict[str, object]") -> bool:
-    """By the payload's own word, or because the session is another than the one that speaks."""
-    named = payload.get("agent_id") or payload.get("agentId")
-    return bool(named) or event.session_id != own_session_id(event.harness, payload)
 
 
 # -- what is in front of the agent already -------------------------------------------------------------------------------

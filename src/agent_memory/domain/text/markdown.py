@@ -58,7 +58,8 @@ def find_code(text: str) -> Code:
     for line in text.split("\n"):
         end = position + len(line)
         if fence:
-            if _closes(line, fence):
+            marker = line.strip(" \t>")
+            if len(marker) >= len(fence) and set(marker) == {fence[0]}:
                 fences.append((fence_start, end))
                 fence, prose_start = "", end
         elif (opening := _FENCE.match(line)) or _NEW_BLOCK.match(line):
@@ -75,11 +76,6 @@ def find_code(text: str) -> Code:
     else:
         spans.extend(_code_spans(text, prose_start, len(text)))
     return Code(tuple(fences), tuple(spans), fence or None)
-
-
-def _closes(line: str, fence: str) -> bool:
-    marker = line.strip(" \t>")
-    return len(marker) >= len(fence) and set(marker) == {fence[0]}
 
 
 def _code_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -110,12 +106,10 @@ class CheckBoxes:
 def check_boxes(text: str) -> CheckBoxes:
     """The boxes of a markdown text, nested ones too; those in fenced code are an example of something."""
     fences = find_code(text).fences if "[ ]" in text or "[x]" in text or "[X]" in text else ()
-    starts = [start for start, _ in fences]
     still_open: list[str] = []
     done = 0
     for box in _BOX.finditer(text):
-        before = bisect_right(starts, box.start()) - 1
-        if before >= 0 and box.start() < fences[before][1]:
+        if _inside(box.start(), fences):
             continue
         if box["mark"] == " ":
             still_open.append(one_line(box["text"], _MOST_CHARS))

@@ -108,8 +108,11 @@ def _cut(text: str, limit: int, size: Callable[[str], int]) -> str:
         return text
     if text.isascii():
         return text[: max(limit, 0)]
+    # Costs 30 ms to import, and most text never needs it.
+    from wcwidth import iter_graphemes
+
     # A first grapheme longer than all the room (stacked marks) is cut inside, or nothing would be left.
-    return _fitting(_graphemes(text), limit, size) or _fitting(text, limit, size)
+    return _fitting(iter_graphemes(text), limit, size) or _fitting(text, limit, size)
 
 
 def _fitting(pieces: Iterable[str], limit: int, size: Callable[[str], int]) -> str:
@@ -120,10 +123,3 @@ def _fitting(pieces: Iterable[str], limit: int, size: Callable[[str], int]) -> s
             break
         kept.append(piece)
     return "".join(kept)
-
-
-def _graphemes(text: str) -> Iterable[str]:
-    # Costs 30 ms to import, and most text never needs it.
-    from wcwidth import iter_graphemes
-
-    return iter_graphemes(text)

@@ -21,10 +21,8 @@ _ONLY_MARKS = re.compile(r"[\W_]*")
 
 
 def statements(text: str) -> tuple[str, ...]:
-    """The sentences of prose and list items, in order, without list, heading and quote marks; a line end always ends one.
-
-    Cut after `. ! ? …`, and after `;` and `:` before a word, and at dashes, so that a command after a colon stands alone.
-    """
+    """The sentences of prose and list items, in order, without list, heading and quote marks: cut at a line end, after `. ! ? …`,
+    and after `;` and `:` before a word, and at dashes, so that a command after a colon stands alone."""
     parts = (
         part.strip()
         for line in text.split("\n")
@@ -104,10 +102,8 @@ def typed_tokens(text: str) -> frozenset[str]:
 
 
 def salient_tokens(text: str) -> frozenset[str]:
-    """The salient tokens except negations: lower case, without backticks. The lines of fenced code count as tokens.
-
-    Targets of links are not: a text may be linked differently.
-    """
+    """The salient tokens except negations: lower case, without backticks. The lines of fenced code count as tokens; targets of
+    links do not: a text may be linked differently."""
     text = _LINK_TARGET.sub("[[", text)
     unnumbered = _LIST_NUMBER.sub("", text)
     found = set(_WHOLE.findall(text))

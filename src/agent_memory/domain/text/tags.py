@@ -59,13 +59,11 @@ def split_tags(text: str) -> tuple[str, ...]:
 def _slug(text: str) -> str:
     kept = ""
     for character in unicodedata.normalize("NFC", text.lower()):
-        kept += character if _continues(kept, character) else "-"
+        category = unicodedata.category(character)
+        if category in ("Mn", "Mc"):  # a vowel sign or an accent belongs to a letter; alone it would sit on the prefix
+            continues = kept[-1:] not in ("", "-") and character not in _SELECTORS
+        else:
+            continues = character in "-.+#" or category[0] in "LN"
+        kept += character if continues else "-"
     slug = _REPEATS.sub(lambda run: run[0][0], kept).rstrip("-.").lstrip("-#+")
     return slug if any(character.isalnum() for character in slug) else ""
-
-
-def _continues(kept: str, character: str) -> bool:
-    category = unicodedata.category(character)
-    if category in ("Mn", "Mc"):  # a vowel sign or an accent belongs to a letter; alone it would sit on the prefix
-        return kept[-1:] not in ("", "-") and character not in _SELECTORS
-    return character in "-.+#" or category[0] in "LN"
