@@ -295,9 +295,6 @@ class AiderRuns(Session):
         self.hear(text, typed_words(words), otherwise=otherwise, by=None if is_typed else "history")
 
 
-# -- where they are ---------------------------------------------------------------------------------------------------
-
-
 @frozen
 class AiderChats(files.Sessions):
     """Reads chat histories, one line at a time (P25, P27): anywhere below `home` those of aider's own name, and what

@@ -113,9 +113,6 @@ def is_thread_id(text: str) -> bool:
     return bool(_THREAD_ID.fullmatch(text))
 
 
-# -- a thread ---------------------------------------------------------------------------------------------------------
-
-
 def thread_history(thread: Json, thread_id: str, mark: SessionMark | None) -> History:
     """The thread's turns after the mark. A last answer that is still being written is left for the next time."""
     session: AmpSession = session_after(
@@ -176,9 +173,6 @@ def _path_of(uri: str) -> str:
         return unquote(urlsplit(uri).path) if uri.startswith("file://") else ""
     except ValueError:
         return ""
-
-
-# -- the list of threads ----------------------------------------------------------------------------------------------
 
 
 def _threads_in(printed: bytes) -> list[FoundSession]:

@@ -472,9 +472,6 @@ class Branches:
         return frozenset(left)
 
 
-# -- where they are ---------------------------------------------------------------------------------------------------
-
-
 class ClaudeCodeSessions(SessionFiles):
     """Reads transcripts in the order of the file, without what was rewound away or retracted. Left out, and counted:
     sub-agents' own turns (their final answers are tool turns), records of another session that a fork or resumption copied

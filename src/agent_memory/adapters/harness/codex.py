@@ -470,9 +470,6 @@ def _time_in(id: str) -> int | None:
     return int(found[1] + found[2], 16) if found else None
 
 
-# -- where they are ---------------------------------------------------------------------------------------------------
-
-
 class CodexSessions(files.SessionFiles):
     """Reads rollouts. A sub-agent's that an entry of its root session names is passed over for the root's own, which has the
     sub-agent's answer."""

@@ -80,8 +80,6 @@ class CopilotSession(Session):
         self.note(cwd=get.text(context, "cwd"), branch=get.text(context, "branch"))
         self.note(title=get.text(data, "title"), agent=get.text(data, "selectedModel", "newModel"))
 
-    # -- what is said -------------------------------------------------------------------------------------------------
-
     def _say(self, data: Json) -> None:
         raw, source = get.text(data, "content"), get.text(data, "source")
         if self.begins_with_own_prompt(raw):

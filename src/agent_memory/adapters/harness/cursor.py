@@ -460,9 +460,6 @@ def _made_at(value: Json) -> int | None:
     return at_ms if at_ms is not None else next((number for number in numbers if number and number > 0), None)
 
 
-# -- where they are ---------------------------------------------------------------------------------------------------
-
-
 class CursorStore(db.SessionDatabases):
     """The conversations in the editor's store. A draft is none, nor is one in which nothing was said yet."""
 

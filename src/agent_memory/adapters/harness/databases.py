@@ -55,9 +55,6 @@ class _ObstacleError(Exception):
     """Why it cannot be read now; another time it may be."""
 
 
-# -- a database -------------------------------------------------------------------------------------------------------
-
-
 @frozen
 class Database(files.Stored):
     """An open database, as it is at one moment. Texts come as the bytes that were written: they may be anything."""

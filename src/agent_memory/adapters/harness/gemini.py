@@ -9,7 +9,6 @@ answer is part of the message that called it. Where the session took place is in
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 from collections.abc import Iterator
@@ -18,7 +17,6 @@ from hashlib import sha256
 from attrs import evolve
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, LongLine, read_lines
-from agent_memory.adapters.disk.paths import read_image
 from agent_memory.adapters.harness import any_json as get, transcripts as files
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Places, RewindingSession, asked
@@ -26,41 +24,31 @@ from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import PathRefused, StoreIo
 
 _MAX_PROJECTS_BYTES = 4 * 1024 * 1024
 _MAX_PATH_BYTES = 8 * 1024
 _SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,128})"')
 
 
-def _project_of(path: str) -> str | None:
+def _project_of(path: str, session_id: str) -> str | None:
     """The directory that the chat's project is about; None where nothing says it."""
-    directory_of_project, found, _ = path.rpartition("/chats/")
+    project, found, _ = path.rpartition("/chats/")
     if not found:
         return None
-    tmp, name = os.path.split(directory_of_project)
-    told = _small_file(f"{directory_of_project}/.project_root", _MAX_PATH_BYTES).strip()
+    told = _small_file(f"{project}/.project_root", _MAX_PATH_BYTES, session_id).strip()
     if told.startswith("/"):
         return told
-    projects = get.mapping(
-        get.parsed_object(_small_file(f"{os.path.dirname(tmp)}/projects.json", _MAX_PROJECTS_BYTES)), "projects"
-    )
-    for directory, slug in projects.items():
+    tmp, name = os.path.split(project)
+    known = _small_file(f"{os.path.dirname(tmp)}/projects.json", _MAX_PROJECTS_BYTES, session_id)
+    for directory, slug in get.mapping(get.parsed_object(known), "projects").items():
         if name in (slug, sha256(directory.encode("utf-8", "surrogatepass")).hexdigest()):
             return directory
     return None
 
 
-def _small_file(path: str, max_bytes: int) -> str:
-    """The text of a small file, empty where there is none, or a link or a far larger one, which is not what Gemini writes.
-    Raises OSError where a read fails (P6)."""
-    try:
-        image = read_image(path, max_bytes)
-    except StoreIo as error:
-        raise OSError(errno.EIO, error.reason, path) from None
-    except PathRefused:
-        return ""
-    return image.data.decode("utf-8", "replace") if image is not None else ""
+def _small_file(path: str, max_bytes: int, session_id: str) -> str:
+    with files.file_beside(files.TranscriptRoots((os.path.dirname(path),)), path, session_id) as file:
+        return os.read(file.descriptor, max_bytes).decode("utf-8", "replace") if file else ""
 
 
 def document_pieces(descriptor: int, size_bytes: int) -> Iterator[Line | LongLine]:
@@ -207,9 +195,6 @@ def typed_text(raw: str) -> tuple[str, str]:
     return text, ""
 
 
-# -- where they are ---------------------------------------------------------------------------------------------------
-
-
 class GeminiSessions(files.SessionFiles):
     """Reads chats of both forms, one message at a time."""
 
@@ -238,4 +223,4 @@ class GeminiSessions(files.SessionFiles):
 
     def read(self, file: files.OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
         history = super().read(file, session_id, mark)
-        return evolve(history, cwd=_project_of(file.path) or history.cwd)
+        return evolve(history, cwd=_project_of(file.path, session_id) or history.cwd)

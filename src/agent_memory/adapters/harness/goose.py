@@ -142,9 +142,6 @@ def _result_text(result: Json) -> str:
     return get.answer(for_model or items)
 
 
-# -- where they are ---------------------------------------------------------------------------------------------------
-
-
 class GooseSessions(db.SessionDatabases):
     """Reads `sessions.db` in each of the roots. Scheduled sessions, sub-agents' and hidden ones are automated."""
 

@@ -175,9 +175,6 @@ def _is_copied(message_id: str, created_ms: int | None) -> bool:
     return _COPIED_LATER_MS < later_ms < 1 << (_ID_TIME_BITS - 1)
 
 
-# -- where they are ---------------------------------------------------------------------------------------------------
-
-
 class OpencodeSessions(db.SessionDatabases):
     """Reads an export that the entry names, else the databases in the roots. The command is asked only where there is no
     database, or none that can be read: it starts all of opencode."""

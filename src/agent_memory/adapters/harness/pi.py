@@ -110,8 +110,6 @@ class PiSession(RewindingSession):
             elif kind == "custom_message":
                 self._take_custom(value)
 
-    # -- messages -----------------------------------------------------------------------------------------------------
-
     def _take_user(self, message: Json) -> None:
         raw = _text_in(message)
         self.hear(raw, _typed(raw), otherwise="command" if raw.strip() else "empty")
