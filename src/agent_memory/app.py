@@ -927,7 +927,7 @@ class Memory:
         """What the store and its use come to, over so many days up to now. Counts no read."""
         from agent_memory.adapters.inbox.inbox_reading import all_captures
         from agent_memory.adapters.injecting import DeliveryLog
-        from agent_memory.domain.statistics import CountedNote, Period, StoreFacts, statistics_of
+        from agent_memory.domain.statistics import Period, StoreFacts, statistics_of
 
         live = unwrap(self.reading.list(ListFilter()))
         if live.untiered is not None:  # there are all other numbers
@@ -936,8 +936,7 @@ class Memory:
         ids = {each.listed.meta.id for each in live.entries}
         facts = StoreFacts(
             notes=[
-                CountedNote(each.listed.meta, status_shown(each.listed.meta.status, each.tier), each.tier)
-                for each in live.entries
+                (each.listed.meta, status_shown(each.listed.meta.status, each.tier), each.tier) for each in live.entries
             ],
             archived=[each.listed.meta for each in archive.entries if each.listed.meta.id not in ids],
             unreadable=len(live.unreadable),

@@ -12,7 +12,7 @@ from agent_memory.domain.entry import Meta
 from agent_memory.domain.injecting.deliveries import Delivery
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run_log import LoggedRun, LoggedSession
-from agent_memory.domain.statistics import CountedNote, Period, StoreFacts, statistics_of
+from agent_memory.domain.statistics import Period, StoreFacts, statistics_of
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.usage import DayReads
 from agent_memory.domain.vocabulary import Kind, Origin, Status
@@ -26,8 +26,8 @@ def at(day: int) -> int:
     return day * DAY_MS + 1
 
 
-def note(day: int, tier: Tier = Tier.COLD, status: Status = Status.CAPTURED, **meta: Any) -> CountedNote:
-    return CountedNote(Meta("id__a1b2c3", "A title", at(day), at(TODAY), **meta), status, tier)
+def note(day: int, tier: Tier = Tier.COLD, status: Status = Status.CAPTURED, **meta: Any) -> tuple[Meta, Status, Tier]:
+    return (Meta("id__a1b2c3", "A title", at(day), at(TODAY), **meta), status, tier)
 
 
 def run(day: int, machine: Any = "consolidate", result: str = "completed", *verdicts: str) -> LoggedRun:
@@ -59,7 +59,7 @@ def test_notes_are_counted_by_what_they_are() -> None:
 
 def test_what_is_archived_was_new_once() -> None:
     facts = evolve(
-        NOTHING, notes=(note(TODAY - 9), note(TODAY - 1), note(TODAY)), archived=(note(TODAY - 1).meta, note(3).meta)
+        NOTHING, notes=(note(TODAY - 9), note(TODAY - 1), note(TODAY)), archived=(note(TODAY - 1)[0], note(3)[0])
     )
     found = statistics_of(facts, PERIOD)
     assert (found.live, found.archived) == (3, 2)

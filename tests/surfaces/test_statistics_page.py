@@ -10,7 +10,7 @@ from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run_log import LoggedRun
-from agent_memory.domain.statistics import CountedNote, Period, Statistics, StoreFacts, statistics_of
+from agent_memory.domain.statistics import Period, Statistics, StoreFacts, statistics_of
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.usage import DayReads
 from agent_memory.domain.vocabulary import Status
@@ -30,9 +30,7 @@ SCOPES = (
 
 def full(days: int = 90) -> Statistics:
     notes = [
-        CountedNote(
-            Meta(f"id__a1b2{at:02}", "T", NOW_MS - at * DAY_MS, NOW_MS, scope=scope), Status.CAPTURED, Tier.COLD
-        )
+        (Meta(f"id__a1b2{at:02}", "T", NOW_MS - at * DAY_MS, NOW_MS, scope=scope), Status.CAPTURED, Tier.COLD)
         for at, scope in enumerate(SCOPES)
     ]
     runs = [LoggedRun("r", "consolidate", NOW_MS, None, result, "") for result in ("completed", "failed")]

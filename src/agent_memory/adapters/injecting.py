@@ -3,15 +3,11 @@ every answer of every agent.
 
 The log of deliveries: `runs/deliveries/log.jsonl`, and its predecessor once it is full. Of this machine: git ignores it.
 
-Whoever looks at it in order to deliver holds the directory's lock from there until its own line is written, so that two hooks
-that are told of one event do not both deliver. A damaged line is passed over; a lost log costs no more than a repetition.
+Whoever looks at it in order to deliver holds the directory's lock until its own line is written, so that two hooks that are
+told of one event do not both deliver. A damaged line is passed over; a lost log costs no more than a repetition.
 
-What is ready to be injected into sessions of one place: `.cache/inject/<place>`. Derived, may be removed at any time.
-
-To list ten thousand notes, to read the best of them and to judge and redact them takes longer than a hook may: so what came of
-it is kept, and taken as long as everything that it was made from looks the same: every file of `topics/` by times, size and
-inode, the tier list, the configs, the version, the place. It holds nothing that may not be injected.
-
+What is ready to be injected into sessions of one place: `.cache/inject/<place>`, derived. To list, read, judge and redact the
+notes takes longer than a hook may: so what came of it is kept as long as everything that it was made from looks the same.
 Layout: digest of the rest (16 bytes) · marshal of `(key, good until, budget, profiles, more, passages)`. The digest is checked first, since
 marshal must not be fed damaged bytes.
 """

@@ -55,11 +55,6 @@ class LastRun:
     refused: tuple[str, ...] = ()
     """Why, of each session that it could not learn from."""
 
-    @property
-    def learnt_nothing(self) -> bool:
-        """Whether it is no longer the fault of one session: none of several could be learnt from."""
-        return len(self.refused) == self.sessions >= _SEVERAL
-
 
 @frozen
 class HookProblem:
@@ -127,7 +122,8 @@ class Health:
             )
         if self.last_run is not None and self.last_run.result != "completed":
             found.append(f"the last run {self.last_run.result}: {self.last_run.message}")
-        elif self.last_run is not None and self.last_run.learnt_nothing:
+        elif self.last_run is not None and len(self.last_run.refused) == self.last_run.sessions >= _SEVERAL:
+            # It is no longer the fault of one session.
             found.append(
                 f"the last run could learn from none of its {self.last_run.sessions} sessions; the last: "
                 f"{self.last_run.refused[-1]}"

@@ -9,9 +9,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from operator import add
 from typing import TypeVar
 
-from attrs import evolve, field, frozen
+from attrs import astuple, evolve, field, frozen
 
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, is_ignored
@@ -219,12 +220,7 @@ class NoteCounts:
         return bool(self.created or self.changed or self.archived or self.removed)
 
     def __add__(self, other: NoteCounts) -> NoteCounts:
-        return NoteCounts(
-            self.created + other.created,
-            self.changed + other.changed,
-            self.archived + other.archived,
-            self.removed + other.removed,
-        )
+        return NoteCounts(*map(add, astuple(self), astuple(other)))
 
     def words(self) -> str:
         """`2 new, 1 changed`; `no note` for none."""

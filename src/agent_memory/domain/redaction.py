@@ -24,6 +24,7 @@ RULES: tuple[Rule, ...] = (*TOKENS, *ADDRESSES, *VENDORS, *HEADERS, *ASSIGNMENTS
 
 _MARK = "[redacted:"
 _MARK_CHARS = 60
+_STEP_CHARS = 1 << 20
 CROWDED = "crowded"
 """The name of a stretch in which what announces secrets stands so close that to read each would take too long."""
 _CROWDED_CHARS = 512
@@ -69,13 +70,15 @@ def _rules_of(keyword: str) -> tuple[tuple[int, Rule, int], ...]:
 
 def _hits(low: str) -> Iterator[tuple[int, str]]:
     """Where a keyword begins in a lowered text and which, the longest, in order; also inside another one."""
-    found: dict[int, str] = {}
-    for keyword in _own_rules():
-        start = low.find(keyword)
-        while start >= 0:
-            found[start] = keyword
-            start = low.find(keyword, start + 1)
-    return iter(sorted(found.items()))
+    for first in range(0, len(low), _STEP_CHARS):
+        found: dict[int, str] = {}
+        for keyword in _own_rules():
+            end = first + _STEP_CHARS + len(keyword) - 1
+            start = low.find(keyword, first, end)
+            while start >= 0:
+                found[start] = keyword
+                start = low.find(keyword, start + 1, end)
+        yield from sorted(found.items())
 
 
 def placeholder(name: str) -> str:

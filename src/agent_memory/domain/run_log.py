@@ -173,20 +173,10 @@ class KeptRun:
     """A crash left it half done, or it is at work."""
 
 
-@frozen
-class Pruning:
-    """What goes. A run that loses its details can be listed, but not shown or undone any more."""
-
-    details: tuple[str, ...] = ()
-    """Runs of which only the report stays."""
-    whole: tuple[str, ...] = ()
-    """Runs of which nothing stays."""
-
-
 def prune_runs(
     runs: Iterable[KeptRun], now_ms: int, *, keep_runs: int = KEEP_RUNS, keep_days: int = KEEP_DAYS
-) -> Pruning:
-    """Details (replies, plans, footprints) go of runs that are neither among the newest `keep_runs` nor younger than
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The runs of which only the report stays, and those of which nothing does. Details (replies, plans, footprints) go of runs that are neither among the newest `keep_runs` nor younger than
     `keep_days`; reports too after `KEEP_REPORTS_DAYS`. What is unfinished stays whole."""
     in_order = sorted(runs, key=lambda each: each.run_id, reverse=True)
     old = [
@@ -196,4 +186,4 @@ def prune_runs(
     ]
     ancient = max(keep_days, KEEP_REPORTS_DAYS) * DAY_MS
     whole = tuple(each.run_id for each in old if now_ms - each.started_at_ms > ancient)
-    return Pruning(tuple(each.run_id for each in old if each.run_id not in set(whole)), whole)
+    return tuple(each.run_id for each in old if each.run_id not in set(whole)), whole

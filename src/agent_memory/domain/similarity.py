@@ -1,8 +1,7 @@
 """Which notes are about the same subject: by the words they have in common, and where there are vectors, by meaning too.
 
 A word counts by how rare it is among the candidates that it was compared with: what half of them say, as the name of the
-project or the words of a form, tells nothing. No score of a search is looked at. That a note of the same tool is taken for
-the same subject would be worse than a match missed: whoever is told of a match once too often stops to look.
+project or the words of a form, tells nothing. A wrong match is worse than a missed one: whoever is told too often stops to look.
 """
 
 from __future__ import annotations

@@ -60,19 +60,11 @@ class Period:
 
 
 @frozen
-class CountedNote:
-    """A live note, with what its own file does not tell."""
-
-    meta: Meta
-    status: Status
-    tier: Tier
-
-
-@frozen
 class StoreFacts:
     """All that statistics are made from. What is outside of the period is left out here, and need not be before."""
 
-    notes: Sequence[CountedNote]
+    notes: Sequence[tuple[Meta, Status, Tier]]
+    """The live ones, with status and tier as they are shown."""
     archived: Sequence[Meta]
     """Of notes that are not live: of others the archive keeps earlier versions."""
     unreadable: int
@@ -129,7 +121,7 @@ class Statistics:
 
 def statistics_of(facts: StoreFacts, period: Period) -> Statistics:
     """The statistics of a period; instants before 1970 and after today fall on none of its days."""
-    metas = [each.meta for each in facts.notes]
+    metas = [meta for meta, _, _ in facts.notes]
     born = [each.created_at_ms // DAY_MS for each in (*metas, *facts.archived)]
     created = period.by_day((day, 1) for day in born)
     reads = [each for each in facts.reads if period.first_day <= each.day <= period.last_day]
@@ -149,8 +141,8 @@ def statistics_of(facts: StoreFacts, period: Period) -> Statistics:
         kinds=_counted(each.kind.value for each in metas),
         scopes=_counted(each.scope for each in metas),
         origins=_in_order(Origin, (each.origin for each in metas)),
-        statuses=_in_order(Status, (each.status for each in facts.notes)),
-        tiers=_in_order(Tier, (each.tier for each in facts.notes)),
+        statuses=_in_order(Status, (status for _, status, _ in facts.notes)),
+        tiers=_in_order(Tier, (tier for _, _, tier in facts.notes)),
         created=created,
         known=tuple(accumulate(created, initial=sum(day < period.first_day for day in born)))[1:],
         reads_ever=facts.reads_ever,

@@ -239,9 +239,9 @@ def prune_run_files(root: Path, clock: Clock, *, keep_runs: int = KEEP_RUNS, kee
         for name in subdirectories(directory_in(real, RUNS))
         if _RUN_ID.fullmatch(name) and (started := ms_in_name(name))
     )
-    pruning = prune_runs(runs, clock.now_ms(), keep_runs=keep_runs, keep_days=keep_days)
-    gone = (_take_details(f"{real}/{RUNS}/{name}", keep_report=False) for name in pruning.whole)
-    return sum(gone) + sum(_take_details(f"{real}/{RUNS}/{name}", keep_report=True) for name in pruning.details)
+    details, whole = prune_runs(runs, clock.now_ms(), keep_runs=keep_runs, keep_days=keep_days)
+    gone = (_take_details(f"{real}/{RUNS}/{name}", keep_report=False) for name in whole)
+    return sum(gone) + sum(_take_details(f"{real}/{RUNS}/{name}", keep_report=True) for name in details)
 
 
 def _is_unfinished(directory: str) -> bool:

@@ -91,10 +91,6 @@ class Commits:
         """Let a ref lead to a commit, provided that it still leads to `was` (None: that it is not there)."""
         self.git.must("update-ref", "-m", "sync", ref, commit, was or "0" * len(commit))
 
-    def agree(self, commit: str) -> None:
-        """The remote has this commit, and this machine all that is in it."""
-        self.git.must("update-ref", AGREED, commit)
-
     def drop(self, ref: str) -> None:
         """Remove a ref; one that is not there counts as removed."""
         self.git.must("update-ref", "-d", ref)

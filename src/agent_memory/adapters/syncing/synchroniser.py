@@ -212,7 +212,7 @@ class Synchroniser:
             if not remote.push(head, branch, meeting.theirs if meeting.our_purge_is_news else None):
                 return False
         purged_at_ms = purge_mark_of(self.root).read()
-        self._commits.agree(head)
+        self.git.must("update-ref", AGREED, head)
         keep_remote(self.git, remote.address, branch, self.program)
         if purged_at_ms != self._purge_handled_ms():
             with self.locks.write() as held:

@@ -1,8 +1,7 @@
 """Directives: sentences that tell an agent what to do. What no person said must not become one of an agent's orders (P19).
 
-This is only the second guard: the first is where words come from (`origin`). It errs towards calling a sentence a
-directive: of an agent's note such a sentence is not told unasked, and is still found by search. Nothing is looked for
-inside code.
+This is only the second guard: the first is where words come from (`origin`). It errs towards calling a sentence a directive:
+of an agent's note such a sentence is not told unasked, and is still found by search.
 """
 
 from __future__ import annotations

@@ -32,9 +32,7 @@ EntryId: TypeAlias = Annotated[str, entry_id_problem]
 
 
 def mint_id(title: str, created_at_ms: int, taken: Container[str]) -> str:
-    """The first free id of a title and a time; the same arguments give the same id on every machine.
-
-    `taken` holds casefolded ids: live ones, aliases and archived ones. The digits are those of
+    """The first free id of a title and a time; the same arguments give the same id on every machine. `taken` holds casefolded ids: live ones, aliases and archived ones. The digits are those of
     `int(sha256(NFC(title) "\\n" created_at_ms "\\n" n)) % 58**6` for n = 0, 1, …, padded with `1`: the remainder, since the
     first characters of the whole number's encoding are skewed.
     """
