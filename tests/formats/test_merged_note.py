@@ -6,8 +6,7 @@ import pytest
 
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.tiers import TIERS_FILE
-from agent_memory.formats.merged_note import MergedNote, merged_note
-from agent_memory.formats.merged_tree import driven_merge
+from agent_memory.formats.merged_tree import MergedNote, driven_merge, merged_note
 from agent_memory.formats.note import render_note
 
 NOON_MS = 1_772_409_600_000

@@ -8,7 +8,7 @@ from typing import Any
 
 from agent_memory.config import Config
 from agent_memory.formats.config_values import document_of, key_rows
-from agent_memory.surfaces.config_page import config_schema_text
+from agent_memory.surfaces.cli.settings import config_schema_text
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent_memory.adapters.setup.self_tests import SelfTests
+from agent_memory.adapters.setup.installation import SelfTests
 from agent_memory.domain.installing.wanted import SESSION, SelfTest
 
 
