@@ -328,7 +328,17 @@ class AiderChats(files.Sessions):
         if path is None:
             raise files.not_found(session_id, roots)
         with files.transcript(roots, path, session_id) as file, files.reading(session_id, path):
-            return _read_history(roots, file, session_id, mark)
+            if is_tracked(file.path):
+                raise TranscriptRefused(file.path, _TRACKED)
+            directory = os.path.dirname(file.path)
+            typed = _typed_lines(roots, f"{directory}/{INPUT_FILE}", session_id)
+            own_mark = None if mark is None else mark.within(transcript_key(file.path))
+            begin = partial(AiderRuns, session_id, directory, typed)
+            session: AiderRuns = files.session_after(own_mark, begin, partial(_fill, file))
+            if session.known_records and not session.found:
+                absent = f"{file.path} does not hold that run, or no prompt yet"
+                raise HistoryUnavailable(session_id, absent, is_missing=True)
+            return files.history_in(session, file)
 
     def find(self, since_ms: int | None) -> files.Findings:
         """See `ports.SessionFinder`. Looked into are the `further` roots, where `$AIDER_CHAT_HISTORY_FILE` says, and the
@@ -388,21 +398,6 @@ class AiderChats(files.Sessions):
         named = [os.path.dirname(self.named_file)] if self.named_file and path == self.named_file else []
         own = ["~"] if path is not None and os.path.basename(path) == CHAT_FILE else []
         return files.roots_of(self.home, [*named, *own], self.further)
-
-
-def _read_history(
-    roots: files.TranscriptRoots, file: files.OpenTranscript, session_id: str, mark: SessionMark | None
-) -> History:
-    if is_tracked(file.path):
-        raise TranscriptRefused(file.path, _TRACKED)
-    cwd = os.path.dirname(file.path)
-    typed = _typed_lines(roots, f"{cwd}/{INPUT_FILE}", session_id)
-    own_mark = None if mark is None else mark.within(transcript_key(file.path))
-    session: AiderRuns = files.session_after(own_mark, partial(AiderRuns, session_id, cwd, typed), partial(_fill, file))
-    if session.known_records and not session.found:
-        absent = f"{file.path} does not hold that run, or no prompt yet"
-        raise HistoryUnavailable(session_id, absent, is_missing=True)
-    return files.history_in(session, file)
 
 
 def _typed_lines(roots: files.TranscriptRoots, path: str, session_id: str) -> IdSet:

@@ -89,6 +89,12 @@ def parsed_object(value: object) -> Json:
     return inner if is_object(inner) else {}
 
 
+def arguments(value: object) -> Json:
+    """The arguments of a call: an object, the JSON text of one, or any other text, which is called `command` then."""
+    inner = parsed(value) if isinstance(value, str) else value
+    return inner if is_object(inner) else {"command": value} if isinstance(value, str) else {}
+
+
 def texts(content: object, separator: str = "\n\n", *, image: str = "") -> str:
     """The text of a message: a text, or the texts of its blocks; `image` stands for each image."""
     if isinstance(content, str):

@@ -66,7 +66,11 @@ def typed_text(texts: Sequence[str]) -> tuple[str, str]:
     """
     raw = "\n\n".join(takewhile(lambda text: notice_in(text) is None, map(str.strip, texts))).strip()
     if raw.startswith(_COMMAND_TAGS):
-        return _command(typed_words(raw)), "command"
+        text = typed_words(raw)
+        before, _, arguments = text.rpartition("<command-args>")
+        name = "/" + element(before or text, "command-name").removeprefix("/")
+        typed = arguments.rpartition("</command-args>")[0].strip()
+        return f"{name} {typed}" if typed and name not in _SETTINGS_COMMANDS else "", "command"
     kept = _BLANK_LINES.sub("\n\n", _HARNESS_LINE.sub("", typed_words(raw))).strip()
     if raw.startswith("[Request interrupted"):
         return kept, "interrupted"
@@ -82,13 +86,6 @@ def element(text: str, tag: str) -> str:
     """The text from the first `<tag>` to the last `</tag>`; empty where it is not there or not closed."""
     inside, closed, _ = text.partition(f"<{tag}>")[2].rpartition(f"</{tag}>")
     return inside.strip() if closed else ""
-
-
-def _command(text: str) -> str:
-    before, _, arguments = text.rpartition("<command-args>")
-    name = "/" + element(before or text, "command-name").removeprefix("/")
-    typed = arguments.rpartition("</command-args>")[0].strip()
-    return f"{name} {typed}" if typed and name not in _SETTINGS_COMMANDS else ""
 
 
 # -- the session ------------------------------------------------------------------------------------------------------

@@ -339,10 +339,7 @@ class CodexSession(Session):
         named = get.text(payload, "name") or get.text(get.mapping(payload, "function"), "name")
         name = named or get.text(payload, "type").removesuffix("_call").removeprefix("local_")
         namespace = get.text(payload, "namespace").rstrip("_")
-        # A JSON text, an object, or (of a custom tool) any text, which is called `command` then.
-        given = payload.get("arguments", payload.get("input", payload.get("action")))
-        parsed = get.parsed(given) if isinstance(given, str) else given
-        arguments: Json = parsed if is_object(parsed) else {"command": given} if isinstance(given, str) else {}
+        arguments = get.arguments(payload.get("arguments", payload.get("input", payload.get("action"))))
         if plan := get.objects(arguments, "plan"):
             steps = [{"content": get.text(step, "step"), "status": get.text(step, "status")} for step in plan]
             arguments = {"todos": steps}

@@ -14,12 +14,10 @@ from agent_memory.adapters.harness import any_json as get
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import SessionFiles
 from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Asked, Session, asked
-from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 
-_ARGUMENTS_CHARS = 2_000_000
 _OF_PERSONS = frozenset(("", "user", "cli", "immediate-prompt"))
 """Sources of messages that a person typed."""
 _HIDDEN_SOURCES = ("skill", "autopilot", "system")
@@ -114,7 +112,7 @@ class CopilotSession(Session):
 
     def _request(self, data: Json) -> None:
         """A command that the person ran: its output says what came of it."""
-        call_id, arguments = get.text(data, "toolCallId"), _arguments(data.get("arguments"))
+        call_id, arguments = get.text(data, "toolCallId"), get.arguments(data.get("arguments"))
         if self._called.add(call_id) and len(self._by_person) < MAX_CALLS_PER_RECORD:
             self._by_person[call_id] = get.text(arguments, "command") or get.text(data, "toolName")
 
@@ -125,7 +123,7 @@ class CopilotSession(Session):
             return None
         name = get.text(data, name_key)
         server = get.text(data, "mcpServerName")
-        return asked(call_id, f"mcp__{server}__{name}" if server else name, _arguments(data.get("arguments")))
+        return asked(call_id, f"mcp__{server}__{name}" if server else name, get.arguments(data.get("arguments")))
 
     def _answer(self, data: Json) -> None:
         result = get.mapping(data, "result")
@@ -145,14 +143,6 @@ class CopilotSession(Session):
         "tool.execution_start": _execute,
         "tool.execution_complete": _answer,
     }
-
-
-def _arguments(value: object) -> Json:
-    """The arguments of a call: an object, or the text of one."""
-    if isinstance(value, str) and len(value) <= _ARGUMENTS_CHARS:
-        parsed = get.parsed(value)
-        value = {"command": value} if parsed is None else parsed
-    return value if is_object(value) else {}
 
 
 class CopilotSessions(SessionFiles):
