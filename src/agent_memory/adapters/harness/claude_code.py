@@ -18,14 +18,8 @@ from typing import ClassVar
 
 from attrs import frozen
 
-from agent_memory.adapters.harness import any_json as get
+from agent_memory.adapters.harness import any_json as get, transcripts as files
 from agent_memory.adapters.harness.any_json import Json
-from agent_memory.adapters.harness.transcripts import (
-    OpenTranscript,
-    SessionFiles,
-    history_in,
-    read_session,
-)
 from agent_memory.adapters.harness.turn_builder import Draft, Session, asked_in
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.transcripts.own_marks import machine_text, typed_words
@@ -469,7 +463,7 @@ class Branches:
         return frozenset(left)
 
 
-class ClaudeCodeSessions(SessionFiles):
+class ClaudeCodeSessions(files.SessionFiles):
     """Reads transcripts in the order of the file, without what was rewound away or retracted. Left out, and counted:
     sub-agents' own turns (their final answers are tool turns), records of another session that a fork or resumption copied
     into the file, the harness's own texts."""
@@ -482,11 +476,11 @@ class ClaudeCodeSessions(SessionFiles):
     max_depth = 1
     shares_record_ids = True
 
-    def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
+    def read(self, file: files.OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
         """The turns after the mark. A file whose records all name another session was found under this one's name: it is read
         as a whole."""
-        session = read_session(file, mark, partial(ClaudeSession, session_id))
+        session = files.read_session(file, mark, partial(ClaudeSession, session_id))
         if session.is_foreign:
-            session = read_session(file, mark, partial(ClaudeSession, session_id, any_session=True))
+            session = files.read_session(file, mark, partial(ClaudeSession, session_id, any_session=True))
             session.skip("session-id-mismatch")
-        return history_in(session, file)
+        return files.history_in(session, file)

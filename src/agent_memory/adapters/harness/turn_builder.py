@@ -15,16 +15,7 @@ from agent_memory.adapters.harness.any_json import Json
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.text.ids import IdSet
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.transcripts.own_marks import (
-    MEMORY_OUTPUT_PLACEHOLDER,
-    is_entry_path,
-    is_memory_command,
-    is_memory_tool,
-    is_own_prompt,
-    machine_text,
-    shows_an_entry,
-    without_own_output,
-)
+from agent_memory.domain.transcripts import own_marks as marks
 from agent_memory.domain.transcripts.tool_calls import tool_calls
 from agent_memory.domain.transcripts.turns import MAX_KEPT_BYTES, TURN_BYTES, Excerpt, last_time, readable, text_limit
 from agent_memory.domain.vocabulary import Harness
@@ -57,9 +48,9 @@ def asked(call_id: str, name: str, arguments: Json) -> Asked:
     """A call of the tool `name`, whose command, if it runs one, is under `command` or `cmd`."""
     calls = tool_calls(name or "unknown", arguments)
     of_memory = (
-        is_memory_tool(name)
-        or any(is_memory_command(get.text(arguments, key)) for key in ("command", "cmd"))
-        or any(is_entry_path(call.path or "") for call in calls)
+        marks.is_memory_tool(name)
+        or any(marks.is_memory_command(get.text(arguments, key)) for key in ("command", "cmd"))
+        or any(marks.is_entry_path(call.path or "") for call in calls)
     )
     return Asked(call_id, calls, of_memory)
 
@@ -250,7 +241,7 @@ class Session:
         if role is Role.USER:
             if self.begins_with_own_prompt(raw or text):
                 return
-            if program := machine_text(text):
+            if program := marks.machine_text(text):
                 role, tool_name = Role.TOOL, program
             self.person_spoke = True
             self._message = None
@@ -268,12 +259,12 @@ class Session:
 
     def ran(self, command: str, output: str, tool_name: str, *, failed: bool = False) -> None:
         """The person ran a command."""
-        shown = MEMORY_OUTPUT_PLACEHOLDER if is_memory_command(command) else output
+        shown = marks.MEMORY_OUTPUT_PLACEHOLDER if marks.is_memory_command(command) else output
         self.answer(None, f"$ {command}\n{shown}", tool_name=tool_name, failed=failed)
 
     def begins_with_own_prompt(self, raw: str) -> bool:
         """Whether this text, before the agent's first word, is a prompt of ours; `own_call` then."""
-        if not self.agent_spoke and is_own_prompt(raw):
+        if not self.agent_spoke and marks.is_own_prompt(raw):
             self.own_call = True
         return self.own_call
 
@@ -312,7 +303,7 @@ class Session:
         self._is_closed = self._is_closed and call is None
         name = call.calls[0].name if call else tool_name
         if call is not None and call.of_memory:
-            text = MEMORY_OUTPUT_PLACEHOLDER
+            text = marks.MEMORY_OUTPUT_PLACEHOLDER
         draft = self._begin(Role.TOOL, "" if self._is_covered(self.number + 1) else _of_others(text), name)
         if draft is not None:
             draft.failed = failed
@@ -474,4 +465,4 @@ class Places:
 
 def _of_others(text: str) -> str:
     """What a tool printed or a file held, without what memory had put there (P26)."""
-    return MEMORY_OUTPUT_PLACEHOLDER if shows_an_entry(text) else without_own_output(text)
+    return marks.MEMORY_OUTPUT_PLACEHOLDER if marks.shows_an_entry(text) else marks.without_own_output(text)
