@@ -90,6 +90,10 @@ class Backfill:
         """What is to be put into the inbox, oldest first."""
         return tuple(each for each in self.sighted if each.entry is not None)
 
+    @property
+    def harnesses(self) -> list[Harness]:
+        return sorted({each.found.harness for each in self.sighted})
+
     def counts(self, harness: Harness | None = None) -> Counter[Sight]:
         return Counter(each.sight for each in self.sighted if harness in (None, each.found.harness))
 
@@ -134,11 +138,6 @@ def short_number(number: int) -> str:
             shown = number / size
             return f"{shown:.1f} {sign}" if shown < 10 else f"{shown:,.0f} {sign}"
     return str(number)
-
-
-def by_harness(sighted: Iterable[Sighted]) -> tuple[Harness, ...]:
-    """The harnesses that sessions were found of, by name."""
-    return tuple(sorted({each.found.harness for each in sighted}))
 
 
 Key = tuple[str, str]

@@ -1,7 +1,6 @@
 """What the values in an inbox entry may look like: one rule each, shared by the fast and the thorough way to write one.
 
-Each rule returns what is wrong with a value, in words that follow the name of its key, or None. Imports nothing, since
-capture uses the rules inside every turn of every agent.
+Each rule returns what is wrong with a value, in words that follow the name of its key, or None. Imports nothing.
 """
 
 MAX_ID_CHARS = 200

@@ -54,7 +54,17 @@ def joined_history(parts: Iterable[KeptPart], mark: SessionMark | None) -> Histo
             answered = answered or any(turn.role is Role.TOOL for turn in fresh[: len(fresh) - len(found)])
         past_mark = past_mark or (mark is not None and any(turn.record_id == mark.last_record_id for turn in fresh))
         known.update(turn.record_id for turn in part.history.turns)
-        joined = part.history if joined is None else _described(joined, part.history)
+        later = part.history
+        if joined is not None:  # with what only the earlier one says of the session
+            later = evolve(
+                later,
+                title=later.title or joined.title,
+                cwd=later.cwd or joined.cwd,
+                branch=later.branch or joined.branch,
+                agent=later.agent or joined.agent,
+                started_at_ms=later.started_at_ms if joined.started_at_ms is None else joined.started_at_ms,
+            )
+        joined = later
         new = (*new, *found)
         if len(as_many_as_fit(new)) < len(new):
             break
@@ -68,16 +78,4 @@ def joined_history(parts: Iterable[KeptPart], mark: SessionMark | None) -> Histo
         tools_answered_before=answered,
         remaining=len(kept) < len(new),
         skipped={},
-    )
-
-
-def _described(earlier: History, later: History) -> History:
-    """The later part, with what only the earlier one says of the session."""
-    return evolve(
-        later,
-        title=later.title or earlier.title,
-        cwd=later.cwd or earlier.cwd,
-        branch=later.branch or earlier.branch,
-        agent=later.agent or earlier.agent,
-        started_at_ms=earlier.started_at_ms if earlier.started_at_ms is not None else later.started_at_ms,
     )

@@ -269,18 +269,14 @@ def encoded_spans(text: str, search: Search) -> Iterator[Span]:
         in_hex = _decoded_hex(content.removeprefix("0x")) if _HEX.fullmatch(content) else ()
         if found := _first(chain(_decoded_base64(content), in_hex), search):
             yield Span(run.start(), run.end(), found.rank, found.name)
-    for start, end in _dumps(text):
-        if found := _first(_decoded_hex(_HEX_NOISE.sub("", text[start:end])), search):
-            yield Span(start, end, found.rank, found.name)
-
-
-def _dumps(text: str) -> Iterator[tuple[int, int]]:
-    """Hexadecimal byte by byte: `67 68 70`, `67:68:70`, `\\x67\\x68\\x70`."""
+    # Byte by byte, as in `67 68 70`, `67:68:70`, `\x67\x68\x70`.
+    dumps = [run.span() for run in _ESCAPED_HEX.finditer(text)]
     for run in _SPACED_HEX.finditer(text):
         first = _HEX_PAIR.fullmatch(text, max(0, run.start() - 2), run.start())
-        yield run.start() - 2 if first else run.start() + 1, run.end()
-    for run in _ESCAPED_HEX.finditer(text):
-        yield run.span()
+        dumps.append((run.start() - 2 if first else run.start() + 1, run.end()))
+    for start, end in dumps:
+        if found := _first(_decoded_hex(_HEX_NOISE.sub("", text[start:end])), search):
+            yield Span(start, end, found.rank, found.name)
 
 
 def escaped_spans(text: str, search: Search) -> Iterator[Span]:

@@ -1,8 +1,7 @@
 """What forgetting keeps on disk: tombstones, the journal of a forgetting at work, and the mark of a purge (P28).
 
 Tombstones are `state/forgotten/<harness>_<session>.json`, `any_<session>.json`, `<entry's id>.json` and `state_<key>.json`: a
-file each, so that a hook sees by a name alone that a session is not to be captured, and two machines that share a store
-never write the same file.
+hook sees by a name alone that a session is not to be captured, and two machines never write the same file.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""What is injected: notes as passages, how much of them a profile allows, and the text that is made of them. Pure, and free of
-imports, since a hook uses it.
+"""What is injected: notes as passages, how much of them a profile allows, and the text that is made of them. Free of imports.
 
 The budget holds for the whole text, frame included. A note is shown whole, as one line, or by its title, never cut. First each
 section takes its share; what is left goes to the titles of the others, then to lines, then to showing notes whole, by rank.

@@ -1,7 +1,6 @@
 """When something may be injected, what an agent has in front of it already, and how its harness wants to be told the rest.
 
-One parser of payloads for all harnesses, over the shapes of `queueing.session_event`. Pure and free of imports but that, since a
-hook runs before every answer of every agent.
+One parser of payloads for all harnesses, over the shapes of `queueing.session_event`. Free of imports but that.
 """
 
 from agent_memory.domain.json_shape import Record, is_object

@@ -169,11 +169,10 @@ def _bearer(value: str) -> bool:
 
 def _cookies(value: str) -> bool:
     """True when any of the cookies holds something drawn at random."""
-    return any(_drawn_at_random(cookie.partition("=")[2].strip()) for cookie in value.split(";"))
-
-
-def _drawn_at_random(value: str) -> bool:
-    return len(value) >= 12 and tokenlike(value) and worded_share(value) < 0.5 and not is_reference(value)
+    values = (cookie.partition("=")[2].strip() for cookie in value.split(";"))
+    return any(
+        len(each) >= 12 and tokenlike(each) and worded_share(each) < 0.5 and not is_reference(each) for each in values
+    )
 
 
 HEADERS: tuple[Rule, ...] = (

@@ -303,14 +303,11 @@ def is_key(value: str) -> bool:
         return True
     if entropy_bits(value) < (2.9 if is_hex(value) else 3.3):
         return False
-    return _is_one_long_run(value) or ((worded_share(value) < 0.7 or is_drawn(value)) and not _looks_like_code(value))
-
-
-def _is_one_long_run(value: str) -> bool:
-    """Letters and digits of one case without a break, long or much mixed: no identifier is written so."""
-    if not value.isalnum() or not (value.islower() or value.isupper()):
-        return False
-    return len(value) >= 32 or len(_DIGIT_GROUP.findall(value)) >= 3
+    # Letters and digits of one case without a break, long or much mixed: no identifier is written so.
+    is_one_run = value.isalnum() and (value.islower() or value.isupper())
+    if is_one_run and (len(value) >= 32 or len(_DIGIT_GROUP.findall(value)) >= 3):
+        return True
+    return (worded_share(value) < 0.7 or is_drawn(value)) and not _looks_like_code(value)
 
 
 def _looks_like_code(value: str) -> bool:

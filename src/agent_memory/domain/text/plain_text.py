@@ -1,7 +1,6 @@
 """Text without anything hidden (P18): what `clean_text` returns shows a reader all that a model would read.
 
-Nothing invisible is kept wherever it stands, not even joiners inside emoji or Persian words: what could be told apart by
-such characters can hide a message in them (tag characters, runs of variation selectors, zero-width bits).
+Nothing invisible is kept wherever it stands, not even joiners inside emoji or Persian words: they can hide a message.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from threading import Event
 from types import FrameType
 from typing import Any
 
-from agent_memory.domain.found_session import SIGHTS, Backfill, Rest, Sight, Sighted, by_harness, limited, sentence_of
+from agent_memory.domain.found_session import SIGHTS, Backfill, Rest, Sight, Sighted, limited, sentence_of
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap
@@ -83,7 +83,7 @@ def _backfill(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _harness_lines(backfill: Backfill) -> Iterator[str]:
-    for harness in by_harness(backfill.sighted):
+    for harness in backfill.harnesses:
         counts = backfill.counts(harness)
         yield f"  {harness:12} {', '.join(f'{counts[s]:,} {_WORDS[s]}' for s in SIGHTS if counts[s])}"
 
@@ -96,9 +96,7 @@ def _document(backfill: Backfill) -> dict[str, Any]:
         "chars": sum(each.chars for each in wanted),
         "calls": sum(each.calls for each in wanted),
         "isPartial": any(each.is_partial for each in wanted),
-        "harnesses": {
-            harness.value: dict(sorted(backfill.counts(harness).items())) for harness in by_harness(backfill.sighted)
-        },
+        "harnesses": {harness.value: dict(sorted(backfill.counts(harness).items())) for harness in backfill.harnesses},
         "sessions": list(map(_session, backfill.sighted)),
         "problems": list(backfill.problems),
     }
