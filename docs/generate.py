@@ -21,8 +21,7 @@ from agent_memory.config import ScheduleConfig
 from agent_memory.domain.scheduling import Cadence
 from agent_memory.errors import Error
 from agent_memory.formats.schedulers import parse_schedule_source, render_template
-from agent_memory.machines.consolidate import Consolidate
-from agent_memory.machines.defrag import Defrag
+from agent_memory.machines import Consolidate, Defrag
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
 from agent_memory.surfaces.cli.settings import config_page, config_schema_text
 

@@ -92,9 +92,7 @@ if TYPE_CHECKING:
     )
     from agent_memory.errors import Error as Error, describe as describe
     from agent_memory.known_notes import KnownNotes as KnownNotes
-    from agent_memory.machines.consolidate import Consolidate as Consolidate
-    from agent_memory.machines.defrag import Defrag as Defrag
-    from agent_memory.machines.pipeline import Model as Model, Pipeline as Pipeline
+    from agent_memory.machines import Consolidate as Consolidate, Defrag as Defrag, Model as Model, Pipeline as Pipeline
     from agent_memory.pipelines.backfill import (
         BackfillIo as BackfillIo,
         plan_backfill as plan_backfill,
@@ -170,9 +168,7 @@ _NAMES = {
     "domain.vocabulary": "Harness Importance Kind Origin Sensitivity Status",
     "errors": "Error describe",
     "known_notes": "KnownNotes",
-    "machines.consolidate": "Consolidate",
-    "machines.defrag": "Defrag",
-    "machines.pipeline": "Model Pipeline",
+    "machines": "Consolidate Defrag Model Pipeline",
     "pipelines.backfill": "BackfillIo plan_backfill put_backfill",
     "pipelines.consolidate": "ConsolidateIo consolidate steps",
     "pipelines.defrag": "DefragIo defrag",

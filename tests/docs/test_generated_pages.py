@@ -12,7 +12,7 @@ import pytest
 
 from agent_memory import errors
 from agent_memory.errors import Error
-from agent_memory.machines.consolidate import Consolidate
+from agent_memory.machines import Consolidate
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
 
 DOCS = Path(__file__).parents[2] / "docs"

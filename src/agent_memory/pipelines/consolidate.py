@@ -71,8 +71,7 @@ from agent_memory.formats.prompt import PromptBudget, PromptFacts, plan_prompt_b
 from agent_memory.formats.prompt_frame import Frame
 from agent_memory.formats.reply import parse_reply
 from agent_memory.known_notes import KnownNotes
-from agent_memory.machines.consolidate import Consolidate
-from agent_memory.machines.pipeline import Model
+from agent_memory.machines import Consolidate, Model
 from agent_memory.pipelines.driver import Step, answered, drive_and_report
 from agent_memory.ports import (
     Agent,

@@ -51,8 +51,7 @@ from agent_memory.formats.defrag_prompt import (
 )
 from agent_memory.formats.prompt_frame import Frame
 from agent_memory.formats.reply import parse_defrag_reply
-from agent_memory.machines.defrag import Defrag
-from agent_memory.machines.pipeline import Model
+from agent_memory.machines import Defrag, Model
 from agent_memory.pipelines.driver import Step, answered, drive_and_report
 from agent_memory.pipelines.undo import footprint_if_any
 from agent_memory.ports import Agent, Clock, DefragRecords, Locks, Recorder, RunLog, Store, UsageLedger

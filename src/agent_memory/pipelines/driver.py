@@ -12,7 +12,7 @@ from agent_memory.domain.agent_request import AgentRequest
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run import KeptReply
 from agent_memory.errors import Defect, Error
-from agent_memory.machines.pipeline import Pipeline
+from agent_memory.machines import Pipeline
 from agent_memory.ports import Agent, Replies
 from agent_memory.results import unwrap
 

@@ -1,1 +1,0 @@
-"""The graphs of states and transitions, and nothing else."""
