@@ -120,9 +120,9 @@ def answer(value: object, max_depth: int = 20) -> str:
         return "\n".join(filter(None, (answer(part, max_depth - 1) for part in value)))
     if not is_object(value):
         return str(value)
-    if any(kind in text(value, "type") for kind in ("image", "document")) or "inlineData" in value:
-        return "[image]"
     found = [answer(value[key], max_depth - 1) for key in _ANSWER_KEYS if key in value]
+    if not found and ("image" in text(value, "type") or text(value, "type") == "document" or "inlineData" in value):
+        return "[image]"
     if not found and text(value, "url"):  # of a page that was found
         found = [" ".join(filter(None, (text(value, "title"), text(value, "url"))))]
     if found or not value:
