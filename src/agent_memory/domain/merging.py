@@ -126,6 +126,9 @@ def merged_meta(versions: Versions) -> Meta:
     def listed(get: Callable[[Meta], tuple[str, ...]]) -> tuple[str, ...]:
         return united(() if base is None else get(base), get(newer), get(older))
 
+    def lower(one: float | None, other: float | None) -> float | None:
+        return min((each for each in (one, other) if each is not None), default=None)
+
     meta = evolve(
         newer,
         title=field(lambda meta: meta.title),
@@ -136,7 +139,7 @@ def merged_meta(versions: Versions) -> Meta:
         status=furthest((newer.status, older.status)),
         origin=field(lambda meta: meta.origin, lambda one, other: least_trusted((one, other))),
         importance=field(lambda meta: meta.importance, lambda one, other: highest((one, other))),
-        confidence=field(lambda meta: meta.confidence, _lower),
+        confidence=field(lambda meta: meta.confidence, lower),
         sensitivity=field(lambda meta: meta.sensitivity, lambda one, other: strictest((one, other))),
         pinned=field(lambda meta: meta.pinned, lambda one, other: one or other),
         promoted_by=field(lambda meta: meta.promoted_by, lambda one, other: one or other),
@@ -188,10 +191,6 @@ def _united_sources(
 
 def _session_of(source: Source) -> Source:
     return evolve(source, turns=())
-
-
-def _lower(one: float | None, other: float | None) -> float | None:
-    return min((each for each in (one, other) if each is not None), default=None)
 
 
 def _later(one: int | None, other: int | None) -> int | None:

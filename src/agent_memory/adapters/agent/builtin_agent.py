@@ -31,17 +31,9 @@ class BuiltinAgent:
     """The agent for everyone who has configured none: it extracts by cues (`agent_memory.domain.extraction`), and tidies
     what needs no judgement (`agent_memory.domain.tidying`)."""
 
-    @property
-    def name(self) -> str:
-        return NAME
-
-    @property
-    def status(self) -> Status:
-        return Status.CAPTURED
-
-    @property
-    def max_prompt_chars(self) -> int | None:
-        return None
+    name = NAME
+    status = Status.CAPTURED
+    max_prompt_chars: int | None = None
 
     @as_result
     def answer(self, request: AgentRequest) -> AgentReply:

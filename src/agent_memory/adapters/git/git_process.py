@@ -75,15 +75,8 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 """Runs a module that is found where this process finds its own, whatever an installer did to lead it there."""
 
 
-@frozen
-class Identity:
-    """Who git says has written a commit."""
-
-    name: str
-    email: str
-
-
-OURSELVES = Identity("agent-memory", "agent-memory@localhost")
+OURSELVES = ("agent-memory", "agent-memory@localhost")
+"""Who git says has written a commit: name and address."""
 
 
 @frozen
@@ -116,12 +109,12 @@ class GitProcess:
         self._environ = environ
 
     def run(
-        self, *arguments: str, input: bytes = b"", author: Identity = OURSELVES, config: tuple[str, ...] = ()
+        self, *arguments: str, input: bytes = b"", author: tuple[str, str] = OURSELVES, config: tuple[str, ...] = ()
     ) -> GitOutput:
         """What git answered, a failure of its own included. `config` holds further `key=value`, for this call."""
         return self._ended(self._command(config, arguments), f"git {arguments[0]}", input, self._environment(author))
 
-    def must(self, *arguments: str, input: bytes = b"", author: Identity = OURSELVES) -> bytes:
+    def must(self, *arguments: str, input: bytes = b"", author: tuple[str, str] = OURSELVES) -> bytes:
         """Standard output of a call that ended with status 0; else RecorderFailed."""
         output = self.run(*arguments, input=input, author=author)
         if not output.ok:
@@ -171,7 +164,7 @@ class GitProcess:
         located = ("--git-dir", str(self.directory), "--work-tree", str(self.root), "--literal-pathspecs")
         return [*self._git(config), *located, *arguments]
 
-    def _environment(self, author: Identity) -> dict[str, str]:
+    def _environment(self, author: tuple[str, str]) -> dict[str, str]:
         passed = {name: self._environ[name] for name in _PASSED if name in self._environ}
         return {
             **passed,
@@ -184,10 +177,10 @@ class GitProcess:
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_EDITOR": "true",
             "GIT_OPTIONAL_LOCKS": "0",
-            "GIT_AUTHOR_NAME": author.name,
-            "GIT_AUTHOR_EMAIL": author.email,
-            "GIT_COMMITTER_NAME": OURSELVES.name,
-            "GIT_COMMITTER_EMAIL": OURSELVES.email,
+            "GIT_AUTHOR_NAME": author[0],
+            "GIT_AUTHOR_EMAIL": author[1],
+            "GIT_COMMITTER_NAME": OURSELVES[0],
+            "GIT_COMMITTER_EMAIL": OURSELVES[1],
         }
 
     def _ended(

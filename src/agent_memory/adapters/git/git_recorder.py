@@ -22,7 +22,7 @@ from returns.result import Failure
 from agent_memory.adapters.disk.durable import FILE_MODE, make_directories, replace_file
 from agent_memory.adapters.disk.paths import as_store_io, is_directory, store_io
 from agent_memory.adapters.disk.root_files import names_in
-from agent_memory.adapters.git.git_process import OURSELVES, GitProcess, Identity, failed
+from agent_memory.adapters.git.git_process import OURSELVES, GitProcess, failed
 from agent_memory.adapters.git.git_repository import GitRepository
 from agent_memory.config import StorageConfig
 from agent_memory.domain.json_shape import is_list, is_object
@@ -151,7 +151,7 @@ class GitRecorder:
 
     # -- how ------------------------------------------------------------------------------------------------------------
 
-    def _commit(self, paths: Sequence[str], message: str, options: Sequence[str], author: Identity) -> None:
+    def _commit(self, paths: Sequence[str], message: str, options: Sequence[str], author: tuple[str, str]) -> None:
         """One commit of these paths, with these options of `git commit`. What somebody else has staged stays staged; a merge
         that a person is at is not ended: git refuses to commit a part of one."""
         listed = self._repository.directory() / _PATHS_FILE
@@ -298,7 +298,7 @@ _KEYS = ("paths", "subject", "body", "thread_id", "harness")
 _REFUSED = re.compile(r"[\x00-\x1f\x7f<>]")
 
 
-def _person(git: GitProcess, environ: Mapping[str, str]) -> Identity:
+def _person(git: GitProcess, environ: Mapping[str, str]) -> tuple[str, str]:
     """Name and address of the person's global git configuration; else the login name, at localhost."""
     name, email = (
         git.reach("config", "--global", "--includes", "--get", key).stdout.decode("utf-8", "replace")
@@ -310,7 +310,7 @@ def _person(git: GitProcess, environ: Mapping[str, str]) -> Identity:
             login = _clean(getpass.getuser()) or "person"
         except (OSError, KeyError):
             login = "person"
-    return Identity(_clean(name) or login, _clean(email) or f"{login}@localhost")
+    return _clean(name) or login, _clean(email) or f"{login}@localhost"
 
 
 def _clean(value: str) -> str:

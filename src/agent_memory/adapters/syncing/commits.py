@@ -110,7 +110,7 @@ class Commits:
 def _import_stream(files: Mapping[str, Held], parents: tuple[str, ...], first: Tree, message: str, at_ms: int) -> bytes:
     said = message.encode("utf-8", "replace")
     lines = [
-        f"commit {_MADE}\nmark :1\ncommitter {OURSELVES.name} <{OURSELVES.email}> {at_ms // 1000} +0000\n".encode(),
+        f"commit {_MADE}\nmark :1\ncommitter {OURSELVES[0]} <{OURSELVES[1]}> {at_ms // 1000} +0000\n".encode(),
         b"data %d\n%s\n" % (len(said), said),
         *(f"{word} {parent}\n".encode() for word, parent in zip(("from", "merge"), parents, strict=False)),
         *(b"D %s\n" % _quoted(path) for path in first if path not in files),

@@ -251,10 +251,6 @@ class _Draft:
         self.chosen[passage.id] = (passage, form)
         return True
 
-    def level_of(self, passage: Passage) -> int:
-        """How much of it is shown: the place of the form among its forms, -1 for nothing."""
-        return passage.forms.index(self.chosen[passage.id][1]) if passage.id in self.chosen else -1
-
     def text(self) -> str:
         """Of each section the whole notes, then a list of the others."""
         parts = [_HEAD]
@@ -303,7 +299,8 @@ def assemble(
                 any(draft.take(each, form, share) for form in forms)
     for level in range(3):
         for each in sorted(fit, key=lambda each: level == 2 and each.section not in _WHOLE_FIRST):
-            if level < len(each.forms) and draft.level_of(each) == level - 1:
+            shown = each.forms.index(draft.chosen[each.id][1]) if each.id in draft.chosen else -1
+            if level < len(each.forms) and shown == level - 1:
                 draft.take(each, each.forms[level])
     if not draft.chosen:
         return NOTHING
