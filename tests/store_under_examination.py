@@ -23,7 +23,7 @@ from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.adapters.surroundings.system_clock import SystemClock
+from agent_memory.app import SystemClock
 from agent_memory.config import Config
 from agent_memory.domain.change import Create
 from agent_memory.domain.doctor.catalogue import DoctorReport, Repair

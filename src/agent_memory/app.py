@@ -22,7 +22,6 @@ from agent_memory.adapters.disk.paths import exists, is_directory, real_root
 from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.adapters.surroundings.config_files import Effective, load_config
-from agent_memory.adapters.surroundings.system_clock import SystemClock
 from agent_memory.config import Config
 from agent_memory.domain.command import BUILTIN
 from agent_memory.domain.instants import DAY_MS, iso_of
@@ -101,6 +100,14 @@ MOST_RUNS = 5_000
 
 def _silent(_: str) -> None:
     pass
+
+
+class SystemClock:
+    """`Clock` of the operating system."""
+
+    def now_ms(self) -> int:
+        """See the port."""
+        return time.time_ns() // 1_000_000
 
 
 @as_result

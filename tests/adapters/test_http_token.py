@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.surroundings.http_token import http_token
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
+from agent_memory.surfaces.cli.mcp import http_token
 
 
 def test_it_is_made_once_and_kept_for_its_owners_eyes_only_p22(home: Path) -> None:
