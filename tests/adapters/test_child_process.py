@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import signal
@@ -194,6 +195,7 @@ def test_a_child_that_cannot_start_raises_what_went_wrong(
 
 
 def test_running_out_of_descriptors_anywhere_raises_what_went_wrong_and_leaves_none_open_p5() -> None:
+    gc.collect()  # what other tests left open is not to go meanwhile
     before = open_descriptors()
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     failures = []
