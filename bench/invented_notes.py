@@ -11,8 +11,7 @@ from pathlib import Path
 from attrs import frozen
 
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
-from agent_memory.domain.text.file_name import file_name_of
-from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.file_name import file_name_of, mint_id
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.formats.note import render_note
 

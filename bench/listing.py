@@ -26,8 +26,7 @@ from bench.measure import COMPARED, print_table
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
-from agent_memory.domain.text.file_name import file_name_of
-from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.file_name import file_name_of, mint_id
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.formats.note import render_note
 

@@ -36,9 +36,7 @@ from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.searching.ranking import WEIGHTS, RankingWeights
 from agent_memory.domain.searching.search import Mode, SearchRequest
 from agent_memory.domain.searching.terms import STOP_WORDS
-from agent_memory.domain.text.file_name import file_name_of
-from agent_memory.domain.text.ids import mint_id
-from agent_memory.domain.text.tags import normal_tags
+from agent_memory.domain.text.file_name import file_name_of, mint_id, normal_tags
 from agent_memory.domain.vocabulary import Harness, Importance, Kind
 from agent_memory.formats.note import render_note
 from agent_memory.searching import Searching

@@ -8,11 +8,10 @@ from typing import Any
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_lite import json_object, scan_json
-from agent_memory.adapters.disk.root_files import Codec
-from agent_memory.adapters.scheduling.schedule_state import INSTALLED, RECORD
+from agent_memory.adapters.disk.paths import Codec
+from agent_memory.adapters.scheduling.scheduling import INSTALLED, RECORD
 from agent_memory.adapters.setup.setup_files import RECEIPT
-from agent_memory.adapters.surroundings.config_files import parse_config, set_keys
-from agent_memory.adapters.surroundings.trust import TRUSTED
+from agent_memory.adapters.surroundings.config_files import TRUSTED, parse_config, set_keys
 from agent_memory.domain.injecting.deliveries import delivery_of
 from agent_memory.errors import Error
 from agent_memory.formats import (

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.searching.query_hints import hints_of
-from agent_memory.domain.searching.ranking import slips_of
+from agent_memory.domain.searching.ranking import hints_of, slips_of
 from agent_memory.domain.searching.snippet import snippet_of
 from agent_memory.domain.searching.terms import (
     MAX_QUERY_TERMS,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from agent_memory.domain.redaction import redact
+from agent_memory.domain.text.file_name import normal_tag, slug_of, split_tags
 from agent_memory.domain.text.markdown import derive_description, derive_title, find_links
 from agent_memory.domain.text.plain_text import clean_text, cut_bytes, cut_chars, one_line
-from agent_memory.domain.text.slug import slug_of
-from agent_memory.domain.text.tags import normal_tag, split_tags
 from agent_memory.formats.neutral_markdown import neutral_body, neutral_line
 from fuzz.target import Target
 

@@ -9,7 +9,7 @@ from agent_memory.domain.analysis.analyze import analyze
 from agent_memory.domain.analysis.features import AnalysisFacts
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
-from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.file_name import mint_id
 
 REPO = "github.com/dana/parcels"
 NOON_MS = 1_772_409_600_000

@@ -11,7 +11,7 @@ from attrs import evolve
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry, Usage
 from agent_memory.domain.findings import Analysis, Finding, Profile
-from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.text.markdown import body_hash
 from agent_memory.domain.vocabulary import Harness
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from agent_memory.domain.inbox_entry import (
+from agent_memory.domain.inbox_rules import ID_CHARACTERS, LETTERS_AND_DIGITS, WORD_CHARACTERS
+from agent_memory.domain.queue import (
     SESSION_METHODS,
     AmpThread,
     Context,
@@ -13,7 +14,6 @@ from agent_memory.domain.inbox_entry import (
     InlineNote,
     SessionFile,
 )
-from agent_memory.domain.inbox_rules import ID_CHARACTERS, LETTERS_AND_DIGITS, WORD_CHARACTERS
 from agent_memory.domain.vocabulary import Harness, Kind
 
 AT_MS = 1_770_993_005_123

@@ -29,7 +29,7 @@ from agent_memory.domain.change import Create
 from agent_memory.domain.doctor.catalogue import DoctorReport, Repair
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.section import Published
-from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.file_name import mint_id
 from agent_memory.errors import Error
 
 _LOCK = "import os, sys; os.lockf(os.open(sys.argv[1], os.O_WRONLY), os.F_LOCK, 0); print(flush=True); sys.stdin.read()"

@@ -11,7 +11,7 @@ import pytest
 from attrs import frozen
 
 from agent_memory import searching
-from agent_memory.adapters.store import following
+from agent_memory.adapters.store import store_database
 from agent_memory.adapters.store.store_database import DIRECTORY, JOURNAL, NAME
 from agent_memory.app import open_memory
 from agent_memory.domain.searching.search import Mode, SearchRequest
@@ -85,7 +85,7 @@ def vectors_of(index: Index) -> list[tuple[int, bytes]]:
 
 @pytest.fixture
 def searched(home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Searched:
-    monkeypatch.setattr(following, "_GRAIN_NS", -(10**15))
+    monkeypatch.setattr(store_database, "_GRAIN_NS", -(10**15))
     monkeypatch.setattr(searching, "PATIENCE_SECONDS", 600.0)
     (root / "topics").mkdir(parents=True)
     (root / "archive").mkdir()

@@ -17,7 +17,7 @@ from agent_memory.domain.entry import Listed, MemoryEntry, Meta
 from agent_memory.domain.searching.search import Matches, NoteFilter, Refreshed
 from agent_memory.domain.searching.terms import QueryWord
 from agent_memory.domain.similarity import Subject
-from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import Error, StoreIo
 from agent_memory.known_notes import KnownNotes

@@ -12,10 +12,9 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.change import Create
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.section import Published, SectionBudget, Target, TargetFile
-from agent_memory.domain.tiers import TierList
 from agent_memory.domain.transcripts.own_marks import SECTION_START
 from agent_memory.domain.undo_run import SectionChange
-from agent_memory.domain.vocabulary import Origin
+from agent_memory.domain.vocabulary import Origin, TierList
 from agent_memory.errors import Error, StoreIo
 from agent_memory.publishing import Publisher
 from stand_ins.dict_targets import DictTargets

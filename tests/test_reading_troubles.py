@@ -6,8 +6,7 @@ import pytest
 from returns.result import Failure, Result
 
 from agent_memory.domain.change import Create
-from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
-from agent_memory.domain.note_draft import Caller
+from agent_memory.domain.entry import Caller, MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.vocabulary import Kind
 from agent_memory.errors import EntryNotFound, Error, StoreIo
 from agent_memory.reading import ListFilter, Reading

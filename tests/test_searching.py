@@ -17,11 +17,10 @@ from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.embedding import IndexedMeanings
 from agent_memory.adapters.store.note_index import NoteIndex
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry
-from agent_memory.domain.note_draft import Caller
+from agent_memory.domain.entry import Caller, Listed, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.searching.search import Matches, Mode, NoteFilter, SearchAnswer, SearchRequest
 from agent_memory.domain.searching.terms import QueryWord
-from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.vocabulary import Harness, Kind, Sensitivity
 from agent_memory.errors import EntryNotFound, Error, StoreIo
 from agent_memory.searching import Searching

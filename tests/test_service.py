@@ -10,10 +10,8 @@ from attrs import define, evolve, field
 from returns.result import Failure, Result
 
 from agent_memory.domain.change import Change, Receipt, Together
-from agent_memory.domain.entry import MemoryEntry, StoredEntry, Usage
-from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
-from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
+from agent_memory.domain.entry import Caller, MemoryEntry, MetaPatch, NoteDraft, StoredEntry, Usage
+from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status, TierList
 from agent_memory.errors import ActRefused, EntryInvalid, EntryNotFound, EntryProtected, Error, StoreIo
 from agent_memory.reading import ListFilter
 from agent_memory.recorded_writes import RecordedWrites

@@ -6,10 +6,9 @@ import pytest
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
+from agent_memory.domain.entry import Caller, MetaPatch, NoteDraft
 from agent_memory.domain.section import Published
-from agent_memory.domain.tiers import TIERS_FILE, Tier, TierList
-from agent_memory.domain.vocabulary import Harness, Sensitivity, Status
+from agent_memory.domain.vocabulary import TIERS_FILE, Harness, Sensitivity, Status, Tier, TierList
 from agent_memory.errors import ActRefused, Error, StoreIo
 from agent_memory.reading import ListFilter
 from agent_memory.recorded_writes import RecordedWrites

@@ -10,7 +10,7 @@ from attrs import define, evolve, field
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.note_draft import MAX_VALUE_BYTES, Caller, key_problem
+from agent_memory.domain.entry import MAX_VALUE_BYTES, Caller, key_problem
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.errors import Error, StateCorrupt, StateInvalid, StateNotFound
 from agent_memory.keeping import StateKeeping

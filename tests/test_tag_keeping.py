@@ -8,8 +8,7 @@ from attrs import define, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Create
-from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.note_draft import Caller
+from agent_memory.domain.entry import Caller, MemoryEntry, Meta
 from agent_memory.domain.section import Published
 from agent_memory.domain.tagging import VOCABULARY_FILE
 from agent_memory.errors import Error, StoreIo, UsageInvalid

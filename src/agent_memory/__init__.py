@@ -32,43 +32,43 @@ if TYPE_CHECKING:
     )
     from agent_memory.domain.defrag_run import DefragRun as DefragRun
     from agent_memory.domain.entry import (
+        Caller as Caller,
+        Expiry as Expiry,
         Listed as Listed,
         Listing as Listing,
         MemoryEntry as MemoryEntry,
         Meta as Meta,
+        MetaPatch as MetaPatch,
+        NoteDraft as NoteDraft,
         Source as Source,
+        StateValue as StateValue,
         StoredEntry as StoredEntry,
         Usage as Usage,
     )
     from agent_memory.domain.findings import Analysis as Analysis, Finding as Finding
     from agent_memory.domain.found_session import Backfill as Backfill, FoundSession as FoundSession, Rest as Rest
-    from agent_memory.domain.history import (
+    from agent_memory.domain.injecting.assembling import Injection as Injection
+    from agent_memory.domain.injecting.candidates import InjectRequest as InjectRequest
+    from agent_memory.domain.plan import Plan as Plan
+    from agent_memory.domain.queue import (
+        AmpThread as AmpThread,
+        Context as Context,
+        FileSnapshot as FileSnapshot,
+        InboxEntry as InboxEntry,
+        InlineNote as InlineNote,
+        Outcome as Outcome,
+        Pending as Pending,
+        SessionFile as SessionFile,
+        Trouble as Trouble,
+    )
+    from agent_memory.domain.run import Run as Run, Settled as Settled
+    from agent_memory.domain.run_log import (
         History as History,
         Role as Role,
         SessionMark as SessionMark,
         ToolCall as ToolCall,
         Turn as Turn,
     )
-    from agent_memory.domain.inbox_entry import (
-        AmpThread as AmpThread,
-        Context as Context,
-        FileSnapshot as FileSnapshot,
-        InboxEntry as InboxEntry,
-        InlineNote as InlineNote,
-        SessionFile as SessionFile,
-    )
-    from agent_memory.domain.injecting.assembling import Injection as Injection
-    from agent_memory.domain.injecting.candidates import InjectRequest as InjectRequest
-    from agent_memory.domain.note_draft import (
-        Caller as Caller,
-        Expiry as Expiry,
-        MetaPatch as MetaPatch,
-        NoteDraft as NoteDraft,
-        StateValue as StateValue,
-    )
-    from agent_memory.domain.plan import Plan as Plan
-    from agent_memory.domain.queue import Outcome as Outcome, Pending as Pending, Trouble as Trouble
-    from agent_memory.domain.run import Run as Run, Settled as Settled
     from agent_memory.domain.searching.search import (
         FoundEntries as FoundEntries,
         FoundEntry as FoundEntry,
@@ -81,7 +81,6 @@ if TYPE_CHECKING:
     )
     from agent_memory.domain.section import Published as Published, SectionBudget as SectionBudget, Target as Target
     from agent_memory.domain.tagging import TagVocabulary as TagVocabulary
-    from agent_memory.domain.tiers import Tier as Tier, TierList as TierList
     from agent_memory.domain.vocabulary import (
         Harness as Harness,
         Importance as Importance,
@@ -89,10 +88,18 @@ if TYPE_CHECKING:
         Origin as Origin,
         Sensitivity as Sensitivity,
         Status as Status,
+        Tier as Tier,
+        TierList as TierList,
     )
     from agent_memory.errors import Error as Error, describe as describe
     from agent_memory.known_notes import KnownNotes as KnownNotes
-    from agent_memory.machines import Consolidate as Consolidate, Defrag as Defrag, Model as Model, Pipeline as Pipeline
+    from agent_memory.machines import (
+        Consolidate as Consolidate,
+        Defrag as Defrag,
+        Model as Model,
+        Pipeline as Pipeline,
+        drive as drive,
+    )
     from agent_memory.pipelines.backfill import (
         BackfillIo as BackfillIo,
         plan_backfill as plan_backfill,
@@ -104,7 +111,6 @@ if TYPE_CHECKING:
         steps as steps,
     )
     from agent_memory.pipelines.defrag import DefragIo as DefragIo, defrag as defrag
-    from agent_memory.pipelines.driver import drive as drive
     from agent_memory.pipelines.undo import UndoIo as UndoIo, undo as undo
     from agent_memory.pipelines.watch import Watching as Watching, WatchIo as WatchIo, watch as watch
     from agent_memory.ports import (
@@ -150,29 +156,25 @@ _NAMES = {
     "domain.agent_request": "AgentReply AgentRequest DefragRequest SessionRequest",
     "domain.change": "Applied Change Create Dropped Receipt Replace Restore Retire Together",
     "domain.defrag_run": "DefragRun",
-    "domain.entry": "Listed Listing MemoryEntry Meta Source StoredEntry Usage",
+    "domain.entry": "Caller Expiry Listed Listing MemoryEntry Meta MetaPatch NoteDraft Source StateValue StoredEntry Usage",
     "domain.findings": "Analysis Finding",
     "domain.found_session": "Backfill FoundSession Rest",
-    "domain.history": "History Role SessionMark ToolCall Turn",
-    "domain.inbox_entry": "AmpThread Context FileSnapshot InboxEntry InlineNote SessionFile",
     "domain.injecting.assembling": "Injection",
     "domain.injecting.candidates": "InjectRequest",
-    "domain.note_draft": "Caller Expiry MetaPatch NoteDraft StateValue",
     "domain.plan": "Plan",
-    "domain.queue": "Outcome Pending Trouble",
+    "domain.queue": "AmpThread Context FileSnapshot InboxEntry InlineNote Outcome Pending SessionFile Trouble",
     "domain.run": "Run Settled",
+    "domain.run_log": "History Role SessionMark ToolCall Turn",
     "domain.searching.search": "FoundEntries FoundEntry Mode ScorePart SearchAnswer SearchHit SearchRequest Snippet",
     "domain.section": "Published SectionBudget Target",
     "domain.tagging": "TagVocabulary",
-    "domain.tiers": "Tier TierList",
-    "domain.vocabulary": "Harness Importance Kind Origin Sensitivity Status",
+    "domain.vocabulary": "Harness Importance Kind Origin Sensitivity Status Tier TierList",
     "errors": "Error describe",
     "known_notes": "KnownNotes",
-    "machines": "Consolidate Defrag Model Pipeline",
+    "machines": "Consolidate Defrag Model Pipeline drive",
     "pipelines.backfill": "BackfillIo plan_backfill put_backfill",
     "pipelines.consolidate": "ConsolidateIo consolidate steps",
     "pipelines.defrag": "DefragIo defrag",
-    "pipelines.driver": "drive",
     "pipelines.undo": "UndoIo undo",
     "pipelines.watch": "WatchIo Watching watch",
     "ports": (

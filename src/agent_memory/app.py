@@ -24,9 +24,8 @@ from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.adapters.surroundings.config_files import Effective, load_config
 from agent_memory.config import Config
 from agent_memory.domain.command import BUILTIN
-from agent_memory.domain.instants import DAY_MS, iso_of
-from agent_memory.domain.note_draft import Caller
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Sensitivity, Status
+from agent_memory.domain.entry import Caller
+from agent_memory.domain.vocabulary import DAY_MS, GLOBAL_SCOPE, Harness, Sensitivity, Status, iso_of
 from agent_memory.errors import ActRefused, Error, HomeUnknown, StateInvalid, StateNotFound, SyncRefused, UsageInvalid
 from agent_memory.reading import ListFilter, Reading, status_shown
 from agent_memory.results import as_result, unwrap, warning_of
@@ -58,13 +57,12 @@ if TYPE_CHECKING:
     from agent_memory.domain.forgetting import ForgetTarget, Forgetting, SessionKey
     from agent_memory.domain.found_session import Backfill, FoundSession, Rest
     from agent_memory.domain.health import Health
-    from agent_memory.domain.history import History
     from agent_memory.domain.injecting.assembling import Injection
     from agent_memory.domain.injecting.candidates import InjectRequest
     from agent_memory.domain.merging import Synced, SyncRequest
     from agent_memory.domain.note_story import NoteStory
     from agent_memory.domain.run import Run
-    from agent_memory.domain.run_log import LoggedRun
+    from agent_memory.domain.run_log import History, LoggedRun
     from agent_memory.domain.searching.search import FoundEntries, Mode, SearchAnswer, SearchRequest
     from agent_memory.domain.section import Published, RenderedSection, Target
     from agent_memory.domain.session_trace import FoundSessions
@@ -581,8 +579,8 @@ class Memory:
     def _tidy_up(self) -> None:
         """Compact what grows with every run: the usage ledger, the records of old runs, the repository. What earlier versions
         kept goes."""
-        from agent_memory.adapters.disk.root_files import remove_former
-        from agent_memory.adapters.git.git_repository import pack_history
+        from agent_memory.adapters.disk.paths import remove_former
+        from agent_memory.adapters.git.git_process import pack_history
         from agent_memory.adapters.records.run_log_files import prune_run_files
 
         remove_former(self.root)
@@ -729,7 +727,7 @@ class Memory:
         """For backfill and watch; `watching` leaves out the harnesses whose sessions no file tells of."""
         from agent_memory.adapters.harness import history_sources, session_finders, watched_finders
         from agent_memory.adapters.surroundings.own_calls import is_marked
-        from agent_memory.adapters.surroundings.project_directories import MAX_DIRECTORIES, project_directories
+        from agent_memory.adapters.surroundings.places import MAX_DIRECTORIES, project_directories
         from agent_memory.adapters.surroundings.repository import read_repository
         from agent_memory.pipelines.backfill import BackfillIo
 
@@ -806,7 +804,7 @@ class Memory:
 
     def take_over(self, session_id: str | None = None, harness: Harness | None = None) -> Result[Taken, Error]:
         """The session with this id, else the newest of the working directory's scope, read for whoever takes it over."""
-        from agent_memory.domain.inbox_entry import InboxEntry, retrieval_of
+        from agent_memory.domain.queue import InboxEntry, retrieval_of
         from agent_memory.pipelines.handing_over import take_named, take_newest
 
         io = self._handing_over_io()
@@ -893,7 +891,7 @@ class Memory:
         """For `memory status`."""
         from agent_memory.adapters.injecting import DeliveryLog
         from agent_memory.adapters.records.health_files import read_health
-        from agent_memory.adapters.scheduling.schedule_state import job_healths
+        from agent_memory.adapters.scheduling.scheduling import job_healths
         from agent_memory.adapters.targets import expanded, has_directory
         from agent_memory.domain.health import deliveries_by_harness
 
@@ -1018,7 +1016,7 @@ class Memory:
         of it; `Busy` when a run is at work. For a person alone."""
         from agent_memory.adapters.git.git_history import is_in_history
         from agent_memory.adapters.records.bookkeeping_files import path_of
-        from agent_memory.domain.note_draft import key_problem
+        from agent_memory.domain.entry import key_problem
 
         path = path_of(key)
         self.only_a_person("state delete --purge")

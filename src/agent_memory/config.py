@@ -44,7 +44,7 @@ def _not_blank(text: str) -> str | None:
 
 
 def _commit_problem(command: str) -> str | None:
-    from agent_memory.domain.recording.commit_message import parse_command_template
+    from agent_memory.domain.commit_message import parse_command_template
 
     parsed = parse_command_template(command)
     return parsed.failure() if isinstance(parsed, Failure) else None

@@ -25,12 +25,10 @@ from agent_memory.domain.injecting.assembling import (
     profile_named,
     with_notes,
 )
-from agent_memory.domain.injecting.candidates import InjectRequest, Place, may_be_injected
+from agent_memory.domain.injecting.candidates import InjectRequest, Place, is_relevant, may_be_injected
 from agent_memory.domain.injecting.deliveries import COMMAND, Delivery, known_ids
-from agent_memory.domain.injecting.relevance import is_relevant
 from agent_memory.domain.searching.search import Mode, SearchRequest
-from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, TierList
 from agent_memory.errors import Error, StoreIo, UsageInvalid
 from agent_memory.results import as_result, sealed, unwrap
 
@@ -97,7 +95,7 @@ def prepare(memory: Memory, around: Place | None = None) -> Shelf:
     """The passages for sessions in the working directory, or around another place, the best first, and the settings."""
     from agent_memory.domain.injecting.candidates import candidates, good_until_ms
     from agent_memory.domain.tiering.standing import lifted, standing_tiers
-    from agent_memory.formats.shown_note import passage_of
+    from agent_memory.formats.neutral_markdown import passage_of
 
     around = around or place_of(memory)
     live, tiers = Listing(()), TierList()
@@ -178,7 +176,7 @@ def _passages(notes: Iterable[StoredEntry]) -> tuple[Passage, ...]:
     if not found:  # as for most prompts, which need none of what judges and redacts a note
         return ()
     from agent_memory.domain.injecting.candidates import shown, with_contradicted
-    from agent_memory.formats.shown_note import passage_of
+    from agent_memory.formats.neutral_markdown import passage_of
 
     fit = (shown(each, "notes") for each in found)
     ready = map(passage_of, with_contradicted([each for each in fit if each is not None]))
@@ -194,7 +192,7 @@ def find_relevant(memory: Memory, prompt: str) -> tuple[Passage, ...]:
 
 def recover(memory: Memory, harness: str, session_id: str) -> tuple[Passage, ...]:
     """The last words of a session that was cut off; nothing where it was not, or cannot be read."""
-    from agent_memory.formats.shown_note import recovery_passage  # what hands over sessions takes long to load
+    from agent_memory.formats.neutral_markdown import recovery_passage  # what hands over sessions takes long to load
 
     taken = memory.take_over(session_id, Harness(harness))
     passage = taken.map(lambda found: recovery_passage(found.handover)).value_or(None)

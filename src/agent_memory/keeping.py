@@ -10,10 +10,9 @@ from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Dropped
-from agent_memory.domain.entry import Listed, UnreadableFile
-from agent_memory.domain.note_draft import StateValue, key_problem
+from agent_memory.domain.entry import Listed, StateValue, UnreadableFile, key_problem
 from agent_memory.domain.tagging import VOCABULARY_KEY, TagUse, TagVocabulary, alike, survey_tags, tag_counts
-from agent_memory.domain.text.tags import DEFAULT_PREFIX, normal_tag
+from agent_memory.domain.text.file_name import DEFAULT_PREFIX, normal_tag
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import ActRefused, Error, StateInvalid, StateNotFound, UsageInvalid
 from agent_memory.formats.bookkeeping_json import state_value

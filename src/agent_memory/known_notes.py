@@ -16,8 +16,7 @@ from agent_memory.domain.entry import Listed, StoredEntry, without_secret
 from agent_memory.domain.searching.search import Matches, NoteFilter
 from agent_memory.domain.searching.terms import query_words
 from agent_memory.domain.similarity import Candidate, Subject, cosine, meaning_text, postings_among, similar_among
-from agent_memory.domain.text.salience import statements
-from agent_memory.domain.text.terms import content_terms
+from agent_memory.domain.text.salience import content_terms, statements
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.errors import Error
 from agent_memory.ports import Embedder, Index, Store

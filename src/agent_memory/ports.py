@@ -23,16 +23,12 @@ if TYPE_CHECKING:
     from agent_memory.domain.agent_request import AgentReply, AgentRequest, Spend
     from agent_memory.domain.change import Change, Receipt, Together
     from agent_memory.domain.defrag_run import DefragRun, TieringMemo
-    from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry, Usage
+    from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StateValue, StoredEntry, Usage
     from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, StateTombstone
     from agent_memory.domain.found_session import FoundSession
-    from agent_memory.domain.history import History, SessionMark
-    from agent_memory.domain.inbox_entry import InboxEntry
-    from agent_memory.domain.kept_history import KeptSession
-    from agent_memory.domain.note_draft import StateValue
-    from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Trouble
+    from agent_memory.domain.queue import InboxEntry, KnownSessions, Loaded, Outcome, Pending, Trouble
     from agent_memory.domain.run import KeptReply, Run
-    from agent_memory.domain.run_log import LoggedRun, Undoing
+    from agent_memory.domain.run_log import History, LoggedRun, SessionMark, Undoing
     from agent_memory.domain.searching.search import (
         Matches,
         Nearness,
@@ -45,10 +41,10 @@ if TYPE_CHECKING:
     from agent_memory.domain.searching.terms import QueryWord
     from agent_memory.domain.section import TargetFile
     from agent_memory.domain.tagging import TagVocabulary
-    from agent_memory.domain.tiers import TierList
+    from agent_memory.domain.transcripts.turns import KeptSession
     from agent_memory.domain.undo_run import Footprint, SectionChange
     from agent_memory.domain.usage import DayReads
-    from agent_memory.domain.vocabulary import Harness, Status
+    from agent_memory.domain.vocabulary import Harness, Status, TierList
     from agent_memory.errors import Error
 
 

@@ -19,18 +19,17 @@ from agent_memory.domain.entry import (
     reads_of,
     without_secret,
 )
-from agent_memory.domain.text.tags import normal_tags
+from agent_memory.domain.text.file_name import normal_tags
 from agent_memory.domain.tiering.standing import best_tier, lifted, standing_tiers
-from agent_memory.domain.tiers import Tier, TierList
-from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status
+from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status, Tier, TierList
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from agent_memory.domain.entry import Caller
     from agent_memory.domain.link_graph import LinkGraph, LinkSheet
-    from agent_memory.domain.note_draft import Caller
     from agent_memory.ports import Clock, Store, UsageLedger
 
 

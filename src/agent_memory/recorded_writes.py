@@ -10,11 +10,10 @@ from attrs import frozen
 from returns.result import Result, Success
 
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Together
-from agent_memory.domain.entry import Listed, MemoryEntry, Meta
-from agent_memory.domain.note_draft import Caller
+from agent_memory.domain.entry import Caller, Listed, MemoryEntry, Meta
 from agent_memory.domain.section import Published
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for, with_hot, with_warm, without
-from agent_memory.domain.tiers import Tier, TierList
+from agent_memory.domain.vocabulary import Tier, TierList
 from agent_memory.errors import EntryChanged, Error, StoreIo
 from agent_memory.ports import Locks, Recorder, Store
 from agent_memory.results import unwrap, warning_of

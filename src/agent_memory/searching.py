@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from attrs import evolve, frozen
 
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.searching.query_hints import QueryHints, hints_of
 from agent_memory.domain.searching.ranking import (
     WEIGHTS,
     Asker,
+    QueryHints,
     Ranked,
     RankingWeights,
     from_links,
     from_near,
+    hints_of,
     in_order,
     strength_of,
     weigh,
@@ -42,13 +43,12 @@ from agent_memory.domain.searching.search import (
 )
 from agent_memory.domain.searching.terms import QueryWord, query_words, weighed_words
 from agent_memory.domain.tiering.standing import standing_tiers
-from agent_memory.domain.tiers import Tier, TierList
-from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.domain.vocabulary import Sensitivity, Tier, TierList
 from agent_memory.errors import EntryNotFound, Error, UsageInvalid
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
-    from agent_memory.domain.note_draft import Caller
+    from agent_memory.domain.entry import Caller
     from agent_memory.ports import Clock, Index, Meanings, Store
 
 PATIENCE_SECONDS = 1.0

@@ -8,21 +8,35 @@ from attrs import evolve, frozen
 from returns.result import Failure
 
 from agent_memory.domain.change import Create, Replace, Restore, Retire, Together
-from agent_memory.domain.entry import Listed, Listing, MemoryEntry, Meta, Source, StoredEntry, reads_of
-from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
-from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_description, stored_tags, taken_ids
-from agent_memory.domain.planning.editing import (
+from agent_memory.domain.entry import (
+    Caller,
+    Listed,
+    Listing,
+    MemoryEntry,
+    Meta,
+    MetaPatch,
+    NoteDraft,
+    Source,
+    StoredEntry,
+    reads_of,
+)
+from agent_memory.domain.planning.drafts import (
     EDITABLE as EDITABLE,
     edited_title,
     kept_description,
     patched,
     promoted,
+    stored_agent,
+    stored_body,
+    stored_description,
+    stored_tags,
+    taken_ids,
     trusted_after,
 )
 from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.similarity import Subject
 from agent_memory.domain.tagging import TagVocabulary
-from agent_memory.domain.text.ids import is_id, mint_id
+from agent_memory.domain.text.file_name import is_id, mint_id, tags_in
 from agent_memory.domain.text.markdown import (
     append_see_also,
     body_hash,
@@ -32,7 +46,6 @@ from agent_memory.domain.text.markdown import (
     without_see_also,
     without_see_also_of,
 )
-from agent_memory.domain.text.tags import tags_in
 from agent_memory.domain.tiering.standing import with_hot, without
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, Status, strictest
 from agent_memory.errors import ActRefused, EntryChanged, EntryInvalid, EntryNotFound, EntryProtected
@@ -259,7 +272,7 @@ class MemoryService:
         with self.writes.act():
             stored = self._mine(id, "restoring", archived=True)
             if self.caller.is_agent and stored.meta.promoted_by is not None:
-                from agent_memory.domain.tiering.eligibility import needs_vouching  # loads what tells an order
+                from agent_memory.domain.tiering.score import needs_vouching  # loads what tells an order
 
                 if needs_vouching(stored.entry):
                     raise EntryProtected(stored.meta.id, "restoring by an agent", "promoted")

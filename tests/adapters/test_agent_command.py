@@ -12,13 +12,19 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.agent.agent_command import ARGUMENT_MAX_CHARS, CommandAgent, open_agent, private_directory
-from agent_memory.adapters.agent.chosen_command import choose_command, uses_builtin
+from agent_memory.adapters.agent.agent_command import (
+    ARGUMENT_MAX_CHARS,
+    CommandAgent,
+    choose_command,
+    open_agent,
+    private_directory,
+    uses_builtin,
+)
 from agent_memory.config import LlmConfig, PresetConfig
 from agent_memory.domain.agent_request import AgentReply, DaySpend, SessionRequest
 from agent_memory.domain.command import PRESETS, Preset
-from agent_memory.domain.history import History
-from agent_memory.domain.inbox_entry import Context, InboxEntry, InlineNote
+from agent_memory.domain.queue import Context, InboxEntry, InlineNote
+from agent_memory.domain.run_log import History
 from agent_memory.domain.vocabulary import Harness, Status
 from agent_memory.errors import (
     ActRefused,

@@ -16,13 +16,22 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire, Together
+from agent_memory.domain.change import (
+    Change,
+    Create,
+    FileChange,
+    FileState,
+    Receipt,
+    Replace,
+    Restore,
+    Retire,
+    Together,
+)
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.recording.file_change import FileChange, FileState
-from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.undo_run import Footprint
+from agent_memory.domain.vocabulary import TIERS_FILE, TierList
 from agent_memory.errors import PathRefused, StateCorrupt, UndoRefused
-from agent_memory.formats.footprint_json import FOOTPRINT
+from agent_memory.formats.bookkeeping_json import FOOTPRINT
 from agent_memory.ports import Store
 from agent_memory.results import sealed
 from faults import Killed, killed_at, snapshot

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent_memory.adapters.doctor.doctor import check_repository
-from agent_memory.adapters.git.git_process import GitProcess
-from agent_memory.adapters.git.git_repository import lock_files
+from agent_memory.adapters.git.git_process import GitProcess, lock_files
 from faults import failing_at
 
 ENVIRON = {"PATH": os.environ["PATH"]}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.git import git_repository
-from agent_memory.adapters.git.git_repository import pack_history
+from agent_memory.adapters.git import git_process
+from agent_memory.adapters.git.git_process import pack_history
 
 ENVIRON = {"PATH": os.environ["PATH"]}
 
@@ -42,7 +42,7 @@ def test_few_loose_objects_stay_loose(tmp_path: Path) -> None:
 
 def test_large_loose_objects_are_packed_though_they_are_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _repository(tmp_path)
-    monkeypatch.setattr(git_repository, "LOOSE_KIB", 100)
+    monkeypatch.setattr(git_process, "LOOSE_KIB", 100)
     pack_history(tmp_path, ENVIRON).unwrap()
     assert _loose(tmp_path) == 0
 
@@ -51,7 +51,7 @@ def test_p4_many_loose_objects_are_packed_and_the_history_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _repository(tmp_path)
-    monkeypatch.setattr(git_repository, "LOOSE_OBJECTS", 100)
+    monkeypatch.setattr(git_process, "LOOSE_OBJECTS", 100)
     pack_history(tmp_path, ENVIRON).unwrap()
     assert _loose(tmp_path) < 100
     said = subprocess.run(["git", "fsck", "--strict"], cwd=tmp_path, capture_output=True, text=True, check=False)

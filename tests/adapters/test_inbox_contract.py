@@ -7,9 +7,16 @@ from attrs import evolve
 from returns.result import Success
 
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.domain.inbox_entry import UPGRADE_EVENT, InboxEntry, InlineNote
-from agent_memory.domain.queue import KnownSessions, Outcome, Pending, Trouble
-from agent_memory.domain.queueing.fold import queue_key
+from agent_memory.domain.queue import (
+    UPGRADE_EVENT,
+    InboxEntry,
+    InlineNote,
+    KnownSessions,
+    Outcome,
+    Pending,
+    Trouble,
+    queue_key,
+)
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import InboxEntryInvalid
 from agent_memory.ports import Inbox

@@ -13,8 +13,7 @@ import pytest
 from returns.result import Success
 
 from agent_memory.adapters.inbox.inbox_files import InboxFiles, put_snapshot
-from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry
-from agent_memory.domain.queue import Loaded, Outcome, Pending, Trouble
+from agent_memory.domain.queue import FileSnapshot, InboxEntry, Loaded, Outcome, Pending, Trouble
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import InboxEntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry, render_inbox_entry

@@ -19,7 +19,7 @@ import pytest
 from returns.result import Failure
 
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.store import following, store_database
+from agent_memory.adapters.store import store_database
 from agent_memory.adapters.store.entry_files import read_image
 from agent_memory.adapters.store.note_index import MADE_ANEW, NoteIndex, note_index
 from agent_memory.adapters.store.store_database import DIRECTORY, NAME
@@ -54,7 +54,7 @@ def rest(path: Path) -> None:
 @pytest.fixture
 def rested(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files count as rested at once."""
-    monkeypatch.setattr(following, "_GRAIN_NS", -(10**15))
+    monkeypatch.setattr(store_database, "_GRAIN_NS", -(10**15))
 
 
 def found(index: NoteIndex, query: str) -> list[str]:
@@ -152,7 +152,7 @@ def test_a_change_of_one_note_reads_and_writes_that_note_alone(
         read.append(path)
         return read_image(root, path)
 
-    monkeypatch.setattr(following, "read_image", noted)
+    monkeypatch.setattr(store_database, "read_image", noted)
     with closing(sqlite3.connect(database(root))) as connection:
         before = set(connection.execute("SELECT number FROM notes"))
         index.refresh().unwrap()
@@ -480,10 +480,10 @@ def test_two_that_refresh_at_once_keep_each_note_once(root: Path, topics: Path, 
 
 INTERRUPTED = """
 import os, signal, sys
-from agent_memory.adapters.store import following, taking_in
+from agent_memory.adapters.store import store_database, taking_in
 from agent_memory.adapters.store.note_index import note_index
 
-following._BATCH = 5
+store_database._BATCH = 5
 at, where = int(sys.argv[2]), getattr(taking_in, sys.argv[3])
 count = 0
 
@@ -524,7 +524,7 @@ def test_a_file_that_cannot_be_read_is_told_and_found_once_it_can_p6(
 
     real = read_image
     with monkeypatch.context() as patched:
-        patched.setattr(following, "read_image", read)
+        patched.setattr(store_database, "read_image", read)
         for _ in range(2):  # it is tried, and told, each time
             refreshed = note_index(root).refresh().unwrap()
             assert refreshed.unreadable == 1
@@ -543,7 +543,7 @@ def test_what_cannot_be_read_is_counted_before_it_is_tried(
     def read(*_: object) -> object:
         raise StoreIo("", "read", "EIO", "Input/output error")
 
-    monkeypatch.setattr(following, "read_image", read)
+    monkeypatch.setattr(store_database, "read_image", read)
     told: list[int] = []
     done = note_index(root).refresh(left=told.append).unwrap()
     assert told == [1]

@@ -11,7 +11,7 @@ import pytest
 from returns.result import Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.store import following
+from agent_memory.adapters.store import store_database
 from agent_memory.adapters.store.note_index import NoteIndex, note_index
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listing
@@ -27,7 +27,7 @@ _LONGER_THAN_A_TICK_SECONDS = 0.03
 @pytest.fixture(autouse=True)
 def rested(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files count as rested at once, so that what is remembered of them is believed."""
-    monkeypatch.setattr(following, "_GRAIN_NS", -(10**15))
+    monkeypatch.setattr(store_database, "_GRAIN_NS", -(10**15))
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_a_living_index_finds_what_is_in_the_files_p6(root: Path, topics: Path, 
 def test_a_file_that_has_not_rested_is_read_each_time(
     root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "_GRAIN_NS", 10**15)
+    monkeypatch.setattr(store_database, "_GRAIN_NS", 10**15)
     living = StoreFiles(root, KernelLocks(root))
     before = living.list().unwrap()
     path = notes(topics)[0]

@@ -17,9 +17,9 @@ from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Retire, Together
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.tiers import TierList
 from agent_memory.domain.undo_run import Footprint
-from agent_memory.formats.footprint_json import FOOTPRINT
+from agent_memory.domain.vocabulary import TierList
+from agent_memory.formats.bookkeeping_json import FOOTPRINT
 from faults import snapshot
 
 MS = 1_771_000_205_123

@@ -7,10 +7,9 @@ from pathlib import Path
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.adapters.surroundings.project_directories import project_directories
+from agent_memory.adapters.surroundings.places import project_directories
 from agent_memory.domain.entry import Listed, Listing, Meta, Source
-from agent_memory.domain.inbox_entry import Context, InboxEntry, SessionFile
-from agent_memory.domain.queue import Outcome
+from agent_memory.domain.queue import Context, InboxEntry, Outcome, SessionFile
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StoreIo
 

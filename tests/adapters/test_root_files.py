@@ -10,15 +10,15 @@ import pytest
 from attrs import frozen
 from returns.result import Failure, Success
 
-from agent_memory.adapters.disk import root_files
-from agent_memory.adapters.disk.root_files import JsonFile
+from agent_memory.adapters.disk import paths
+from agent_memory.adapters.disk.paths import JsonFile
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.formats.json_codec import Format
 from agent_memory.results import as_result
 from faults import failing_at, failing_on
 
-listed_names, names_inside = as_result(root_files.names_in), as_result(root_files.names_below)
-directories_in, files_below = as_result(root_files.subdirectories), as_result(root_files.files_below)
+listed_names, names_inside = as_result(paths.names_in), as_result(paths.names_below)
+directories_in, files_below = as_result(paths.subdirectories), as_result(paths.files_below)
 
 
 @frozen

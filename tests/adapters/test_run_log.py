@@ -12,11 +12,11 @@ from attrs import evolve, frozen
 from returns.result import Failure, Success
 
 from agent_memory.adapters.records.run_log_files import DEFRAG_CHECKPOINT, RunLogFiles
-from agent_memory.domain.recording.file_change import FileChange, FileState
+from agent_memory.domain.change import FileChange, FileState
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine, Undoing
 from agent_memory.domain.undo_run import Footprint, SectionChange
 from agent_memory.errors import AgentMissing, PathRefused, RunNotFound, StateCorrupt, StoreIo
-from agent_memory.formats.footprint_json import FOOTPRINT
+from agent_memory.formats.bookkeeping_json import FOOTPRINT
 from agent_memory.formats.run_json import render_report_document
 from agent_memory.ports import RunLog
 from faults import failing_at, snapshot

@@ -11,8 +11,7 @@ from agent_memory.adapters.records.run_records_files import RunRecordsFiles
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Applied, Create, Receipt
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
-from agent_memory.domain.queue import Outcome, Pending
+from agent_memory.domain.queue import InboxEntry, Outcome, Pending, SessionFile
 from agent_memory.domain.run import Run, Settled
 from agent_memory.domain.run_log import LoggedAction, LoggedRun
 from agent_memory.domain.vocabulary import Harness

@@ -14,7 +14,7 @@ from agent_memory.adapters.agent.child_process import Finished
 from agent_memory.adapters.harness import SESSIONS, SOURCES, session_finders
 from agent_memory.adapters.harness.amp import AmpThreads
 from agent_memory.domain.found_session import FoundSession
-from agent_memory.domain.inbox_entry import AmpThread, retrieval_of
+from agent_memory.domain.queue import AmpThread, retrieval_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable, StoreIo
 from agent_memory.ports import SessionFinder

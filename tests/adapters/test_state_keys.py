@@ -10,7 +10,7 @@ from attrs import evolve
 from returns.result import Failure, Success
 
 from agent_memory.adapters.records.bookkeeping_files import StateKeysFiles
-from agent_memory.domain.note_draft import StateValue
+from agent_memory.domain.entry import StateValue
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.ports import StateKeys
 

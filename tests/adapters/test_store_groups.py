@@ -14,7 +14,7 @@ from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire, Together
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.tiers import TIERS_FILE, TierList
+from agent_memory.domain.vocabulary import TIERS_FILE, TierList
 from agent_memory.errors import EntryInvalid, StateCorrupt
 from agent_memory.ports import Store
 from faults import snapshot

@@ -11,7 +11,7 @@ import pytest
 from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.store import following
+from agent_memory.adapters.store import store_database
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listing, UnreadableFile
 from agent_memory.errors import EntryNotFound, PathRefused, StoreIo
@@ -235,7 +235,7 @@ def test_a_version_that_cannot_be_read_is_reported_and_the_one_before_it_shown(r
 
 
 def test_a_listing_holds_no_body_p25(root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "_BATCH_CHARS", 1)
+    monkeypatch.setattr(store_database, "_BATCH_CHARS", 1)
     body = "A long body. " * 5_000
     for number in range(50):
         id = f"id__{number:06}".translate(str.maketrans("0123456789", "abcdefghij"))

@@ -17,10 +17,10 @@ from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire, Together
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
-from agent_memory.domain.tiers import TierList
 from agent_memory.domain.undo_run import Footprint
+from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import Error, UndoRefused
-from agent_memory.formats.footprint_json import FOOTPRINT
+from agent_memory.formats.bookkeeping_json import FOOTPRINT
 from agent_memory.ports import Store
 from faults import Killed, killed_at
 from stand_ins.temporary_store import TemporaryStore

@@ -10,7 +10,7 @@ import pytest
 from returns.result import Failure
 
 from agent_memory.adapters.store.transaction import Transactions
-from agent_memory.domain.recording.file_change import FileChange, FileState
+from agent_memory.domain.change import FileChange, FileState
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.results import as_result
 from faults import Killed, failing_at, failing_on, killed_at, snapshot

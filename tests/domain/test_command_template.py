@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.config import StorageConfig
-from agent_memory.domain.recording.commit_message import (
+from agent_memory.domain.commit_message import (
     CommandTemplate,
     filled,
     one_word,

@@ -5,7 +5,7 @@ import subprocess
 
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.recording.commit_message import commit_message
+from agent_memory.domain.commit_message import commit_message
 from fixtures.secret_samples import base62
 
 

@@ -10,10 +10,9 @@ from attrs import evolve
 
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
 from agent_memory.domain.text.markdown import derive_description
-from agent_memory.domain.tiering.eligibility import told_of, why_not_nearer
+from agent_memory.domain.tiering.score import told_of, why_not_nearer
 from agent_memory.domain.tiering.standing import best_tier
-from agent_memory.domain.tiers import Tier
-from agent_memory.domain.vocabulary import Harness, Kind, Origin, Sensitivity
+from agent_memory.domain.vocabulary import Harness, Kind, Origin, Sensitivity, Tier
 from page_orders import orders
 
 CITED = (Source(Harness.AMP, "T-1", turns=(3,)),)

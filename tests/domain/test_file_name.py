@@ -13,14 +13,15 @@ from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.text.file_name import (
+    ID_PATTERN,
     MAX_NAME_BYTES,
     file_name_of,
     id_in_name,
     is_safe_name,
+    mint_id,
+    normal_tags,
     title_in_name,
 )
-from agent_memory.domain.text.ids import ID_PATTERN, mint_id
-from agent_memory.domain.text.tags import normal_tags
 
 META = Meta(id="id__a1b2c3", title="xstate guard patterns", created_at_ms=0, updated_at_ms=0)
 UNSAFE = re.compile(

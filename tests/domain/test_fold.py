@@ -4,19 +4,16 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.inbox_entry import (
+from agent_memory.domain.queue import (
     BACKFILL_EVENT,
+    FIRST_BACKOFF_MS,
+    MAX_BACKOFF_MS,
     UPGRADE_EVENT,
     Context,
     FileSnapshot,
     InboxEntry,
     SessionFile,
-)
-from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.queue import Trouble
-from agent_memory.domain.queueing.fold import (
-    FIRST_BACKOFF_MS,
-    MAX_BACKOFF_MS,
+    Trouble,
     after_fault,
     after_timeout,
     after_unavailable,
@@ -25,7 +22,7 @@ from agent_memory.domain.queueing.fold import (
     is_waiting,
     queue_key,
 )
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.vocabulary import DAY_MS, Harness
 from inbox_entries import AT_MS, entries, note, session
 
 NOW = AT_MS + DAY_MS

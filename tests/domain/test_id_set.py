@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.text.ids import IdSet
+from agent_memory.domain.text.file_name import IdSet
 
 
 @settings(max_examples=40)

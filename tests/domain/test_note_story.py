@@ -20,8 +20,7 @@ from agent_memory.domain.note_story import (
 )
 from agent_memory.domain.run_log import LoggedAction, LoggedRun
 from agent_memory.domain.tiering.score import score
-from agent_memory.domain.tiers import Tier
-from agent_memory.domain.vocabulary import Harness, Kind, Origin, Sensitivity
+from agent_memory.domain.vocabulary import Harness, Kind, Origin, Sensitivity, Tier
 from defrag_requests import DAY_MS, NOW_MS, stored
 
 

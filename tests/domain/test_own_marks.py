@@ -23,7 +23,7 @@ from agent_memory.domain.transcripts.own_marks import (
     without_own_text,
 )
 from agent_memory.domain.vocabulary import Origin
-from agent_memory.formats.shown_note import whole_note
+from agent_memory.formats.neutral_markdown import whole_note
 
 
 @pytest.mark.parametrize("before", ["", "\n", "  ", "\ufeff", "title\n", "> quoted by a harness\n\n"])

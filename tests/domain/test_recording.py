@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.recording.recorded_paths import (
+from agent_memory.domain.commit_message import (
     holds_secret,
     is_bookkeeping,
     is_ignored,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from agent_memory.domain.inbox_entry import Context, InboxEntry, SessionFile
-from agent_memory.domain.queueing.fold import as_captured, as_consumed
+from agent_memory.domain.queue import Context, InboxEntry, SessionFile, as_captured, as_consumed
 from agent_memory.domain.vocabulary import Harness
 from fixtures.secret_samples import base62
 

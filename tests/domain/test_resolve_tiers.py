@@ -11,8 +11,7 @@ from agent_memory.domain.entry import Meta
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tiering.resolve import Resolved, resolve_tiers
 from agent_memory.domain.tiering.score import CLEARLY_BETTER, HEADING_CHARS, TierFacts
-from agent_memory.domain.tiers import Tier, TierList
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity, Tier, TierList
 
 LAMP = "github.com/ada/lamp"
 KITE = "github.com/ada/kite"

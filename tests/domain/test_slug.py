@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.text.slug import slug_beginning, slug_of
+from agent_memory.domain.text.file_name import slug_beginning, slug_of
 
 
 @pytest.mark.parametrize(

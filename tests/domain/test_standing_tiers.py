@@ -6,8 +6,7 @@ from attrs import evolve
 
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.tiering.standing import standing_tiers, with_hot, without
-from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.domain.vocabulary import Sensitivity, TierList
 
 PLAIN = Meta("plain", "t", 1, 1)
 PINNED = Meta("pinned", "t", 9, 9, pinned=True)

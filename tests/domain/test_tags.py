@@ -7,8 +7,7 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.text.ids import ID_PATTERN
-from agent_memory.domain.text.tags import MAX_TAG_CHARS, normal_tag, split_tags
+from agent_memory.domain.text.file_name import ID_PATTERN, MAX_TAG_CHARS, normal_tag, split_tags
 
 
 @pytest.mark.parametrize(

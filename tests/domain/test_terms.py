@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.text.terms import content_sequence, content_terms, coverage
+from agent_memory.domain.text.salience import content_sequence, content_terms, coverage
 
 
 def test_only_content_words_are_terms() -> None:

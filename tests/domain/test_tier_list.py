@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from agent_memory.domain.tiers import Tier, TierList
+from agent_memory.domain.vocabulary import Tier, TierList
 
 A, B, C, D, E = (f"id__aaaaa{n}" for n in range(1, 6))
 

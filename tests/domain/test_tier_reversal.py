@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.tiers import TierList
 from agent_memory.domain.undo_run import reverse_tiers
+from agent_memory.domain.vocabulary import TierList
 
 tier_lists = st.permutations("abcdef").flatmap(
     lambda ids: st.tuples(st.integers(0, 6), st.integers(0, 6)).map(

@@ -8,8 +8,7 @@ from hypothesis import given, settings, strategies as st
 from agent_memory.domain.entry import Meta, Usage
 from agent_memory.domain.findings import Profile
 from agent_memory.domain.tiering.score import CLEARLY_BETTER, score, tier_facts
-from agent_memory.domain.tiers import Tier
-from agent_memory.domain.vocabulary import Importance, Kind, Origin
+from agent_memory.domain.vocabulary import Importance, Kind, Origin, Tier
 
 DAY_MS = 86_400_000
 NOW = 2_000 * DAY_MS

@@ -14,7 +14,7 @@ from agent_memory.domain.actions import (
     SplitPart,
 )
 from agent_memory.domain.tiering.resolve import tiers_after
-from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import TierList
 
 
 def plan(*actions: tuple[Action, tuple[str, ...]]) -> DefragPlan:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.recording.file_change import FileChange, FileState
+from agent_memory.domain.change import FileChange, FileState
 from agent_memory.domain.run_log import UndoneMark, churning, undone_by, undone_fingerprints
 from agent_memory.domain.undo_run import fold_files
 

@@ -4,7 +4,7 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.found_session import FoundSession, Rest, Watch, due, observed, settled
-from agent_memory.domain.inbox_entry import SessionFile
+from agent_memory.domain.queue import SessionFile
 from agent_memory.domain.vocabulary import Harness
 
 REST = Rest(30_000, 180_000)

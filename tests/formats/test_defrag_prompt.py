@@ -15,9 +15,8 @@ from agent_memory.domain.findings import Analysis, Finding, FindingKind, Profile
 from agent_memory.domain.planning.drafts import ECHOED
 from agent_memory.domain.planning.shown import choose_shown
 from agent_memory.domain.section import SectionBudget
-from agent_memory.domain.text.ids import ID_PATTERN
-from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity
+from agent_memory.domain.text.file_name import ID_PATTERN
+from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, TierList
 from agent_memory.errors import ConfigInvalid
 from agent_memory.formats.defrag_prompt import (
     PLACES,
@@ -26,7 +25,7 @@ from agent_memory.formats.defrag_prompt import (
     plan_defrag_budget,
     render_defrag_prompt,
 )
-from agent_memory.formats.prompt_frame import Frame, template_problems
+from agent_memory.formats.prompt import Frame, template_problems
 from agent_memory.formats.reply import parse_defrag_reply
 
 TEMPLATE = (Path(__file__).resolve().parents[2] / "prompts" / "defrag.md").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.domain.actions import Archive, DefragProposal, Edit, Merge, Rename, Retag, Split, SplitPart
-from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import ReplyRefused
 from agent_memory.formats.reply import MAX_TIER_IDS, parse_defrag_reply
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.file_name import mint_id
 from agent_memory.formats.note import META_FIELDS, parse_note, render_note
 from agent_memory.results import sealed
 

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from attrs import evolve
 
+from agent_memory.domain.change import FileChange, FileState
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.recording.file_change import FileChange, FileState
-from agent_memory.domain.tiers import TierList
 from agent_memory.domain.undo_run import Footprint, SectionChange
-from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.domain.vocabulary import Sensitivity, TierList
 from agent_memory.formats.diffs import diff_parts, logged_changes, note_changes, render_diff
 from agent_memory.formats.note import render_note
 from agent_memory.formats.tiers_json import render_tiers

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Success
 
-from agent_memory.domain.recording.file_change import FileChange, FileState
+from agent_memory.domain.change import FileChange, FileState
 from agent_memory.domain.undo_run import Footprint, SectionChange
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats import footprint_json
-from agent_memory.formats.footprint_json import FOOTPRINT, OVER, Step, is_over, render_journal
+from agent_memory.formats import bookkeeping_json
+from agent_memory.formats.bookkeeping_json import FOOTPRINT, OVER, Step, is_over, render_journal
 from agent_memory.results import as_result
 
-parse_footprint, parse_journal = as_result(FOOTPRINT.parse), as_result(footprint_json.parse_journal)
+parse_footprint, parse_journal = as_result(FOOTPRINT.parse), as_result(bookkeeping_json.parse_journal)
 
 
 states = st.none() | st.builds(FileState, st.binary(max_size=50), st.none() | st.integers(-(2**40), 2**62))

@@ -15,9 +15,9 @@ from agent_memory.domain.actions import DefragProposal, kind_of
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import TierList
 from agent_memory.formats.defrag_prompt import DefragPromptFacts, plan_defrag_budget, render_defrag_prompt
-from agent_memory.formats.prompt_frame import Frame
+from agent_memory.formats.prompt import Frame
 from agent_memory.formats.reply import decode_reply, parse_defrag_reply
 
 pytestmark = pytest.mark.shared

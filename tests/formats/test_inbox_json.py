@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
-from agent_memory.domain.inbox_entry import AmpThread, Context, InboxEntry, InlineNote
-from agent_memory.domain.queue import Outcome, Trouble, Verdict
+from agent_memory.domain.queue import AmpThread, Context, InboxEntry, InlineNote, Outcome, Trouble, Verdict
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import InboxEntryInvalid, StateCorrupt
 from agent_memory.formats.inbox_json import (

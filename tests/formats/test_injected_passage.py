@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.injecting.candidates import Shown
 from agent_memory.domain.vocabulary import Kind
-from agent_memory.formats.shown_note import passage_of
+from agent_memory.formats.neutral_markdown import passage_of
 
 ID = "id__aaaaaa"
 NOON_MS = 1_772_409_600_000

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.installing.wanted import EditRefused, Element, Member
+from agent_memory.domain.installing.plan import EditRefused, Element, Member
 from agent_memory.formats.jsonc_edit import cut_json, parse_jsonc, put_json
 
 COMMAND = "/usr/bin/memory capture --harness claude-code --hook"

@@ -4,13 +4,12 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
+from agent_memory.domain.entry import StateValue
 from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone
-from agent_memory.domain.history import SessionMark
-from agent_memory.domain.note_draft import StateValue
+from agent_memory.domain.run_log import SessionMark
 from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
-from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.usage import Base, DayReads, LedgerRecord, Read, Total, counted
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.vocabulary import TIERS_FILE, Harness, TierList
 from agent_memory.formats.bookkeeping_json import PURGE, SESSION_MARK, STATE_VALUE, TAG_VOCABULARY, TOMBSTONE, Tombstone
 from agent_memory.formats.ledger_lines import parse_ledger_line, render_ledger_line
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN, PURGE_FILE, merged_bookkeeping, merged_ledger

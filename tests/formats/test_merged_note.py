@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.tiers import TIERS_FILE
+from agent_memory.domain.vocabulary import TIERS_FILE
 from agent_memory.formats.merged_tree import MergedNote, driven_merge, merged_note
 from agent_memory.formats.note import render_note
 

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from agent_memory.domain.commit_message import IGNORE_FILE, IGNORED
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone
 from agent_memory.domain.merging import Leaf, MergedTree, Tree
-from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORED
 from agent_memory.domain.text.file_name import file_name_of
-from agent_memory.domain.tiers import TIERS_FILE, TierList
-from agent_memory.domain.vocabulary import Harness, Sensitivity
+from agent_memory.domain.vocabulary import TIERS_FILE, Harness, Sensitivity, TierList
 from agent_memory.formats.bookkeeping_json import TOMBSTONE
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.formats.merged_tree import merged_tree, wanted_contents

@@ -12,8 +12,7 @@ from returns.result import Failure, Success
 from ruamel.yaml import YAML
 
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
-from agent_memory.domain.text.ids import mint_id
-from agent_memory.domain.text.tags import normal_tags
+from agent_memory.domain.text.file_name import mint_id, normal_tags
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.formats.note import ParsedNote, parse_note, render_note
 from agent_memory.results import sealed

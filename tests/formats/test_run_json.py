@@ -9,12 +9,11 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
-from agent_memory.adapters.disk.root_files import Codec
+from agent_memory.adapters.disk.paths import Codec
 from agent_memory.domain.change import Create, Retire
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.inbox_entry import InboxEntry, InlineNote
-from agent_memory.domain.queue import Pending
+from agent_memory.domain.queue import InboxEntry, InlineNote, Pending
 from agent_memory.domain.run import KeptReply, Run, Work
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, LoggedSession
 from agent_memory.domain.vocabulary import Harness

@@ -8,8 +8,17 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from agent_memory.domain.installing.plan import FileRecord, sha256_of
-from agent_memory.domain.installing.wanted import EditRefused, Element, Entry, Member, Part, Syntax, Whole
+from agent_memory.domain.installing.plan import (
+    EditRefused,
+    Element,
+    Entry,
+    FileRecord,
+    Member,
+    Part,
+    Syntax,
+    Whole,
+    sha256_of,
+)
 from agent_memory.formats.settings_revision import Revision, with_placed, without_placed
 
 PATH = "/home/ada/.claude/settings.json"

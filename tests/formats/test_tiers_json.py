@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Success
 
-from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 

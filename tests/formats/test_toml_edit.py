@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from agent_memory.domain.installing.wanted import EditRefused, Member
+from agent_memory.domain.installing.plan import EditRefused, Member
 from agent_memory.formats.table_edit import cut_toml, put_toml
 
 SERVER = Member(("mcp_servers", "agent-memory"), {"command": "/usr/bin/memory", "args": ["mcp"]}, "/usr/bin/memory")

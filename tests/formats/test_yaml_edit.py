@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent_memory.domain.installing.wanted import EditRefused, Member
+from agent_memory.domain.installing.plan import EditRefused, Member
 from agent_memory.formats.table_edit import cut_yaml, parse_yaml, put_yaml
 
 VALUE: dict[str, Any] = {"enabled": True, "type": "stdio", "cmd": "/usr/bin/memory", "args": ["mcp"], "envs": {}}

@@ -15,10 +15,9 @@ from agent_memory.domain.change import Create
 from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.domain.entry import MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.section import Published, PublishedTarget
-from agent_memory.domain.text.ids import mint_id
-from agent_memory.domain.tiers import TierList
+from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.undo_run import SectionChange
-from agent_memory.domain.vocabulary import Harness, Origin, Status
+from agent_memory.domain.vocabulary import Harness, Origin, Status, TierList
 from agent_memory.errors import Error
 from agent_memory.pipelines.defrag import DefragIo, defrag
 from agent_memory.publishing import KeepSections

@@ -16,8 +16,8 @@ from agent_memory.adapters.surroundings.config_files import Effective, load_conf
 from agent_memory.app import Memory
 from agent_memory.domain.doctor.catalogue import Severity
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.inbox_entry import InboxEntry, InlineNote
 from agent_memory.domain.plan import max_changes
+from agent_memory.domain.queue import InboxEntry, InlineNote
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import ReplyRefused
 from agent_memory.ports import Agent

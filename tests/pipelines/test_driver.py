@@ -7,8 +7,7 @@ from returns.result import Failure, Result, Success
 from statemachine import Event, State
 
 from agent_memory.errors import Busy, Defect, Error
-from agent_memory.machines import Model, Pipeline
-from agent_memory.pipelines.driver import drive
+from agent_memory.machines import Model, Pipeline, drive
 from agent_memory.results import sealed
 
 

@@ -15,7 +15,7 @@ from agent_memory.domain.change import Restore
 from agent_memory.domain.defrag_run import TieringMemo
 from agent_memory.domain.findings import store_fingerprint
 from agent_memory.domain.run_log import LoggedAction, Undoing, short_id
-from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import EntryUnreadable, Error, RunNotFound, StateCorrupt, StoreIo, UndoRefused, UsageInvalid
 from agent_memory.pipelines.undo import finish_undo, undo
 from faults import Killed, failing_at, killed_at

@@ -7,7 +7,7 @@ from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.found_session import FoundSession, Rest
-from agent_memory.domain.inbox_entry import WATCH_EVENT, InboxEntry
+from agent_memory.domain.queue import WATCH_EVENT, InboxEntry
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnreadable, StoreIo, UsageInvalid
 from agent_memory.pipelines.watch import Watching, WatchIo, watch

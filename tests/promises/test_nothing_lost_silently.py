@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
-from agent_memory.domain.queue import Trouble
+from agent_memory.domain.queue import InboxEntry, SessionFile, Trouble
 from agent_memory.domain.vocabulary import Harness
 from claude_transcripts import SESSION, STARTED_MS, Conversation
 from codex_rollouts import Rollout

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from returns.result import Result, Success
 
 from agent_memory.domain.similarity import packed
-from agent_memory.domain.text.terms import content_sequence
+from agent_memory.domain.text.salience import content_sequence
 from agent_memory.errors import Error
 
 WeighedWord = tuple[str, float]

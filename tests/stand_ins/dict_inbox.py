@@ -7,10 +7,20 @@ from itertools import count
 from attrs import define, field
 from returns.result import Result, Success
 
-from agent_memory.domain.inbox_entry import UPGRADE_EVENT, InboxEntry
-from agent_memory.domain.instants import iso_of
-from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Trouble
-from agent_memory.domain.queueing.fold import as_captured, as_consumed, fold_queue, queue_key
+from agent_memory.domain.queue import (
+    UPGRADE_EVENT,
+    InboxEntry,
+    KnownSessions,
+    Loaded,
+    Outcome,
+    Pending,
+    Trouble,
+    as_captured,
+    as_consumed,
+    fold_queue,
+    queue_key,
+)
+from agent_memory.domain.vocabulary import iso_of
 from agent_memory.errors import Error
 from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
 

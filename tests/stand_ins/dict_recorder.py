@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.recording.commit_message import commit_message
-from agent_memory.domain.recording.recorded_paths import (
+from agent_memory.domain.commit_message import (
+    commit_message,
     hand_edit_words,
     holds_secret,
     is_bookkeeping,

@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.undo_run import Footprint
-from agent_memory.formats.footprint_json import FOOTPRINT
+from agent_memory.formats.bookkeeping_json import FOOTPRINT
 from stand_ins.dict_locks import DictLocks
 
 _OURS = ("topics", "archive", "state")

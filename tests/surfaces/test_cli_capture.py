@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.domain.inbox_entry import AmpThread, FileSnapshot, InlineNote, SessionFile
+from agent_memory.domain.queue import AmpThread, FileSnapshot, InlineNote, SessionFile
 from agent_memory.domain.vocabulary import Harness, Kind
 from forked_program import run_program
 from hook_calls import inbox_of, payload

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent_memory import app, searching
-from agent_memory.adapters.store import following
+from agent_memory.adapters.store import store_database
 from agent_memory.adapters.store.note_index import note_index
 from agent_memory.surfaces.cli.main import main
 from memory_process import Memory
@@ -67,7 +67,7 @@ def test_a_person_waits_for_the_index_and_a_pipe_does_not(
     write_notes(root, 3)
     monkeypatch.setattr(searching, "PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr(app, "WORTH_TELLING", 3)
-    monkeypatch.setattr(following, "_GRAIN_NS", -(10**15))  # as if written long ago
+    monkeypatch.setattr(store_database, "_GRAIN_NS", -(10**15))  # as if written long ago
     monkeypatch.setenv("TERM", "xterm")
     stream = Terminal if is_terminal else io.StringIO
     out, err = stream(), stream()

@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Success
 
 from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call
-from agent_memory.domain.inbox_entry import Context, SessionFile
+from agent_memory.domain.queue import Context, SessionFile
 from agent_memory.domain.queueing.session_event import SHAPES, SessionEvent, method_of, session_event
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from returns.result import Success
 
-from agent_memory.domain.inbox_entry import session_id_of
-from agent_memory.domain.queueing.fold import fold_queue
+from agent_memory.domain.queue import fold_queue, session_id_of
 from agent_memory.domain.queueing.session_event import SHAPES, SessionEvent, method_of, session_event
 from agent_memory.formats.inbox_json import parse_inbox_entry
 from agent_memory.surfaces.hook import entry_text, timestamp_of

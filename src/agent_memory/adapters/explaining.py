@@ -12,17 +12,12 @@ from typing import TypeVar
 from attrs import evolve, frozen
 from returns.result import Result
 
-from agent_memory.adapters.disk.paths import read_image
-from agent_memory.adapters.disk.root_files import names_below
+from agent_memory.adapters.disk.paths import names_below, read_image
 from agent_memory.adapters.inbox.inbox_put import INBOX
-from agent_memory.adapters.inbox.inbox_reading import FAILED, MAX_RETIRED_BYTES, PROCESSED, is_entry_name
-from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
+from agent_memory.adapters.inbox.inbox_reading import FAILED, MAX_RETIRED_BYTES, PROCESSED, QueueTroubles, is_entry_name
 from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
 from agent_memory.domain.change import Change, Create, Replace
-from agent_memory.domain.entry import Listed, Meta, StoredEntry, Usage, reads_of
-from agent_memory.domain.history import SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry, session_id_of
-from agent_memory.domain.note_draft import Caller
+from agent_memory.domain.entry import Caller, Listed, Meta, StoredEntry, Usage, reads_of
 from agent_memory.domain.note_story import (
     Chapter,
     NoteStory,
@@ -32,15 +27,13 @@ from agent_memory.domain.note_story import (
     unread_notes,
     unread_runs,
 )
-from agent_memory.domain.queue import Outcome, Trouble
-from agent_memory.domain.queueing.fold import queue_key
-from agent_memory.domain.run_log import LoggedRun
+from agent_memory.domain.queue import InboxEntry, Outcome, Trouble, queue_key, session_id_of
+from agent_memory.domain.run_log import LoggedRun, SessionMark
 from agent_memory.domain.session_trace import Capture, FoundSessions, Place, SeenByRun, SessionTrace
 from agent_memory.domain.tiering.resolve import shares_a_section
 from agent_memory.domain.tiering.score import score
 from agent_memory.domain.tiering.standing import best_tier
-from agent_memory.domain.tiers import Tier, TierList
-from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.domain.vocabulary import Sensitivity, Tier, TierList
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, UsageInvalid
 from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry
 from agent_memory.ports import Clock, RunLog, Store, UsageLedger

@@ -9,8 +9,7 @@ from attrs import field, frozen
 
 from agent_memory.domain.change import Change, Dropped
 from agent_memory.domain.entry import Listed, StoredEntry, Usage
-from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import Status
+from agent_memory.domain.vocabulary import Status, TierList
 
 
 @frozen

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 from attrs import frozen
 
 from agent_memory.domain.entry import MemoryEntry
-from agent_memory.domain.tiers import TIERS_FILE
+from agent_memory.domain.vocabulary import TIERS_FILE
 
 
 @frozen
@@ -101,3 +103,35 @@ def subject_of(change: Change | Together) -> str:
             return entry.meta.id
         case Retire(id, _, _) | Restore(id):
             return id
+
+
+# -- changes of files -------------------------------------------------------------------------------------------------
+# Changes to single files, decided before any of them is made.
+
+
+@frozen
+class FileState:
+    """What a file holds, and when it was last written; None for what is still to be written: at that moment."""
+
+    data: bytes
+    mtime_ns: int | None = None
+
+
+@frozen
+class FileChange:
+    """One file becomes `after`, provided that it still is `before`. None stands for no file."""
+
+    path: str
+    """Relative to the root, with `/`."""
+    before: FileState | None
+    after: FileState | None
+
+
+def content_hash(data: bytes) -> str:
+    """SHA-256, hex: what tells one content of an entry's file from another (P8)."""
+    return sha256(data).hexdigest()
+
+
+def hash_of(state: FileState | None) -> str | None:
+    """The content's hash; None where there is no file."""
+    return None if state is None else content_hash(state.data)

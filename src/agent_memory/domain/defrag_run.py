@@ -26,7 +26,7 @@ from agent_memory.domain.entry import Listing, StoredEntry, Usage
 from agent_memory.domain.findings import Analysis, Finding
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, counted
 from agent_memory.domain.section import Published
-from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import Error
 
 

@@ -14,11 +14,10 @@ from typing import TypeVar
 
 from attrs import astuple, evolve, field, frozen
 
+from agent_memory.domain.commit_message import IGNORE_FILE, is_ignored
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
-from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, is_ignored
-from agent_memory.domain.text.file_name import id_in_name
-from agent_memory.domain.text.ids import is_id
-from agent_memory.domain.tiering.eligibility import needs_vouching
+from agent_memory.domain.text.file_name import id_in_name, is_id
+from agent_memory.domain.tiering.score import needs_vouching
 from agent_memory.domain.vocabulary import Origin, furthest, highest, least_trusted, strictest
 
 T = TypeVar("T")

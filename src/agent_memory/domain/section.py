@@ -8,8 +8,7 @@ from typing import Literal
 from attrs import field, frozen
 
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, TierList
 from agent_memory.errors import Error
 
 

@@ -8,12 +8,9 @@ from typing import Literal
 from attrs import frozen
 
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.history import SessionMark
-from agent_memory.domain.instants import iso_of
-from agent_memory.domain.queue import Outcome, Trouble
-from agent_memory.domain.queueing.fold import MAX_ATTEMPTS
-from agent_memory.domain.run_log import LoggedRun, LoggedSession, short_id
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.queue import MAX_ATTEMPTS, Outcome, Trouble
+from agent_memory.domain.run_log import LoggedRun, LoggedSession, SessionMark, short_id
+from agent_memory.domain.vocabulary import Harness, iso_of
 
 Place = Literal["waiting", "processed", "given-up"]
 SessionState = Literal["pending", "processed", "failed", "never-captured"]

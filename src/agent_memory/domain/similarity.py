@@ -16,8 +16,7 @@ from attrs import frozen
 
 from agent_memory.domain.analysis.features import said_in, said_terms
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.text.salience import lost_salience, negations
-from agent_memory.domain.text.terms import content_terms, coverage, term_of, words_of
+from agent_memory.domain.text.salience import content_terms, coverage, lost_salience, negations, term_of, words_of
 from agent_memory.domain.vocabulary import Kind
 
 MOST_NAMED = 3

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from attrs import field, frozen
 
-from agent_memory.domain.recording.file_change import FileChange, hash_of
+from agent_memory.domain.change import FileChange, hash_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, counted, short_id
-from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import TierList
 
 MOST_REASONS = 10
 _ACTS = {

@@ -8,17 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import define, evolve, field, frozen
 
-from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
+from agent_memory.domain.change import Change, Create, FileChange, FileState, Replace, Restore, Retire
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.plan import Plan
-from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.run_log import LoggedAction, logged_action
-from agent_memory.domain.text.file_name import file_name_of, id_in_name, title_in_name
-from agent_memory.domain.text.ids import is_id
+from agent_memory.domain.text.file_name import file_name_of, id_in_name, is_id, title_in_name
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.domain.undo_run import Footprint, SectionChange, fold_files
-from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.domain.vocabulary import TIERS_FILE, Sensitivity
 from agent_memory.errors import EntryUnreadable
 from agent_memory.formats.note import read_note, render_note
 from agent_memory.formats.tiers_json import parse_tiers

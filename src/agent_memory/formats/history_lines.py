@@ -16,8 +16,8 @@ from typing import Any
 
 from attrs import field, fields, frozen
 
-from agent_memory.domain.history import History, Turn
-from agent_memory.domain.kept_history import KeptPart
+from agent_memory.domain.run_log import History, Turn
+from agent_memory.domain.transcripts.turns import KeptPart
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.json_codec import Format, value_of, written

@@ -19,17 +19,18 @@ from typing import Any
 
 from attrs import frozen
 
-from agent_memory.domain.inbox_entry import (
+from agent_memory.domain.json_shape import is_object
+from agent_memory.domain.queue import (
     SESSION_METHODS,
     AmpThread,
     FileSnapshot,
     InboxEntry,
     InlineNote,
+    Outcome,
     Retrieval,
     SessionFile,
+    Trouble,
 )
-from agent_memory.domain.json_shape import is_object
-from agent_memory.domain.queue import Outcome, Trouble
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import InboxEntryInvalid
 from agent_memory.formats.json_codec import Format, tagged_union, value_of, written

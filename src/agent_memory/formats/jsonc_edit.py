@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from agent_memory.domain.installing.wanted import (
+from agent_memory.domain.installing.plan import (
     BY_HAND,
     EditRefused,
     Element,

@@ -11,11 +11,11 @@ from attrs import evolve
 
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.forgetting import EntryTombstone
-from agent_memory.domain.history import SessionMark
 from agent_memory.domain.merging import chosen, united
+from agent_memory.domain.run_log import SessionMark
 from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
-from agent_memory.domain.tiers import TIERS_FILE, Tier, TierList
 from agent_memory.domain.usage import Base, DayReads, LedgerRecord, Total, counted
+from agent_memory.domain.vocabulary import TIERS_FILE, Tier, TierList
 from agent_memory.errors import Error
 from agent_memory.formats.bookkeeping_json import PURGE, SESSION_MARK, STATE_VALUE, TAG_VOCABULARY, TOMBSTONE, Tombstone
 from agent_memory.formats.ledger_lines import parse_ledger_line, render_ledger_line

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from attrs import evolve, frozen
 
+from agent_memory.domain.commit_message import IGNORE_FILE, IGNORED
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.forgetting import (
     EntryTombstone,
@@ -22,7 +23,6 @@ from agent_memory.domain.forgetting import (
     share_of,
     without_session,
 )
-from agent_memory.domain.instants import iso_of
 from agent_memory.domain.merging import (
     EMPTY,
     MAX_FILE_BYTES,
@@ -39,12 +39,9 @@ from agent_memory.domain.merging import (
     versions_of,
     why_outside,
 )
-from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORED
-from agent_memory.domain.text.file_name import file_name_of, folded_name, id_in_name
-from agent_memory.domain.text.ids import is_id
+from agent_memory.domain.text.file_name import file_name_of, folded_name, id_in_name, is_id
 from agent_memory.domain.text.markdown import derive_description
-from agent_memory.domain.tiers import TIERS_FILE, TierList
-from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.domain.vocabulary import TIERS_FILE, Sensitivity, TierList, iso_of
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.bookkeeping_json import STATE_VALUE, TOMBSTONE, Tombstone
 from agent_memory.formats.frontmatter import canonical_body, has_conflict, join_note, read_values, split_note

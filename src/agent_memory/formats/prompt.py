@@ -6,22 +6,76 @@ Whatever comes from outside stands inside random fences (`prompt_frame`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from attrs import frozen
+from attrs import field, frozen
+from attrs.validators import min_len
 
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.history import History, Role, ToolCall, Turn
-from agent_memory.domain.instants import DAY_MS, iso_of
-from agent_memory.domain.redaction import redact_path, stored_line
-from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.redaction import redact, redact_path, stored_line
+from agent_memory.domain.run_log import History, Role, ToolCall, Turn
+from agent_memory.domain.text.plain_text import clean_text, one_line
+from agent_memory.domain.transcripts.own_marks import PROMPT_MARKER
 from agent_memory.domain.transcripts.pasted_reviews import marked_review
 from agent_memory.domain.transcripts.windows import MIN_WINDOW_CHARS, turn_chars
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE
+from agent_memory.domain.vocabulary import DAY_MS, GLOBAL_SCOPE, iso_of
 from agent_memory.errors import ConfigInvalid
-from agent_memory.formats.prompt_frame import Frame, fitting, plain
 from agent_memory.results import as_result
+
+# -- the frame --------------------------------------------------------------------------------------------------------
+# The frame that every prompt shares: the marker on the first line by which our own calls are recognised (P23), the nonce
+# on the second and nowhere else, and data from outside that is cleaned (P18), redacted (P20) and can close no fence.
+
+
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
+
+
+@frozen
+class Frame:
+    """The random words of one prompt, of at least 64 bits each."""
+
+    nonce: str = field(validator=min_len(8))
+    fence: str = field(validator=min_len(8))
+
+    def fenced(self, text: str) -> str:
+        """Plain text as it may stand in a fence."""
+        for word in (self.nonce, self.fence):
+            text = re.sub(re.escape(word), "[…]", text, flags=re.IGNORECASE)
+        return text
+
+    def note(self, id: str, text: str) -> str:
+        """A note in full, in a fence of its own."""
+        return f"<<<{self.fence} note {id}\n{self.fenced(text)}\n{self.fence}>>>"
+
+    def filled(self, template: str, parts: Mapping[str, str]) -> str:
+        """The prompt: marker, nonce, and the template with its places filled. Places in the parts are not filled again."""
+        text = _PLACE.sub(lambda place: parts.get(place[1], place[0]), template.strip("\n"))
+        return f"{PROMPT_MARKER}\nnonce: {self.nonce}\n\n{text}\n"
+
+
+def template_problems(template: str, places: Collection[str]) -> tuple[str, ...]:
+    """What makes a text unusable as the template of a prompt that has a `{{place}}` for each of these."""
+    there = _PLACE.findall(template)
+    missing = tuple(f"{{{{{place}}}}} is missing" for place in places if place not in there)
+    return missing + tuple(f"{{{{{place}}}}} is unknown" for place in dict.fromkeys(there) if place not in places)
+
+
+def plain(text: str) -> str:
+    """One piece of text from outside, cleaned and redacted by itself: no secret reaches over its end."""
+    return redact(clean_text(text).text).text
+
+
+def fitting(lines: Iterable[str], max_chars: int) -> list[str]:
+    """The first lines that fit, each with its line end."""
+    kept: list[str] = []
+    for line in lines:
+        max_chars -= len(line) + 1
+        if max_chars < 0:
+            break
+        kept.append(line)
+    return kept
+
 
 PLACES = ("fence", "session", "tags", "catalog", "notes", "transcript", "closing")
 """What a template has to have a `{{place}}` for."""

@@ -21,9 +21,9 @@ from agent_memory.domain.change import Dropped
 from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.json_shape import is_list, is_object, is_row
 from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
-from agent_memory.domain.text.ids import is_id
+from agent_memory.domain.text.file_name import is_id
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import ReplyRefused
 from agent_memory.formats.json_codec import value_of
 from agent_memory.formats.strict_json import MAX_DEPTH, InvalidValue, NotJson, load_json

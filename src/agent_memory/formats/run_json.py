@@ -22,15 +22,13 @@ from cattrs.strategies import configure_tagged_union
 from agent_memory.domain.actions import Archive, Deferred, DefragProposal, Edit, Merge, Rename, Retag, Split
 from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
-from agent_memory.domain.inbox_entry import AmpThread, FileSnapshot, InlineNote, SessionFile, session_id_of
 from agent_memory.domain.inbox_rules import shown
-from agent_memory.domain.instants import iso_of
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.plan import Plan
-from agent_memory.domain.queue import Outcome
+from agent_memory.domain.queue import AmpThread, FileSnapshot, InlineNote, Outcome, SessionFile, session_id_of
 from agent_memory.domain.run import KeptReply, Run, Settled, sentence_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, logged_actions
-from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import TierList, iso_of
 from agent_memory.errors import Error
 from agent_memory.formats.json_codec import Documents, Format, written
 from agent_memory.formats.strict_json import InvalidValue, load_bytes

@@ -11,17 +11,18 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.installing.plan import FileRecord, sha256_of
-from agent_memory.domain.installing.wanted import (
+from agent_memory.domain.installing.plan import (
     EditRefused,
     Element,
     Entry,
+    FileRecord,
     Member,
     Syntax,
     Whole,
     has,
     holds,
     is_occupied,
+    sha256_of,
 )
 from agent_memory.formats.jsonc_edit import BOM, cut_json, parse_jsonc, put_json
 from agent_memory.formats.table_edit import cut_toml, cut_yaml, parse_toml, parse_yaml, put_toml, put_yaml

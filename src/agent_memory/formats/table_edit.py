@@ -20,7 +20,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 from ruamel.yaml.tokens import AliasToken, AnchorToken
 from tomlkit.exceptions import TOMLKitError
 
-from agent_memory.domain.installing.wanted import (
+from agent_memory.domain.installing.plan import (
     BY_HAND,
     NOTHING,
     EditRefused,

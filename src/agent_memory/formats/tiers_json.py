@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.text.ids import is_id
-from agent_memory.domain.tiers import TierList
+from agent_memory.domain.text.file_name import is_id
+from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.strict_json import NotJson, load_document
 from agent_memory.results import as_result

@@ -15,18 +15,19 @@ from returns.result import Failure
 from agent_memory.domain.command import BUILTIN
 from agent_memory.domain.entry import Listing, Source
 from agent_memory.domain.found_session import Backfill, FoundSession, Sight, Sighted
-from agent_memory.domain.history import COPY, History, Role, SessionMark, Turn
-from agent_memory.domain.inbox_entry import (
+from agent_memory.domain.queue import (
     BACKFILL_EVENT,
     UPGRADE_EVENT,
     Context,
     InboxEntry,
+    KnownSessions,
     SessionRetrieval,
+    queue_key,
     retrieval_of,
+    session_key,
 )
-from agent_memory.domain.queue import KnownSessions
-from agent_memory.domain.queueing.fold import queue_key, session_key
-from agent_memory.domain.text.ids import IdSet
+from agent_memory.domain.run_log import COPY, History, Role, SessionMark, Turn
+from agent_memory.domain.text.file_name import IdSet
 from agent_memory.domain.transcripts.windows import turn_chars
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, InboxEntryInvalid, UsageInvalid

@@ -20,8 +20,6 @@ from agent_memory.domain.command import BUILTIN
 from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry
 from agent_memory.domain.forgetting import REASON, forgotten_note, without_forgotten
 from agent_memory.domain.handover import is_handoff_of
-from agent_memory.domain.history import History, Role, SessionMark, TranscriptEnd, Turn
-from agent_memory.domain.inbox_entry import UPGRADE_EVENT, FileSnapshot, InboxEntry, InlineNote, session_id_of
 from agent_memory.domain.plan import (
     ChangeSet,
     Plan,
@@ -48,10 +46,23 @@ from agent_memory.domain.planning.shown import (
     rank_related,
     tag_vocabulary,
 )
-from agent_memory.domain.queue import Outcome, Trouble, Verdict
-from agent_memory.domain.queueing.fold import after_fault, after_timeout, after_unavailable, is_exhausted
+from agent_memory.domain.queue import (
+    UPGRADE_EVENT,
+    FileSnapshot,
+    InboxEntry,
+    InlineNote,
+    Outcome,
+    Trouble,
+    Verdict,
+    after_fault,
+    after_timeout,
+    after_unavailable,
+    is_exhausted,
+    session_id_of,
+)
 from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.run import Run, Settled, Work, sentence_of
+from agent_memory.domain.run_log import History, Role, SessionMark, TranscriptEnd, Turn
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.transcripts.tool_calls import entry_uses
 from agent_memory.domain.transcripts.turns import redact_history
@@ -67,12 +78,10 @@ from agent_memory.errors import (
     StateCorrupt,
     StoreIo,
 )
-from agent_memory.formats.prompt import PromptBudget, PromptFacts, plan_prompt_budget, render_consolidate_prompt
-from agent_memory.formats.prompt_frame import Frame
+from agent_memory.formats.prompt import Frame, PromptBudget, PromptFacts, plan_prompt_budget, render_consolidate_prompt
 from agent_memory.formats.reply import parse_reply
 from agent_memory.known_notes import KnownNotes
-from agent_memory.machines import Consolidate, Model
-from agent_memory.pipelines.driver import Step, answered, drive_and_report
+from agent_memory.machines import Consolidate, Model, Step, answered, drive_and_report
 from agent_memory.ports import (
     Agent,
     Clock,

@@ -17,6 +17,7 @@ from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.analysis.analyze import analyze
 from agent_memory.domain.analysis.features import AnalysisFacts
 from agent_memory.domain.change import Create, Dropped, Receipt, Replace, Retire, Together
+from agent_memory.domain.commit_message import is_ignored
 from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo, commit_words, sentence_of
 from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag, subject_of
 from agent_memory.domain.defragging.tidied import due_archivings, ids_to_open, ids_without_room, surplus
@@ -31,28 +32,24 @@ from agent_memory.domain.findings import (
     left_to_judge,
     store_fingerprint,
 )
-from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import changed_id, max_changes
 from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.planning.shown import choose_shown, most_urgent_ids
-from agent_memory.domain.recording.recorded_paths import is_ignored
 from agent_memory.domain.section import Published, SectionBudget
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tiering.resolve import resolve_tiers, tiers_after
 from agent_memory.domain.tiering.score import best_now, tier_facts
-from agent_memory.domain.tiers import Tier
 from agent_memory.domain.undo_run import Footprint
-from agent_memory.domain.vocabulary import Status
+from agent_memory.domain.vocabulary import DAY_MS, Status, Tier
 from agent_memory.errors import Defect, EntryChanged, EntryNotFound, Error, ReplyRefused, RunNotFound
 from agent_memory.formats.defrag_prompt import (
     DefragPromptFacts,
     plan_defrag_budget,
     render_defrag_prompt,
 )
-from agent_memory.formats.prompt_frame import Frame
+from agent_memory.formats.prompt import Frame
 from agent_memory.formats.reply import parse_defrag_reply
-from agent_memory.machines import Defrag, Model
-from agent_memory.pipelines.driver import Step, answered, drive_and_report
+from agent_memory.machines import Defrag, Model, Step, answered, drive_and_report
 from agent_memory.pipelines.undo import footprint_if_any
 from agent_memory.ports import Agent, Clock, DefragRecords, Locks, Recorder, RunLog, Store, UsageLedger
 from agent_memory.publishing import KeepSections

@@ -11,10 +11,9 @@ from collections.abc import Callable, Sequence
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
+from agent_memory.domain.change import FileChange, hash_of
 from agent_memory.domain.findings import store_fingerprint
-from agent_memory.domain.recording.file_change import FileChange, hash_of
 from agent_memory.domain.run_log import LoggedRun, Undoing, short_id
-from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.domain.undo_run import (
     Footprint,
     SectionChange,
@@ -27,6 +26,7 @@ from agent_memory.domain.undo_run import (
     fold_files,
     toucher,
 )
+from agent_memory.domain.vocabulary import TIERS_FILE
 from agent_memory.errors import Error, RunNotFound, UndoRefused, UsageInvalid
 from agent_memory.formats.diffs import NoteChange, logged_changes, note_changes
 from agent_memory.formats.section_splice import restore_section

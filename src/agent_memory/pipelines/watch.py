@@ -24,9 +24,8 @@ from agent_memory.domain.found_session import (
     settled,
     short_number,
 )
-from agent_memory.domain.inbox_entry import WATCH_EVENT
-from agent_memory.domain.instants import iso_of
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.queue import WATCH_EVENT
+from agent_memory.domain.vocabulary import Harness, iso_of
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.pipelines.backfill import BackfillIo, look_at, looking_for, put_sighted
 from agent_memory.results import as_result, unwrap, warning_of

@@ -5,11 +5,212 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from functools import cache
 from typing import Any, TextIO
 
+from attrs import fields
+
+from agent_memory.domain.entry import Listed, UnreadableFile, Usage
+from agent_memory.domain.json_shape import is_object, is_row
+from agent_memory.domain.vocabulary import Status, Tier, iso_of
 from agent_memory.errors import Error
-from agent_memory.surfaces.documents import camel_case, mapped_texts
+
+# -- terminal ---------------------------------------------------------------------------------------------------------
+# Text for a terminal, measured in its cells: two for a wide character, none for a combining one. Cut and padded texts, tables,
+# and passages in lines with some of their characters marked.
+
+
+def terminal_columns() -> int:
+    """Cells in a line of the terminal, 80 where there is none; `COLUMNS` of the environment goes before."""
+    import shutil  # loads every compressor there is: only whoever prints for a person needs it
+
+    return shutil.get_terminal_size().columns
+
+
+def cells_of(text: str) -> int:
+    """The cells that a text takes; control characters count as nothing, and should not be in it."""
+    from wcwidth import wcswidth
+
+    return max(wcswidth(text), 0)
+
+
+def cut(text: str, room: int) -> str:
+    """The text, or as much of it as leaves room for an ellipsis of one cell; never half of a grapheme."""
+    from wcwidth import clip
+
+    return text if cells_of(text) <= room else f"{clip(text, 0, max(room - 1, 0), fillchar='')}…"
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+_GAP = "  "
+_ENOUGH_CELLS = 36
+"""For the last column: with less, other columns give way."""
+_LEAST_CELLS = 8
+
+
+def table_lines(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    width_cells: int | None = None,
+    give_way: Sequence[str] = (),
+) -> list[str]:
+    """The headings, then one line a row, without trailing white space: columns as wide as they need to be, the last one cut
+    to what is left of the line. On a narrow line the columns with the headings in `give_way` are left out, one after the
+    other, until the last column has room."""
+    line_cells = width_cells if width_cells is not None else terminal_columns()
+    columns = list(zip(headings, *rows, strict=True))
+    for heading in give_way:
+        if _room(columns, line_cells) >= min(_ENOUGH_CELLS, _cells_of_column(columns[-1])):
+            break
+        columns = [column for column in columns if column[0] != heading]
+    widths = [_cells_of_column(column) for column in columns[:-1]]
+    room = max(_room(columns, line_cells), _LEAST_CELLS)
+    from wcwidth import ljust
+
+    return [
+        _GAP.join((*map(ljust, before, widths), cut(last, room))).rstrip()
+        for *before, last in zip(*columns, strict=True)
+    ]
+
+
+def _room(columns: Sequence[Sequence[str]], line_cells: int) -> int:
+    """What is left for the last column."""
+    return line_cells - sum(_cells_of_column(column) + len(_GAP) for column in columns[:-1])
+
+
+def _cells_of_column(column: Sequence[str]) -> int:
+    return max(map(cells_of, column))
+
+
+# -- passages ---------------------------------------------------------------------------------------------------------
+
+_MARK, _OFF = "\x1b[1;33m", "\x1b[0m"
+
+
+def broken_lines(text: str, width_cells: int) -> list[str]:
+    """The text in lines of at most so many cells, broken between words where that is possible."""
+    from wcwidth import wrap
+
+    return wrap(text, width_cells, break_on_hyphens=False)
+
+
+def marked_lines(text: str, marks: Sequence[tuple[int, int]], width_cells: int, *, colour: bool) -> list[str]:
+    """The same; with `colour` the marked ranges, half-open ones of characters in their order, stand out."""
+    if not colour:
+        return broken_lines(text, width_cells)
+    written, at = "", 0
+    for mark_start, mark_end in marks:
+        first, last = max(mark_start, at), min(mark_end, len(text))
+        if first < last:
+            written += f"{text[at:first]}{_MARK}{text[first:last]}{_OFF}"
+            at = last
+    return broken_lines(written + text[at:], width_cells)
+
+
+# -- documents --------------------------------------------------------------------------------------------------------
+# Values of ours as JSON, for `--json`: one rule for all of them, and by hand what differs from it.
+
+
+_AS_IT_IS = frozenset({str, int, float, bool, type(None)})
+
+
+def json_of(value: Any) -> Any:
+    """A value as JSON has it: an object of ours by its attributes, of a word of a vocabulary its text."""
+    kind: type[Any] = (
+        value.__class__
+    )  # in the order in which they are met: two thousand notes have fifty thousand values
+    if kind in _AS_IT_IS:
+        return value
+    if is_row(value):
+        return [json_of(each) for each in value]
+    if isinstance(value, Enum):
+        return value.value
+    if kind is dict:
+        return {json_of(key): json_of(each) for key, each in value.items()}
+    return fields_of(value)
+
+
+def fields_of(value: Any, *names: str) -> dict[str, Any]:
+    """The attributes of a value, or only those with these names: keys in camelCase; an instant, whose name ends with
+    `_at_ms`, in ISO 8601."""
+    document: dict[str, Any] = {}
+    for name in names or [each.name for each in fields(value.__class__)]:
+        key, is_instant = _key(name)
+        member = getattr(value, name)
+        document[key] = iso_or_none(member) if is_instant else json_of(member)
+    return document
+
+
+@cache
+def _key(name: str) -> tuple[str, bool]:
+    is_instant = name.endswith("_at_ms")
+    return camel_case(name.removesuffix("_ms") if is_instant else name), is_instant
+
+
+def rows_of(values: Iterable[Any], *names: str) -> list[dict[str, Any]]:
+    """A list of such objects."""
+    return [fields_of(each, *names) for each in values]
+
+
+def iso_or_none(at_ms: int | None) -> str | None:
+    return None if at_ms is None else iso_of(at_ms)
+
+
+def camel_case(name: str) -> str:
+    """`notBefore` of `not_before`."""
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
+def mapped_texts(value: Any, mapped: Callable[[str], str]) -> Any:
+    """A JSON value with each of its texts, but no key, made another."""
+    if isinstance(value, str):
+        return mapped(value)
+    if is_object(value):
+        return {key: mapped_texts(each, mapped) for key, each in value.items()}
+    return [mapped_texts(each, mapped) for each in value] if is_row(value) else value
+
+
+def error_document(error: Error | None) -> dict[str, Any] | None:
+    """An error that hindered a part of what was done."""
+    return None if error is None else {"code": error.code, "message": str(error)}
+
+
+def unreadable_documents(files: Iterable[UnreadableFile]) -> list[dict[str, Any]]:
+    """What an answer says, under `unreadable`, of the notes that are missing from it (P6)."""
+    return rows_of(files, "path", "problems")
+
+
+def entry_document(
+    listed: Listed, usage: Usage | None = None, body: str | None = None, *, tier: Tier = Tier.COLD
+) -> dict[str, Any]:
+    """A note: the frontmatter keys of design §3.2, with `path`, `tier` and, where it is given, `body`. `used` and `last_used`
+    include every host's ledger, where `usage` says so; `status` is `promoted` for what is hot. Instants are epoch ms,
+    `last_used` ISO 8601."""
+    meta = listed.meta
+    usage = usage or Usage(meta.used, meta.last_used_at_ms)
+    return {
+        **fields_of(meta, "id", "title", "description", "kind", "tags"),
+        "status": (Status.PROMOTED if tier is Tier.HOT else meta.status).value,
+        **fields_of(meta, "origin", "scope", "importance", "confidence", "sensitivity", "pinned", "promoted_by"),
+        "used": usage.count,
+        "last_used": iso_or_none(usage.last_at_ms),
+        "createdAt": meta.created_at_ms,
+        "updatedAt": meta.updated_at_ms,
+        "expiresAt": meta.expires_at_ms,
+        "validFrom": meta.valid_from_ms,
+        "validUntil": meta.valid_until_ms,
+        **fields_of(meta, "aliases", "supersedes"),
+        "sources": rows_of(meta.sources, "harness", "thread_id", "repo", "cwd", "agent", "turns"),
+        "path": listed.path,
+        "archived": listed.archived,
+        "tier": tier.value,
+        **({} if body is None else {"body": body}),
+    }
+
 
 _ERASE = "\r\x1b[K"
 BOLD, DIM, RED, GREEN, CYAN = "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[36m"
@@ -101,7 +302,6 @@ class Console:
         if not self.stderr.isatty() or self.json:
             return
         from agent_memory.domain.text.plain_text import one_line
-        from agent_memory.surfaces.terminal import cut, terminal_columns
 
         columns = terminal_columns()
         line = one_line(text, 4 * columns)

@@ -82,7 +82,7 @@ def current_directory() -> str:
 
 def log_problem(environ: "Mapping[str, str]", harness: str | None, code: str, message: str, act: str = "") -> None:
     """Tell the hook log; `act` is what the hook is for, where that is not to capture."""
-    from agent_memory.adapters.inbox.hook_log import log_hook_problem
+    from agent_memory.adapters.inbox.inbox_put import log_hook_problem
 
     home = home_of(environ)
     root, _ = root_and_doubt(environ, home)
@@ -204,7 +204,7 @@ def _is_forgotten(event: SessionEvent, root: str) -> bool:
     directory = f"{root}/{FORGOTTEN}"
     if not os.path.isdir(directory):
         return False
-    from agent_memory.domain.text.slug import slug_of  # where nothing was ever forgotten it is not needed
+    from agent_memory.domain.text.file_name import slug_of  # where nothing was ever forgotten it is not needed
 
     slug = slug_of(event.session_id)
     return any(os.path.lexists(f"{directory}/{whose}_{slug}.json") for whose in (event.harness, ANY_HARNESS))

@@ -261,7 +261,7 @@ class HookInjection:
     # -- when the person asks -----------------------------------------------------------------------------------------
 
     def _found(self) -> "tuple[tuple[Passage, ...], Profile | None]":
-        from agent_memory.domain.injecting.relevance import can_connect
+        from agent_memory.domain.injecting.candidates import can_connect
 
         if not can_connect(self.moment.prompt):
             return (), None

@@ -15,14 +15,13 @@ from attrs import evolve
 from returns.result import Failure
 
 from agent_memory.adapters.doctor.doctor import read_note
-from agent_memory.adapters.inbox.hook_log import FILE_NAME, log_hook_problem
+from agent_memory.adapters.inbox.inbox_put import FILE_NAME, log_hook_problem
 from agent_memory.adapters.store.entry_files import JOURNAL
 from agent_memory.config import Config, LlmConfig, StorageConfig
 from agent_memory.domain.agent_request import day_of
 from agent_memory.domain.doctor.note_checks import NoteFile
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.domain.vocabulary import Sensitivity, TierList
 from agent_memory.errors import StoreIo, TargetRefused
 from faults import failing_at, failing_on
 from store_under_examination import Patient, locked_by_another_process

@@ -11,7 +11,7 @@ from agent_memory.config import Config, LimitsConfig
 from agent_memory.domain.change import Create
 from agent_memory.domain.doctor.note_checks import examine_caps
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import TierList
 from stand_ins.dict_locks import DictLocks
 from stand_ins.temporary_store import TemporaryStore
 from store_under_examination import Patient

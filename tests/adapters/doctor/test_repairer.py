@@ -20,7 +20,7 @@ from agent_memory.adapters.doctor import repairer
 from agent_memory.adapters.doctor.repairer import RepairLog
 from agent_memory.config import Config, StorageConfig
 from agent_memory.domain.doctor.note_checks import NoteRepair
-from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import Busy
 from agent_memory.ports import Locks
 from faults import Counter, Killed, killed_at

@@ -17,7 +17,7 @@ from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.searching.search import Nearness, Vectors
 from agent_memory.domain.searching.terms import weighed_words
-from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error, StoreIo
 from stand_ins.dict_embedder import DictEmbedder

@@ -22,7 +22,7 @@ from agent_memory.adapters.harness.goose import DATABASE, GooseSessions
 from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.pi import PiSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
-from agent_memory.domain.inbox_entry import Context, InboxEntry, SessionFile, SessionMethod
+from agent_memory.domain.queue import Context, InboxEntry, SessionFile, SessionMethod
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable
 from agent_memory.ports import HistorySource

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agent_memory import app
 from agent_memory.adapters.injecting import keep_shelf, looks_of, read_shelf
-from agent_memory.domain.note_draft import NoteDraft
+from agent_memory.domain.entry import NoteDraft
 from agent_memory.injecting import prepare
 from faults import failing_on
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from agent_memory.adapters.setup.setup_files import RECEIPT
-from agent_memory.domain.installing.plan import FileRecord, Receipt, SectionRecord
-from agent_memory.domain.installing.wanted import Element, Member, Part, Whole
+from agent_memory.domain.installing.plan import Element, FileRecord, Member, Part, Receipt, SectionRecord, Whole
 from agent_memory.errors import StateCorrupt
 
 HASH = "0" * 64

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent_memory.adapters.setup.installation import SelfTests
-from agent_memory.domain.installing.wanted import SESSION, SelfTest
+from agent_memory.domain.installing.plan import SESSION, SelfTest
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState
 from agent_memory.adapters.targets import TargetFiles
 from agent_memory.config import Config, StorageConfig
 from agent_memory.domain.installing.harnesses import context_of
-from agent_memory.domain.installing.plan import InstallPlan, SetupRequest
-from agent_memory.domain.installing.wanted import Part
+from agent_memory.domain.installing.plan import InstallPlan, Part, SetupRequest
 from agent_memory.errors import Error, SettingsRefused, StateCorrupt, StoreIo
 from faults import Killed, failing_at, failing_on, killed_at, snapshot
 

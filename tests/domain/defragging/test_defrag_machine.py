@@ -32,8 +32,7 @@ from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.plan import max_changes
 from agent_memory.domain.planning.drafts import taken_ids
-from agent_memory.domain.text.file_name import MAX_NAME_BYTES, folded_name
-from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.file_name import MAX_NAME_BYTES, folded_name, mint_id
 from agent_memory.domain.text.markdown import derive_description, find_links
 from agent_memory.domain.text.salience import salient_tokens
 from agent_memory.domain.vocabulary import Origin, Status

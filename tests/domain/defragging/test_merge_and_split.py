@@ -8,7 +8,7 @@ from attrs import evolve
 from agent_memory.domain.actions import Merge, Split, SplitPart
 from agent_memory.domain.change import Create, Retire
 from agent_memory.domain.entry import MemoryEntry, Meta, Source, Usage
-from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from defrag_entries import LONG_AGO, NOW, REPO, facts_of, note, planned, reasons, retired, written
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.injecting.relevance import can_connect, is_relevant
+from agent_memory.domain.injecting.candidates import can_connect, is_relevant
 
 
 def note(title: str, body: str = "", tags: tuple[str, ...] = (), description: str = "") -> StoredEntry:

@@ -16,7 +16,7 @@ from attrs import evolve
 from agent_memory.adapters.setup.installation import shipped_context
 from agent_memory.domain.injecting.moment import Moment, moment_of
 from agent_memory.domain.installing.harnesses import SETUPS, Context, context_of, hook_mark, recorded_transcript_roots
-from agent_memory.domain.installing.wanted import Element, Member, Part, Wanted, Whole
+from agent_memory.domain.installing.plan import Element, Member, Part, Wanted, Whole
 from agent_memory.domain.queueing.session_event import SessionEvent, session_event
 
 SHIPPED = shipped_context("/home/ada", "/opt/a b/memory", {})

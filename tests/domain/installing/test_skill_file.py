@@ -10,7 +10,7 @@ import pytest
 
 from agent_memory.adapters.setup.installation import shipped_context
 from agent_memory.domain.installing.harnesses import SETUPS
-from agent_memory.domain.installing.wanted import Part, Wanted, Whole
+from agent_memory.domain.installing.plan import Part, Wanted, Whole
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
 
 CONTEXT = shipped_context("/home/ada", "/opt/memory", {})

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.searching.terms import chunk_terms, field_terms, note_terms
-from agent_memory.domain.text.ids import ID_PATTERN
+from agent_memory.domain.text.file_name import ID_PATTERN
 
 ids = st.from_regex(ID_PATTERN, fullmatch=True)
 

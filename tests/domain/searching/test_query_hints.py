@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.searching.query_hints import Period, hints_of
+from agent_memory.domain.searching.ranking import Period, hints_of
 from agent_memory.domain.vocabulary import Kind
 
 

@@ -10,11 +10,10 @@ from attrs import evolve
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta
-from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.searching.query_hints import QueryHints
 from agent_memory.domain.searching.ranking import (
     WEIGHTS,
     Asker,
+    QueryHints,
     Ranked,
     from_links,
     from_near,
@@ -23,7 +22,7 @@ from agent_memory.domain.searching.ranking import (
     with_successors,
 )
 from agent_memory.domain.searching.search import NearNote, NoteLink, Relation, ScorePart
-from agent_memory.domain.vocabulary import Importance
+from agent_memory.domain.vocabulary import DAY_MS, Importance
 
 NOW_MS = 1_770_000_000_000
 

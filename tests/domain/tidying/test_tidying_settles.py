@@ -18,8 +18,7 @@ from agent_memory.domain.entry import MemoryEntry, Source, StoredEntry, Usage
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tiering.resolve import resolve_tiers, tiers_after
 from agent_memory.domain.tiering.score import tier_facts
-from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
+from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status, TierList
 from defrag_requests import DAY_MS, NOW_MS, request_of, stored
 
 BUDGET = SectionBudget(700, 4)

@@ -9,8 +9,7 @@ from agent_memory.domain.defragging.tidied import chosen_tiers
 from agent_memory.domain.entry import StoredEntry, Usage
 from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.section import SectionBudget
-from agent_memory.domain.tiers import Tier, TierList
-from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity
+from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity, Tier, TierList
 from defrag_requests import DAY_MS, NOW_MS, request_of, stored
 
 SHOP, LAMP = "github.com/acme/shop", "github.com/acme/lamp"

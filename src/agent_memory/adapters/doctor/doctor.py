@@ -13,16 +13,14 @@ from typing import TypeVar
 from attrs import evolve, field, frozen
 from returns.result import Result, Success
 
-from agent_memory.adapters.agent.chosen_command import choose_command, shown_command, uses_builtin
+from agent_memory.adapters.agent.agent_command import choose_command, shown_command, uses_builtin
 from agent_memory.adapters.disk.paths import as_store_io, exists, is_directory, store_io
 from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.doctor.files import Found, check_files, check_state, walk
-from agent_memory.adapters.git.git_process import GitProcess
-from agent_memory.adapters.git.git_repository import GitRepository, stale_locks
+from agent_memory.adapters.git.git_process import GitProcess, GitRepository, stale_locks
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.inbox.inbox_put import INBOX
-from agent_memory.adapters.inbox.inbox_reading import failed_entries, pending_in, printable
-from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
+from agent_memory.adapters.inbox.inbox_reading import QueueTroubles, failed_entries, pending_in, printable
 from agent_memory.adapters.records.bookkeeping_files import TagVocabularyFile
 from agent_memory.adapters.records.health_files import hook_log_of, unrecorded_writes
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
@@ -36,16 +34,14 @@ from agent_memory.domain.doctor.catalogue import Check, DoctorReport, Finding, S
 from agent_memory.domain.doctor.note_checks import NoteFile, NoteRules
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile, without_secret
 from agent_memory.domain.health import ScopeUse
-from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot
-from agent_memory.domain.instants import DAY_MS, HOUR_MS, iso_of, ms_in_name, ms_of
 from agent_memory.domain.planning.drafts import taken_ids
+from agent_memory.domain.queue import SNAPSHOTS, FileSnapshot
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run_log import LoggedRun, counted
 from agent_memory.domain.section import Published
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.domain.vocabulary import DAY_MS, HOUR_MS, Sensitivity, TierList, iso_of, ms_in_name, ms_of
 from agent_memory.errors import AgentMissing, EntryUnreadable, Error, InboxEntryInvalid, PathRefused, StoreIo
 from agent_memory.formats.note import HEADLESS, written_tags
 from agent_memory.ports import Clock, RunLog, SpendLedger, Store

@@ -12,27 +12,24 @@ from attrs import define, field, frozen
 from returns.result import Result
 
 from agent_memory.adapters.disk.durable import close_quietly
-from agent_memory.adapters.disk.paths import FileImage, as_store_io, exists, is_directory, store_io
+from agent_memory.adapters.disk.paths import FileImage, as_store_io, exists, is_directory, names_below, store_io
 from agent_memory.adapters.disk.root import home_of, local_state_directory
-from agent_memory.adapters.disk.root_files import names_below
 from agent_memory.adapters.doctor.doctor import Doctor, pinned_outside, read_copies, read_notes
 from agent_memory.adapters.doctor.files import Found, unwritten, walk
-from agent_memory.adapters.git.git_process import GitProcess
-from agent_memory.adapters.git.git_repository import GitRepository, remove_stale_locks, stale_locks
+from agent_memory.adapters.git.git_process import GitProcess, GitRepository, remove_stale_locks, stale_locks
 from agent_memory.adapters.records.health_files import unrecorded_writes
 from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, TOPICS, entry_or_none, read_image, understand
 from agent_memory.adapters.store.transaction import Transactions
-from agent_memory.domain.change import Receipt, Retire
+from agent_memory.domain.change import FileChange, FileState, Receipt, Retire
 from agent_memory.domain.defragging.tidied import expired_archivings
 from agent_memory.domain.doctor.catalogue import Repair
 from agent_memory.domain.doctor.note_checks import NoteRepair, Shelve, plan_repairs
 from agent_memory.domain.entry import Listing, MemoryEntry
 from agent_memory.domain.planning.drafts import taken_ids
-from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.section import Published
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tiering.standing import without
-from agent_memory.domain.tiers import TIERS_FILE, TierList
+from agent_memory.domain.vocabulary import TIERS_FILE, TierList
 from agent_memory.errors import EntryChanged, EntryInvalid, EntryUnreadable, Error
 from agent_memory.formats.frontmatter import split_note
 from agent_memory.formats.note import HEADLESS, render_note, with_normal_tags

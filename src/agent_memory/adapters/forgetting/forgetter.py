@@ -18,13 +18,17 @@ from attrs import evolve, frozen
 from returns.result import Failure, Result
 
 from agent_memory.adapters.disk.durable import fsync_directory
-from agent_memory.adapters.disk.paths import as_store_io, directory_in, exists, real_root, those_there
-from agent_memory.adapters.disk.root_files import (
+from agent_memory.adapters.disk.paths import (
+    as_store_io,
+    directory_in,
+    exists,
     files_below,
     names_in,
     read_bytes,
+    real_root,
     remove_file,
     subdirectories,
+    those_there,
     write_text,
 )
 from agent_memory.adapters.doctor.files import unwritten, walk
@@ -43,13 +47,13 @@ from agent_memory.adapters.forgetting.note_traces import (
     traces_of_entry,
     traces_of_session,
 )
-from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
+from agent_memory.adapters.inbox.inbox_reading import QueueTroubles
 from agent_memory.adapters.records.run_log_files import FORGOTTEN_MARK, RUNS, RunLogFiles
 from agent_memory.adapters.store.entry_files import read_image, tiers_in
 from agent_memory.adapters.store.reversal import files_together, without
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.actions import ids_of
-from agent_memory.domain.change import Change, Create, Replace, subject_of
+from agent_memory.domain.change import Change, Create, FileChange, FileState, Replace, subject_of
 from agent_memory.domain.entry import Meta, StoredEntry
 from agent_memory.domain.forgetting import (
     FORGOTTEN,
@@ -69,17 +73,12 @@ from agent_memory.domain.forgetting import (
     statement_hashes,
     statements_of,
 )
-from agent_memory.domain.instants import iso_of
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.recording.file_change import FileChange, FileState
-from agent_memory.domain.text.ids import is_id
-from agent_memory.domain.text.slug import slug_of
-from agent_memory.domain.tiers import TIERS_FILE, TierList
+from agent_memory.domain.text.file_name import is_id, slug_of
 from agent_memory.domain.undo_run import Footprint
-from agent_memory.domain.vocabulary import Harness, Sensitivity
+from agent_memory.domain.vocabulary import TIERS_FILE, Harness, Sensitivity, TierList, iso_of
 from agent_memory.errors import EntryChanged, EntryNotFound, Error, StateCorrupt
-from agent_memory.formats.bookkeeping_json import ForgettingAtWork
-from agent_memory.formats.footprint_json import FOOTPRINT
+from agent_memory.formats.bookkeeping_json import FOOTPRINT, ForgettingAtWork
 from agent_memory.formats.run_json import CHANGES, DEFERRED
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 from agent_memory.ports import Clock, KeptHistories, Locks, Recorder

@@ -8,18 +8,15 @@ from collections.abc import Callable, Iterator
 
 from attrs import field, frozen
 
-from agent_memory.adapters.disk.paths import FileImage, as_store_io, directory_in, those_there
-from agent_memory.adapters.disk.root_files import names_below, read_bytes
+from agent_memory.adapters.disk.paths import FileImage, as_store_io, directory_in, names_below, read_bytes, those_there
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_reading import FAILED, MAX_RETIRED_BYTES, PROCESSED, REASON_ENDING, is_entry_name
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none, read_image
+from agent_memory.domain.change import FileChange, FileState
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
 from agent_memory.domain.forgetting import SessionKey, share_of, unlinked, without_session
-from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot, InlineNote, session_id_of
-from agent_memory.domain.queueing.fold import queue_key
-from agent_memory.domain.recording.file_change import FileChange, FileState
-from agent_memory.domain.text.file_name import is_note_name
-from agent_memory.domain.text.ids import ID_PATTERN, is_id
+from agent_memory.domain.queue import SNAPSHOTS, FileSnapshot, InlineNote, queue_key, session_id_of
+from agent_memory.domain.text.file_name import ID_PATTERN, is_id, is_note_name
 from agent_memory.errors import PathRefused
 from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry
 from agent_memory.formats.note import render_note

@@ -20,23 +20,23 @@ from typing import Any
 from returns.result import Failure
 
 from agent_memory.adapters.disk.durable import FILE_MODE, make_directories, replace_file
-from agent_memory.adapters.disk.paths import as_store_io, is_directory, store_io
-from agent_memory.adapters.disk.root_files import names_in
-from agent_memory.adapters.git.git_process import OURSELVES, GitProcess, failed
-from agent_memory.adapters.git.git_repository import GitRepository
+from agent_memory.adapters.disk.paths import as_store_io, is_directory, names_in, store_io
+from agent_memory.adapters.git.git_process import OURSELVES, GitProcess, GitRepository, failed
 from agent_memory.config import StorageConfig
-from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.recording.commit_message import commit_message, filled, parse_command_template
-from agent_memory.domain.recording.recorded_paths import (
+from agent_memory.domain.commit_message import (
     IGNORE_FILE,
     IGNORE_TEXT,
+    commit_message,
+    filled,
     hand_edit_words,
     holds_secret,
     is_bookkeeping,
     is_ignored,
+    parse_command_template,
     path_problem,
     wanted_of,
 )
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.errors import ConfigInvalid, Error, PathRefused
 from agent_memory.ports import Locks, Recorder
 from agent_memory.results import as_result, unwrap

@@ -14,7 +14,7 @@ from agent_memory.adapters.harness import any_json as get
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import SessionFiles
 from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Asked, Session, asked
-from agent_memory.domain.text.ids import IdSet
+from agent_memory.domain.text.file_name import IdSet
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 

@@ -19,7 +19,7 @@ from agent_memory.adapters.harness import any_json as get, databases as db, tran
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.harness_command import HarnessCommand, RunsHarness, printed_by
 from agent_memory.adapters.harness.turn_builder import asked
-from agent_memory.domain.history import History, Role, SessionMark
+from agent_memory.domain.run_log import History, Role, SessionMark
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo

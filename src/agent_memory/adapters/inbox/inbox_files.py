@@ -22,26 +22,48 @@ from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import create_file, make_directories, move_file, replace_file
-from agent_memory.adapters.disk.paths import as_store_io, directory_in, exists, read_image
-from agent_memory.adapters.disk.root_files import names_below, remove_file, write_text
+from agent_memory.adapters.disk.paths import (
+    as_store_io,
+    directory_in,
+    exists,
+    names_below,
+    read_image,
+    remove_file,
+    write_text,
+)
 from agent_memory.adapters.inbox.inbox_put import INBOX, put_text, random_digits
 from agent_memory.adapters.inbox.inbox_reading import (
     FAILED,
     PROCESSED,
     REASON_ENDING,
+    QueueTroubles,
     is_entry_name,
     newest_entries,
     pending_in,
     printable,
     retired_in,
 )
-from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
 from agent_memory.adapters.surroundings.places import known_places, repo_now
-from agent_memory.domain.inbox_entry import SNAPSHOTS, UPGRADE_EVENT, FileSnapshot, InboxEntry
-from agent_memory.domain.instants import iso_of
-from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Quarantined, Trouble
-from agent_memory.domain.queueing.fold import as_captured, as_consumed, fold_queue, is_same_work, queue_key, session_key
+from agent_memory.domain.queue import (
+    SNAPSHOTS,
+    UPGRADE_EVENT,
+    FileSnapshot,
+    InboxEntry,
+    KnownSessions,
+    Loaded,
+    Outcome,
+    Pending,
+    Quarantined,
+    Trouble,
+    as_captured,
+    as_consumed,
+    fold_queue,
+    is_same_work,
+    queue_key,
+    session_key,
+)
 from agent_memory.domain.redaction import redact_path, redact_with_paths
+from agent_memory.domain.vocabulary import iso_of
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StoreIo
 from agent_memory.formats.inbox_json import entry_of, render_inbox_entry, render_retired_entry
 from agent_memory.results import as_result, unwrap

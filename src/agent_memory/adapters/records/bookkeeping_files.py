@@ -9,13 +9,12 @@ from typing import TypeVar, cast
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.paths import real_root
-from agent_memory.adapters.disk.root_files import JsonFile, names_below
+from agent_memory.adapters.disk.paths import JsonFile, names_below, real_root
 from agent_memory.domain.agent_request import Spend, day_of, spend_on, with_added
-from agent_memory.domain.history import SessionMark
-from agent_memory.domain.note_draft import StateValue
+from agent_memory.domain.entry import StateValue
+from agent_memory.domain.run_log import SessionMark
 from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
-from agent_memory.domain.text.slug import slug_beginning, slug_of
+from agent_memory.domain.text.file_name import slug_beginning, slug_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, SpendExhausted, StateCorrupt
 from agent_memory.formats.bookkeeping_json import SESSION_MARK, SPEND, STATE_VALUE, TAG_VOCABULARY

@@ -14,16 +14,15 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import as_store_io
 from agent_memory.adapters.disk.root import home_of
-from agent_memory.adapters.inbox.hook_log import FILE_NAME, PREVIOUS_NAME, hook_log_directories
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.adapters.inbox.inbox_reading import failed_entries, last_captures
-from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
+from agent_memory.adapters.inbox.inbox_put import FILE_NAME, PREVIOUS_NAME, hook_log_directories
+from agent_memory.adapters.inbox.inbox_reading import QueueTroubles, failed_entries, last_captures
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.domain.agent_request import day_of, spend_on
 from agent_memory.domain.health import Health, HookProblem, LastRun
-from agent_memory.domain.instants import ms_in_name, ms_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.run_log import LoggedRun
+from agent_memory.domain.vocabulary import ms_in_name, ms_of
 from agent_memory.errors import Error, StateCorrupt, StoreIo
 from agent_memory.formats.run_json import RESULTS
 from agent_memory.ports import SpendLedger, Store

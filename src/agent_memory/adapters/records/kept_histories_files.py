@@ -18,11 +18,10 @@ from pathlib import Path
 from attrs import frozen
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
-from agent_memory.adapters.disk.paths import as_store_io, directory_in, read_image, real_root
-from agent_memory.adapters.disk.root_files import names_in
-from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.kept_history import KeptPart, KeptSession, joined_history
-from agent_memory.domain.text.slug import slug_of
+from agent_memory.adapters.disk.paths import as_store_io, directory_in, names_in, read_image, real_root
+from agent_memory.domain.run_log import History, SessionMark
+from agent_memory.domain.text.file_name import slug_of
+from agent_memory.domain.transcripts.turns import KeptPart, KeptSession, joined_history
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.history_lines import parse_history_lines, render_history_lines

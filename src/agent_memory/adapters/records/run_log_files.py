@@ -16,9 +16,17 @@ from pathlib import Path
 from attrs import evolve
 
 from agent_memory.adapters.disk.durable import fsync_directory, replace_file
-from agent_memory.adapters.disk.paths import as_store_io, directory_in, exists, is_plain_name, real_root
-from agent_memory.adapters.disk.root_files import JsonFile, read_bytes, subdirectories, write_text
-from agent_memory.domain.instants import ms_in_name
+from agent_memory.adapters.disk.paths import (
+    JsonFile,
+    as_store_io,
+    directory_in,
+    exists,
+    is_plain_name,
+    read_bytes,
+    real_root,
+    subdirectories,
+    write_text,
+)
 from agent_memory.domain.run_log import (
     KEEP_DAYS,
     KEEP_RUNS,
@@ -34,10 +42,10 @@ from agent_memory.domain.run_log import (
     undone_fingerprints,
 )
 from agent_memory.domain.undo_run import Footprint, SectionChange, fold_files
+from agent_memory.domain.vocabulary import ms_in_name
 from agent_memory.errors import Error, PathRefused, RunNotFound, StateCorrupt, StoreIo, UndoRefused
-from agent_memory.formats.bookkeeping_json import UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT, Undone
+from agent_memory.formats.bookkeeping_json import FOOTPRINT, UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT, Undone
 from agent_memory.formats.diffs import logged_changes, note_changes
-from agent_memory.formats.footprint_json import FOOTPRINT
 from agent_memory.formats.run_json import parse_report, render_report_document
 from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap

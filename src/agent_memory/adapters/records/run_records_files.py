@@ -10,8 +10,17 @@ from pathlib import Path
 from typing import TypeVar
 
 from agent_memory.adapters.disk.durable import fsync_directory, move_file
-from agent_memory.adapters.disk.paths import as_store_io, exists, is_directory, real_root
-from agent_memory.adapters.disk.root_files import Codec, JsonFile, remove_file, subdirectories, write_text
+from agent_memory.adapters.disk.paths import (
+    Codec,
+    JsonFile,
+    as_store_io,
+    exists,
+    is_directory,
+    real_root,
+    remove_file,
+    subdirectories,
+    write_text,
+)
 from agent_memory.adapters.records.run_log_files import DEFRAG_CHECKPOINT, MAX_RUN_FILE_BYTES, REPORT, RUNS, RunLogFiles
 from agent_memory.domain.actions import Deferred
 from agent_memory.domain.change import Change

@@ -17,10 +17,9 @@ from attrs import frozen
 
 from agent_memory.adapters.disk.durable import FILE_MODE, line_of_its_own, make_directories, replace_file
 from agent_memory.adapters.disk.locks import lock_within, release
-from agent_memory.adapters.disk.paths import as_store_io, directory_in, open_checked, real_root
-from agent_memory.adapters.disk.root_files import names_in
+from agent_memory.adapters.disk.paths import as_store_io, directory_in, names_in, open_checked, real_root
 from agent_memory.domain.entry import Usage
-from agent_memory.domain.text.slug import slug_of
+from agent_memory.domain.text.file_name import slug_of
 from agent_memory.domain.usage import DayReads, LedgerCounts, LedgerRecord, Read, base_of
 from agent_memory.errors import Busy, EntryInvalid, StoreIo
 from agent_memory.formats.ledger_lines import MAX_LINE_BYTES, parse_ledger_line, problems_of, render_ledger_line

@@ -27,31 +27,29 @@ from agent_memory.adapters.targets import TargetFiles, told_path
 from agent_memory.config import Config
 from agent_memory.domain.installing.harnesses import SETUPS, Context, context_of, recorded_transcript_roots
 from agent_memory.domain.installing.plan import (
-    FileOutcome,
-    FileRecord,
-    InstallPlan,
-    PlannedFile,
-    Receipt,
-    Record,
-    Refused,
-    SectionRecord,
-    SelfTestResult,
-    SetupRequest,
-    repository_name,
-    sha256_of,
-)
-from agent_memory.domain.installing.wanted import (
     DIRECTORY,
     SESSION,
     EditRefused,
     Element,
     Entry,
+    FileOutcome,
+    FileRecord,
     HarnessSetup,
+    InstallPlan,
     Member,
     Part,
+    PlannedFile,
+    Receipt,
+    Record,
+    Refused,
+    SectionRecord,
     SelfTest,
+    SelfTestResult,
+    SetupRequest,
     Switch,
     Syntax,
+    repository_name,
+    sha256_of,
     value_at,
 )
 from agent_memory.domain.json_shape import is_list, is_object

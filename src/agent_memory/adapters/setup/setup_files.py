@@ -27,12 +27,19 @@ from returns.result import Result
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
 from agent_memory.adapters.disk.locks import file_lock
-from agent_memory.adapters.disk.paths import as_store_io, lies_there, read_image, store_io
+from agent_memory.adapters.disk.paths import JsonFile, as_store_io, lies_there, read_image, store_io
 from agent_memory.adapters.disk.root import is_directory, local_state_directory
-from agent_memory.adapters.disk.root_files import JsonFile
 from agent_memory.adapters.targets import TargetFiles
-from agent_memory.domain.installing.plan import PlannedFile, Receipt, SettingsFile, sha256_of
-from agent_memory.domain.installing.wanted import Element, Entry, Member, Whole
+from agent_memory.domain.installing.plan import (
+    Element,
+    Entry,
+    Member,
+    PlannedFile,
+    Receipt,
+    SettingsFile,
+    Whole,
+    sha256_of,
+)
 from agent_memory.domain.section import TargetFile
 from agent_memory.errors import Error, SettingsRefused, StateCorrupt, TargetRefused
 from agent_memory.formats.json_codec import Format, tagged_union

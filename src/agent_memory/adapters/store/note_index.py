@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from attrs import evolve
 
 from agent_memory.adapters.disk.paths import real_root
-from agent_memory.adapters.store.following import FollowedFiles, Left
-from agent_memory.adapters.store.store_database import StoreDatabase
+from agent_memory.adapters.store.store_database import FollowedFiles, Left, StoreDatabase
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.searching.ranking import (
     idf,
@@ -35,7 +34,7 @@ from agent_memory.domain.searching.search import (
 )
 from agent_memory.domain.searching.terms import QueryWord
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.formats.listed_json import parse_listed
+from agent_memory.formats.strict_json import parse_listed
 from agent_memory.results import as_result
 
 if TYPE_CHECKING:

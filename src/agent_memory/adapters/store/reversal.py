@@ -9,17 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from agent_memory.adapters.store.changes import Decided, put_tiers
-from agent_memory.adapters.store.draft import Draft
+from agent_memory.adapters.store.changes import Decided, Draft, put_tiers
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none, read_image, tiers_in
-from agent_memory.domain.change import Applied, Receipt
+from agent_memory.domain.change import Applied, FileChange, FileState, Receipt, hash_of
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.recording.file_change import FileChange, FileState, hash_of
-from agent_memory.domain.text.file_name import id_in_name
-from agent_memory.domain.text.ids import ID_PATTERN
+from agent_memory.domain.text.file_name import ID_PATTERN, id_in_name
 from agent_memory.domain.text.markdown import find_links
-from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.undo_run import Footprint, fold_files, reverse_tiers
+from agent_memory.domain.vocabulary import TIERS_FILE, TierList
 from agent_memory.errors import PathRefused, UndoRefused
 
 _NOTE = re.compile(rf"{TOPICS}/[^/]+\.md|{ARCHIVE}/(?:({ID_PATTERN})/)?[^/]+\.md", re.DOTALL)

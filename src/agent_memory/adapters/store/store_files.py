@@ -20,8 +20,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from agent_memory.adapters.disk.paths import real_root
-from agent_memory.adapters.disk.root_files import names_below
+from agent_memory.adapters.disk.paths import names_below, real_root
 from agent_memory.adapters.store.entry_files import (
     JOURNAL,
     TOPICS,
@@ -32,22 +31,19 @@ from agent_memory.adapters.store.entry_files import (
     understand_again,
 )
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry
-from agent_memory.domain.text.file_name import id_in_name
-from agent_memory.domain.text.ids import is_id
-from agent_memory.domain.tiers import TIERS_FILE
+from agent_memory.domain.text.file_name import id_in_name, is_id
+from agent_memory.domain.vocabulary import TIERS_FILE
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, PathRefused, StoreIo, UndoRefused
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent_memory.adapters.store.changes import Decided
-    from agent_memory.adapters.store.draft import Draft
-    from agent_memory.adapters.store.following import FollowedFiles
-    from agent_memory.adapters.store.store_database import StoreDatabase
+    from agent_memory.adapters.store.changes import Decided, Draft
+    from agent_memory.adapters.store.store_database import FollowedFiles, StoreDatabase
     from agent_memory.domain.change import Change, Receipt, Together
-    from agent_memory.domain.tiers import TierList
     from agent_memory.domain.undo_run import Footprint
+    from agent_memory.domain.vocabulary import TierList
     from agent_memory.errors import Error
     from agent_memory.ports import Locks
 
@@ -74,7 +70,7 @@ class StoreFiles:
     @cached_property
     def files(self) -> FollowedFiles:
         """Those of the notes, as listings and searches follow them."""
-        from agent_memory.adapters.store.following import FollowedFiles
+        from agent_memory.adapters.store.store_database import FollowedFiles
 
         return FollowedFiles(self.database)
 
@@ -214,7 +210,7 @@ class StoreFiles:
 
         Of a tier list that was changed since, only what the run moved and nobody has moved again is put back.
         """
-        from agent_memory.adapters.store.draft import Draft
+        from agent_memory.adapters.store.changes import Draft
         from agent_memory.adapters.store.reversal import decide_reversal
 
         if dry_run:

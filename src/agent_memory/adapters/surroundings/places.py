@@ -5,13 +5,21 @@ renamed, or got another remote. One small file a repository, in `~/.local/state/
 are this machine's, so nothing of it belongs into the store. Imports C modules only, since a hook looks at one of them.
 """
 
+from __future__ import annotations
+
 import os
 from _blake2 import blake2b
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+
+from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import make_directories, replace_loosely
 from agent_memory.adapters.disk.root import home_of, local_state_directory
 from agent_memory.adapters.surroundings.repository import Repository, read_repository
+from agent_memory.domain.entry import Listing
 from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
+from agent_memory.errors import Error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +40,7 @@ class PlacesFiles:
 
     __slots__ = ("_arrive", "_environ")
 
-    def __init__(self, environ: "Mapping[str, str]", arrive: "Callable[[Repository], None] | None" = None) -> None:
+    def __init__(self, environ: Mapping[str, str], arrive: Callable[[Repository], None] | None = None) -> None:
         self._environ = environ
         self._arrive = arrive
 
@@ -79,7 +87,7 @@ class KnownPlaces:
             return False
         return bool(place.root_commit) or repository.commit is None
 
-    def all(self) -> "Iterator[KnownPlace]":
+    def all(self) -> Iterator[KnownPlace]:
         """All of them, in no order."""
         try:
             names = os.listdir(self.directory)
@@ -105,13 +113,13 @@ class KnownPlaces:
             return
 
 
-def known_places(environ: "Mapping[str, str]", real_root: str) -> KnownPlaces | None:
+def known_places(environ: Mapping[str, str], real_root: str) -> KnownPlaces | None:
     """Those of a store; None where no home is known."""
     home = home_of(environ)
     return None if home is None else KnownPlaces(home, real_root)
 
 
-def repo_now(cwd: str, captured: str | None, *, environ: "Mapping[str, str]", known: KnownPlaces | None) -> str | None:
+def repo_now(cwd: str, captured: str | None, *, environ: Mapping[str, str], known: KnownPlaces | None) -> str | None:
     """The key of the place where a session was, which may have been moved since it was captured with another."""
     if captured is None:
         return read_repository(cwd, environ, home_of(environ)).repo
@@ -173,3 +181,34 @@ def _read(path: str) -> KnownPlace | None:
     except OSError:
         return None
     return KnownPlace(*lines[:3]) if len(lines) == 4 else None
+
+
+# -- directories of projects ------------------------------------------------------------------------------------------
+# Where sessions are known to have been.
+
+
+MAX_DIRECTORIES = 1_000
+
+
+def project_directories(
+    of_sessions: Iterable[Result[str, Error]], listing: Result[Listing, Error], most: int = MAX_DIRECTORIES
+) -> Iterator[Result[str, Error]]:
+    """The absolute directories `of_sessions`, then those that entries come from, the entries changed last first: each
+    once, at most so many; errors come with them."""
+    known: set[str] = set()
+
+    def is_new(found: Result[str, Error]) -> bool:
+        directory = found.value_or("")
+        is_another = directory.startswith("/") and directory not in known
+        known.add(directory)
+        return is_another or isinstance(found, Failure)
+
+    return islice(filter(is_new, chain(of_sessions, _of_entries(listing))), most)
+
+
+def _of_entries(listing: Result[Listing, Error]) -> Iterator[Result[str, Error]]:
+    if isinstance(listing, Failure):
+        yield listing
+        return
+    for each in sorted(listing.unwrap().entries, key=lambda listed: listed.meta.updated_at_ms, reverse=True):
+        yield from (Success(source.cwd) for source in each.meta.sources if source.cwd is not None)

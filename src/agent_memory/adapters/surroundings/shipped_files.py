@@ -56,7 +56,7 @@ def load_prompt_template(name: Literal["consolidate", "defrag"], places: Places 
     """The text of a template from the first place that has it. Errors: no place has it, unreadable, a `{{place}}` missing or
     unknown."""
     from agent_memory.formats import defrag_prompt, prompt
-    from agent_memory.formats.prompt_frame import template_problems
+    from agent_memory.formats.prompt import template_problems
 
     template = read_shipped(f"{name}.md", places)
     problems = template_problems(template, (prompt if name == "consolidate" else defrag_prompt).PLACES)

@@ -13,15 +13,21 @@ from pathlib import Path
 
 from attrs import frozen
 
-from agent_memory.adapters.disk.paths import path_in, read_image, real_root, those_there
-from agent_memory.adapters.disk.root_files import MAX_STATE_BYTES, read_bytes, remove_file
+from agent_memory.adapters.disk.paths import (
+    MAX_STATE_BYTES,
+    path_in,
+    read_bytes,
+    read_image,
+    real_root,
+    remove_file,
+    those_there,
+)
 from agent_memory.adapters.git.git_history import contents_of
-from agent_memory.adapters.git.git_process import OURSELVES, GitOutput, GitProcess, failed
-from agent_memory.adapters.git.git_repository import GitRepository
+from agent_memory.adapters.git.git_process import OURSELVES, GitOutput, GitProcess, GitRepository, failed
 from agent_memory.adapters.store.transaction import Transactions
+from agent_memory.domain.change import FileChange, FileState
+from agent_memory.domain.commit_message import IGNORE_FILE
 from agent_memory.domain.merging import EMPTY, MAX_FILE_BYTES, Held, Leaf, Tree, why_outside
-from agent_memory.domain.recording.file_change import FileChange, FileState
-from agent_memory.domain.recording.recorded_paths import IGNORE_FILE
 from agent_memory.errors import SyncRefused
 from agent_memory.formats.bookkeeping_json import SYNCING, SyncAtWork
 from agent_memory.ports import Clock

@@ -13,15 +13,14 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from agent_memory.adapters.disk.paths import exists, real_root
-from agent_memory.adapters.disk.root_files import MAX_STATE_BYTES, read_bytes, write_text
+from agent_memory.adapters.disk.paths import MAX_STATE_BYTES, exists, read_bytes, real_root, write_text
 from agent_memory.adapters.forgetting.forgetter import Forgetter
 from agent_memory.adapters.forgetting.forgetting_files import PURGE_MARK, purge_mark_of
 from agent_memory.adapters.git.git_history import contents_of
-from agent_memory.adapters.git.git_process import GitProcess
-from agent_memory.adapters.git.git_repository import GitRepository
+from agent_memory.adapters.git.git_process import GitProcess, GitRepository
 from agent_memory.adapters.syncing.commits import AGREED, INCOMING, Commits, DiskMerge
 from agent_memory.adapters.syncing.remote import Remote, chosen_remote, keep_remote
+from agent_memory.domain.commit_message import BOOKKEEPING, IGNORE_FILE, commit_message, holds_secret
 from agent_memory.domain.forgetting import EntryTombstone, ForgetTarget, SessionKey, SessionTombstone
 from agent_memory.domain.merging import (
     EMPTY,
@@ -35,9 +34,7 @@ from agent_memory.domain.merging import (
     count_notes,
     together,
 )
-from agent_memory.domain.recording.commit_message import commit_message
-from agent_memory.domain.recording.recorded_paths import BOOKKEEPING, IGNORE_FILE, holds_secret
-from agent_memory.domain.tiers import TIERS_FILE
+from agent_memory.domain.vocabulary import TIERS_FILE
 from agent_memory.errors import EntryNotFound, StateCorrupt, SyncRefused
 from agent_memory.formats.bookkeeping_json import PURGE, SYNCED, TOMBSTONE, SyncAtWork
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN

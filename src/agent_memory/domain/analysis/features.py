@@ -14,8 +14,7 @@ from attrs import evolve, field, frozen, frozen as frozen_by_identity
 from agent_memory.domain.entry import Meta, StoredEntry, Usage
 from agent_memory.domain.findings import Profile
 from agent_memory.domain.text.markdown import find_code, find_links, without_links, without_see_also
-from agent_memory.domain.text.salience import statements
-from agent_memory.domain.text.terms import content_terms, term_of, words_of
+from agent_memory.domain.text.salience import content_terms, statements, term_of, words_of
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Origin, Sensitivity
 
 # -- things of which a project chooses one --------------------------------------------------------------------------

@@ -40,6 +40,7 @@ from agent_memory.domain.planning.drafts import (
     Targets,
     body_problems,
     has_secret,
+    kept_description,
     link_body,
     stored_body,
     stored_description,
@@ -52,7 +53,6 @@ from agent_memory.domain.planning.drafts import (
     why_untouchable,
     with_links,
 )
-from agent_memory.domain.planning.editing import kept_description
 from agent_memory.domain.planning.information import (
     Untrusted,
     information_problems,
@@ -65,14 +65,12 @@ from agent_memory.domain.planning.information import (
 )
 from agent_memory.domain.planning.origin import with_source
 from agent_memory.domain.redaction import stored_line
-from agent_memory.domain.text.file_name import file_name_of, folded_name
-from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.file_name import file_name_of, folded_name, mint_id
 from agent_memory.domain.text.markdown import append_see_also, derive_description, find_links, without_see_also
 from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.text.salience import salient_tokens, statements
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
-from agent_memory.domain.tiers import Tier
-from agent_memory.domain.vocabulary import Origin, furthest, highest, least_trusted, strictest
+from agent_memory.domain.vocabulary import Origin, Tier, furthest, highest, least_trusted, strictest
 
 Reasons = tuple[str, ...]
 Rewritten = tuple[MemoryEntry, tuple[str, ...]]

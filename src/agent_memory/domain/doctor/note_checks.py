@@ -12,16 +12,21 @@ from agent_memory.domain.doctor import catalogue as of
 from agent_memory.domain.doctor.catalogue import Finding, Severity
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
-from agent_memory.domain.instants import has_passed, iso_of
 from agent_memory.domain.plan import max_changes
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run_log import counted
 from agent_memory.domain.tagging import VOCABULARY_FILE, Standing, TagUse, TagVocabulary, alike, survey_tags, tag_counts
-from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, folded_name, is_safe_name
-from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.file_name import (
+    MAX_NAME_BYTES,
+    file_name_of,
+    folded_name,
+    is_safe_name,
+    mint_id,
+    normal_tag,
+    normal_tags,
+)
 from agent_memory.domain.text.plain_text import clean_text
-from agent_memory.domain.text.tags import normal_tag, normal_tags
-from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.domain.vocabulary import Sensitivity, has_passed, iso_of
 
 
 @frozen

@@ -31,8 +31,8 @@ from agent_memory.domain.extraction.text import (
     tells_a_fault,
     tells_a_present_fault,
 )
-from agent_memory.domain.history import Role, Turn
-from agent_memory.domain.text.terms import content_terms
+from agent_memory.domain.run_log import Role, Turn
+from agent_memory.domain.text.salience import content_terms
 
 _CAUSE_LABEL = re.compile(
     r"(?:the )?(?:(?P<named>(?:root |actual )?cause|causa(?:[- ]raiz)?)|bug|problem|issue|what (?:happened|went wrong|was wrong)"

@@ -35,9 +35,9 @@ from agent_memory.domain.extraction.text import (
     sentences_of,
     tells_a_fault,
 )
-from agent_memory.domain.history import Role, Turn
+from agent_memory.domain.run_log import Role, Turn
 from agent_memory.domain.text.directives import is_directive
-from agent_memory.domain.text.terms import content_terms
+from agent_memory.domain.text.salience import content_terms
 
 _REJECTED = re.compile(
     r"\b(?:instead of|rather than|not|and not|em vez de|em vez do|em vez da|ao invés de|e não)\s+(?P<what>[^,.;:]{2,60})",

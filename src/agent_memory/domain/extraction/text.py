@@ -13,8 +13,7 @@ from typing import Literal
 from attrs import evolve, frozen
 
 from agent_memory.domain.text.plain_text import clean_text
-from agent_memory.domain.text.salience import is_negated, lost_salience
-from agent_memory.domain.text.terms import content_terms
+from agent_memory.domain.text.salience import content_terms, is_negated, lost_salience
 
 MESSAGE_CHARS = 24_000
 """Characters of one message that are looked at."""

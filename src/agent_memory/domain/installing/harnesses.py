@@ -15,7 +15,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from agent_memory.domain.installing.wanted import (
+from agent_memory.domain.installing.plan import (
     DIRECTORY,
     SESSION,
     Act,

@@ -3,16 +3,232 @@ person's files, all that uninstall needs besides the backups."""
 
 from __future__ import annotations
 
+import copy
 import difflib
 import hashlib
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
-from agent_memory.domain.installing.wanted import Act, Entry, Part, SelfTest, Syntax
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.section import TargetFile
 from agent_memory.errors import Error
+
+# -- what is wanted ---------------------------------------------------------------------------------------------------
+# What setup wants to find in a person's files, as values.
+
+
+Syntax = Literal["jsonc", "toml", "yaml", "whole"]
+"""How a file is written; `whole`: all of it is ours."""
+
+Act = Literal["capture", "inject"]
+"""A hook tells memory of a session, or is told what the session is to know."""
+
+
+class Part(StrEnum):
+    """What setup can install for a harness; each may be left out."""
+
+    HOOKS = "hooks"
+    """Hooks in the harness's settings, or a plugin file of ours: what tells memory of sessions."""
+    MCP = "mcp"
+    """The entry by which the harness starts `memory mcp`."""
+    SKILL = "skill"
+    """A file that teaches the agent how to use `memory`."""
+    SECTION = "section"
+    """The managed section in the harness's instruction file."""
+
+
+@frozen
+class Element:
+    """An element of the list at `keys`. Ours is known by its `command`, wherever it stands in the element; without one
+    the element is equal to `value`."""
+
+    keys: tuple[str, ...]
+    value: Any
+    command: str | None = None
+    mark: str = ""
+    """Text by which an element that does the same, whoever put it there, is known; empty: only `value` itself is."""
+    part: Part | None = None
+    harnesses: tuple[str, ...] = ()
+    kind: Literal["element"] = "element"
+
+
+@frozen
+class Member:
+    """The value at `keys`. Ours holds the text `command` somewhere, or is equal to `value` where that is None."""
+
+    keys: tuple[str, ...]
+    value: Any
+    command: str | None = None
+    optional: bool = False
+    """Whatever somebody else has put there will do."""
+    stays: bool = False
+    """It is taken out only where nothing else has come into the document that may need it."""
+    part: Part | None = None
+    harnesses: tuple[str, ...] = ()
+    kind: Literal["member"] = "member"
+
+
+@frozen
+class Whole:
+    """A file of ours from its first byte to its last."""
+
+    text: str
+    part: Part | None = None
+    harnesses: tuple[str, ...] = ()
+    kind: Literal["whole"] = "whole"
+
+
+Entry = Element | Member | Whole
+"""An entry of ours in a file. One that is placed there names its part (None: what is in our own config) and for whom it is."""
+
+
+@frozen
+class Wanted:
+    """Entries that one part of a setup wants in one file."""
+
+    part: Part
+    path: str
+    """Absolute."""
+    syntax: Syntax
+    entries: tuple[Entry, ...]
+
+
+@frozen
+class Switch:
+    """A setting that would keep an installed part from working: where it has this value, `sentence` says so."""
+
+    path: str
+    syntax: Syntax
+    keys: tuple[str, ...]
+    value: Any
+    sentence: str
+
+
+SESSION = "agent-memory-session"
+DIRECTORY = "agent-memory-directory"
+
+
+@frozen
+class SelfTest:
+    """How the harness calls us: a command for `sh -c`, and what it gets on standard input. `SESSION` stands for the session's
+    id in both, and `DIRECTORY` in the payload for where it takes place."""
+
+    command: str
+    payload: Mapping[str, Any]
+    act: Act = "capture"
+
+
+@frozen
+class HarnessSetup:
+    """Everything that one harness wants."""
+
+    files: tuple[Wanted, ...] = ()
+    target: str | None = None
+    """The instruction file that it reads in every session; None where it has none."""
+    self_tests: tuple[SelfTest, ...] = ()
+    switches: tuple[Switch, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Whole sentences: what the person has to do in the harness itself."""
+    directories: tuple[str, ...] = ()
+    """It is on this machine where one of these exists,"""
+    programs: tuple[str, ...] = ()
+    """or one of these is on PATH."""
+
+
+# -- entries in the value of a document, whatever the document is written in -------------------------------------------
+
+Spot = Element | Member
+
+BY_HAND = "it could not be edited without touching the rest"
+
+
+class EditRefused(Exception):
+    """A document that cannot be read or edited; the text says why, for the person."""
+
+
+NOTHING = object()
+"""What stands where nothing does."""
+
+
+def holds(value: Any, entry: Spot) -> bool:
+    """Whether a document with this value has the entry, by whomever it was put there."""
+    node = at_keys(value, entry.keys)
+    if isinstance(entry, Member):
+        return node is not NOTHING and (entry.optional or node == entry.value)
+    if not is_list(node):
+        return False
+    return any(each == entry.value or (entry.mark != "" and says(each, entry.mark)) for each in node)
+
+
+def has(value: Any, entry: Spot) -> bool:
+    """Whether what was put in is there, and as it was put in."""
+    node = at_keys(value, entry.keys)
+    if isinstance(entry, Member):
+        return bool(node == entry.value)
+    return is_list(node) and entry.value in node
+
+
+def is_ours(value: Any, entry: Member) -> bool:
+    """Whether what stands in the place of this member is ours, edited or not."""
+    node = value_at(value, entry.keys)
+    return node is not None and (node == entry.value or (entry.command is not None and says(node, entry.command)))
+
+
+def is_occupied(value: Any, entry: Spot) -> bool:
+    """Whether something else than this member stands in its place."""
+    node = at_keys(value, entry.keys)
+    return isinstance(entry, Member) and node is not NOTHING and not entry.optional and node != entry.value
+
+
+def value_at(value: Any, keys: tuple[str, ...]) -> Any:
+    """The value at these keys; None where there is none."""
+    found = at_keys(value, keys)
+    return None if found is NOTHING else found
+
+
+def at_keys(value: Any, keys: tuple[str, ...]) -> Any:
+    """The value at these keys, or NOTHING."""
+    for key in keys:
+        if not is_object(value) or key not in value:
+            return NOTHING
+        value = value[key]
+    return value
+
+
+def value_with(value: Any, entry: Spot) -> Any:
+    """The value with the entry put in; lists and objects on the way are made."""
+    result = copy.deepcopy(value)
+    node = result
+    for key in entry.keys[:-1]:
+        node = node.setdefault(key, {})
+    if isinstance(entry, Element):
+        node.setdefault(entry.keys[-1], []).append(entry.value)
+    else:
+        node[entry.keys[-1]] = entry.value
+    return result
+
+
+def says(value: Any, text: str) -> bool:
+    """Whether some text in a value holds this text."""
+    if isinstance(value, str):
+        return text in value
+    each = value.values() if is_object(value) else value if is_list(value) else ()
+    return any(says(part, text) for part in each)
+
+
+def named(keys: tuple[str, ...]) -> str:
+    """Keys as a person names them."""
+    return ".".join(keys) if keys else "the document"
+
+
+def line_end_of(text: str) -> str:
+    """The line end that most lines of a text have."""
+    return "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
+
 
 _DIGITS = frozenset("0123456789abcdef")
 

@@ -20,12 +20,13 @@ from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.text.markdown import SEE_ALSO, derive_description, find_code, find_links, without_see_also
 from agent_memory.domain.text.salience import (
     actionable_tokens,
+    content_terms,
+    coverage,
     denying_words,
     is_negated,
     lost_salience,
     statements,
 )
-from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.tiering.standing import is_vouched_for
 from agent_memory.domain.vocabulary import Origin, Sensitivity, least_trusted
 

@@ -13,8 +13,6 @@ from attrs import define, evolve, field, frozen
 
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Retire
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
-from agent_memory.domain.history import Role, Turn
-from agent_memory.domain.inbox_entry import InlineNote
 from agent_memory.domain.plan import (
     ChangeSet,
     Plan,
@@ -31,6 +29,7 @@ from agent_memory.domain.planning.drafts import (
     Targets,
     body_problems,
     has_secret,
+    kept_description,
     link_body,
     stored_body,
     stored_description,
@@ -43,7 +42,6 @@ from agent_memory.domain.planning.drafts import (
     why_untouchable,
     with_links,
 )
-from agent_memory.domain.planning.editing import kept_description
 from agent_memory.domain.planning.information import (
     invented_words,
     loss_problems,
@@ -63,10 +61,12 @@ from agent_memory.domain.planning.origin import (
     source_of,
     with_source,
 )
+from agent_memory.domain.queue import InlineNote
 from agent_memory.domain.redaction import stored_line
+from agent_memory.domain.run_log import Role, Turn
 from agent_memory.domain.similarity import Subject, says_nothing_new
 from agent_memory.domain.text.directives import is_directive
-from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.text.markdown import (
     MAX_TITLE_CHARS,
     body_hash,
@@ -75,8 +75,7 @@ from agent_memory.domain.text.markdown import (
     without_see_also,
 )
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.text.salience import actionable_tokens, lost_salience, statements
-from agent_memory.domain.text.terms import content_terms, coverage
+from agent_memory.domain.text.salience import actionable_tokens, content_terms, coverage, lost_salience, statements
 from agent_memory.domain.vocabulary import (
     GLOBAL_SCOPE,
     Importance,

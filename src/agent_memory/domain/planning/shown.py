@@ -11,13 +11,12 @@ from attrs import frozen
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, newest_first, without_secret
 from agent_memory.domain.findings import Analysis
-from agent_memory.domain.history import History, Role
 from agent_memory.domain.planning.drafts import has_secret
+from agent_memory.domain.run_log import History, Role
 from agent_memory.domain.similarity import postings_among
 from agent_memory.domain.tagging import Standing, TagVocabulary, tag_counts
-from agent_memory.domain.text.terms import content_sequence
-from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
+from agent_memory.domain.text.salience import content_sequence
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, TierList
 
 MOST_SHOWN = 12
 """More notes in full would bury the transcript."""

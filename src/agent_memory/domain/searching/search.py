@@ -8,9 +8,8 @@ from enum import StrEnum
 from attrs import field, frozen
 
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.text.tags import normal_tags
-from agent_memory.domain.tiers import Tier
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Sensitivity
+from agent_memory.domain.text.file_name import normal_tags
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Sensitivity, Tier
 
 MAX_HITS = 1_000
 """The most that can be asked for at once."""

@@ -12,7 +12,7 @@ from hashlib import sha256
 
 from attrs import frozen
 
-from agent_memory.domain.text.ids import ID_PATTERN
+from agent_memory.domain.text.file_name import ID_PATTERN
 from agent_memory.domain.text.plain_text import one_line
 
 # -- code and check-boxes ----------------------------------------------------------------------------------------------

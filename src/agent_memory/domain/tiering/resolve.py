@@ -19,8 +19,7 @@ from agent_memory.domain.entry import Meta
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tiering.score import CLEARLY_BETTER, TierFacts
 from agent_memory.domain.tiering.standing import is_vouched_for
-from agent_memory.domain.tiers import Tier, TierList
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity, Tier, TierList
 
 TIERINGS_LEFT_OUT = 2
 """As often in a row must a proposal leave a hot entry out before it goes."""

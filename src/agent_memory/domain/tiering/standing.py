@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from agent_memory.domain.entry import Listed, Meta
-from agent_memory.domain.tiers import Tier, TierList
-from agent_memory.domain.vocabulary import Origin, Sensitivity
+from agent_memory.domain.vocabulary import Origin, Sensitivity, Tier, TierList
 
 BY_A_PERSON = "person"
 """`promotedBy` of an entry that a person vouches for."""

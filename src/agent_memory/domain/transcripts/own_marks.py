@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from agent_memory.domain.text.ids import ID_PATTERN
+from agent_memory.domain.text.file_name import ID_PATTERN
 from agent_memory.domain.text.markdown import find_code
 
 PROMPT_MARKER = "[agent-memory:agent-call:v1]"

@@ -24,8 +24,7 @@ from agent_memory.surfaces.arguments import (
     since_ms_of,
 )
 from agent_memory.surfaces.cli.dialogue import counted, open_here
-from agent_memory.surfaces.console import Console
-from agent_memory.surfaces.documents import fields_of, iso_or_none
+from agent_memory.surfaces.console import Console, fields_of, iso_or_none
 
 _HARNESSES = "only sessions of these harnesses"
 

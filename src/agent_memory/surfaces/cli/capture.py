@@ -16,7 +16,7 @@ from agent_memory.adapters.inbox.inbox_files import put_snapshot
 from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE, is_marked, is_own_call
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.app import Memory
-from agent_memory.domain.inbox_entry import (
+from agent_memory.domain.queue import (
     SESSION_METHODS,
     Context,
     FileSnapshot,

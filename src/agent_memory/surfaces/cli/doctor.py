@@ -12,8 +12,7 @@ from agent_memory.domain.doctor.catalogue import DoctorReport, Finding, SecretFi
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, set_command
 from agent_memory.surfaces.cli.dialogue import counted, first_of, open_here
-from agent_memory.surfaces.console import BOLD, RED, Console
-from agent_memory.surfaces.documents import fields_of
+from agent_memory.surfaces.console import BOLD, RED, Console, fields_of
 
 MOST_SHOWN = 10
 """Findings of one kind that are shown to a person."""

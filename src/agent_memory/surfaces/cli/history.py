@@ -6,17 +6,16 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agent_memory.domain.instants import iso_of, ms_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, short_id
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.undo_run import called, sentence_of
+from agent_memory.domain.vocabulary import iso_of, ms_of
 from agent_memory.errors import UsageInvalid
 from agent_memory.formats.diffs import render_diff
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, add_number, check_range, set_command
 from agent_memory.surfaces.cli.dialogue import open_here, short_age
-from agent_memory.surfaces.console import BOLD, Console
-from agent_memory.surfaces.documents import fields_of, rows_of
+from agent_memory.surfaces.console import BOLD, Console, fields_of, rows_of
 
 _LINE_CHARS = 2_000
 _ACTION = ("kind", "ids", "new_ids", "words")
@@ -62,7 +61,7 @@ def _lines(runs: Sequence[LoggedRun], *, in_full: bool) -> Iterator[str]:
 
 
 def _table(console: Console, runs: Sequence[LoggedRun], now_ms: int) -> list[str]:
-    from agent_memory.surfaces.terminal import table_lines
+    from agent_memory.surfaces.console import table_lines
 
     rows = [
         (short_age(each.started_at_ms, now_ms), _when(each), each.machine, short_id(each.run_id), _words(each))

@@ -10,7 +10,7 @@ from typing import Any
 
 from agent_memory.adapters.agent.agent_environment import only_for_a_person
 from agent_memory.adapters.disk.paths import store_io
-from agent_memory.adapters.scheduling.schedule_state import ScheduleState
+from agent_memory.adapters.scheduling.scheduling import ScheduleState
 from agent_memory.adapters.setup.installation import Installation
 from agent_memory.adapters.surroundings.repository import work_tree_above
 from agent_memory.app import Memory
@@ -19,17 +19,16 @@ from agent_memory.domain.installing.plan import (
     FileEdit,
     FileOutcome,
     InstallPlan,
+    Part,
     SelfTestResult,
     SetupRequest,
     repository_name,
 )
-from agent_memory.domain.installing.wanted import Part
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, set_command
 from agent_memory.surfaces.cli.dialogue import is_agreed, open_here
-from agent_memory.surfaces.console import CYAN, GREEN, RED, Console
-from agent_memory.surfaces.documents import error_document, fields_of
+from agent_memory.surfaces.console import CYAN, GREEN, RED, Console, error_document, fields_of
 
 _NOTHING_WRITTEN, _NOTHING_CHANGED = "Nothing was written.", "Nothing was changed."
 _COLOURS = {"+": GREEN, "-": RED, "@": CYAN}

@@ -9,18 +9,17 @@ from typing import Any
 
 from agent_memory.app import Memory
 from agent_memory.domain.change import Dropped
-from agent_memory.domain.instants import iso_of
-from agent_memory.domain.note_draft import StateValue
+from agent_memory.domain.entry import StateValue
 from agent_memory.domain.queueing.scope import stated_scope
 from agent_memory.domain.run_log import short_id
 from agent_memory.domain.tagging import Standing
 from agent_memory.domain.text.plain_text import clean_text, one_line
+from agent_memory.domain.vocabulary import iso_of
 from agent_memory.errors import StateNotFound, UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, set_command, text_of
 from agent_memory.surfaces.cli.dialogue import counted, open_here, warn_unreadable
-from agent_memory.surfaces.console import Console
-from agent_memory.surfaces.documents import rows_of, unreadable_documents
+from agent_memory.surfaces.console import Console, rows_of, unreadable_documents
 
 
 def _add_act(parser: argparse.ArgumentParser, acts: Iterable[str], *, default: str | None = None) -> None:
@@ -34,7 +33,7 @@ def _print_rows(console: Console, headings: Sequence[str], rows: Sequence[Sequen
     if not console.is_terminal:
         console.out(*("\t".join(row) for row in rows))
     elif rows:
-        from agent_memory.surfaces.terminal import table_lines
+        from agent_memory.surfaces.console import table_lines
 
         console.out(*table_lines(headings, rows))
     else:

@@ -21,8 +21,7 @@ from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import ENTRY, add_flag, add_id, set_command
 from agent_memory.surfaces.cli.dialogue import open_here, warn_unreadable
-from agent_memory.surfaces.console import Console
-from agent_memory.surfaces.documents import fields_of, rows_of, unreadable_documents
+from agent_memory.surfaces.console import Console, fields_of, rows_of, unreadable_documents
 
 _TITLE_CHARS = 200
 _NO_SUCH_NOTE = "  (there is no such note)"

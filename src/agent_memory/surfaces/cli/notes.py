@@ -13,8 +13,7 @@ from pathlib import Path
 from returns.result import Result
 
 from agent_memory.app import Memory
-from agent_memory.domain.entry import MemoryEntry, StoredEntry
-from agent_memory.domain.note_draft import Expiry, MetaPatch, NoteDraft
+from agent_memory.domain.entry import Expiry, MemoryEntry, MetaPatch, NoteDraft, StoredEntry
 from agent_memory.domain.vocabulary import Importance, Kind, Sensitivity
 from agent_memory.errors import EntryInvalid, EntryUnreadable, Error, UsageInvalid
 from agent_memory.formats.note import read_note, render_note
@@ -30,8 +29,7 @@ from agent_memory.surfaces.arguments import (
     text_of,
 )
 from agent_memory.surfaces.cli.dialogue import open_here
-from agent_memory.surfaces.console import Console
-from agent_memory.surfaces.documents import entry_document
+from agent_memory.surfaces.console import Console, entry_document
 
 
 def _stored_document(memory: Memory, stored: StoredEntry) -> dict[str, object]:

@@ -6,16 +6,13 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from agent_memory.domain.entry import Source
-from agent_memory.domain.instants import iso_of
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.tiers import Tier
-from agent_memory.domain.vocabulary import Kind, Origin, Status
+from agent_memory.domain.vocabulary import Kind, Origin, Status, Tier, iso_of
 from agent_memory.reading import ListFilter, ReadEntry, ShownEntry, status_shown
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_choice, add_flag, add_id, set_command
 from agent_memory.surfaces.cli.dialogue import counted, open_here, short_age, warn_unreadable
-from agent_memory.surfaces.console import BOLD, Console
-from agent_memory.surfaces.documents import entry_document, unreadable_documents
+from agent_memory.surfaces.console import BOLD, Console, entry_document, unreadable_documents
 
 _TITLE_CHARS = 300
 _BOX_CHARS = 500
@@ -83,7 +80,7 @@ def _plain_lines(entries: Sequence[ShownEntry]) -> Iterator[str]:
 
 
 def _table_lines(console: Console, entries: Sequence[ShownEntry], now_ms: int) -> Iterator[str]:
-    from agent_memory.surfaces.terminal import table_lines
+    from agent_memory.surfaces.console import table_lines
 
     def cells(entry: ShownEntry) -> tuple[str, ...]:
         meta = entry.listed.meta

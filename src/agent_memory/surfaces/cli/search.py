@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 from agent_memory.app import Memory
 from agent_memory.domain.entry import Usage, reads_of
-from agent_memory.domain.instants import iso_of
 from agent_memory.domain.searching.search import MAX_HITS, Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest
+from agent_memory.domain.text.file_name import normal_tag, split_tags
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.text.tags import normal_tag, split_tags
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, iso_of
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap, warning_of
 from agent_memory.surfaces.arguments import (
@@ -24,9 +23,17 @@ from agent_memory.surfaces.arguments import (
     text_of,
 )
 from agent_memory.surfaces.cli.dialogue import age_of, counted, open_here
-from agent_memory.surfaces.console import BOLD, DIM, Console, styled
-from agent_memory.surfaces.documents import entry_document, json_of
-from agent_memory.surfaces.terminal import broken_lines, marked_lines, terminal_columns
+from agent_memory.surfaces.console import (
+    BOLD,
+    DIM,
+    Console,
+    broken_lines,
+    entry_document,
+    json_of,
+    marked_lines,
+    styled,
+    terminal_columns,
+)
 
 DEFAULT_HITS = 10
 _QUERY_CHARS = 60

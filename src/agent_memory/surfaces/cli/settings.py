@@ -10,35 +10,35 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from agent_memory.adapters.agent.agent_command import REDACTED, is_secret_name, shown_command, shown_words
 from agent_memory.adapters.agent.agent_environment import (
     ALLOWED_PREFIXES,
     ALLOWED_VARIABLES,
     HARNESS_VARIABLES,
     only_for_a_person,
 )
-from agent_memory.adapters.agent.chosen_command import REDACTED, is_secret_name, shown_command, shown_words
 from agent_memory.adapters.disk.root import config_path, home_of
 from agent_memory.adapters.surroundings.config_files import (
     LOCAL_NAME,
+    TrustedConfig,
+    TrustFile,
     closed_keys,
     load_config,
     parse_config,
     read_config,
 )
-from agent_memory.adapters.surroundings.trust import TrustedConfig, TrustFile
 from agent_memory.config import Config
 from agent_memory.domain.command import PRESETS, Preset
-from agent_memory.domain.instants import iso_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.vocabulary import iso_of
 from agent_memory.errors import ConfigUnreadable, HomeUnknown, UsageInvalid
 from agent_memory.formats.config_values import document_of, key_rows, schema_document
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, set_command
 from agent_memory.surfaces.cli.dialogue import current_directory
-from agent_memory.surfaces.console import Console
-from agent_memory.surfaces.documents import fields_of
+from agent_memory.surfaces.console import Console, fields_of
 
 
 def _home() -> str:

@@ -27,8 +27,7 @@ from agent_memory.formats.merged_tree import driven_merge
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import ENTRY, add_choice, add_flag, add_id, set_command
 from agent_memory.surfaces.cli.dialogue import counted, first_of, is_agreed, open_here
-from agent_memory.surfaces.console import Console
-from agent_memory.surfaces.documents import fields_of, rows_of
+from agent_memory.surfaces.console import Console, fields_of, rows_of
 
 # -- sync -------------------------------------------------------------------------------------------------------------
 

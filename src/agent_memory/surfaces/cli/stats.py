@@ -11,8 +11,7 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_number, check_range, set_command
 from agent_memory.surfaces.cli.dialogue import open_here
-from agent_memory.surfaces.console import BOLD, Console, styled
-from agent_memory.surfaces.terminal import cells_of, cut, terminal_columns
+from agent_memory.surfaces.console import BOLD, Console, cells_of, cut, styled, terminal_columns
 
 DEFAULT_DAYS = 90
 _MOST_NAMES = 8

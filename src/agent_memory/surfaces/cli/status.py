@@ -12,9 +12,15 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import set_command
 from agent_memory.surfaces.cli.dialogue import counted, first_of, open_here, short_age, time_until
-from agent_memory.surfaces.console import Console, styled
-from agent_memory.surfaces.documents import fields_of, iso_or_none, rows_of
-from agent_memory.surfaces.terminal import broken_lines, terminal_columns
+from agent_memory.surfaces.console import (
+    Console,
+    broken_lines,
+    fields_of,
+    iso_or_none,
+    rows_of,
+    styled,
+    terminal_columns,
+)
 
 
 def configure_status(parser: argparse.ArgumentParser) -> None:

@@ -14,8 +14,7 @@ from agent_memory.errors import ActRefused, Error, TargetRefused, UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_choice, add_flag, add_number, set_command
 from agent_memory.surfaces.cli.dialogue import current_directory, open_here
-from agent_memory.surfaces.console import Console
-from agent_memory.surfaces.documents import error_document, fields_of, rows_of
+from agent_memory.surfaces.console import Console, error_document, fields_of, rows_of
 from agent_memory.surfaces.inject_hook import run_inject_hook
 
 # -- inject -----------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from agent_memory.domain.entry import Listed, Source
+from agent_memory.domain.handover import resume_command
 from agent_memory.domain.note_story import (
     Chapter,
     NoteStory,
@@ -16,7 +17,6 @@ from agent_memory.domain.note_story import (
     source_in_words,
     tier_reason,
 )
-from agent_memory.domain.resuming import resume_command
 from agent_memory.domain.session_trace import (
     NEVER_CAPTURED,
     Capture,
@@ -32,8 +32,7 @@ from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import ENTRY, add_id, set_command
 from agent_memory.surfaces.cli.dialogue import counted, first_of, open_here
-from agent_memory.surfaces.console import Console
-from agent_memory.surfaces.documents import fields_of, iso_or_none, rows_of
+from agent_memory.surfaces.console import Console, fields_of, iso_or_none, rows_of
 
 MOST_SHOWN = 20
 """Of each list; `--json` has all."""

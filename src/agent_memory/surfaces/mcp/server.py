@@ -32,7 +32,7 @@ from pydantic import ValidationError
 
 from agent_memory import __version__
 from agent_memory.app import Memory
-from agent_memory.domain.note_draft import Caller
+from agent_memory.domain.entry import Caller
 from agent_memory.domain.redaction import stored_line
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Defect, Error, UsageInvalid

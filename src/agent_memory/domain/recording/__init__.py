@@ -1,1 +1,0 @@
-"""What git is told."""
