@@ -23,6 +23,8 @@ settings.load_profile("untimed")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As a shell starts what is to go on in the background; what we start would inherit it, and Ctrl-C be lost on it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # as nohup starts us
 
 os.fsync = lambda fd: None
 """Waiting for the disk takes most of the time of many tests, and shows none of them anything: those about power cuts watch the
