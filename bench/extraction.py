@@ -29,7 +29,6 @@ from attrs import frozen
 from returns.result import Success
 
 from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
-from agent_memory.adapters.agent.child_process import Finished
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.copilot import CopilotSessions
@@ -197,10 +196,9 @@ def history_of(path: Path, harness: str) -> History | None:
     """The redacted history of a transcript; None where it cannot be read."""
     roots, text = TranscriptRoots(roots=(str(path.parent),)), path.read_text("utf-8", "replace")
     if harness == "opencode":
-        answer = Finished(0, path.read_bytes(), b"", timed_out=False, stdout_capped=False, stdin_taken=True)
-        retrieval = retrieval_of(Harness.OPENCODE, json.loads(text)["info"]["id"])
+        retrieval = retrieval_of(Harness.OPENCODE, json.loads(text)["info"]["id"], str(path))
         assert retrieval is not None
-        source: HistorySource = OpencodeSessions(roots, lambda argv, cwd: answer)
+        source: HistorySource = OpencodeSessions(roots)
         entry = InboxEntry(0, Harness.OPENCODE, retrieval)
     else:
         name, method, opened, pattern = _SOURCES[harness]

@@ -73,7 +73,7 @@ def _aider(directory: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
 
 
 def _amp(_: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
-    def run(argv: Sequence[str], cwd: str) -> Finished:
+    def run(argv: Sequence[str]) -> Finished:
         return Finished(0, data, b"", timed_out=False, stdout_capped=False, stdin_taken=True)
 
     retrieval = retrieval_of(Harness.AMP, "T-0198c1aa-2f3e-7000-8a11-3c5d7e9f0b21")
@@ -82,12 +82,11 @@ def _amp(_: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
 
 
 def _opencode(directory: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
-    def run(argv: Sequence[str], cwd: str) -> Finished:
-        return Finished(0, data, b"", timed_out=False, stdout_capped=False, stdin_taken=True)
-
-    retrieval = retrieval_of(Harness.OPENCODE, "ses_039291878ffeimNGlY5GGKUQmY")
+    path = directory / "export.json"
+    path.write_bytes(data)
+    retrieval = retrieval_of(Harness.OPENCODE, "ses_039291878ffeimNGlY5GGKUQmY", str(path))
     assert retrieval is not None
-    return OpencodeSessions(TranscriptRoots((str(directory),)), run), InboxEntry(0, Harness.OPENCODE, retrieval)
+    return OpencodeSessions(TranscriptRoots((str(directory),))), InboxEntry(0, Harness.OPENCODE, retrieval)
 
 
 def _cursor_store(directory: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:

@@ -37,10 +37,10 @@ class ScriptedCommand:
 
     def __init__(self, *outcomes: Finished | StoreIo) -> None:
         self._outcomes = list(outcomes)
-        self.calls: list[tuple[tuple[str, ...], str]] = []
+        self.calls: list[tuple[str, ...]] = []
 
-    def __call__(self, argv: Sequence[str], cwd: str) -> Finished:
-        self.calls.append((tuple(argv), cwd))
+    def __call__(self, argv: Sequence[str]) -> Finished:
+        self.calls.append(tuple(argv))
         outcome = self._outcomes.pop(0) if len(self._outcomes) > 1 else self._outcomes[0]
         if isinstance(outcome, StoreIo):
             raise outcome

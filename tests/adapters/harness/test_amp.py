@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent_memory.adapters.agent.child_process import Finished
-from agent_memory.adapters.harness.amp import AMP_VARIABLES, RETRY_SECONDS, AmpThreads, thread_history
-from agent_memory.adapters.harness.harness_command import HarnessCommand
+from agent_memory.adapters.harness.amp import RETRY_SECONDS, AmpThreads, amp_command, thread_history
 from agent_memory.domain.queue import AmpThread, InboxEntry
 from agent_memory.domain.run_log import History, Role, SessionMark, ToolCall
 from agent_memory.domain.vocabulary import Harness
@@ -55,7 +54,7 @@ def mark_of(history: History) -> SessionMark:
 def test_an_export_becomes_turns() -> None:
     amp = ScriptedAmp(finished(EXPORT))
     history = fetched(amp)
-    assert [argv for argv, _ in amp.calls] == [("amp", "threads", "export", THREAD)]
+    assert amp.calls == [("amp", "threads", "export", THREAD)]
     assert [(turn.role, turn.text) for turn in history.turns] == [
         (Role.USER, "Why does the service need nine seconds to start?"),
         (Role.AGENT, "I profile the start."),
@@ -163,7 +162,7 @@ def test_an_id_that_is_none_reaches_no_command(id: str) -> None:
     """P21"""
     amp = ScriptedAmp(finished(EXPORT))
     assert isinstance(refused(amp, id), HistoryUnreadable)
-    assert [argv for argv, _ in amp.calls] == []
+    assert amp.calls == []
 
 
 def test_the_real_runner_passes_arguments_and_the_allowed_environment_only(tmp_path: Path) -> None:
@@ -172,7 +171,7 @@ def test_the_real_runner_passes_arguments_and_the_allowed_environment_only(tmp_p
     script.write_text('#!/bin/sh\nprintf "%s|" "$@"; printf "%s|%s" "$AMP_API_KEY" "$SECRET"\n')
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "AMP_API_KEY": "key", "SECRET": "no"}
-    outcome = HarnessCommand(environ, AMP_VARIABLES)(("amp", "threads", "export", "T-1; echo $HOME"), "/")
+    outcome = amp_command(environ)(("amp", "threads", "export", "T-1; echo $HOME"))
     assert outcome.stdout == b"threads|export|T-1; echo $HOME|key|"
 
 

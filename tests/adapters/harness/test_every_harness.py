@@ -48,7 +48,7 @@ from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, Tr
 from agent_memory.ports import HistorySource
 from claude_transcripts import mark_after, told
 from faults import failing_at
-from harness_surroundings import NOT_FOUND, ScriptedCommand, surroundings
+from harness_surroundings import surroundings
 from nine_harnesses import NINE, SHELL, WRITE, Exchange, Look
 
 SECRET = "The port is 9191."
@@ -101,7 +101,7 @@ def test_a_session_is_the_same_turns_whatever_keeps_it(kept: Kept) -> None:
 def test_a_missing_session_may_come(kept: Kept) -> None:
     absent = kept.fetch().failure()
     assert isinstance(absent, HistoryUnavailable)
-    assert absent.is_missing != (kept.harness in ("amp", "opencode"))  # whose commands are not there
+    assert absent.is_missing != (kept.harness == "amp")  # whose commands are not there
 
 
 def test_a_ruined_one_is_no_empty_one(kept: Kept) -> None:
@@ -227,7 +227,6 @@ def test_a_transcript_outside_the_known_directories_is_refused(home: Path, tmp_p
 def _stores(directory: Path) -> dict[str, tuple[Path, HistorySource, InboxEntry]]:
     """The sessions that are kept in databases, with what reads them."""
     roots = TranscriptRoots((str(directory),))
-    absent = ScriptedCommand(NOT_FOUND)
     return {
         "goose": (
             goose.sample().write_rows(directory),
@@ -236,7 +235,7 @@ def _stores(directory: Path) -> dict[str, tuple[Path, HistorySource, InboxEntry]
         ),
         "opencode": (
             opencode.sample().write_rows(directory),
-            OpencodeSessions(roots, absent),
+            OpencodeSessions(roots),
             InboxEntry(0, Harness.OPENCODE, SessionFile("opencode-session", opencode.SESSION)),
         ),
         "cursor": (

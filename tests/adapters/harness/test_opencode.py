@@ -10,45 +10,32 @@ import pytest
 from attrs import evolve
 from returns.result import Result
 
-from agent_memory.adapters.agent.child_process import Finished
 from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
-from agent_memory.domain.queue import Context, InboxEntry, SessionFile
+from agent_memory.domain.queue import InboxEntry, SessionFile
 from agent_memory.domain.run_log import History, Role, SessionMark
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from claude_transcripts import mark_after, told
 from databases import make_database
-from harness_surroundings import ScriptedCommand, finished, surroundings
+from harness_surroundings import surroundings
 from opencode_sessions import SCHEMA, SESSION, STARTED_MS, Talk, id_of, said, sample, used
 
 Keeps = Callable[..., History]
 
 
-NO_SESSION = finished(status=1, stderr=b"Session not found")
-
-
-def scripted(outcome: Finished | StoreIo = NO_SESSION) -> ScriptedCommand:
-    return ScriptedCommand(outcome)
-
-
-def printed(data: bytes, *, late: bool = False, capped: bool = False, status: int = 0) -> Finished:
-    return finished(data, status, b"Exporting session\n", late=late, capped=capped)
-
-
-def entry(session_id: str = SESSION, cwd: str | None = None) -> InboxEntry:
-    return InboxEntry(0, Harness.OPENCODE, SessionFile("opencode-session", session_id), Context(cwd=cwd))
+def entry(session_id: str = SESSION, export: Path | None = None) -> InboxEntry:
+    named = str(export) if export else None
+    return InboxEntry(0, Harness.OPENCODE, SessionFile("opencode-session", session_id, named))
 
 
 def outcome(
-    directory: Path,
-    mark: SessionMark | None = None,
-    session_id: str = SESSION,
-    run: ScriptedCommand | None = None,
-    cwd: str | None = None,
+    directory: Path, mark: SessionMark | None = None, session_id: str = SESSION, export: bytes | None = None
 ) -> Result[History, Error]:
-    source = OpencodeSessions(TranscriptRoots((str(directory),)), run or scripted())
-    return source.fetch(entry(session_id, cwd), mark)
+    path = directory / "export.json" if export is not None else None
+    if path is not None:
+        path.write_bytes(export or b"")
+    return OpencodeSessions(TranscriptRoots((str(directory),))).fetch(entry(session_id, path), mark)
 
 
 def fetched(directory: Path, mark: SessionMark | None = None) -> History:
@@ -61,12 +48,10 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Keeps:
     """Fetches a talk that opencode kept in one of its ways."""
 
     def fetch(talk: Talk, mark: SessionMark | None = None) -> History:
-        run = scripted()
         if request.param == "rows":
             talk.write_rows(tmp_path)
-        else:
-            run = scripted(printed(talk.export()))
-        history: History = outcome(tmp_path, mark, run=run).unwrap()
+        export = talk.export() if request.param == "export" else None
+        history: History = outcome(tmp_path, mark, export=export).unwrap()
         return history
 
     return fetch
@@ -218,19 +203,9 @@ def test_a_newer_schema_says_so(tmp_path: Path, missing: str) -> None:
     assert "changed" in error.reason
 
 
-def test_where_the_database_has_changed_the_command_still_knows(tmp_path: Path) -> None:
-    make_database(tmp_path / "opencode.db", "CREATE TABLE sessions_v9 (id)")
-    run = scripted(printed(sample().export()))
-    assert len(outcome(tmp_path, run=run, cwd=str(tmp_path)).unwrap().turns) == 5
-    assert run.calls == [(("opencode", "export", SESSION), str(tmp_path))]
-
-
-def test_a_database_that_can_be_read_needs_no_command(tmp_path: Path) -> None:
+def test_a_session_that_the_database_does_not_know(tmp_path: Path) -> None:
     sample().write_rows(tmp_path)
-    run = scripted(printed(sample().export()))
-    assert len(outcome(tmp_path, run=run).unwrap().turns) == 5
-    assert isinstance(outcome(tmp_path, session_id="ses_other", run=run).failure(), HistoryUnavailable)
-    assert run.calls == []
+    assert isinstance(outcome(tmp_path, session_id="ses_other").failure(), HistoryUnavailable)
 
 
 def test_the_database_of_another_channel(tmp_path: Path) -> None:
@@ -253,32 +228,17 @@ def test_the_database_that_the_environment_names(tmp_path: Path, spelled: str) -
     assert len(source.fetch(entry(), None).unwrap().turns) == 5
 
 
-@pytest.mark.parametrize(
-    ("finished", "said"),
-    [
-        (printed(b"", late=True), "within 60 s"),
-        (printed(b"{", capped=True), "larger than 16 MiB"),
-        (printed(b"nothing"), "printed no session"),
-        (printed(b'{"messages": {}}'), "printed no session"),
-        (Finished(1, b"", b"Error: Session not found", False, False, True), "status 1: Error: Session not found"),
-        (StoreIo("opencode", "start", "ENOENT", "No such file"), "cannot be found or run"),
-        (StoreIo("opencode", "start", "EMFILE", "Too many open files"), "could not be started"),
-    ],
-)
-def test_an_export_that_fails_says_why_and_nothing_is_lost(
-    tmp_path: Path, finished: Finished | StoreIo, said: str
-) -> None:
-    error = outcome(tmp_path, run=scripted(finished)).failure()
-    assert isinstance(error, HistoryUnavailable)
-    assert said in error.reason
+@pytest.mark.parametrize("data", [b"nothing", b'{"messages": {}}', b'{"info": {"id": "ses_other"}, "messages": []}'])
+def test_what_is_no_export_of_the_session_says_so(tmp_path: Path, data: bytes) -> None:
+    error = outcome(tmp_path, export=data).failure()
+    assert isinstance(error, HistoryUnreadable)
+    assert "no export of this session" in error.reason
 
 
-def test_an_id_that_is_none_reaches_no_command_and_no_path(tmp_path: Path) -> None:
+def test_an_id_that_is_none_reaches_no_path(tmp_path: Path) -> None:
     """P21"""
-    run = scripted()
     for session_id in ("../../etc/passwd", "--help", "a b", ""):
-        assert isinstance(outcome(tmp_path, session_id=session_id, run=run).failure(), HistoryUnreadable)
-    assert run.calls == []
+        assert isinstance(outcome(tmp_path, session_id=session_id).failure(), HistoryUnreadable)
 
 
 def test_a_database_outside_the_known_directories_is_not_read(tmp_path: Path) -> None:
@@ -287,9 +247,7 @@ def test_a_database_outside_the_known_directories_is_not_read(tmp_path: Path) ->
     inside.mkdir()
     path = sample().write_rows(outside)
     (inside / "opencode.db").symlink_to(path)
-    run = scripted(printed(sample().export()))
-    assert isinstance(outcome(inside, run=run).failure(), TranscriptRefused)
-    assert run.calls == []
+    assert isinstance(outcome(inside).failure(), TranscriptRefused)
 
 
 def test_huge_parts_are_counted_and_the_rest_read(tmp_path: Path) -> None:
@@ -320,7 +278,7 @@ def test_a_real_session(shared: Path, tmp_path: Path) -> None:
     """Recorded with 1.18.11: 49 messages, 2 of them broken off."""
     data = (shared / "fixtures" / "opencode" / "prsui_8A.json").read_bytes()
     session_id = json.loads(data)["info"]["id"]
-    found = outcome(tmp_path, session_id=session_id, run=scripted(printed(data))).unwrap()
+    found = outcome(tmp_path, session_id=session_id, export=data).unwrap()
     roles = [turn.role for turn in found.turns]
     assert (roles.count(Role.USER), roles.count(Role.TOOL)) == (4, 61)
     assert sum(len(turn.tool_calls) for turn in found.turns) == 61

@@ -27,7 +27,6 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable
 from agent_memory.ports import HistorySource
 from faults import failing_on
-from harness_surroundings import NOT_FOUND, ScriptedCommand
 
 SOURCES: dict[SessionMethod, Callable[[TranscriptRoots], HistorySource]] = {
     "claude-code-session": ClaudeCodeSessions,
@@ -74,7 +73,7 @@ def test_it_is_said_that_it_cannot_be_looked_through_p6(
 def test_the_databases_of_opencode_are_not_taken_for_none_p6(
     roots: TranscriptRoots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = OpencodeSessions(roots, ScriptedCommand(NOT_FOUND))
+    source = OpencodeSessions(roots)
     entry = InboxEntry(0, Harness.OPENCODE, SessionFile("opencode-session", "ses_1"))
     assert "cannot be looked through" not in reason(source, entry)
     unlisted(monkeypatch)

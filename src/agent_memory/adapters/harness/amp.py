@@ -7,7 +7,7 @@ text or blocks: `text`, `thinking`, `tool_use{id, name, input}`, `tool_result{to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import ClassVar, Self
 from urllib.parse import unquote, urlsplit
@@ -15,15 +15,19 @@ from urllib.parse import unquote, urlsplit
 from attrs import frozen
 from returns.result import Failure, Success
 
+from agent_memory.adapters.agent.agent_environment import child_environment
+from agent_memory.adapters.agent.child_process import Finished, run_child
+from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
 from agent_memory.adapters.harness import any_json as get
 from agent_memory.adapters.harness.any_json import Json
-from agent_memory.adapters.harness.harness_command import HarnessCommand, RunsHarness, printed_by
 from agent_memory.adapters.harness.transcripts import Findings, Surroundings, session_after
 from agent_memory.adapters.harness.turn_builder import Session, asked_in
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.queue import AmpThread, InboxEntry
+from agent_memory.domain.redaction import redact
 from agent_memory.domain.run_log import History, SessionMark
+from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo
@@ -33,9 +37,9 @@ RETRY_SECONDS = (3.0, 7.0)
 """An export is empty until about seven seconds after the agent's last word."""
 AMP_VARIABLES = ("AMP_API_KEY", "AMP_URL", "AMP_SETTINGS_FILE")
 LIST_COMMAND = ("amp", "threads", "list", "--json")
+TIMEOUT_SECONDS = 60.0
+_SAID_CHARS = 200
 
-_ANYWHERE = "/"
-"""In the root directory there is no project whose settings amp would follow."""
 _THREAD_ID = re.compile(r"(?=.{3,100}\Z)T-[A-Za-z0-9]+(?:-[A-Za-z0-9]+){0,8}", re.ASCII)
 _FAILED_RUNS = ("error", "cancelled", "rejected-by-user")
 _UNFINISHED_STATES = ("streaming", "in-progress", "pending")
@@ -44,6 +48,23 @@ _CREATED_KEYS = ("createdAt", "created", "created_at")
 _LIST_KEYS = ("threads", "items", "data", "results")
 _LEAST_MS, _MOST_MS = 10**11, 10**14
 """Smaller numbers are seconds, larger ones no instants."""
+
+
+RunsAmp = Callable[[Sequence[str]], Finished]
+"""Runs one command of amp's to its end, within bounds of time and output. Raises StoreIo where it cannot be started."""
+
+
+def amp_command(environ: Mapping[str, str]) -> RunsAmp:
+    """Runs amp without a shell, within `TIMEOUT_SECONDS` and 16 MiB, with few of our variables. In the root directory
+    there is no project whose settings it would follow."""
+
+    def run(argv: Sequence[str]) -> Finished:
+        env = child_environment(environ, AMP_VARIABLES, {})
+        return run_child(
+            argv, stdin=b"", env=env, cwd="/", timeout_seconds=TIMEOUT_SECONDS, max_stdout_bytes=MAX_LINE_BYTES
+        )
+
+    return run
 
 
 @frozen
@@ -55,12 +76,12 @@ class AmpThreads:
 
     harness: ClassVar = Harness.AMP
 
-    run: RunsHarness
+    run: RunsAmp
     sleep: Callable[[float], object]
 
     @classmethod
     def at(cls, given: Surroundings) -> Self:
-        return cls(HarnessCommand(given.environ, AMP_VARIABLES), given.sleep)
+        return cls(amp_command(given.environ), given.sleep)
 
     @as_result
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
@@ -84,7 +105,7 @@ class AmpThreads:
 
     def _exported(self, thread_id: str) -> Json:
         """The thread. HistoryUnavailable, `is_missing` where there may be one in a while."""
-        data = printed_by(self.run, ("amp", "threads", "export", thread_id), _ANYWHERE, thread_id)
+        data = self._printed_by(("amp", "threads", "export", thread_id), thread_id)
         printed = data.decode("utf-8-sig", "replace").strip()
         thread = get.parsed_object(printed)
         if thread.get("id") in (thread_id, None) and get.items(thread, "messages"):
@@ -94,11 +115,31 @@ class AmpThreads:
         empty = "its export holds no messages of it yet" if printed else "its export is still empty"
         raise HistoryUnavailable(thread_id, empty, is_missing=True)
 
+    def _printed_by(self, argv: Sequence[str], thread_id: str) -> bytes:
+        """What the command printed. StoreIo where amp is not installed here, HistoryUnavailable where it cannot be started,
+        goes wrong or prints too much."""
+        try:
+            finished = self.run(argv)
+        except StoreIo as error:
+            if error.errno_name in ("ENOENT", "EACCES", "ENOTDIR"):
+                raise
+            raise HistoryUnavailable(thread_id, f"amp could not be started: {error.reason}") from None
+        if finished.stdout_capped:
+            raise HistoryUnavailable(thread_id, f"its export is larger than {MAX_LINE_BYTES // 2**20} MiB")
+        if finished.timed_out:
+            raise HistoryUnavailable(thread_id, f"amp did not answer within {TIMEOUT_SECONDS:g} s")
+        if finished.exit_status != 0:
+            words = (finished.stderr_tail or finished.stdout[-_SAID_CHARS * 4 :]).decode("utf-8", "replace")
+            said = one_line(redact(words).text, _SAID_CHARS)
+            ended = f"amp ended with status {finished.exit_status}"
+            raise HistoryUnavailable(thread_id, f"{ended}: {said}" if said else ended)
+        return finished.stdout
+
     def find(self, since_ms: int | None) -> Findings:
         """See `ports.SessionFinder`; there are no threads where the command is not installed. HistoryUnavailable: `amp` is
         there and does not tell, for instance before a login."""
         try:
-            threads = _threads_in(printed_by(self.run, LIST_COMMAND, _ANYWHERE, "of Amp"))
+            threads = _threads_in(self._printed_by(LIST_COMMAND, "of Amp"))
         except StoreIo:
             return
         except HistoryUnavailable as error:

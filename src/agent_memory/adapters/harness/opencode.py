@@ -17,14 +17,12 @@ from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, objects_in
 from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness import any_json as get, databases as db, transcripts as files
 from agent_memory.adapters.harness.any_json import Json
-from agent_memory.adapters.harness.harness_command import HarnessCommand, RunsHarness, printed_by
 from agent_memory.adapters.harness.turn_builder import asked
 from agent_memory.domain.run_log import History, Role, SessionMark
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo
+from agent_memory.errors import HistoryUnreadable
 
-OPENCODE_VARIABLES = ("OPENCODE_DB", "OPENCODE_CHANNEL", "OPENCODE_DISABLE_CHANNEL_DB", "OPENCODE_CONFIG")
 _NEEDED_TO_LIST = {"session": ("id", "parent_id", "time_updated"), "message": ("session_id",)}
 
 
@@ -176,8 +174,7 @@ def _is_copied(message_id: str, created_ms: int | None) -> bool:
 
 
 class OpencodeSessions(db.SessionDatabases):
-    """Reads an export that the entry names, else the databases in the roots. The command is asked only where there is no
-    database, or none that can be read: it starts all of opencode."""
+    """Reads an export that the entry names, else the databases in the roots."""
 
     harness = Harness.OPENCODE
     harness_home, below = ("XDG_DATA_HOME", "~/.local/share"), ("opencode",)
@@ -188,19 +185,16 @@ class OpencodeSessions(db.SessionDatabases):
         "part": ("id", "message_id", "data"),
     }
 
-    def __init__(self, roots: files.TranscriptRoots, run: RunsHarness, database: str | None = None) -> None:
+    def __init__(self, roots: files.TranscriptRoots, database: str | None = None) -> None:
         """`database` is what `$OPENCODE_DB` names, an absolute path."""
         super().__init__(roots)
-        self._run = run
         self._database = database
 
     @classmethod
     def at(cls, given: files.Surroundings) -> Self:
-        """Those of the person whose surroundings these are. The command is run without plugins."""
         named = given.environ.get("OPENCODE_DB", "")
         roots = given.roots(*cls.directories(given), *([os.path.dirname(named)] if named else []))
-        command = HarnessCommand(given.environ, OPENCODE_VARIABLES, {"OPENCODE_PURE": "1"})
-        return cls(roots, command, os.path.normpath(named) if named.startswith("/") else None)
+        return cls(roots, os.path.normpath(named) if named.startswith("/") else None)
 
     def databases(self, root: str) -> list[str]:
         """The one that is named, where it is in this root, then that of no channel, then the others."""
@@ -216,30 +210,24 @@ class OpencodeSessions(db.SessionDatabases):
         if not files.is_session_id(session_id):
             raise HistoryUnreadable(session_id, "it is not the id of an opencode session")
         with files.reading(session_id):
-            if named is not None and not _is_database(named) and lies_there(named):
-                with files.transcript(self.roots, named, session_id) as file, files.reading(session_id, named):
-                    if file.size_bytes > MAX_LINE_BYTES:
-                        raise HistoryUnreadable(file.path, f"it is larger than {MAX_LINE_BYTES // 2**20} MiB")
-                    with open(file.descriptor, "rb", closefd=False) as opened:
-                        data = opened.read(MAX_LINE_BYTES)
-                    problem = f"it is no export of this session; `opencode export {session_id}` prints one"
-                    return _history_of_export(data, session_id, mark, HistoryUnreadable(file.path, problem))
-            databases = [database for root in self.roots.roots for database in self.databases(root)]
-        failure: HistoryUnavailable | HistoryUnreadable | None = None
-        try:
-            history = self.stored(session_id, None, mark)
-        except (HistoryUnavailable, HistoryUnreadable) as error:
-            failure = error
-        else:
-            if history is not None:
-                return history
-            if databases:
-                where = ", ".join(databases)
-                raise HistoryUnavailable(session_id, f"opencode knows no such session in {where}", is_missing=True)
-        try:
-            return self._exported(session_id, cwd, mark)
-        except HistoryUnavailable as error:
-            raise failure or error from None
+            is_export = named is not None and not _is_database(named) and lies_there(named)
+        if named is None or not is_export:
+            return super().history(session_id, None, cwd, mark)
+        with files.transcript(self.roots, named, session_id) as file, files.reading(session_id, named):
+            if file.size_bytes > MAX_LINE_BYTES:
+                raise HistoryUnreadable(file.path, f"it is larger than {MAX_LINE_BYTES // 2**20} MiB")
+            with open(file.descriptor, "rb", closefd=False) as opened:
+                objects = objects_in(opened.read(MAX_LINE_BYTES)).found
+        export = next((each for each in objects if isinstance(each.get("messages"), list)), None)
+        if export is None or get.mapping(export, "info").get("id", session_id) != session_id:
+            problem = f"it is no export of this session; `opencode export {session_id}` prints one"
+            raise HistoryUnreadable(file.path, problem)
+        info, messages = get.mapping(export, "info"), get.objects(export, "messages")
+
+        def fill(session: OpencodeSession) -> None:
+            session.take_all(info, ((get.mapping(each, "info"), get.objects(each, "parts")) for each in messages))
+
+        return files.session_after(mark, partial(OpencodeSession, session_id), fill).history()
 
     def sessions(self, database: db.Database) -> list[db.Listed]:
         """See `SessionDatabases`; a session with a parent is a sub-agent's."""
@@ -249,30 +237,7 @@ class OpencodeSessions(db.SessionDatabases):
         rows = database.rows(f"SELECT id, time_updated, {created} FROM session WHERE parent_id IS NULL AND {said}")
         return [(db.text_of(id), db.instant_of(at), db.instant_of(began)) for id, at, began in rows]
 
-    def _exported(self, session_id: str, cwd: str | None, mark: SessionMark | None) -> History:
-        directory = cwd if cwd is not None and os.path.isdir(cwd) else "/"
-        try:
-            printed = printed_by(self._run, ("opencode", "export", session_id), directory, session_id)
-        except StoreIo:
-            absent = "there is no session of opencode here, and the command opencode cannot be found or run"
-            raise HistoryUnavailable(session_id, absent) from None
-        none = HistoryUnavailable(session_id, "opencode printed no session for it")
-        return _history_of_export(printed, session_id, mark, none)
-
 
 def _is_database(path: str) -> bool:
     name = os.path.basename(path)
     return name == "opencode.db" or (name.startswith("opencode-") and name.endswith(".db"))
-
-
-def _history_of_export(data: bytes, session_id: str, mark: SessionMark | None, otherwise: Error) -> History:
-    """What an export says; `otherwise` is raised where it is no export of this session."""
-    export = next((each for each in objects_in(data).found if isinstance(each.get("messages"), list)), None)
-    if export is None or get.mapping(export, "info").get("id", session_id) != session_id:
-        raise otherwise
-
-    def fill(session: OpencodeSession) -> None:
-        told = ((get.mapping(each, "info"), get.objects(each, "parts")) for each in get.objects(export, "messages"))
-        session.take_all(get.mapping(export, "info"), told)
-
-    return files.session_after(mark, partial(OpencodeSession, session_id), fill).history()
