@@ -846,21 +846,20 @@ class Memory:
     @as_result
     def why_entry(self, id: str) -> NoteStory:
         """For `memory why ID`: counts no read."""
-        from agent_memory.adapters.explaining import NoteStories
+        from agent_memory.adapters.explaining import note_story
         from agent_memory.adapters.git.git_history import revisions_of
         from agent_memory.injecting import told_where
 
         revisions = partial(revisions_of, self.git_process)
-        stories = NoteStories(self.store, self.ledger, self.log, self.clock, self.caller, revisions)
-        story = unwrap(stories.story(id))
+        story = unwrap(note_story(id, self.store, self.ledger, self.log, self.clock, self.caller, revisions))
         return evolve(story, told=told_where(self, story.stored.listed))
 
     def why_session(self, session_id: str) -> Result[FoundSessions, Error]:
         """For `memory why --session`: changes nothing."""
-        from agent_memory.adapters.explaining import SessionTraces
+        from agent_memory.adapters.explaining import session_traces
 
         deferred = self.run_records.deferred
-        return SessionTraces(self.root, self.store, self.log, self.marks, deferred, self.caller).find(session_id)
+        return session_traces(session_id, self.root, self.store, self.log, self.marks, deferred, self.caller)
 
     @as_result
     def find_session(self, session_id: str) -> tuple[SessionKey, ...]:

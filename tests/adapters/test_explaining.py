@@ -9,7 +9,7 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Result, Success
 
-from agent_memory.adapters.explaining import NoteStories, SessionTraces
+from agent_memory.adapters.explaining import note_story, session_traces
 from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
 from agent_memory.domain.change import Change, Create, Replace, Retire, Together
 from agent_memory.domain.entry import Caller, MemoryEntry
@@ -42,8 +42,7 @@ class Told:
 
     def result(self, id: str) -> Result[NoteStory, Error]:
         clock = DictClock(NOW_MS)
-        stories = NoteStories(self.store, self.ledger, self.log, clock, self.caller, lambda path, most: self.revisions)
-        return stories.story(id)
+        return note_story(id, self.store, self.ledger, self.log, clock, self.caller, lambda path, most: self.revisions)
 
     def story(self, id: str) -> NoteStory:
         return self.result(id).unwrap()
@@ -112,7 +111,7 @@ def test_whether_a_defrag_has_seen_it(told: Told) -> None:
 
 def traces(told: Told, root: Path, session_id: str, deferred: tuple[Change, ...] = ()) -> tuple[SessionTrace, ...]:
     marks = SessionMarksFiles(root)
-    found = SessionTraces(root, told.store, told.log, marks, lambda: Success(deferred), told.caller).find(session_id)
+    found = session_traces(session_id, root, told.store, told.log, marks, lambda: Success(deferred), told.caller)
     return found.unwrap().traces
 
 

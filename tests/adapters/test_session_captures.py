@@ -23,7 +23,7 @@ def inbox(tmp_path: Path) -> InboxFiles:
 
 
 def places(root: Path, session_id: str) -> list[tuple[str, str]]:
-    return [(each.session_id, each.place) for each in captures_beginning_with(str(root), session_id).captures]
+    return [(each.key[1], each.place) for each in captures_beginning_with(str(root), session_id)[0]]
 
 
 def test_those_that_wait_those_that_were_read_and_those_given_up_newest_first(
@@ -39,10 +39,10 @@ def test_those_that_wait_those_that_were_read_and_those_given_up_newest_first(
     inbox.put(session("t-1", AT_MS)).unwrap()
     inbox.put(note()).unwrap()
     assert places(tmp_path, "s-1") == [("s-1", "waiting"), ("s-1", "given-up"), ("s-1", "processed")]
-    found = captures_beginning_with(str(tmp_path), "s-1")
-    assert [each.outcome and each.outcome.verdict for each in found.captures] == [None, "gave-up", "written"]
-    assert found.captures[-1].outcome == Outcome("written", RUN, AT_MS, ("id__a1b2c3",), dropped=("b: too long",))
-    assert found.unopened == 0
+    captures, unopened, _ = captures_beginning_with(str(tmp_path), "s-1")
+    assert [each.outcome and each.outcome.verdict for each in captures] == [None, "gave-up", "written"]
+    assert captures[-1].outcome == Outcome("written", RUN, AT_MS, ("id__a1b2c3",), dropped=("b: too long",))
+    assert unopened == 0
 
 
 def test_the_beginning_of_an_id_is_enough_and_a_part_from_its_middle_is_not(tmp_path: Path, inbox: InboxFiles) -> None:
@@ -57,11 +57,8 @@ def test_only_the_newest_files_are_opened_and_the_rest_is_counted(
     for number in range(6):
         inbox.put(session(f"s-{number}", AT_MS + number)).unwrap()
     monkeypatch.setattr(explaining, "MOST_OPENED", 4)
-    found = captures_beginning_with(str(tmp_path), "s-")
-    assert ([each.session_id for each in found.captures], found.unopened) == (["s-5", "s-4", "s-3", "s-2"], 2)
-    monkeypatch.setattr(explaining, "MOST_KEPT", 2)
-    found = captures_beginning_with(str(tmp_path), "s-")
-    assert (len(found.captures), found.unopened) == (2, 4)
+    captures, unopened, _ = captures_beginning_with(str(tmp_path), "s-")
+    assert ([each.key[1] for each in captures], unopened) == (["s-5", "s-4", "s-3", "s-2"], 2)
 
 
 def test_what_is_no_entry_hides_nothing(tmp_path: Path, inbox: InboxFiles) -> None:

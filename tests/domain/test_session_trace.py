@@ -19,13 +19,14 @@ from agent_memory.domain.session_trace import (
 )
 from agent_memory.domain.vocabulary import Harness
 from defrag_requests import NOW_MS, stored
+from inbox_entries import session
 
 RUN = "2026-02-13T14-30-05.123Z_4dbfbe"
 MARK = SessionMark(Harness.CLAUDE_CODE, "s-1", "r9", NOW_MS, 42, True, "builtin")
 
 
-def capture(place: Any = "waiting", at_ms: int = NOW_MS, **fields: Any) -> Capture:
-    return Capture(Harness.CLAUDE_CODE, "s-1", place, f"{at_ms}.json", at_ms, **fields)
+def capture(place: Any = "waiting", at_ms: int = NOW_MS, cwd: str | None = None, **fields: Any) -> Capture:
+    return Capture(session("s-1", at_ms, **({"cwd": cwd} if cwd else {})), place, f"{at_ms}.json", **fields)
 
 
 def processed(at_ms: int = NOW_MS, verdict: Any = "written", place: Any = "processed", **fields: Any) -> Capture:

@@ -8,9 +8,9 @@ from typing import Literal
 from attrs import frozen
 
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.queue import MAX_ATTEMPTS, Outcome, Trouble
+from agent_memory.domain.queue import MAX_ATTEMPTS, InboxEntry, Outcome, Trouble, session_id_of
 from agent_memory.domain.run_log import LoggedRun, LoggedSession, SessionMark, short_id
-from agent_memory.domain.vocabulary import Harness, iso_of
+from agent_memory.domain.vocabulary import iso_of
 
 Place = Literal["waiting", "processed", "given-up"]
 SessionState = Literal["pending", "processed", "failed", "never-captured"]
@@ -20,17 +20,18 @@ SessionState = Literal["pending", "processed", "failed", "never-captured"]
 class Capture:
     """One inbox entry that named the session."""
 
-    harness: Harness
-    session_id: str
+    entry: InboxEntry
     place: Place
     name: str
-    at_ms: int
-    cwd: str | None = None
-    repo: str | None = None
     trouble: Trouble | None = None
     """Of one that waits."""
     outcome: Outcome | None = None
     """Of one that was taken out of the inbox."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Harness and session id."""
+        return self.entry.harness.value, session_id_of(self.entry) or ""
 
 
 @frozen
@@ -68,9 +69,16 @@ class SessionTrace:
         return tuple(sorted(done, key=lambda each: -(each.outcome.at_ms if each.outcome else 0)))
 
     @property
+    def recorded_ids(self) -> frozenset[str]:
+        """The notes that were recorded as made of it."""
+        marked = () if self.mark is None else self.mark.entry_ids
+        retired = (id for each in self.retired if each.outcome for id in each.outcome.entry_ids)
+        return frozenset((*marked, *retired, *(id for each in self.runs for id in each.seen.entry_ids)))
+
+    @property
     def cwd(self) -> str | None:
         """Where it took place, by its newest capture that says so, else by its entries."""
-        said = (each.cwd for each in self.captures if each.cwd)
+        said = (each.entry.context.cwd for each in self.captures if each.entry.context.cwd)
         noted = (
             source.cwd
             for each in self.entries
@@ -140,7 +148,7 @@ def facts_in_words(trace: SessionTrace) -> tuple[str, ...]:
     """What is known besides, one sentence each, in the order in which it happened."""
     facts: list[str] = []
     if captures := trace.captures:
-        first, last = instant(captures[-1].at_ms), instant(captures[0].at_ms)
+        first, last = instant(captures[-1].entry.at_ms), instant(captures[0].entry.at_ms)
         times = f"on {last}" if len(captures) == 1 else f"{len(captures)} times, first on {first}, last on {last}"
         facts.append(f"It was captured {times}.")
     # What the inbox no longer tells, the runs do.

@@ -232,8 +232,8 @@ def _capture_document(capture: Capture) -> dict[str, Any]:
     trouble, outcome = capture.trouble, capture.outcome
     return {
         **fields_of(capture, "name", "place"),
-        "at": iso_or_none(capture.at_ms),
-        **fields_of(capture, "cwd", "repo"),
+        "at": iso_or_none(capture.entry.at_ms),
+        **fields_of(capture.entry.context, "cwd", "repo"),
         "trouble": trouble
         and {
             **fields_of(trouble, "attempts", "timeouts"),
