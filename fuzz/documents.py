@@ -9,14 +9,14 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_lite import json_object, scan_json
 from agent_memory.adapters.disk.paths import Codec
-from agent_memory.adapters.scheduling.scheduling import INSTALLED, RECORD
+from agent_memory.adapters.scheduling.schedule_state import INSTALLED, RECORD
 from agent_memory.adapters.setup.setup_files import RECEIPT
-from agent_memory.adapters.surroundings.config_files import TRUSTED, parse_config, set_keys
+from agent_memory.adapters.surroundings.config_files import parse_config, set_keys
+from agent_memory.adapters.surroundings.trust import TRUSTED
 from agent_memory.domain.injecting.deliveries import delivery_of
 from agent_memory.errors import Error
 from agent_memory.formats import (
     bookkeeping_json,
-    footprint_json,
     inbox_json,
     ledger_lines,
     run_json,
@@ -82,8 +82,8 @@ DOCUMENTS: Mapping[str, tuple[Parse, Render | None]] = {
     "tombstone": _file(bookkeeping_json.TOMBSTONE),
     "forgetting": _file(bookkeeping_json.FORGETTING),
     "purge": _file(bookkeeping_json.PURGE),
-    "footprint": _file(footprint_json.FOOTPRINT),
-    "journal": (_bytes(footprint_json.parse_journal), footprint_json.render_journal),
+    "footprint": _file(bookkeeping_json.FOOTPRINT),
+    "journal": (_bytes(bookkeeping_json.parse_journal), bookkeeping_json.render_journal),
     "report": (_bytes(run_json.parse_report), None),
     "troubles": (_bytes(inbox_json.TROUBLES.parse), inbox_json.TROUBLES.render),
     "delivery": (_delivery, lambda delivery: json_object(delivery.members).encode("utf-8", "backslashreplace")),

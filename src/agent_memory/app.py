@@ -727,7 +727,7 @@ class Memory:
         """For backfill and watch; `watching` leaves out the harnesses whose sessions no file tells of."""
         from agent_memory.adapters.harness import history_sources, session_finders, watched_finders
         from agent_memory.adapters.surroundings.own_calls import is_marked
-        from agent_memory.adapters.surroundings.places import MAX_DIRECTORIES, project_directories
+        from agent_memory.adapters.surroundings.project_directories import MAX_DIRECTORIES, project_directories
         from agent_memory.adapters.surroundings.repository import read_repository
         from agent_memory.pipelines.backfill import BackfillIo
 
@@ -890,7 +890,7 @@ class Memory:
         """For `memory status`."""
         from agent_memory.adapters.injecting import DeliveryLog
         from agent_memory.adapters.records.health_files import read_health
-        from agent_memory.adapters.scheduling.scheduling import job_healths
+        from agent_memory.adapters.scheduling.schedule_state import job_healths
         from agent_memory.adapters.targets import expanded, has_directory
         from agent_memory.domain.health import deliveries_by_harness
 

@@ -22,7 +22,8 @@ from agent_memory.domain.section import (
 from agent_memory.domain.tiering.standing import lifted, standing_tiers
 from agent_memory.domain.undo_run import SectionChange
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, MarkersAmbiguous, TargetRefused
-from agent_memory.formats.section_splice import Spliced, render_section, rule_head, with_section
+from agent_memory.formats.managed_section import render_section
+from agent_memory.formats.section_splice import Spliced, rule_head, with_section
 from agent_memory.ports import Store, Targets
 from agent_memory.results import as_result, unwrap
 

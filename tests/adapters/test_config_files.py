@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.surroundings.config_files import Effective, TrustFile, load_config
+from agent_memory.adapters.surroundings.config_files import Effective, load_config
+from agent_memory.adapters.surroundings.trust import TrustFile
 from agent_memory.config import Config, PresetConfig
 from agent_memory.errors import ConfigInvalid, ConfigUnreadable, Error, HomeUnknown
 

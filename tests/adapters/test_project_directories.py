@@ -7,7 +7,7 @@ from pathlib import Path
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.adapters.surroundings.places import project_directories
+from agent_memory.adapters.surroundings.project_directories import project_directories
 from agent_memory.domain.entry import Listed, Listing, Meta, Source
 from agent_memory.domain.queue import Context, InboxEntry, Outcome, SessionFile
 from agent_memory.domain.vocabulary import Harness

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.surroundings.config_files import TrustedConfig, TrustFile
+from agent_memory.adapters.surroundings.trust import TrustedConfig, TrustFile
 from agent_memory.errors import StateCorrupt, StoreIo
 
 AT_MS = 1_771_000_000_123
@@ -96,7 +96,7 @@ def test_a_disk_that_takes_no_write_is_an_error_and_changes_nothing_p5(
 def test_processes_at_once_lose_no_trust_p7(home: Path) -> None:
     script = textwrap.dedent("""
         import sys
-        from agent_memory.adapters.surroundings.config_files import TrustFile
+        from agent_memory.adapters.surroundings.trust import TrustFile
         for number in range(5):
             TrustFile(sys.argv[1]).add(f"/{sys.argv[2]}/{number}", b"x", 0)
     """)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.handover import NAMES, handover_of, handover_text, resume_command
+from agent_memory.domain.handover import handover_of, handover_text
+from agent_memory.domain.resuming import NAMES, resume_command
 from agent_memory.domain.run_log import History, Role, ToolCall, Turn
 from agent_memory.domain.transcripts.own_marks import CONTEXT_END, CONTEXT_START, without_own_text
 from agent_memory.domain.vocabulary import DAY_MS, Harness

@@ -7,7 +7,7 @@ import shlex
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.handover import resume_command
+from agent_memory.domain.resuming import resume_command
 from agent_memory.domain.vocabulary import Harness
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 from returns.result import Failure, Success
 
-from agent_memory.adapters.scheduling.scheduling import INSTALLED, RECORD
+from agent_memory.adapters.scheduling.schedule_state import INSTALLED, RECORD
 from agent_memory.domain.scheduling import (
     InstalledJob,
     InstalledSchedule,

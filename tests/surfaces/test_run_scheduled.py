@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.scheduling.scheduling import ScheduleState
+from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.domain.scheduling import NO_RUNS, InstalledSchedule, ScheduledRun
 from agent_memory.errors import StoreIo
 from agent_memory.surfaces.cli.main import main

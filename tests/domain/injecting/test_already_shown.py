@@ -11,7 +11,7 @@ from agent_memory.domain.installing.harnesses import SETUPS, context_of
 from agent_memory.domain.section import SectionBudget, SectionFacts, Target
 from agent_memory.domain.transcripts import own_marks
 from agent_memory.domain.vocabulary import TierList
-from agent_memory.formats.section_splice import render_section
+from agent_memory.formats.managed_section import render_section
 
 HOME = "/home/ada"
 

@@ -8,43 +8,30 @@ import re
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
 
 from attrs import evolve, frozen
 from returns.result import Failure
 
-from agent_memory.adapters.disk.durable import make_directories
-from agent_memory.adapters.disk.locks import file_lock
-from agent_memory.adapters.disk.paths import JsonFile, as_store_io, write_text
 from agent_memory.adapters.disk.root import ROOT_VARIABLE
-from agent_memory.adapters.scheduling.notices import COMMAND, SESSION, notice_path, schedule_directory
+from agent_memory.adapters.scheduling.schedule_state import ScheduleState, interval_hours
 from agent_memory.adapters.setup.installation import root_without
 from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState, carry_out
 from agent_memory.adapters.surroundings.shipped_files import places_of, read_shipped
 from agent_memory.config import ScheduleConfig
 from agent_memory.domain.installing.plan import FileEdit, PlannedFile, sha256_of
 from agent_memory.domain.scheduling import (
-    NO_RUNS,
-    Cadence,
     InstalledJob,
     InstalledSchedule,
     Job,
-    JobHealth,
-    JobRecord,
     Place,
     Schedule,
-    ScheduledRun,
     Scheduler,
     cadence_of,
     in_words,
-    next_due_ms,
-    recorded,
 )
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.errors import SchedulerFailed, StateCorrupt, UsageInvalid
-from agent_memory.formats.json_codec import Format
+from agent_memory.errors import SchedulerFailed
 from agent_memory.formats.schedulers import (
     ScheduleSource,
     cron_line,
@@ -55,128 +42,6 @@ from agent_memory.formats.schedulers import (
     with_cron_lines,
 )
 from agent_memory.ports import Clock
-
-# -- what is scheduled now --------------------------------------------------------------------------------------------
-# What this machine remembers of its schedule, in `~/.local/state/agent-memory/schedule/`: 0700, files 0600.
-#
-# installed.json        the receipt of `install-cron`
-# <job>.json            its last runs
-# <job>.log             all that they printed
-# notice-command, notice-session   a failure that the next command, and the next session, is to be told of
-
-
-INSTALLED, RECORD = Format(InstalledSchedule), Format(JobRecord)
-
-RUNS_KEPT = 50
-MAX_LOG_BYTES = 1 << 20
-_LOCK_SECONDS = 5.0
-
-
-class ScheduleState:
-    """The schedule of the person with this home."""
-
-    def __init__(self, home: str) -> None:
-        self.home = home
-        self.directory = schedule_directory(home)
-        self._receipt = JsonFile(self.directory, "installed.json", INSTALLED)
-
-    def locked(self) -> AbstractContextManager[None]:
-        """One at a time changes what is here; Busy where another does for seconds. The lock dies with its holder."""
-        return file_lock(f"{self.directory}.lock", _LOCK_SECONDS)
-
-    def installed(self) -> InstalledSchedule | None:
-        """The receipt; None where nothing is installed. A damaged one is an error, never nothing (P6)."""
-        return self._receipt.read()
-
-    def put_installed(self, installed: InstalledSchedule | None) -> None:
-        """Replace the receipt, durably; None removes it."""
-        if installed is None:
-            self._receipt.remove()
-        else:
-            self._receipt.write(installed)
-
-    def record(self, job: str) -> JobRecord:
-        """The runs of a job."""
-        return self._record(job).read() or NO_RUNS
-
-    def put_run(self, job: str, run: ScheduledRun) -> None:
-        """Write down that a run began or ended. What was recorded before is left out where it cannot be understood: it is
-        for information, and must not keep a job from running. What cannot be read just now is not written over (P6)."""
-        with self.locked():
-            try:
-                before = self.record(job)
-            except StateCorrupt:
-                before = NO_RUNS
-            self._record(job).write(recorded(before, run, RUNS_KEPT))
-
-    def put_notice(self, notice: tuple[str, str] | None) -> None:
-        """What the next command and the next session are to be told (the second in our own words alone: it is injected unasked,
-        P19), or nothing any more."""
-        for kind, sentence in zip((COMMAND, SESSION), notice or (None, None), strict=True):
-            path = notice_path(self.home, kind)
-            if sentence is not None:
-                write_text(self.directory, os.path.basename(path), sentence)
-            else:
-                with suppress(OSError):
-                    os.unlink(path)
-
-    def turn_log(self, job: str) -> None:
-        """Begin a new log where this one has grown too large; the one before it stays."""
-        path = f"{self.directory}/{job}.log"
-        with suppress(OSError):  # a log that cannot be turned grows on
-            if os.stat(path).st_size > MAX_LOG_BYTES:
-                os.replace(path, f"{path}.1")
-
-    def make_directory(self) -> None:
-        """A scheduler opens the log before we run, and makes no directory for it."""
-        with as_store_io("make", self.directory):
-            make_directories(self.directory)
-
-    def _record(self, job: str) -> JsonFile[JobRecord]:
-        return JsonFile(self.directory, f"{job}.json", RECORD)
-
-
-def interval_hours(schedule: ScheduleConfig) -> dict[str, float]:
-    """How often each job is to run, as the config says."""
-    return {"consolidate": schedule.consolidate_interval_hours, "defrag": schedule.defrag_interval_hours}
-
-
-def job_healths(
-    home: str | None, schedule: ScheduleConfig, real_root: str, now_ms: int
-) -> tuple[InstalledSchedule | None, tuple[JobHealth, ...]]:
-    """The schedule of this machine, where it is one for this root, and how its jobs do. Jobs that another program has
-    scheduled (a Nix module, a crontab of one's own) are known from their runs, and run as often as the config says."""
-    if home is None:
-        return None, ()
-    state = ScheduleState(home)
-    installed = state.installed()
-    if installed is None:
-        seconds = {name: round(hours * 3600) for name, hours in interval_hours(schedule).items()}
-        healths = (_job_health(name, each, None, state.record(name), now_ms) for name, each in seconds.items())
-        return None, tuple(each for each in healths if each.record.runs)
-    if installed.root != real_root:
-        return None, ()
-    healths = (
-        _job_health(job.name, job.interval_seconds, installed, state.record(job.name), now_ms) for job in installed.jobs
-    )
-    return installed, tuple(healths)
-
-
-def _job_health(
-    name: str, interval_seconds: int, installed: InstalledSchedule | None, record: JobRecord, now_ms: int
-) -> JobHealth:
-    """How one job does, by the calendar of this machine."""
-    try:
-        cadence = cadence_of(interval_seconds / 3600, name)
-    except UsageInvalid:
-        cadence = Cadence(interval_seconds, 60)
-    installed_at_ms = 0 if installed is None else installed.installed_at_ms
-    last_ms = installed_at_ms if record.last is None else record.last.started_at_ms
-    scheduler = None if installed is None else installed.scheduler
-    tick = cadence.tick_seconds if scheduler in ("systemd", "cron") else None
-    next_ms = next_due_ms(cadence, last_ms, now_ms, tick, time.localtime(now_ms / 1000).tm_gmtoff)
-    return JobHealth(name, scheduler, interval_seconds, record, installed_at_ms, next_ms)
-
 
 _LIMIT_SECONDS = 30.0
 _MAX_REASON_CHARS = 300

@@ -10,7 +10,7 @@ from typing import Any
 
 from agent_memory.adapters.agent.agent_environment import only_for_a_person
 from agent_memory.adapters.disk.paths import store_io
-from agent_memory.adapters.scheduling.scheduling import ScheduleState
+from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.setup.installation import Installation
 from agent_memory.adapters.surroundings.repository import work_tree_above
 from agent_memory.app import Memory

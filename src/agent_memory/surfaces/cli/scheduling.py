@@ -13,7 +13,8 @@ from typing import Any, TextIO, get_args
 
 from agent_memory.adapters.agent.agent_environment import only_for_a_person
 from agent_memory.adapters.disk.root import home_of
-from agent_memory.adapters.scheduling.scheduling import SchedulePlan, ScheduleState, Scheduling
+from agent_memory.adapters.scheduling.schedule_state import ScheduleState
+from agent_memory.adapters.scheduling.scheduling import SchedulePlan, Scheduling
 from agent_memory.app import Memory
 from agent_memory.domain.command import PRESETS
 from agent_memory.domain.redaction import redact

@@ -20,13 +20,12 @@ from agent_memory.adapters.agent.agent_environment import (
 from agent_memory.adapters.disk.root import config_path, home_of
 from agent_memory.adapters.surroundings.config_files import (
     LOCAL_NAME,
-    TrustedConfig,
-    TrustFile,
     closed_keys,
     load_config,
     parse_config,
     read_config,
 )
+from agent_memory.adapters.surroundings.trust import TrustedConfig, TrustFile
 from agent_memory.config import Config
 from agent_memory.domain.command import PRESETS, Preset
 from agent_memory.domain.json_shape import is_list, is_object

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from agent_memory.domain.entry import Listed, Source
-from agent_memory.domain.handover import resume_command
 from agent_memory.domain.note_story import (
     Chapter,
     NoteStory,
@@ -17,6 +16,7 @@ from agent_memory.domain.note_story import (
     source_in_words,
     tier_reason,
 )
+from agent_memory.domain.resuming import resume_command
 from agent_memory.domain.session_trace import (
     NEVER_CAPTURED,
     Capture,
