@@ -32,6 +32,7 @@ class Room:
     handed_over: list[str] = field(factory=list)
     hand_over_error: Error | None = None
     waits: int = 0
+    set_back_ms: int = 0
 
     def __attrs_post_init__(self) -> None:
         self.past.world.clock.at_ms = NOON_MS
@@ -62,7 +63,7 @@ class Room:
         for second in sorted(second for second in self.happenings if second <= self.seconds + step):
             self.happenings.pop(second)()
         self.seconds += step
-        self.past.world.clock.at_ms = NOON_MS + round(self.seconds * 1000)
+        self.past.world.clock.at_ms = NOON_MS - self.set_back_ms + round(self.seconds * 1000)
 
     def _hand_over(self, found: FoundSession) -> Result[str | None, Error]:
         if self.hand_over_error is not None:
@@ -96,6 +97,13 @@ def test_one_that_goes_on_and_on_is_captured_when_it_rests(room: Room) -> None:
     done = room.watch()
     assert done.captured == 1
     assert len(room.past.waiting()) == 1
+
+
+def test_a_clock_set_back_keeps_nothing_waiting_for_ever(room: Room) -> None:
+    """P24"""
+    room.says(10, "s1", "one")
+    room.at(20, lambda: setattr(room, "set_back_ms", 10**9))
+    assert room.watch() == Watching(captured=1, handed_over=1)
 
 
 def test_what_waits_in_the_inbox_already_is_not_captured_again(room: Room) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Set as AbstractSet
 from typing import Literal, get_args
 
 from attrs import evolve, frozen
@@ -21,7 +20,6 @@ class FoundSession:
     retrieval: SessionRetrieval
     changed_at_ms: int
     size_bytes: int | None = None
-    started_at_ms: int | None = None
     ended_at_ms: int | None = None
     """When its last turn was, where that is known to the harness itself. A file's time is none: any touch changes it."""
     cwd: str | None = None
@@ -33,25 +31,24 @@ class FoundSession:
         return self.retrieval.thread_id if isinstance(self.retrieval, AmpThread) else self.retrieval.session_id
 
     @property
+    def key(self) -> tuple[Harness, str]:
+        return self.harness, self.session_id
+
+    @property
+    def looks(self) -> tuple[int, int | None, str | None]:
+        """What is otherwise once the session has changed."""
+        return self.changed_at_ms, self.size_bytes, self.path
+
+    @property
     def path(self) -> str | None:
         """Its transcript, where it has a file of its own."""
         return self.retrieval.session_path if isinstance(self.retrieval, SessionFile) else None
 
 
 Sight = Literal[
-    "new",
-    "grown",
-    "waiting",
-    "done",
-    "given-up",
-    "forgotten",
-    "own-call",
-    "automated",
-    "copy",
-    "older",
-    "empty",
-    "unreadable",
-]
+    "new", "grown", "waiting", "done", "given-up", "forgotten",
+    "own-call", "automated", "copy", "older", "empty", "unreadable",
+]  # fmt: skip
 SIGHTS: tuple[Sight, ...] = get_args(Sight)
 """`new`: never consolidated. `grown`: it went on since. `waiting`: in the inbox already. `done`: nothing new in it. `copy`: all
 of it is in another session, which it was resumed or forked from. `older`: its last turn was before the time asked for."""
@@ -76,6 +73,11 @@ class Sighted:
     begins_at: SessionMark | None = None
     """Of a session that goes on from another: how far that one covers it."""
     problem: str = ""
+
+    @property
+    def at_ms(self) -> int:
+        """When it was last changed, or, of a wanted one, ended."""
+        return self.found.changed_at_ms if self.entry is None else self.entry.at_ms
 
 
 @frozen
@@ -140,85 +142,9 @@ def short_number(number: int) -> str:
     return str(number)
 
 
-Key = tuple[str, str]
-"""Harness and session id."""
-
-
 @frozen
 class Rest:
     """How long a transcript must rest to be captured, and to be taken for ended; None: it never is."""
 
     debounce_ms: int = 30_000
     idle_ms: int | None = 180_000
-
-
-@frozen
-class Watched:
-    """One session that changed while it was watched."""
-
-    found: FoundSession
-    changed_at_ms: int
-    """When the change was seen, by our own clock: the file's may be another machine's."""
-    is_captured: bool = False
-    is_idle: bool = False
-
-
-Watch = Mapping[Key, Watched]
-"""The sessions that changed since the watch began."""
-
-
-@frozen
-class Due:
-    """What is to be done now, and when it is time to look again (None: when something changes)."""
-
-    captures: tuple[FoundSession, ...]
-    idle: tuple[FoundSession, ...]
-    next_at_ms: int | None
-
-
-def observed(watch: Watch, found: Iterable[FoundSession], now_ms: int) -> Watch:
-    """The watch after a look: what looks otherwise than before has changed just now. What is gone is watched no more."""
-
-    def looks(one: FoundSession) -> tuple[int, int | None, str | None]:
-        return one.changed_at_ms, one.size_bytes, one.path
-
-    sessions: dict[Key, Watched] = {}
-    for each in found:
-        known = watch.get(key_of(each))
-        if known is None or looks(known.found) != looks(each):
-            sessions[key_of(each)] = Watched(each, now_ms)
-        else:
-            # With a clock set back (P24) the rest begins anew.
-            sessions[key_of(each)] = evolve(known, changed_at_ms=min(known.changed_at_ms, now_ms))
-    return sessions
-
-
-def due(watch: Watch, rest: Rest, now_ms: int) -> Due:
-    """What has rested long enough, in the order in which it came to rest."""
-    captures, idle, times = list[FoundSession](), list[FoundSession](), list[int]()
-    for each in sorted(watch.values(), key=lambda each: (each.changed_at_ms, key_of(each.found))):
-        waiting = [] if each.is_captured else [(each.changed_at_ms + rest.debounce_ms, captures)]
-        if rest.idle_ms is not None and not each.is_idle:
-            # Whatever is set shorter, a session is captured before it is taken for ended.
-            waiting.append((each.changed_at_ms + max(rest.idle_ms, rest.debounce_ms), idle))
-        for at_ms, ripe in waiting:
-            if at_ms <= now_ms:
-                ripe.append(each.found)
-            else:
-                times.append(at_ms)
-    return Due(tuple(captures), tuple(idle), min(times, default=None))
-
-
-def settled(watch: Watch, done: Due, left_out: AbstractSet[Key] = frozenset()) -> Watch:
-    """The watch, with these captured and handed over, and those left out not to be handed over; any change makes them due
-    again."""
-    captured = {key_of(each) for each in done.captures}
-    idle = {*left_out, *(key_of(each) for each in done.idle)}
-    return {
-        key: evolve(each, is_captured=each.is_captured or key in captured, is_idle=each.is_idle or key in idle)
-        for key, each in watch.items()
-    }
-
-
-def key_of(found: FoundSession) -> Key:
-    return found.harness.value, found.session_id

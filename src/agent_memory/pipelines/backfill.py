@@ -13,7 +13,6 @@ from attrs import evolve, field, frozen
 from returns.result import Failure
 
 from agent_memory.domain.command import BUILTIN
-from agent_memory.domain.entry import Listing, Source
 from agent_memory.domain.found_session import Backfill, FoundSession, Sight, Sighted
 from agent_memory.domain.queue import (
     BACKFILL_EVENT,
@@ -21,7 +20,6 @@ from agent_memory.domain.queue import (
     Context,
     InboxEntry,
     KnownSessions,
-    SessionRetrieval,
     queue_key,
     retrieval_of,
     session_key,
@@ -74,15 +72,10 @@ class Looking:
     """The transcript of each session that was looked at first."""
 
 
-def is_unique(turn: Turn) -> bool:
-    """Whether no other session has the record id by chance."""
-    return len(turn.record_id) >= UNIQUE_ID_CHARS
-
-
 def look_at(io: BackfillIo, found: FoundSession, looking: Looking) -> Sighted:
     """What there is to be done about a session. Nothing is written, and its text is not kept."""
     entry = InboxEntry(found.changed_at_ms, found.harness, found.retrieval, Context(event=looking.event))
-    looking.first.setdefault((found.harness, found.session_id), found.path)
+    looking.first.setdefault(found.key, found.path)
     keys = (queue_key(entry, ""), session_key(entry, ""))  # the second is one that names no transcript
     if any(key in looking.known.waiting for key in keys):
         return Sighted(found, "waiting")
@@ -103,10 +96,8 @@ def look_at(io: BackfillIo, found: FoundSession, looking: Looking) -> Sighted:
         return Sighted(found, "unreadable", problem=f"this version has no way to read {found.retrieval.method} yet")
     try:
         history = unwrap(source.fetch(entry, mark))
-    except HistoryUnavailable as absent:
-        return Sighted(found, "unreadable", problem=absent.reason)
     except Error as error:
-        return Sighted(found, "unreadable", problem=str(error))
+        return Sighted(found, "unreadable", problem=_why_not(error))
     return _judged(io, found, entry, mark, looking, history)
 
 
@@ -127,10 +118,10 @@ def _judged(
     begins_at = None
     if found.shares_record_ids:
         # Another transcript of the very session is no copy of another: its mark would be that of both.
-        is_first = looking.first[found.harness, found.session_id] == found.path
+        is_first = looking.first[found.key] == found.path
         begins_at = _begins_at(history, looking) if mark is None and is_first else None
         for turn in history.turns:
-            if is_unique(turn):
+            if len(turn.record_id) >= UNIQUE_ID_CHARS:
                 looking.seen.add(turn.record_id)
     if begins_at is not None:
         history = evolve(history, turns=tuple(turn for turn in history.turns if turn.number > begins_at.turns_seen))
@@ -177,10 +168,8 @@ def _begins_at(history: History, looking: Looking) -> SessionMark | None:
 
 def _covered(turns: Sequence[Turn], harness: Harness, looking: Looking) -> int:
     """How many of the first turns are in a session that was consolidated, or looked at before this one."""
-    consolidated = max(
-        (at for at, turn in enumerate(turns, 1) if (harness, turn.record_id) in looking.ends and is_unique(turn)),
-        default=0,
-    )
+    ends = (at for at, turn in enumerate(turns, 1) if (harness, turn.record_id) in looking.ends)
+    consolidated = max(ends, default=0)
     looked_at = next((at for at, turn in enumerate(turns) if turn.record_id not in looking.seen), len(turns))
     return max(consolidated, looked_at)
 
@@ -203,17 +192,17 @@ def plan_backfill(io: BackfillIo, harnesses: Sequence[Harness] = (), since_ms: i
         io.progress(f"looking for sessions of {harness}")
         for each in io.finders[harness].find(since_ms):
             if isinstance(each, Failure):
-                problems.append(_why_not_listed(harness, each.failure()))
+                problems.append(f"Past sessions of {harness} could not all be listed: {_why_not(each.failure())}")
             else:
                 found.append(each.unwrap())
     looking = Looking(known, BACKFILL_EVENT, since_ms, _ends(io, found, problems))
     sighted: list[Sighted] = []
     # A copy comes after what it was copied from.
     for number, session in enumerate(sorted(found, key=lambda each: (each.changed_at_ms, each.session_id)), 1):
-        io.progress(f"{number:,} of {len(found):,}: {_named(session)}")
+        io.progress(f"{number:,} of {len(found):,}: {named(session)}")
         sighted.append(look_at(io, session, looking))
-    problems += [f"{_named(each.found)}: {each.problem}" for each in sighted if each.problem]
-    return Backfill(tuple(sorted(sighted, key=_when)), tuple(problems))
+    problems += [f"{named(each.found)}: {each.problem}" for each in sighted if each.problem]
+    return Backfill(tuple(sorted(sighted, key=lambda each: (each.at_ms, each.found.session_id))), tuple(problems))
 
 
 @as_result
@@ -228,7 +217,7 @@ def put_backfill(io: BackfillIo, backfill: Backfill) -> Backfill:
         try:
             put_sighted(io, each)
         except InboxEntryInvalid as invalid:
-            problems.append(f"{_named(each.found)}: {invalid!s}")
+            problems.append(f"{named(each.found)}: {invalid!s}")
     return evolve(backfill, problems=(*backfill.problems, *problems))
 
 
@@ -239,11 +228,16 @@ def put_sighted(io: BackfillIo, sighted: Sighted) -> None:
         raise ValueError(f"{sighted.sight} is nothing to put into the inbox")
     if sighted.begins_at is not None:
         unwrap(io.marks.put(sighted.begins_at))
+    _put(io.inbox, entry)
+
+
+def _put(inbox: Inbox, entry: InboxEntry) -> None:
+    """What a transcript or a note says of branch and directory may be nothing that an entry may hold; the session is what
+    counts."""
     try:
-        unwrap(io.inbox.put(entry))
+        unwrap(inbox.put(entry))
     except InboxEntryInvalid:
-        # What a transcript says of branch and directory may be nothing that an entry may hold; the session is what counts.
-        unwrap(io.inbox.put(evolve(entry, context=Context(event=entry.context.event))))
+        unwrap(inbox.put(evolve(entry, context=Context(event=entry.context.event))))
 
 
 def looking_for(io: BackfillIo, found: Sequence[FoundSession], event: str) -> Looking:
@@ -251,10 +245,9 @@ def looking_for(io: BackfillIo, found: Sequence[FoundSession], event: str) -> Lo
     return Looking(unwrap(io.inbox.known()), event, ends=_ends(io, found, []))
 
 
-def _why_not_listed(harness: Harness, error: Error) -> str:
+def _why_not(error: Error) -> str:
     """Nothing waits in the inbox yet, so it is not told as what does."""
-    reason = error.reason if isinstance(error, HistoryUnavailable) else str(error)
-    return f"Past sessions of {harness} could not all be listed: {reason}"
+    return error.reason if isinstance(error, HistoryUnavailable) else str(error)
 
 
 def _ends(io: BackfillIo, found: Sequence[FoundSession], problems: list[str]) -> frozenset[tuple[Harness, str]]:
@@ -264,21 +257,12 @@ def _ends(io: BackfillIo, found: Sequence[FoundSession], problems: list[str]) ->
         if isinstance(each, Failure):
             problems += warning_of(each)
         elif (mark := each.unwrap()).harness in sharing:
-            ends.add((mark.harness, mark.last_record_id))
+            ends.update([(mark.harness, mark.last_record_id)] if len(mark.last_record_id) >= UNIQUE_ID_CHARS else [])
     return frozenset(ends)
 
 
-def _when(sighted: Sighted) -> tuple[int, str]:
-    at_ms = sighted.found.changed_at_ms if sighted.entry is None else sighted.entry.at_ms
-    return at_ms, sighted.found.session_id
-
-
-def _named(found: FoundSession) -> str:
+def named(found: FoundSession) -> str:
     return f"{found.harness} {found.session_id}"
-
-
-Places = Mapping[tuple[Harness, str], Source]
-"""By harness and session id, a source that says where the session took place."""
 
 
 @frozen
@@ -296,7 +280,9 @@ class Upgrades:
 def plan_upgrades(inbox: Inbox, marks: SessionMarks, store: Store, clock: Clock) -> Upgrades:
     """The sessions that the built-in consolidated last. Those given up are left out: `--retry-failed` brings them back.
     Nothing is written."""
-    known, places, now_ms = unwrap(inbox.known()), _places(unwrap(store.list())), clock.now_ms()
+    known, now_ms = unwrap(inbox.known()), clock.now_ms()
+    sources = (source for each in unwrap(store.list()).entries for source in each.meta.sources)
+    places = {(source.harness, source.thread_id): source for source in sources if source.thread_id and source.cwd}
     entries: list[InboxEntry] = []
     warnings: list[str] = []
     waiting = 0
@@ -310,7 +296,11 @@ def plan_upgrades(inbox: Inbox, marks: SessionMarks, store: Store, clock: Clock)
         retrieval = retrieval_of(mark.harness, mark.session_id) if mark.agent_name == BUILTIN else None
         if retrieval is None:
             continue
-        entry = _entry(mark, retrieval, places, now_ms)
+        place = places.get((mark.harness, mark.session_id))
+        context = Context(event=UPGRADE_EVENT)
+        if place is not None:
+            context = Context(cwd=place.cwd, repo=place.repo, event=UPGRADE_EVENT)
+        entry = InboxEntry(now_ms if mark.last_at_ms is None else mark.last_at_ms, mark.harness, retrieval, context)
         key = queue_key(entry, "")
         waiting += key in known.asked_again
         if key not in known.asked_again and key not in given_up:
@@ -322,23 +312,4 @@ def plan_upgrades(inbox: Inbox, marks: SessionMarks, store: Store, clock: Clock)
 def ask_again(inbox: Inbox, upgrades: Upgrades) -> None:
     """Put them into the inbox, where they wait behind all others, over as many days as the calls allow."""
     for entry in upgrades.entries:
-        try:
-            unwrap(inbox.put(entry))
-        except (
-            InboxEntryInvalid
-        ):  # what a note says of its place may have been edited into something that no entry may hold
-            unwrap(inbox.put(evolve(entry, context=Context(event=UPGRADE_EVENT))))
-
-
-def _entry(mark: SessionMark, retrieval: SessionRetrieval, places: Places, now_ms: int) -> InboxEntry:
-    place = places.get((mark.harness, mark.session_id))
-    context = Context(
-        cwd=None if place is None else place.cwd, repo=None if place is None else place.repo, event=UPGRADE_EVENT
-    )
-    at_ms = now_ms if mark.last_at_ms is None else mark.last_at_ms
-    return InboxEntry(at_ms, mark.harness, retrieval, context)
-
-
-def _places(live: Listing) -> Places:
-    sources = (source for each in live.entries for source in each.meta.sources)
-    return {(source.harness, source.thread_id): source for source in sources if source.thread_id and source.cwd}
+        _put(inbox, entry)

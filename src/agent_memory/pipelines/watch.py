@@ -5,29 +5,16 @@ What was there before it began is backfill's, but for what changed just before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from attrs import evolve, frozen
+from attrs import define, frozen
 from returns.result import Failure, Result
 
-from agent_memory.domain.found_session import (
-    Due,
-    FoundSession,
-    Key,
-    Rest,
-    Sight,
-    Sighted,
-    Watch,
-    due,
-    key_of,
-    observed,
-    settled,
-    short_number,
-)
+from agent_memory.domain.found_session import FoundSession, Rest, Sight, short_number
 from agent_memory.domain.queue import WATCH_EVENT
 from agent_memory.domain.vocabulary import Harness, iso_of
 from agent_memory.errors import Error, UsageInvalid
-from agent_memory.pipelines.backfill import BackfillIo, look_at, looking_for, put_sighted
+from agent_memory.pipelines.backfill import BackfillIo, look_at, looking_for, named, put_sighted
 from agent_memory.results import as_result, unwrap, warning_of
 
 MOST_PROBLEMS = 1_000
@@ -53,7 +40,7 @@ class WatchIo:
     warn: Callable[[str], None]
 
 
-@frozen
+@define
 class Watching:
     """What a watch has done."""
 
@@ -61,6 +48,22 @@ class Watching:
     handed_over: int = 0
     problems: tuple[str, ...] = ()
     """The first `MOST_PROBLEMS`."""
+
+
+@define
+class _Watched:
+    """One session that changed while it was watched."""
+
+    found: FoundSession
+    changed_at_ms: int
+    """When the change was seen, by our own clock: the file's may be another machine's."""
+    is_captured: bool = False
+    is_ended: bool = False
+    """It was handed over, or is nobody's to hand over."""
+
+
+_Sessions = dict[tuple[Harness, str], _Watched]
+"""The sessions that changed since the watch began, by harness and session id."""
 
 
 @as_result
@@ -74,20 +77,31 @@ def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Watching:
         raise UsageInvalid(f"Sessions of {unknown} cannot be watched", hint)
     chosen = tuple(dict.fromkeys(harnesses)) or tuple(sorted(io.backfill.finders))
     since_ms = io.backfill.clock.now_ms() - rest.debounce_ms
-    state: Watch = {}
+    # Whatever is set shorter, a session is captured before it is taken for ended.
+    idle_ms = None if rest.idle_ms is None else max(rest.idle_ms, rest.debounce_ms)
+    sessions: _Sessions = {}
     done, last_trouble = Watching(), ""
     while not io.is_stopped():
         found, trouble = _found(io, chosen, since_ms)
-        if trouble != last_trouble:  # a directory that cannot be listed cannot be listed every two seconds
-            done = _with_problem(io, done, trouble) if trouble else done
-            last_trouble = trouble
+        if trouble and trouble != last_trouble:  # a directory that cannot be listed cannot be listed every two seconds
+            _note_problem(io, done, trouble)
+        last_trouble = trouble
         now_ms = io.backfill.clock.now_ms()
-        state = observed(state, found, now_ms)
-        now_due = due(state, rest, now_ms)
-        done, left_out = _act(io, now_due, done)
-        state = settled(state, now_due, left_out)
-        next_at_ms = now_due.next_at_ms
-        seconds = _LONGEST_WAIT_SECONDS if next_at_ms is None else (next_at_ms - now_ms) / 1000
+        sessions = _observed(sessions, found, now_ms)
+        in_order = sorted(sessions.values(), key=lambda each: (each.changed_at_ms, each.found.key))
+        for each in in_order:
+            if not each.is_captured and each.changed_at_ms + rest.debounce_ms <= now_ms:
+                each.is_captured = True
+                _capture(io, each, done)
+        times = [each.changed_at_ms + rest.debounce_ms for each in in_order if not each.is_captured]
+        for each in in_order if idle_ms is not None else ():
+            ends_at_ms = each.changed_at_ms + (idle_ms or 0)
+            if not each.is_ended and ends_at_ms <= now_ms:
+                each.is_ended = True
+                _hand_over(io, each.found, done)
+            elif not each.is_ended:
+                times.append(ends_at_ms)
+        seconds = (min(times) - now_ms) / 1000 if times else _LONGEST_WAIT_SECONDS
         if not io.is_stopped():
             io.wait(min(max(seconds, 0.0), _LONGEST_WAIT_SECONDS))
     return done
@@ -105,54 +119,53 @@ def _found(io: WatchIo, harnesses: Sequence[Harness], since_ms: int) -> tuple[li
     return found, " ".join(troubles)
 
 
-def _act(io: WatchIo, now_due: Due, done: Watching) -> tuple[Watching, frozenset[Key]]:
-    """What has been done after this, and the sessions that are nobody's to hand over."""
-    left_out: set[Key] = set()
-    for found in now_due.captures:
-        try:
-            sighted = look_at(io.backfill, found, looking_for(io.backfill, [found], WATCH_EVENT))
-            if sighted.entry is not None:
-                put_sighted(io.backfill, sighted)
-        except Error as error:
-            done = _with_problem(io, done, f"{_named(found)}: {error!s}")
-            continue
-        done = _told(io, sighted, done)
-        left_out.update([] if sighted.sight in _A_PERSONS else [key_of(found)])
-    for found in now_due.idle:
-        if key_of(found) in left_out:
-            continue
-        try:
-            id = unwrap(io.hand_over(found))
-        except Error as error:
-            done = _with_problem(io, done, f"{_named(found)}: {error!s}")
-            continue
-        if id is not None:
-            _tell(io, f"handed over {_named(found)}: {id}")
-            done = evolve(done, handed_over=done.handed_over + 1)
-    return done, frozenset(left_out)
+def _observed(before: _Sessions, found: Iterable[FoundSession], now_ms: int) -> _Sessions:
+    """The sessions after a look: what looks otherwise than before has changed just now. What is gone is watched no more."""
+    sessions: _Sessions = {}
+    for each in found:
+        known = before.get(each.key)
+        if known is None or known.found.looks != each.looks:
+            known = _Watched(each, now_ms)
+        known.changed_at_ms = min(known.changed_at_ms, now_ms)  # with a clock set back (P24) the rest begins anew
+        sessions[each.key] = known
+    return sessions
 
 
-def _told(io: WatchIo, sighted: Sighted, done: Watching) -> Watching:
+def _capture(io: WatchIo, watched: _Watched, done: Watching) -> None:
     """One line a capture. What waits in the inbox already, or says nothing new, is nothing to tell."""
-    name = _named(sighted.found)
+    found = watched.found
+    try:
+        sighted = look_at(io.backfill, found, looking_for(io.backfill, [found], WATCH_EVENT))
+        if sighted.entry is not None:
+            put_sighted(io.backfill, sighted)
+    except Error as error:
+        _note_problem(io, done, f"{named(found)}: {error!s}")
+        return
     if sighted.entry is not None:
-        _tell(io, f"captured {name}: about {short_number(sighted.chars)} characters")
-        return evolve(done, captured=done.captured + 1)
-    if sighted.problem:
-        return _with_problem(io, done, f"{name}: {sighted.problem}")
-    if sighted.sight in _LEFT_OUT:
-        _tell(io, f"left out {name}: {_LEFT_OUT[sighted.sight]}")
-    return done
+        _tell(io, f"captured {named(found)}: about {short_number(sighted.chars)} characters")
+        done.captured += 1
+    elif sighted.problem:
+        _note_problem(io, done, f"{named(found)}: {sighted.problem}")
+    elif sighted.sight in _LEFT_OUT:
+        _tell(io, f"left out {named(found)}: {_LEFT_OUT[sighted.sight]}")
+    watched.is_ended = watched.is_ended or sighted.sight not in _A_PERSONS
 
 
-def _with_problem(io: WatchIo, done: Watching, problem: str) -> Watching:
+def _hand_over(io: WatchIo, found: FoundSession, done: Watching) -> None:
+    try:
+        id = unwrap(io.hand_over(found))
+    except Error as error:
+        _note_problem(io, done, f"{named(found)}: {error!s}")
+        return
+    if id is not None:
+        _tell(io, f"handed over {named(found)}: {id}")
+        done.handed_over += 1
+
+
+def _note_problem(io: WatchIo, done: Watching, problem: str) -> None:
     io.warn(problem)
-    return evolve(done, problems=(*done.problems, problem)[:MOST_PROBLEMS])
+    done.problems = (*done.problems, problem)[:MOST_PROBLEMS]
 
 
 def _tell(io: WatchIo, said: str) -> None:
     io.tell(f"{iso_of(io.backfill.clock.now_ms())[:19]}Z {said}")
-
-
-def _named(found: FoundSession) -> str:
-    return " ".join(key_of(found))

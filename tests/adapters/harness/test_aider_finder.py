@@ -34,7 +34,7 @@ def test_each_run_with_a_prompt_is_found_and_can_be_read(tmp_path: Path) -> None
     assert (first.path, first.cwd, first.harness) == (str(path), str(tmp_path), "aider")
     assert [turn.text for turn in aider_history(path, session_id=first.session_id).turns] == ["First."]
     assert [turn.text for turn in aider_history(path, session_id=second.session_id).turns] == ["Second."]
-    assert first.changed_at_ms == second.started_at_ms
+    assert first.changed_at_ms == second.ended_at_ms
     assert second.changed_at_ms == path.stat().st_mtime_ns // 1_000_000
 
 

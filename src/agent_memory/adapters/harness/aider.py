@@ -374,7 +374,7 @@ class AiderChats(files.Sessions):
                 retrieval = retrieval_of(self.harness, run.session_id, path)
                 if retrieval and (since_ms is None or last_at_ms >= since_ms):
                     began, cwd = run.started_at_ms, os.path.dirname(path)
-                    yield Success(FoundSession(self.harness, retrieval, last_at_ms, None, began, began, cwd))
+                    yield Success(FoundSession(self.harness, retrieval, last_at_ms, ended_at_ms=began, cwd=cwd))
 
     def runs(self, path: str) -> tuple[Run, ...]:
         """The runs in a chat history that have a prompt, in order."""

@@ -229,7 +229,7 @@ def _threads_in(printed: bytes) -> list[FoundSession]:
         started, changed = _instant(each, _CREATED_KEYS), _instant(each, _CHANGED_KEYS)
         if is_thread_id(thread_id):
             at_ms, retrieval = changed or started or 0, AmpThread(thread_id)
-            threads.append(FoundSession(Harness.AMP, retrieval, at_ms, started_at_ms=started, ended_at_ms=changed))
+            threads.append(FoundSession(Harness.AMP, retrieval, at_ms, ended_at_ms=changed))
     return threads
 
 

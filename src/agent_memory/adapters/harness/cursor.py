@@ -355,7 +355,7 @@ def _row(database: db.Database, session_id: str) -> db.Listed | None:
         return None
     listed = _in_list(database, "lastUpdatedAt", session_id)
     updated = (get.number(composer, "lastUpdatedAt"), int(listed) if listed.isdigit() else None)
-    return session_id, max(filter(None, map(db.instant_of, updated)), default=None), db.instant_of(_made_at(composer))
+    return session_id, max(filter(None, map(db.instant_of, updated)), default=None)
 
 
 def _is_begun(session_id: str, composer: Json) -> bool:

@@ -202,9 +202,9 @@ def _read_through(file: files.OpenTranscript, way: str, read: Reads[Value]) -> V
 # -- the sessions in it -----------------------------------------------------------------------------------------------
 
 
-Listed = tuple[str, int | None, int | None]
-"""A session as a database tells of it: its id, when it changed and when it was begun. Without a change it is the database
-itself that tells, which changed no earlier."""
+Listed = tuple[str, int | None]
+"""A session as a database tells of it: its id, and when it changed, where it says so: else it is the database itself that
+tells, which changed no earlier."""
 
 
 class StoredSession(Session):
@@ -293,14 +293,14 @@ class SessionDatabases(files.Sessions):
                 yield Failure(listed.failure())
                 continue
             strange = 0
-            for session_id, changed_at_ms, started_at_ms in listed.unwrap():
+            for session_id, changed_at_ms in listed.unwrap():
                 retrieval = retrieval_of(self.harness, session_id, path) if files.is_session_id(session_id) else None
                 if retrieval is None:
                     strange += 1
                     continue
                 at_ms = database_changed_at_ms if changed_at_ms is None else changed_at_ms
                 # When it ended is not told: these harnesses note a change before the turns that it brings.
-                yield Success(FoundSession(self.harness, retrieval, at_ms, started_at_ms=started_at_ms))
+                yield Success(FoundSession(self.harness, retrieval, at_ms))
             if strange:
                 yield Failure(HistoryUnreadable(path, f"{strange} sessions in it have no id of {self.harness}'s"))
 
@@ -314,7 +314,5 @@ def merged(found: Iterable[Result[FoundSession, Error]], since_ms: int | None) -
             continue
         session = each.unwrap()
         known = sessions.get(session.session_id, session)
-        changed_at_ms = max(known.changed_at_ms, session.changed_at_ms)
-        started_at_ms = session.started_at_ms if known.started_at_ms is None else known.started_at_ms
-        sessions[session.session_id] = evolve(known, changed_at_ms=changed_at_ms, started_at_ms=started_at_ms)
+        sessions[session.session_id] = evolve(known, changed_at_ms=max(known.changed_at_ms, session.changed_at_ms))
     yield from (Success(each) for each in sessions.values() if since_ms is None or each.changed_at_ms >= since_ms)

@@ -160,11 +160,11 @@ class GooseSessions(db.SessionDatabases):
     def sessions(self, database: db.Database) -> list[db.Listed]:
         database.must_have(_NEEDED_TO_LIST, self.harness)
         there = database.columns("sessions")
-        further = (name if name in there else "NULL" for name in ("created_at", "session_type", "schedule_id"))
+        further = (name if name in there else "NULL" for name in ("session_type", "schedule_id"))
         said = "EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)"
         rows = database.rows(f"SELECT id, updated_at, {', '.join(further)} FROM sessions WHERE {said}")
         return [
-            (db.text_of(id), ms_of(db.text_of(updated)[:40]), ms_of(db.text_of(created)[:40]))
-            for id, updated, created, kind, schedule in rows
+            (db.text_of(id), ms_of(db.text_of(updated)[:40]))
+            for id, updated, kind, schedule in rows
             if db.text_of(kind) not in _NOT_OF_PERSONS and not db.text_of(schedule)
         ]

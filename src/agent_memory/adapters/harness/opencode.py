@@ -232,10 +232,9 @@ class OpencodeSessions(db.SessionDatabases):
     def sessions(self, database: db.Database) -> list[db.Listed]:
         """See `SessionDatabases`; a session with a parent is a sub-agent's."""
         database.must_have(_NEEDED_TO_LIST, self.harness)
-        created = "time_created" if "time_created" in database.columns("session") else "NULL"
         said = "EXISTS (SELECT 1 FROM message WHERE session_id = session.id)"
-        rows = database.rows(f"SELECT id, time_updated, {created} FROM session WHERE parent_id IS NULL AND {said}")
-        return [(db.text_of(id), db.instant_of(at), db.instant_of(began)) for id, at, began in rows]
+        rows = database.rows(f"SELECT id, time_updated FROM session WHERE parent_id IS NULL AND {said}")
+        return [(db.text_of(id), db.instant_of(at)) for id, at in rows]
 
 
 def _is_database(path: str) -> bool:
