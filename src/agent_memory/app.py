@@ -419,14 +419,14 @@ class Memory:
         are about to change. `after_act`: a file without a section is left alone while there is nothing to show, and one whose
         directory is missing is not spoken of. A configured path is absolute or below `~`; another counts from the working
         directory."""
-        from agent_memory.adapters.targets import expanded, has_directory
+        from agent_memory.adapters.targets import expanded
         from agent_memory.publishing import kept_nowhere
 
         home = home_of(self.environ)
         named = self.config.agents_md.targets if paths is None else paths
         full = [expanded(path, home, None if paths is None else self.cwd) for path in named]
         if after_act:
-            full = [path for path in full if has_directory(path)]
+            full = [path for path in full if os.path.isdir(os.path.dirname(path))]
         by_hand = kept_nowhere if paths is None else as_result(self._keep_for_uninstall)
         due = [evolve(each, once_it_shows=after_act) for each in self._targets_at(full)]
         published = self.publisher.publish(due, keep or by_hand, dry_run=dry_run)
@@ -810,7 +810,7 @@ class Memory:
         io = self._handing_over_io()
         if session_id is None:
             return take_newest(io, self.scope_here(), harness)
-        # Harnesses that are asked by a command of theirs name their sessions in a way of their own.
+        # Amp and opencode name their sessions in a way of their own.
         begins = {Harness.AMP: "T-", Harness.OPENCODE: "ses"}
         could_be = [each for each in Harness if session_id.startswith(begins.get(each, ""))]
         retrievals = [(each, retrieval_of(each, session_id)) for each in ([harness] if harness else could_be)]
@@ -891,7 +891,7 @@ class Memory:
         from agent_memory.adapters.injecting import DeliveryLog
         from agent_memory.adapters.records.health_files import read_health
         from agent_memory.adapters.scheduling.schedule_state import job_healths
-        from agent_memory.adapters.targets import expanded, has_directory
+        from agent_memory.adapters.targets import expanded
         from agent_memory.domain.health import deliveries_by_harness
 
         configured = self.agent()
@@ -912,7 +912,9 @@ class Memory:
         problems = [job.problem(now_ms) for job in jobs]
         targets = (expanded(path, home) for path in self.config.agents_md.targets)
         problems += [
-            f"the directory of the target {path} does not exist" for path in targets if not has_directory(path)
+            f"the directory of the target {path} does not exist"
+            for path in targets
+            if not os.path.isdir(os.path.dirname(path))
         ]
         if installed is not None and not os.access(installed.program, os.X_OK):
             # A job that fails since an executable is gone says so nowhere else.

@@ -71,22 +71,11 @@ def opencode_rows(home: Path) -> Path:
     return opencode_talk().write_rows(home / ".local" / "share" / "opencode").parent
 
 
-def opencode_export(home: Path) -> Path:
-    programs = home / "bin"
-    programs.mkdir()
-    (programs / "export.json").write_bytes(opencode_talk().export())
-    program = programs / "opencode"
-    program.write_text(f'#!/bin/sh\n[ "$1 $2" = "export {opencode.SESSION}" ] && cat "$HOME/bin/export.json"\n')
-    program.chmod(0o755)
-    return programs
-
-
 KEPT: dict[str, tuple[str, str, Lays]] = {
     "cursor transcript": ("cursor", cursor.SESSION, cursor_transcript),
     "cursor store": ("cursor", cursor.SESSION, cursor_store),
     "goose rows": ("goose", goose.SESSION, goose_rows),
     "opencode rows": ("opencode", opencode.SESSION, opencode_rows),
-    "opencode export": ("opencode", opencode.SESSION, opencode_export),
 }
 
 

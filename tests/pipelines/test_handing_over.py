@@ -145,13 +145,6 @@ class TestASessionByItsId:
         handing.tombstones = Damaged()
         assert isinstance(handing.named("s1").failure(), StateCorrupt)
 
-    def test_one_of_a_harness_that_cannot_be_read_yet_says_so(self, handing: Handing) -> None:
-        handing.session("s1")
-        handing.histories = {"another-method": handing.source}
-        error = handing.named("s1").failure()
-        assert isinstance(error, HistoryUnavailable)
-        assert METHOD in error.reason
-
     def test_where_the_transcript_is_gone_what_was_kept_of_it_is_read(self, handing: Handing) -> None:
         gone = HistoryUnavailable("s1", "the transcript is gone")
         handing.session("s1", gone)

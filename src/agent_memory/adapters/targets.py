@@ -12,6 +12,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 from hashlib import sha256
+from pathlib import Path
 
 from attrs import frozen
 from returns.result import Success
@@ -30,6 +31,7 @@ from agent_memory.adapters.disk.durable import (
 from agent_memory.adapters.disk.paths import is_directory, read_image, store_io
 from agent_memory.adapters.disk.root import local_state_directory
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree, work_tree_above
+from agent_memory.domain.queueing.scope import is_within
 from agent_memory.domain.section import Target, TargetFile
 from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
@@ -133,7 +135,7 @@ class TargetFiles:
         real = os.path.realpath(named)
         if os.path.islink(real):
             raise TargetRefused(path, "it is a symbolic link in a circle")
-        if _is_inside(real, os.path.realpath(self.root)):
+        if is_within(real, os.path.realpath(self.root)):
             raise TargetRefused(path, "it lies among the memories themselves")
         if not self._may_lead_to(named, real):
             raise TargetRefused(path, f"it leads out of the home, to {real}; name that path, if you mean it")
@@ -143,12 +145,11 @@ class TargetFiles:
 
     def _may_lead_to(self, named: str, real: str) -> bool:
         """A path may lead anywhere in the home, and out of it only by being named so, with no link on the way."""
-        home = None if self.home is None else os.path.realpath(self.home)
-        if home is not None and _is_inside(real, home):
+        homes = () if self.home is None else (self.home, os.path.realpath(self.home))
+        if homes and is_within(real, homes[1]):
             return True
-        in_the_home = self.home is not None and (_is_inside(named, self.home) or _is_inside(named, home or ""))
         same_directory = os.path.dirname(real) == os.path.realpath(os.path.dirname(named))
-        return same_directory and not in_the_home
+        return same_directory and not any(is_within(named, each) for each in homes)
 
     def _kept(self, file: TargetFile, after: bytes | None) -> str | None:
         """The path of a copy of the section that is to go, where nobody here wrote it: a person may have written between the
@@ -235,10 +236,6 @@ def _bytes_of(path: str, real: str) -> bytes | None:
     return None if image is None else image.data
 
 
-def _is_inside(path: str, directory: str) -> bool:
-    return path == directory or path.startswith(directory.rstrip("/") + "/")
-
-
 # -- which files are targets, and whose notes each of them shows -------------------------------------------------------
 
 
@@ -247,11 +244,6 @@ def expanded(path: str, home: str | None, directory: str | None = None) -> str:
     if home is not None and (path == "~" or path.startswith("~/")):
         return os.path.normpath(home + path[1:])
     return os.path.normpath(f"{directory}/{path}") if directory and not os.path.isabs(path) else path
-
-
-def has_directory(path: str) -> bool:
-    """Whether a file of this path could be written where it is."""
-    return os.path.isdir(os.path.dirname(path))
 
 
 def chosen_targets(
@@ -272,9 +264,8 @@ def scopes_of(path: str, home: str | None, places: Places, is_committed: Callabl
 
 def told_path(path: str, home: str | None) -> str:
     """The path as it is written down where others may read it: with `~` in place of the home."""
-    real_home = None if home is None else os.path.realpath(home)
-    for each in (home, real_home):
-        if each is not None and (path == each or path.startswith(f"{each.rstrip('/')}/")):
+    for each in () if home is None else (home, os.path.realpath(home)):
+        if is_within(path, each):
             return f"~{path[len(each.rstrip('/')) :]}"
     return path
 
@@ -305,7 +296,8 @@ def chain_bytes(real_path: str, own_bytes: int, home: str | None) -> int:
         return 0
     if top is None:
         return 0
-    above = _directories(os.path.realpath(top), directory)[:-1]
+    top = os.path.realpath(top)
+    above = [str(each) for each in Path(directory).parents if is_within(str(each), top)]
     return own_bytes + sum(map(_size_in, ([codex_home] if codex_home else []) + above))
 
 
@@ -314,14 +306,6 @@ def overriding(real_path: str) -> str | None:
     directory, name = os.path.split(real_path)
     path = f"{directory}/{OVERRIDE}"
     return path if name == READ_BY_CODEX[1] and os.path.isfile(path) else None
-
-
-def _directories(top: str, bottom: str) -> list[str]:
-    """From the top down, both included."""
-    found = [bottom]
-    while found[-1] != top and os.path.dirname(found[-1]) != found[-1]:
-        found.append(os.path.dirname(found[-1]))
-    return found[::-1]
 
 
 def _size_in(directory: str) -> int:

@@ -91,11 +91,8 @@ def look_at(io: BackfillIo, found: FoundSession, looking: Looking) -> Sighted:
     last_at_ms = None if mark is None else mark.last_at_ms
     if last_at_ms is not None and found.ended_at_ms is not None and found.ended_at_ms <= last_at_ms:
         return Sighted(found, "done")  # the harness itself says that nothing came after the mark
-    source = io.histories.get(found.retrieval.method)
-    if source is None:
-        return Sighted(found, "unreadable", problem=f"this version has no way to read {found.retrieval.method} yet")
     try:
-        history = unwrap(source.fetch(entry, mark))
+        history = unwrap(io.histories[found.retrieval.method].fetch(entry, mark))
     except Error as error:
         return Sighted(found, "unreadable", problem=_why_not(error))
     return _judged(io, found, entry, mark, looking, history)

@@ -8,7 +8,7 @@ from attrs import evolve, frozen
 from returns.result import Failure, Result
 
 from agent_memory.domain.change import Create, Replace
-from agent_memory.domain.entry import MemoryEntry, Meta, Source, StoredEntry
+from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.forgetting import forgotten_note
 from agent_memory.domain.handover import Handover, handover_body, handover_of, is_handoff_of
 from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags, stored_title, taken_ids
@@ -85,13 +85,12 @@ def take_named(io: HandingOverIo, session_id: str, harness: Harness | None, gues
         if session_id_of(entry) == session_id and harness in (None, entry.harness):
             known = entry
             break
-    for entry in guesses if known is None else (known,):
+    tried = guesses if known is None else (known,)
+    for entry in tried:
         try:
             taken = _take(io, entry)
         except HistoryUnavailable as absent:
-            if len(guesses) == 1 or known is not None:
-                trouble = absent
-                break
+            trouble = absent if len(tried) == 1 else trouble
             continue
         if taken is None:
             raise UsageInvalid("Nobody asked for anything in that session, so there is nothing to hand over")
@@ -144,12 +143,8 @@ def _take(io: HandingOverIo, entry: InboxEntry) -> Taken | None:
 
 def _history(io: HandingOverIo, entry: InboxEntry, session_id: str) -> History:
     """From its transcript; where the harness has removed that, what was kept of it."""
-    source = io.histories.get(entry.retrieval.method)
-    if source is None:
-        reason = f"this version has no way to read {entry.retrieval.method} yet"
-        raise HistoryUnavailable(session_id, reason)
     try:
-        return _whole(source, entry)
+        return _whole(io.histories[entry.retrieval.method], entry)
     except HistoryUnavailable:
         kept = unwrap(io.kept.fetch(entry.harness, session_id, None))
         if kept is None:
@@ -190,42 +185,47 @@ def keep_handover(io: HandingOverIo, taken: Taken) -> Kept:
             return Kept(None, "its note was forgotten")
         whose = (taken.handover.harness, taken.handover.session_id)
         known = next((each for each in live.entries if is_handoff_of(each.meta, *whose)), None)
-        if known is not None:
-            return _renewed(io, taken, unwrap(io.store.read(known.meta.id)), title, body)
-        id = mint_id(title, _ended_at_ms(io, taken), taken_ids(live, archive))
-        return _written(io, Create(MemoryEntry(_new_meta(io, taken, id, title), body)))
+        change: Create | Replace
+        if known is None:
+            id = mint_id(title, _ended_at_ms(io, taken), taken_ids(live, archive))
+            change = Create(MemoryEntry(_new_meta(io, taken, id, title), body))
+        else:
+            id, stored = known.meta.id, unwrap(io.store.read(known.meta.id))
+            if stored.meta.pinned:
+                return Kept(None, f"{id} is pinned, and stays as it is")
+            if (stored.meta.title, stored.body) == (title, body):
+                return Kept(id)
+            meta = _renewed(stored.meta, _new_meta(io, taken, id, title))
+            change = Replace(MemoryEntry(meta, body), stored.listed.content_hash)
+        io.writes.apply(change, id, f"handoff: {title}")
+        return Kept(id)
 
 
-def _renewed(io: HandingOverIo, taken: Taken, stored: StoredEntry, title: str, body: str) -> Kept:
-    if stored.meta.pinned:
-        return Kept(None, f"{stored.meta.id} is pinned, and stays as it is")
-    if (stored.meta.title, stored.body) == (title, body):
-        return Kept(stored.meta.id)
-    fresh = _new_meta(io, taken, stored.meta.id, title)
-    meta = evolve(
-        stored.meta,
-        title=title,
+def _renewed(meta: Meta, fresh: Meta) -> Meta:
+    return evolve(
+        meta,
+        title=fresh.title,
         description=fresh.description,
         tags=fresh.tags,
-        origin=max(stored.meta.origin, fresh.origin, key=list(type(fresh.origin)).index),
+        origin=max(meta.origin, fresh.origin, key=list(type(fresh.origin)).index),
         updated_at_ms=fresh.updated_at_ms,
         expires_at_ms=fresh.expires_at_ms,
-        sources=with_source(stored.meta.sources, fresh.sources[0]),
+        sources=with_source(meta.sources, fresh.sources[0]),
     )
-    return _written(io, Replace(MemoryEntry(meta, body), stored.listed.content_hash))
-
-
-def _written(io: HandingOverIo, change: Create | Replace) -> Kept:
-    meta = change.entry.meta
-    io.writes.apply(change, meta.id, f"handoff: {meta.title}")
-    return Kept(meta.id)
 
 
 def _new_meta(io: HandingOverIo, taken: Taken, id: str, title: str) -> Meta:
     handover, scope = taken.handover, _scope_of(io, taken.entry)
-    body = handover_body(handover)
     turns = handover.handoff.turns
-    claim = Claim(title, f"{title}\n{body}", f"{scope} {handover.cwd or ''}")
+    claim = Claim(title, f"{title}\n{handover_body(handover)}", f"{scope} {handover.cwd or ''}")
+    source = Source(
+        handover.harness,
+        handover.session_id,
+        repo=None if scope == GLOBAL_SCOPE else scope,
+        cwd=handover.cwd,
+        agent=handover.agent,
+        turns=turns,
+    )
     return Meta(
         id=id,
         title=title,
@@ -238,16 +238,7 @@ def _new_meta(io: HandingOverIo, taken: Taken, id: str, title: str) -> Meta:
         created_at_ms=_ended_at_ms(io, taken),
         updated_at_ms=io.clock.now_ms(),
         expires_at_ms=_expires_at_ms(io, taken),
-        sources=(
-            Source(
-                handover.harness,
-                handover.session_id,
-                repo=None if scope == GLOBAL_SCOPE else scope,
-                cwd=handover.cwd,
-                agent=handover.agent,
-                turns=turns,
-            ),
-        ),
+        sources=(source,),
     )
 
 

@@ -43,10 +43,6 @@ SOURCES: Mapping[str, Callable[[Surroundings], HistorySource]] = {
 }
 """How to get histories, by retrieval method."""
 
-UNWATCHED = frozenset((Harness.AMP, Harness.GOOSE, Harness.OPENCODE))
-"""Whose sessions are asked for by a command, over a network, or are in a database, which is not asked every two seconds
-while its owner works."""
-
 
 def history_sources(given: Surroundings) -> dict[str, HistorySource]:
     """A source for every method there is one for."""
@@ -59,11 +55,10 @@ def session_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
 
 
 def watched_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
-    """Of the harnesses that keep sessions in files."""
-    watched = {harness: sessions for harness, sessions in SESSIONS.items() if harness not in UNWATCHED}
-    return {
-        harness: sessions.at(given) for harness, sessions in (watched | {Harness.CURSOR: CursorTranscripts}).items()
-    }
+    """Of the harnesses that keep sessions in files: a network or a database is not asked every two seconds while its owner
+    works."""
+    kept_in_files = [each for each in SESSIONS.values() if issubclass(each, SessionFiles | AiderChats)]
+    return {each.harness: (CursorTranscripts if each is CursorSessions else each).at(given) for each in kept_in_files}
 
 
 def watched_directories(finders: Mapping[Harness, SessionFinder]) -> tuple[str, ...]:

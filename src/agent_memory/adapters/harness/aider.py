@@ -25,10 +25,9 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
-from enum import Enum, auto
 from functools import partial
 from hashlib import blake2b
-from typing import Self
+from typing import Literal, Self
 
 from attrs import define, field, frozen
 from returns.result import Failure, Result, Success
@@ -66,14 +65,8 @@ _REPLY_END = "> Tokens: "
 _MAX_NOTE_LINES = 1_000
 
 
-class Speaker(Enum):
-    """Who a line is from."""
-
-    RUN = auto()
-    """Aider's heading of a run."""
-    PERSON = auto()
-    AGENT = auto()
-    AIDER = auto()
+Speaker = Literal["run", "person", "agent", "aider"]
+"""Who a line is from; `run` is aider's heading of a run."""
 
 
 @define
@@ -110,28 +103,28 @@ def blocks_in(lines: Iterable[str], wants: Callable[[str], bool]) -> Iterator[Bl
         if started is None and not is_wanted:
             after_blank = not line.strip()
             continue
+        who: Speaker
         begins = True
         closes = _FENCE.fullmatch(line)
         if started:
-            who, text, fence, note_lines = Speaker.RUN, started[1], "", 0
+            who, text, fence, note_lines = "run", started[1], "", 0
         elif fence and not (after_blank and ends and line.startswith(_REPLY_END)):
-            who, text, begins = Speaker.AGENT, line, False
+            who, text, begins = "agent", line, False
             if closes and closes[1].startswith(fence) and not closes[2].strip():
                 fence = ""
         elif note_lines:
-            who, text, begins, fence = Speaker.AIDER, line.rstrip(), False, ""
+            who, text, begins, fence = "aider", line.rstrip(), False, ""
             note_lines = 0 if ends or note_lines >= _MAX_NOTE_LINES else note_lines + 1
-        elif line.startswith(_PROMPT) and ends and (after_blank or speaker is Speaker.PERSON):
-            who, text, begins, fence = Speaker.PERSON, line[len(_PROMPT) :].rstrip(), after_blank, ""
+        elif line.startswith(_PROMPT) and ends and (after_blank or speaker == "person"):
+            who, text, begins, fence = "person", line[len(_PROMPT) :].rstrip(), after_blank, ""
         elif line.startswith(_NOTE) and (
-            (speaker is not Speaker.AGENT and not after_blank)
-            or (ends and (after_blank or speaker is not Speaker.AGENT))
+            (speaker != "agent" and not after_blank) or (ends and (after_blank or speaker != "agent"))
         ):
-            who, text, fence, note_lines = Speaker.AIDER, line[len(_NOTE) :].rstrip(), "", 0 if ends else 1
-        elif not line.strip() and speaker is not Speaker.AGENT:  # the blank lines around a write are nobody's
-            who, text, begins, fence = speaker or Speaker.AGENT, "", False, ""
+            who, text, fence, note_lines = "aider", line[len(_NOTE) :].rstrip(), "", 0 if ends else 1
+        elif not line.strip() and speaker != "agent":  # the blank lines around a write are nobody's
+            who, text, begins, fence = speaker or "agent", "", False, ""
         else:
-            who, text, begins = Speaker.AGENT, line, speaker is not Speaker.AGENT
+            who, text, begins = "agent", line, speaker != "agent"
             fence = closes[1] if closes and not (closes[1][0] == "`" and "`" in closes[2]) else ""
         speaker, after_blank = who, not line.strip()
         if block is not None and (begins or who is not block.speaker):
@@ -251,24 +244,24 @@ class AiderRuns(Session):
 
     def take_block(self, block: Block) -> None:
         text, speaker = block.text, block.speaker
-        if speaker is Speaker.RUN:
+        if speaker == "run":
             self.known_records += 1
             self._others_spoke = self._others_spoke or self._prompted or not self.wants(text)
             self._over = self._only_one and self._wanted
             self._started, self._run, self._wanted, self._writes = text, None, False, 0
             self.end_message()
             return
-        if block.is_last and speaker is Speaker.AGENT and not block.ends_blank:
+        if block.is_last and speaker == "agent" and not block.ends_blank:
             self.skip("unfinished-message")
             return
-        if speaker is Speaker.PERSON:
+        if speaker == "person":
             self._prompted = True
             if self._run is None:
                 self._meet_first_prompt(text)
-        elif self._prompted or speaker is Speaker.AGENT:
+        elif self._prompted or speaker == "agent":
             self._others_spoke = True
         self._writes += 1
-        if speaker is Speaker.AIDER and (model := _MODEL.match(text)):
+        if speaker == "aider" and (model := _MODEL.match(text)):
             self.note(agent=model[1])
         if not self._wanted or self._run is None:
             return
@@ -276,9 +269,9 @@ class AiderRuns(Session):
         if self.done:
             return
         self.enter(f"{self._run.session_id}#{self._writes}", self._run.started_at_ms)
-        if speaker is Speaker.PERSON:
+        if speaker == "person":
             self._take_prompt(text)
-        elif speaker is Speaker.AGENT:
+        elif speaker == "agent":
             self.speak(f"{self._writes}", text.strip())
         elif edited := _EDITED.fullmatch(text):
             self.speak(self.message_id or f"{self._writes}", "", [asked("", "edit", {"path": edited[1]})])

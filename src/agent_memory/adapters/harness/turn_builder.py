@@ -17,7 +17,7 @@ from agent_memory.domain.text.file_name import IdSet
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts import own_marks as marks
 from agent_memory.domain.transcripts.tool_calls import tool_calls
-from agent_memory.domain.transcripts.turns import MAX_KEPT_BYTES, TURN_BYTES, Excerpt, last_time, readable, text_limit
+from agent_memory.domain.transcripts.turns import MAX_KEPT_BYTES, TEXT_CHARS, TURN_BYTES, Excerpt, last_time, readable
 from agent_memory.domain.vocabulary import Harness
 
 MAX_CALLS_PER_RECORD = 500
@@ -342,7 +342,7 @@ class Session:
         return draft
 
     def _draft(self, number: int, role: Role) -> Draft:
-        draft = Draft(number, role, self.branch, Excerpt(text_limit(role)), self._at_ms)
+        draft = Draft(number, role, self.branch, Excerpt(TEXT_CHARS[role]), self._at_ms)
         self._drafts.append(draft)
         self._kept_bytes += TURN_BYTES
         return draft

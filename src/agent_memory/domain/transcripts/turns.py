@@ -28,12 +28,8 @@ _CUT_CHARS = 300
 
 _HUNK = re.compile(r"\n(?=@@ |diff --git )")
 
-_CHARS_BY_ROLE = {Role.USER: USER_TEXT_CHARS, Role.AGENT: AGENT_TEXT_CHARS, Role.TOOL: TOOL_TEXT_CHARS}
-
-
-def text_limit(role: Role) -> int:
-    """How many characters of one turn of this role are kept."""
-    return _CHARS_BY_ROLE[role]
+TEXT_CHARS = {Role.USER: USER_TEXT_CHARS, Role.AGENT: AGENT_TEXT_CHARS, Role.TOOL: TOOL_TEXT_CHARS}
+"""How many characters of one turn are kept, by its role."""
 
 
 @frozen
