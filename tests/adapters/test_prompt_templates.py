@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 from returns.result import Failure, Success
 
+from agent_memory.adapters.surroundings import shipped_files
 from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
 from agent_memory.errors import ConfigInvalid, StoreIo
 from agent_memory.formats.prompt import PLACES
@@ -19,42 +19,41 @@ def test_the_packaged_template_is_found_and_whole() -> None:
     assert "{{findings}}" in load_prompt_template("defrag").unwrap()
 
 
-def test_the_first_place_that_has_it_counts(tmp_path: Path) -> None:
-    (tmp_path / "b").mkdir()
-    (tmp_path / "b" / "consolidate.md").write_text(WHOLE)
-    assert load_prompt_template("consolidate", (tmp_path / "a", tmp_path / "b")) == Success(WHOLE)
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, Path]:
+    """Where a template is looked for, in order; the first place has nothing."""
+    found = (tmp_path / "a", tmp_path / "b", tmp_path / "c")
+    for place in found[1:]:
+        (place / "prompts").mkdir(parents=True)
+    monkeypatch.setattr(shipped_files, "_PLACES", found)
+    return found
 
 
-def test_a_missing_template_is_an_error_that_names_the_path(tmp_path: Path) -> None:
-    failed = load_prompt_template("consolidate", (tmp_path,))
-    assert isinstance(failed, Failure)
-    error = failed.failure()
+def test_the_first_place_that_has_it_counts(places: tuple[Path, ...]) -> None:
+    (places[1] / "prompts/consolidate.md").write_text(WHOLE)
+    assert load_prompt_template("consolidate") == Success(WHOLE)
+
+
+def test_a_missing_template_is_an_error_that_names_the_path(places: tuple[Path, ...]) -> None:
+    error = load_prompt_template("consolidate").failure()
     assert isinstance(error, StoreIo)
-    assert (error.path, error.errno_name) == (str(tmp_path / "consolidate.md"), "ENOENT")
+    assert (error.path, error.errno_name) == (str(places[0] / "prompts/consolidate.md"), "ENOENT")
 
 
-def test_a_template_that_cannot_be_looked_at_is_not_taken_for_missing_p6(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Path, "is_file", os.path.isfile)  # as that of Python 3.14
-    for place in ("a", "b"):
-        (tmp_path / place).mkdir()
-        (tmp_path / place / "consolidate.md").write_text(WHOLE.replace("{{catalog}}", place))
-    with failing_on("b/consolidate.md", "stat", "lstat", "open"):
-        error = load_prompt_template("consolidate", (tmp_path / "c", tmp_path / "b", tmp_path / "a")).failure()
+def test_a_template_that_cannot_be_looked_at_is_not_taken_for_missing_p6(places: tuple[Path, ...]) -> None:
+    for place in places[1:]:
+        (place / "prompts/consolidate.md").write_text(WHOLE)
+    with failing_on("b/prompts/consolidate.md", "stat", "lstat", "open"):
+        error = load_prompt_template("consolidate").failure()
     assert isinstance(error, StoreIo)
-    assert (error.path, error.errno_name) == (str(tmp_path / "b/consolidate.md"), "EIO")
+    assert (error.path, error.errno_name) == (str(places[1] / "prompts/consolidate.md"), "EIO")
 
 
-def test_a_template_without_a_place_or_in_another_encoding_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "consolidate.md"
+def test_a_template_without_a_place_or_in_another_encoding_is_refused(places: tuple[Path, ...]) -> None:
+    path = places[1] / "prompts/consolidate.md"
     path.write_text(WHOLE.replace("{{catalog}}", ""))
-    assert load_prompt_template("consolidate", (tmp_path,)) == Failure(
-        ConfigInvalid(str(path), ("{{catalog}} is missing",))
-    )
+    assert load_prompt_template("consolidate") == Failure(ConfigInvalid(str(path), ("{{catalog}} is missing",)))
     path.write_text(WHOLE + "{{findings}}")
-    assert load_prompt_template("consolidate", (tmp_path,)) == Failure(
-        ConfigInvalid(str(path), ("{{findings}} is unknown",))
-    )
+    assert load_prompt_template("consolidate") == Failure(ConfigInvalid(str(path), ("{{findings}} is unknown",)))
     path.write_bytes(b"\xff\xfe")
-    assert load_prompt_template("consolidate", (tmp_path,)) == Failure(ConfigInvalid(str(path), ("it is not UTF-8",)))
+    assert load_prompt_template("consolidate") == Failure(ConfigInvalid(str(path), ("it is not UTF-8",)))

@@ -48,9 +48,9 @@ def objects(value: Json, key: str) -> list[Json]:
     return [each for each in items(value, key) if is_object(each)]
 
 
-def blocks(value: Json, key: str = "content") -> list[Json] | None:
+def blocks(value: Json) -> list[Json] | None:
     """The blocks of a message, of which a bare text is one; None where it has something else."""
-    content = value.get(key)
+    content = value.get("content")
     parts: list[object] = [content] if isinstance(content, str) else content if is_list(content) else [None]
     if not all(isinstance(each, str | dict) for each in parts):
         return None

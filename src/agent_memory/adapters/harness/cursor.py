@@ -332,7 +332,6 @@ MISSING_BUBBLE = "missing-bubble"
 
 _EMPTY_DRAFT = "empty-state-draft"
 _VALUE = "SELECT value FROM cursorDiskKV WHERE key = ?"
-_KEYS = "SELECT key FROM cursorDiskKV WHERE key >= ? AND key < ?"
 _COMPOSERS = "composerData:"
 _PERSON, _AGENT = 1, 2
 _UNFINISHED = frozenset(("loading", "pending", "running", "streaming", "generating"))
@@ -375,9 +374,10 @@ def _in_list(database: db.Database, column: str, session_id: str) -> str:
     return database.text(f"SELECT {column} FROM composerHeaders WHERE composerId = ?", session_id)[:20]
 
 
-def _after(prefix: str) -> str:
-    """The first key that does not begin with a prefix, which ends with a colon."""
-    return f"{prefix[:-1]};"
+def _keys(database: db.Database, prefix: str) -> list[str]:
+    """The keys that begin with a prefix, which ends with a colon: `;` comes after it. They are read from the index."""
+    query = "SELECT key FROM cursorDiskKV WHERE key >= ? AND key < ?"
+    return [db.text_of(key) for (key,) in database.rows(query, prefix, f"{prefix[:-1]};")]
 
 
 class ComposerSession(db.StoredSession):
@@ -405,7 +405,7 @@ class ComposerSession(db.StoredSession):
         keys = [prefix + get.text(header, "bubbleId") for header in get.objects(value, "fullConversationHeadersOnly")]
         if not any(database.text("SELECT 1 FROM cursorDiskKV WHERE key = ?", key) for key in keys):
             # The headers' ids may be other ones than the rows': then the times in the bubbles tell their order.
-            rows = [db.text_of(key) for (key,) in database.rows(_KEYS, prefix, _after(prefix))]
+            rows = _keys(database, prefix)
             told = ((key, db.object_of(database.value(_VALUE, key))) for key in rows)
             times = {key: _made_at(bubble) for key, bubble in told if not isinstance(bubble, str)}
             keys = sorted(rows, key=lambda key: (times.get(key) or 0, key)) or keys
@@ -483,9 +483,9 @@ class CursorStore(db.SessionDatabases):
     def sessions(self, database: db.Database) -> list[db.Listed]:
         """See `SessionDatabases`. One whose record cannot be read is one of them: reading it will tell why."""
         database.must_have(self.needed, self.harness)
-        # The store has tens of gigabytes with some people: the keys come from its index, and of the records one at a time.
-        keys = [db.text_of(key) for (key,) in database.rows(_KEYS, _COMPOSERS, _after(_COMPOSERS))]
-        return [row for key in keys if (row := _row(database, key.removeprefix(_COMPOSERS))) is not None]
+        # The store has tens of gigabytes with some people: the records come one at a time.
+        rows = (_row(database, key.removeprefix(_COMPOSERS)) for key in _keys(database, _COMPOSERS))
+        return [row for row in rows if row is not None]
 
 
 class CursorTranscripts(files.SessionFiles):

@@ -17,7 +17,7 @@ from agent_memory.adapters.disk.root import ROOT_VARIABLE
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState, interval_hours
 from agent_memory.adapters.setup.installation import root_without
 from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState, carry_out
-from agent_memory.adapters.surroundings.shipped_files import places_of, read_shipped
+from agent_memory.adapters.surroundings.shipped_files import read_shipped
 from agent_memory.config import ScheduleConfig
 from agent_memory.domain.installing.plan import FileEdit, PlannedFile, sha256_of
 from agent_memory.domain.scheduling import (
@@ -250,7 +250,7 @@ def open_scheduling(
     environ: Mapping[str, str],
 ) -> Scheduling:
     """The schedule of the store at this real root, by which `program` is called."""
-    source = parse_schedule_source(read_shipped("jobs.json", places_of("plists")))
+    source = parse_schedule_source(read_shipped("plists/jobs.json"))
     hours = {f"{name}IntervalHours": each for name, each in interval_hours(schedule).items()}
     keys = {name: source.interval_key(name) for name in source.jobs}
     jobs = tuple(source.job(name, cadence_of(hours[key], key)) for name, key in keys.items())
@@ -262,7 +262,7 @@ def open_scheduling(
 
 
 def _template(job: Job) -> bytes:
-    return read_shipped(f"{job.label}.plist", places_of("plists")).encode()
+    return read_shipped(f"plists/{job.label}.plist").encode()
 
 
 # -- programs of schedulers -------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from agent_memory.adapters.disk.root import ROOT_VARIABLE, config_path
 from agent_memory.adapters.git.git_history import tracking_of
 from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState, carry_out, without_empty
 from agent_memory.adapters.surroundings.config_files import DEFAULT, load_config, parse_config
-from agent_memory.adapters.surroundings.shipped_files import places_of, read_shipped
+from agent_memory.adapters.surroundings.shipped_files import read_shipped
 from agent_memory.adapters.targets import TargetFiles, told_path
 from agent_memory.config import Config
 from agent_memory.domain.installing.harnesses import SETUPS, Context, context_of, recorded_transcript_roots
@@ -78,8 +78,8 @@ _TRACKING = {
 
 def shipped_context(home: str, program: str, environ: Mapping[str, str]) -> Context:
     """The places of this environment, with the skill and the plugins that are shipped with the code."""
-    skill = read_shipped("agent-memory/SKILL.md", places_of("skills"))
-    plugins = {name: read_shipped(f"{name}.ts", places_of("plugins")) for name in _PLUGINS}
+    skill = read_shipped("skills/agent-memory/SKILL.md")
+    plugins = {name: read_shipped(f"plugins/{name}.ts") for name in _PLUGINS}
     return evolve(context_of(home, program, environ), exists=lies_there, skill=skill, plugins=plugins)
 
 

@@ -16,18 +16,13 @@ from agent_memory.errors import ConfigInvalid
 from agent_memory.results import as_result
 
 _PACKAGE = Path(agent_memory.__file__).parent
+_PLACES = (_PACKAGE, _PACKAGE.parent.parent)
 _PROGRAM_NAMES = ("memory", "agent-memory")
-Places = tuple[Path, ...]
 
 
-def places_of(folder: str) -> Places:
-    """Where a folder that is shipped can be."""
-    return (_PACKAGE / folder, _PACKAGE.parent.parent / folder)
-
-
-def shipped_path(name: str, places: Places) -> Path:
+def _path_of(name: str) -> Path:
     """The file in the first place that has it; where none has, in the first."""
-    return next((place / name for place in places if _may_be_there(place / name)), places[0] / name)
+    return next((place / name for place in _PLACES if _may_be_there(place / name)), _PLACES[0] / name)
 
 
 def _may_be_there(path: Path) -> bool:
@@ -37,9 +32,9 @@ def _may_be_there(path: Path) -> bool:
         return True  # whoever reads it is told why it cannot be
 
 
-def read_shipped(name: str, places: Places) -> str:
-    """Its text. An error where no place has it, it is unreadable, or not UTF-8."""
-    path = shipped_path(name, places)
+def read_shipped(name: str) -> str:
+    """The text of a shipped file (`prompts/defrag.md`). An error where it is nowhere, unreadable, or not UTF-8."""
+    path = _path_of(name)
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
@@ -48,20 +43,16 @@ def read_shipped(name: str, places: Places) -> str:
         raise ConfigInvalid(str(path), ("it is not UTF-8",)) from None
 
 
-_PROMPTS = places_of("prompts")
-
-
 @as_result
-def load_prompt_template(name: Literal["consolidate", "defrag"], places: Places = _PROMPTS) -> str:
-    """The text of a template from the first place that has it. Errors: no place has it, unreadable, a `{{place}}` missing or
-    unknown."""
+def load_prompt_template(name: Literal["consolidate", "defrag"]) -> str:
+    """The text of a template. Errors: it is nowhere, unreadable, a `{{place}}` missing or unknown."""
     from agent_memory.formats import defrag_prompt, prompt
     from agent_memory.formats.prompt import template_problems
 
-    template = read_shipped(f"{name}.md", places)
+    template = read_shipped(f"prompts/{name}.md")
     problems = template_problems(template, (prompt if name == "consolidate" else defrag_prompt).PLACES)
     if problems:
-        raise ConfigInvalid(str(shipped_path(f"{name}.md", places)), problems)
+        raise ConfigInvalid(str(_path_of(f"prompts/{name}.md")), problems)
     return template
 
 
