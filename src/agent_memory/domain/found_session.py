@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from attrs import evolve, frozen
 
 from agent_memory.domain.queue import AmpThread, InboxEntry, SessionFile, SessionRetrieval
-from agent_memory.domain.run_log import SessionMark
+from agent_memory.domain.run_log import SessionMark, counted
 from agent_memory.domain.vocabulary import Harness
 
 
@@ -126,11 +126,6 @@ def sentence_of(backfill: Backfill, max_calls_per_day: int) -> str:
         parts += [f"{least} {short_number(chars)} characters", asked]
     days = -(-calls // max_calls_per_day) if max_calls_per_day else 0
     return ", ".join(parts) + (f" over {days:,} days at {max_calls_per_day:,} a day" if days > 1 else "")
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 session`, `1,234 sessions`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def short_number(number: int) -> str:

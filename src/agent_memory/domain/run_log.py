@@ -84,8 +84,8 @@ class LoggedRun:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """`1 action`, `2 actions`."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
+    """`1 action`, `2,000 actions`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def logged_actions(applied: Iterable[Applied]) -> tuple[LoggedAction, ...]:

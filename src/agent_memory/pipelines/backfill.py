@@ -24,7 +24,7 @@ from agent_memory.domain.queue import (
     retrieval_of,
     session_key,
 )
-from agent_memory.domain.run_log import COPY, History, Role, SessionMark, Turn
+from agent_memory.domain.run_log import COPY, History, Role, SessionMark
 from agent_memory.domain.text.file_name import IdSet
 from agent_memory.domain.transcripts.windows import turn_chars
 from agent_memory.domain.vocabulary import Harness
@@ -95,17 +95,6 @@ def look_at(io: BackfillIo, found: FoundSession, looking: Looking) -> Sighted:
         history = unwrap(io.histories[found.retrieval.method].fetch(entry, mark))
     except Error as error:
         return Sighted(found, "unreadable", problem=_why_not(error))
-    return _judged(io, found, entry, mark, looking, history)
-
-
-def _judged(
-    io: BackfillIo,
-    found: FoundSession,
-    entry: InboxEntry,
-    mark: SessionMark | None,
-    looking: Looking,
-    history: History,
-) -> Sighted:
     cwd = found.cwd or history.cwd
     if history.own_call or (cwd is not None and io.is_private(cwd)):
         return Sighted(found, "own-call")
@@ -146,29 +135,17 @@ def _judged(
 
 
 def _begins_at(history: History, looking: Looking) -> SessionMark | None:
-    """The mark from which a copy of another session says something new; None for a session of its own."""
-    covered = _covered(history.turns, history.harness, looking)
+    """The mark from which a copy of another session says something new; None for a session of its own. It covers the first
+    turns that are in a session that was consolidated, or looked at before this one."""
+    turns = history.turns
+    ends = (at for at, turn in enumerate(turns, 1) if (history.harness, turn.record_id) in looking.ends)
+    looked_at = next((at for at, turn in enumerate(turns) if turn.record_id not in looking.seen), len(turns))
+    covered = turns[: max(looked_at, *ends, 0)]
     if not covered:
         return None
-    last = history.turns[covered - 1]
-    return SessionMark(
-        harness=history.harness,
-        session_id=history.session_id,
-        last_record_id=last.record_id,
-        last_at_ms=last.at_ms,
-        turns_seen=last.number,
-        tools_answered=any(turn.role is Role.TOOL for turn in history.turns[:covered]),
-        agent_name=COPY,
-        transcript=history.transcript,
-    )
-
-
-def _covered(turns: Sequence[Turn], harness: Harness, looking: Looking) -> int:
-    """How many of the first turns are in a session that was consolidated, or looked at before this one."""
-    ends = (at for at, turn in enumerate(turns, 1) if (harness, turn.record_id) in looking.ends)
-    consolidated = max(ends, default=0)
-    looked_at = next((at for at, turn in enumerate(turns) if turn.record_id not in looking.seen), len(turns))
-    return max(consolidated, looked_at)
+    last, answered = covered[-1], any(turn.role is Role.TOOL for turn in covered)
+    whose = (history.harness, history.session_id, last.record_id)
+    return SessionMark(*whose, last.at_ms, last.number, answered, COPY, transcript=history.transcript)
 
 
 # -- the plan -----------------------------------------------------------------------------------------------------------
