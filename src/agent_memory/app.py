@@ -727,9 +727,8 @@ class Memory:
         """For backfill and watch; `watching` leaves out the harnesses whose sessions no file tells of."""
         from agent_memory.adapters.harness import history_sources, session_finders, watched_finders
         from agent_memory.adapters.surroundings.own_calls import is_marked
-        from agent_memory.adapters.surroundings.project_directories import MAX_DIRECTORIES, project_directories
         from agent_memory.adapters.surroundings.repository import read_repository
-        from agent_memory.pipelines.backfill import BackfillIo
+        from agent_memory.pipelines.backfill import MAX_DIRECTORIES, BackfillIo, project_directories
 
         def known_directories() -> Iterable[Result[str, Error]]:
             # A watch looks every few seconds: it is not to read the inbox and the store each time.

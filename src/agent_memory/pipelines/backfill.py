@@ -7,12 +7,14 @@ often as one likes, and beside any other command.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from attrs import evolve, field, frozen
-from returns.result import Failure
+from returns.result import Failure, Result, Success
 
 from agent_memory.domain.command import BUILTIN
+from agent_memory.domain.entry import Listing
 from agent_memory.domain.found_session import Backfill, FoundSession, Sight, Sighted
 from agent_memory.domain.queue import (
     BACKFILL_EVENT,
@@ -31,6 +33,8 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, InboxEntryInvalid, UsageInvalid
 from agent_memory.ports import Clock, HistorySource, Inbox, SessionFinder, SessionMarks, Store, Tombstones
 from agent_memory.results import as_result, unwrap, warning_of
+
+MAX_DIRECTORIES = 1_000
 
 UNIQUE_ID_CHARS = 16
 """A shorter record id may be a count, which another session has too."""
@@ -287,3 +291,27 @@ def ask_again(inbox: Inbox, upgrades: Upgrades) -> None:
     """Put them into the inbox, where they wait behind all others, over as many days as the calls allow."""
     for entry in upgrades.entries:
         _put(inbox, entry)
+
+
+# -- directories of projects ------------------------------------------------------------------------------------------
+
+
+def project_directories(
+    of_sessions: Iterable[Result[str, Error]], listing: Result[Listing, Error]
+) -> Iterator[Result[str, Error]]:
+    """Where sessions are known to have been: the absolute directories `of_sessions`, then those that entries come from, the
+    entries changed last first: each once, at most `MAX_DIRECTORIES`; errors come with them."""
+    of_entries: Iterable[Result[str, Error]]
+    if isinstance(listing, Failure):
+        of_entries = [Failure(listing.failure())]
+    else:
+        newest_first = sorted(listing.unwrap().entries, key=lambda each: each.meta.updated_at_ms, reverse=True)
+        of_entries = (Success(source.cwd or "") for each in newest_first for source in each.meta.sources)
+    known: set[str] = set()
+    for found in chain(of_sessions, of_entries):
+        directory = found.value_or("")
+        if isinstance(found, Failure):
+            yield found
+        elif directory.startswith("/") and directory not in known and len(known) < MAX_DIRECTORIES:
+            known.add(directory)
+            yield found

@@ -194,9 +194,8 @@ def test_parts_that_say_nothing_are_silent_and_new_ones_are_counted(kept: Keeps)
 
 @pytest.mark.parametrize("missing", ["session", "message", "part", "data"])
 def test_a_newer_schema_says_so(tmp_path: Path, missing: str) -> None:
-    make_database(
-        tmp_path / "opencode.db", *(statement.replace(f" {missing} ", f" new_{missing} ") for statement in SCHEMA)
-    )
+    changed = "message RENAME COLUMN data TO new_data" if missing == "data" else f"{missing} RENAME TO new_{missing}"
+    make_database(tmp_path / "opencode.db", *SCHEMA, *sample().rows(), f"ALTER TABLE {changed}")
     error = outcome(tmp_path).failure()
     assert isinstance(error, HistoryUnreadable)
     assert missing in error.reason

@@ -24,7 +24,6 @@ from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
 from hashlib import blake2b
 from itertools import chain
-from typing import ClassVar
 
 from attrs import frozen
 
@@ -465,7 +464,6 @@ class CursorStore(db.SessionDatabases):
 
     harness = Harness.CURSOR
     session, file_name = ComposerSession, DATABASE
-    needed: ClassVar = {"cursorDiskKV": ("key", "value")}
 
     @classmethod
     def directories(cls, given: files.Surroundings) -> list[str]:
@@ -482,7 +480,6 @@ class CursorStore(db.SessionDatabases):
 
     def sessions(self, database: db.Database) -> list[db.Listed]:
         """See `SessionDatabases`. One whose record cannot be read is one of them: reading it will tell why."""
-        database.must_have(self.needed, self.harness)
         # The store has tens of gigabytes with some people: the records come one at a time.
         rows = (_row(database, key.removeprefix(_COMPOSERS)) for key in _keys(database, _COMPOSERS))
         return [row for row in rows if row is not None]

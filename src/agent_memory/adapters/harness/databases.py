@@ -12,7 +12,7 @@ import os
 import sqlite3
 import stat
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from itertools import chain
@@ -29,9 +29,7 @@ from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.turn_builder import Session
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.queue import retrieval_of
-from agent_memory.domain.resuming import NAMES
 from agent_memory.domain.run_log import History, SessionMark
-from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.results import as_result, unwrap
 
@@ -88,15 +86,6 @@ class Database(files.Stored):
         """The columns of the row of this id as texts; without those that the table does not have."""
         there = self.columns(table)
         return {name: self.text(f"SELECT {name} FROM {table} WHERE id = ?", id) for name in columns if name in there}
-
-    def must_have(self, columns: Mapping[str, Sequence[str]], harness: Harness) -> None:
-        """Raises HistoryUnreadable where one of these tables or columns is not there."""
-        for table, wanted in columns.items():
-            there = self.columns(table)
-            missing = next((column for column in wanted if column not in there), None)
-            if missing is not None:
-                lacking = f"its table {table} has no column {missing}" if there else f"it has no table {table}"
-                raise HistoryUnreadable(self.path, f"{lacking}; {NAMES[harness]} seems to have changed: update memory")
 
 
 def text_of(value: object) -> str:
@@ -192,8 +181,8 @@ def _read_through(file: files.OpenTranscript, way: str, read: Reads[Value]) -> V
         name = getattr(error, "sqlite_errorname", "")
         if name.startswith(_RUINED):
             raise HistoryUnreadable(file.path, f"the database is ruined: {error}") from None
-        if name == "SQLITE_ERROR":  # what was asked for is not there, or nothing that this SQLite understands
-            raise HistoryUnreadable(file.path, f"it cannot be asked: {error}") from None
+        if name == "SQLITE_ERROR":  # a table or a column that was asked for is not there
+            raise HistoryUnreadable(file.path, f"{error}: its format seems to have changed, update memory") from None
         raise _ObstacleError(str(error)) from None
     except UnicodeDecodeError:  # in a message of SQLite's own, which names what is in the schema
         raise HistoryUnreadable(file.path, "the database is ruined") from None
@@ -226,8 +215,6 @@ class SessionDatabases(files.Sessions):
     file_name: ClassVar[str]
     table: ClassVar[str]
     """Has the sessions, by `id`."""
-    needed: ClassVar[Mapping[str, Sequence[str]]]
-    """The columns of each table without which no session can be read."""
 
     def databases(self, root: str) -> list[str]:
         """The databases in a root. Raises OSError where that cannot be told."""
@@ -244,7 +231,6 @@ class SessionDatabases(files.Sessions):
     def history_of(self, session_id: str, mark: SessionMark | None, database: Database) -> History | None:
         """The session's turns after the mark; None where the database does not know it. HistoryUnavailable for one that it
         knows, and of which it holds nothing (P6)."""
-        database.must_have(self.needed, self.harness)
         if not self.knows(session_id, database):
             return None
         begin = partial(self.session, session_id)
@@ -294,13 +280,12 @@ class SessionDatabases(files.Sessions):
                 continue
             strange = 0
             for session_id, changed_at_ms in listed.unwrap():
-                retrieval = retrieval_of(self.harness, session_id, path) if files.is_session_id(session_id) else None
-                if retrieval is None:
-                    strange += 1
-                    continue
                 at_ms = database_changed_at_ms if changed_at_ms is None else changed_at_ms
-                # When it ended is not told: these harnesses note a change before the turns that it brings.
-                yield Success(FoundSession(self.harness, retrieval, at_ms))
+                if files.is_session_id(session_id) and (how := retrieval_of(self.harness, session_id, path)):
+                    # When it ended is not told: these harnesses note a change before the turns that it brings.
+                    yield Success(FoundSession(self.harness, how, at_ms))
+                else:
+                    strange += 1
             if strange:
                 yield Failure(HistoryUnreadable(path, f"{strange} sessions in it have no id of {self.harness}'s"))
 

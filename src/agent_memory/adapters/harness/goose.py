@@ -9,7 +9,6 @@ messages too, and is theirs. What only the model saw (summaries at compaction, w
 from __future__ import annotations
 
 import re
-from typing import ClassVar
 
 from attrs import evolve
 
@@ -24,8 +23,7 @@ from agent_memory.domain.vocabulary import Harness, ms_of
 
 DATABASE = "sessions.db"
 
-_NEEDED_TO_LIST = {"sessions": ("id", "updated_at"), "messages": ("session_id",)}
-_HEADER = ("name", "description", "session_type", "working_dir", "created_at", "schedule_id", "model_config_json")
+_HEADER = ("name", "description", "session_type", "created_at", "schedule_id", "model_config_json")
 _NOT_OF_PERSONS = ("scheduled", "sub_agent", "hidden")
 _REQUESTS = ("toolRequest", "frontendToolRequest")
 _KNOWN_BLOCKS = (
@@ -49,7 +47,8 @@ class GooseSession(db.StoredSession):
         self.known_records += 1
         title = get.text(header, "name", "description").strip()
         model = get.parsed_object(get.text(header, "model_config_json"))
-        self.note(title="" if _OWN_TITLES.match(title) else title, cwd=get.text(header, "working_dir"))
+        cwd = database.text("SELECT working_dir FROM sessions WHERE id = ?", self.session_id)
+        self.note(title="" if _OWN_TITLES.match(title) else title, cwd=cwd)
         self.note(agent=get.text(model, "model_name", "model"))
         self.started_at_ms = get.time(header, "created_at")
         self.automated = bool(get.text(header, "schedule_id")) or get.text(header, "session_type") in _NOT_OF_PERSONS
@@ -147,10 +146,6 @@ class GooseSessions(db.SessionDatabases):
     harness = Harness.GOOSE
     harness_home, below = ("XDG_DATA_HOME", "~/.local/share"), ("goose/sessions",)
     session, file_name, table = GooseSession, DATABASE, "sessions"
-    needed: ClassVar = {
-        "sessions": ("id", "working_dir"),
-        "messages": ("id", "session_id", "role", "content_json", "created_timestamp"),
-    }
 
     @classmethod
     def directories(cls, given: Surroundings) -> list[str]:
@@ -158,7 +153,6 @@ class GooseSessions(db.SessionDatabases):
         return [*([f"{own}/data/sessions"] if own else []), *super().directories(given)]
 
     def sessions(self, database: db.Database) -> list[db.Listed]:
-        database.must_have(_NEEDED_TO_LIST, self.harness)
         there = database.columns("sessions")
         further = (name if name in there else "NULL" for name in ("session_type", "schedule_id"))
         said = "EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)"

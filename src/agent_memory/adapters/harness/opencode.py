@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import ClassVar, Self
+from typing import Self
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, objects_in
 from agent_memory.adapters.disk.paths import lies_there
@@ -22,9 +22,6 @@ from agent_memory.domain.run_log import History, Role, SessionMark
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnreadable
-
-_NEEDED_TO_LIST = {"session": ("id", "parent_id", "time_updated"), "message": ("session_id",)}
-
 
 # -- the session ------------------------------------------------------------------------------------------------------
 
@@ -53,12 +50,12 @@ class OpencodeSession(db.StoredSession):
     harness = Harness.OPENCODE
 
     def take_from(self, database: db.Database) -> None:
-        names = ("title", "directory", "parent_id", "time_created", "revert")
-        told = database.texts_of("session", self.session_id, names)
+        told = database.texts_of("session", self.session_id, ("title", "parent_id", "time_created", "revert"))
+        directory = database.text("SELECT directory FROM session WHERE id = ?", self.session_id)
         created = told.get("time_created", "")[:20]
         times = {"created": int(created) if created.isdecimal() else None}
         revert = get.parsed_object(told.get("revert"))
-        further = {"parentID": told.get("parent_id"), "time": times, "revert": revert}
+        further = {"directory": directory, "parentID": told.get("parent_id"), "time": times, "revert": revert}
         self.take_all({**told, **further}, self._messages_in(database))
 
     def _messages_in(self, database: db.Database) -> Iterator[tuple[Json, Iterator[Json]]]:
@@ -179,11 +176,6 @@ class OpencodeSessions(db.SessionDatabases):
     harness = Harness.OPENCODE
     harness_home, below = ("XDG_DATA_HOME", "~/.local/share"), ("opencode",)
     session, table = OpencodeSession, "session"
-    needed: ClassVar = {
-        "session": ("id", "directory"),
-        "message": ("id", "session_id", "time_created", "data"),
-        "part": ("id", "message_id", "data"),
-    }
 
     def __init__(self, roots: files.TranscriptRoots, database: str | None = None) -> None:
         """`database` is what `$OPENCODE_DB` names, an absolute path."""
@@ -231,7 +223,6 @@ class OpencodeSessions(db.SessionDatabases):
 
     def sessions(self, database: db.Database) -> list[db.Listed]:
         """See `SessionDatabases`; a session with a parent is a sub-agent's."""
-        database.must_have(_NEEDED_TO_LIST, self.harness)
         said = "EXISTS (SELECT 1 FROM message WHERE session_id = session.id)"
         rows = database.rows(f"SELECT id, time_updated FROM session WHERE parent_id IS NULL AND {said}")
         return [(db.text_of(id), db.instant_of(at)) for id, at in rows]

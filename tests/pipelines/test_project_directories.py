@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.adapters.surroundings.project_directories import project_directories
 from agent_memory.domain.entry import Listed, Listing, Meta, Source
 from agent_memory.domain.queue import Context, InboxEntry, Outcome, SessionFile
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StoreIo
+from agent_memory.pipelines import backfill
+from agent_memory.pipelines.backfill import project_directories
 
 NOW_MS = 1_770_000_000_000
 REFUSED = StoreIo("inbox", "list", "EACCES", "Permission denied")
@@ -41,8 +43,9 @@ def test_each_directory_comes_once_those_of_sessions_first_then_the_entries_chan
     assert [each.unwrap() for each in found] == ["/of-session", "/new", "/old"]
 
 
-def test_there_are_at_most_so_many() -> None:
-    found = project_directories([Success("/a"), Success("/b"), Success("/c")], listing(), most=2)
+def test_there_are_at_most_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backfill, "MAX_DIRECTORIES", 2)
+    found = project_directories([Success("/a"), Success("/b"), Success("/c")], listing())
     assert [each.unwrap() for each in found] == ["/a", "/b"]
 
 
