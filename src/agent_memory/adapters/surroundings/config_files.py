@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from agent_memory.adapters.disk.paths import read_image, store_io
 from agent_memory.adapters.disk.root import ROOT_VARIABLE, config_path, home_of, storage_root
@@ -48,16 +48,6 @@ class Effective:
         return self.sources.get(key, DEFAULT)
 
 
-@frozen
-class _Layer:
-    """What one file sets, and what to warn of."""
-
-    source: str = ""
-    """Empty for a file that sets nothing."""
-    document: Document = field(factory=dict[str, Any])
-    warnings: tuple[str, ...] = ()
-
-
 @as_result
 def load_config(environ: Mapping[str, str], cwd: str | None) -> Effective:
     """The effective configuration; `cwd` is None where there is no current directory.
@@ -66,20 +56,26 @@ def load_config(environ: Mapping[str, str], cwd: str | None) -> Effective:
     where no root can be named. A link that leads nowhere is a config that cannot be read, not one that is missing (P6).
     """
     home = home_of(environ)
-    layers: list[_Layer] = []
+    layers: dict[str, Document] = {}
+    warnings: tuple[str, ...] = ()
     own_path = None if home is None else config_path(home)
     content = None if own_path is None else read_config(own_path)
     if own_path is not None and content is not None:
-        layers.append(_Layer(own_path, parse_config(content, own_path)))
+        layers[own_path] = parse_config(content, own_path)
     if cwd is not None:
         local_path = os.path.join(cwd, LOCAL_NAME)
         if own_path is None or os.path.realpath(local_path) != os.path.realpath(own_path):
-            layers.append(_local_layer(local_path, home))
-    warnings = tuple(warning for layer in layers for warning in layer.warnings)
-    layers = [layer for layer in layers if layer.source]
-    config, sources = _combined(layers)
+            local, warnings = _local_config(local_path, home)
+            layers |= {} if local is None else {local_path: local}
+    document: Document = {}
+    sources: dict[str, str] = {}
+    for path, layer in layers.items():
+        document = _merged(document, layer)
+        sources |= dict.fromkeys(set_keys(layer), path)
+    nearest = next(reversed(layers), "")
+    config = config_of(document, nearest)
     if problem := preset_problem(config.llm):
-        raise ConfigInvalid(sources.get("llm.preset", layers[-1].source), (problem,))
+        raise ConfigInvalid(sources.get("llm.preset", nearest), (problem,))
     if environ.get(ROOT_VARIABLE):
         sources["storage.root"] = ROOT_VARIABLE
     config = _placed(config, _root(environ, config.storage.root), home)
@@ -152,14 +148,14 @@ def _holds_keys(where: str) -> bool:
     return not key or ("." not in key and is_object(attributes_of(attributes_of(Config)[section].type)[key].default))
 
 
-def _local_layer(path: str, home: str | None) -> _Layer:
-    """What the current directory's file sets."""
+def _local_config(path: str, home: str | None) -> tuple[Document | None, tuple[str, ...]]:
+    """What the current directory's file sets, None for a file that sets nothing, and what to warn of."""
     try:
         content = read_config(path)
     except ConfigUnreadable as error:
-        return _Layer(warnings=(f"{path} was ignored: {error.reason}.",))
+        return None, (f"{path} was ignored: {error.reason}.",)
     if content is None:
-        return _Layer()
+        return None, ()
     is_trusted = False
     warnings: tuple[str, ...] = ()
     if home is not None:
@@ -174,24 +170,14 @@ def _local_layer(path: str, home: str | None) -> _Layer:
         if is_trusted:
             raise
         problem = one_line(error.problems[0], 160)
-        return _Layer(warnings=(*warnings, f"{path} was ignored, since it is not valid: {problem}."))
+        return None, (*warnings, f"{path} was ignored, since it is not valid: {problem}.")
     keys = () if is_trusted else closed_keys(document)
     if keys:
         named = one_line(", ".join(keys), 200)
         hint = f"ignored, since you have not trusted it. `memory trust {path}` if it is yours."
         warnings = (*warnings, f"{path} sets {named}; {hint}")
         document = {key: value for key, value in document.items() if key in OPEN_SECTIONS}
-    return _Layer(path, document, warnings)
-
-
-def _combined(layers: list[_Layer]) -> tuple[Config, dict[str, str]]:
-    """The values of all layers, the later ones winning, and what set each."""
-    document: Document = {}
-    sources: dict[str, str] = {}
-    for layer in layers:
-        document = _merged(document, layer.document)
-        sources |= dict.fromkeys(set_keys(layer.document), layer.source)
-    return (config_of(document, layers[-1].source) if layers else Config()), sources
+    return document, warnings
 
 
 def _root(environ: Mapping[str, str], configured: str | None) -> str:
