@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent_memory.adapters.agent.child_process import Finished
-from agent_memory.adapters.harness.amp import RETRY_SECONDS, AmpThreads, amp_command, thread_history
+from agent_memory.adapters.harness.amp import RETRY_SECONDS, AmpThreads, run_amp, thread_history
 from agent_memory.domain.queue import AmpThread, InboxEntry
 from agent_memory.domain.run_log import History, Role, SessionMark, ToolCall
 from agent_memory.domain.vocabulary import Harness
@@ -171,7 +171,7 @@ def test_the_real_runner_passes_arguments_and_the_allowed_environment_only(tmp_p
     script.write_text('#!/bin/sh\nprintf "%s|" "$@"; printf "%s|%s" "$AMP_API_KEY" "$SECRET"\n')
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "AMP_API_KEY": "key", "SECRET": "no"}
-    outcome = amp_command(environ)(("amp", "threads", "export", "T-1; echo $HOME"))
+    outcome = run_amp(environ, ("amp", "threads", "export", "T-1; echo $HOME"))
     assert outcome.stdout == b"threads|export|T-1; echo $HOME|key|"
 
 

@@ -50,21 +50,13 @@ _LEAST_MS, _MOST_MS = 10**11, 10**14
 """Smaller numbers are seconds, larger ones no instants."""
 
 
-RunsAmp = Callable[[Sequence[str]], Finished]
-"""Runs one command of amp's to its end, within bounds of time and output. Raises StoreIo where it cannot be started."""
-
-
-def amp_command(environ: Mapping[str, str]) -> RunsAmp:
-    """Runs amp without a shell, within `TIMEOUT_SECONDS` and 16 MiB, with few of our variables. In the root directory
-    there is no project whose settings it would follow."""
-
-    def run(argv: Sequence[str]) -> Finished:
-        env = child_environment(environ, AMP_VARIABLES, {})
-        return run_child(
-            argv, stdin=b"", env=env, cwd="/", timeout_seconds=TIMEOUT_SECONDS, max_stdout_bytes=MAX_LINE_BYTES
-        )
-
-    return run
+def run_amp(environ: Mapping[str, str], argv: Sequence[str]) -> Finished:
+    """Runs amp to its end, without a shell, within `TIMEOUT_SECONDS` and 16 MiB, with few of our variables. In the root
+    directory there is no project whose settings it would follow. Raises StoreIo where it cannot be started."""
+    env = child_environment(environ, AMP_VARIABLES, {})
+    return run_child(
+        argv, stdin=b"", env=env, cwd="/", timeout_seconds=TIMEOUT_SECONDS, max_stdout_bytes=MAX_LINE_BYTES
+    )
 
 
 @frozen
@@ -76,12 +68,12 @@ class AmpThreads:
 
     harness: ClassVar = Harness.AMP
 
-    run: RunsAmp
+    run: Callable[[Sequence[str]], Finished]
     sleep: Callable[[float], object]
 
     @classmethod
     def at(cls, given: Surroundings) -> Self:
-        return cls(amp_command(given.environ), given.sleep)
+        return cls(partial(run_amp, given.environ), given.sleep)
 
     @as_result
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:

@@ -27,8 +27,6 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, PathRefused, StoreIo
 from agent_memory.results import as_result
 
-MAX_SNAPSHOT_BYTES = MAX_LINE_BYTES
-
 _BINARY_SIGNS_WITHIN = 8_192
 
 
@@ -97,7 +95,7 @@ class FileSnapshots:
         if os.path.dirname(path) != SNAPSHOTS:
             raise HistoryUnreadable(path, f"only copies in {SNAPSHOTS}/ are read")
         try:
-            image = read_image(path_in(real_root(self.root), path), MAX_SNAPSHOT_BYTES)
+            image = read_image(path_in(real_root(self.root), path), MAX_LINE_BYTES)
         except PathRefused as error:
             raise HistoryUnreadable(path, error.reason) from None
         except StoreIo as error:

@@ -63,29 +63,27 @@ class GooseSession(db.StoredSession):
             blocks = content if isinstance(content, db.TooLarge) else b'{"content": %s}' % (content or b"[]")
             message, about = db.one_object(self, blocks), db.one_object(self, metadata)
             if message is not None and about is not None:
-                told = {"id": db.text_of(id), "role": db.text_of(role), "created": created, "metadata": about}
-                self.take({**told, "content": message["content"]})
+                told = {"id": db.text_of(id), "created": created, "is_hidden": about.get("userVisible") is False}
+                self._take_message(db.text_of(role), {**message, **told})
             if self.done:
                 break
 
-    def take(self, value: Json) -> None:
-        if value.get("role") not in ("user", "assistant"):
-            self.skip_unknown(f"role {value.get('role')}")
-        elif not is_list(value.get("content")):
+    def _take_message(self, role: str, value: Json) -> None:
+        if role not in ("user", "assistant"):
+            self.skip_unknown(f"role {role}")
+            return
+        if not is_list(value["content"]):
             self.skip("bad-record")
-        else:
-            self.known_records += 1
-            self._take_message(value)
-
-    def _take_message(self, value: Json) -> None:
+            return
+        self.known_records += 1
         created = get.number(value, "created") or 0
         at_ms = (created if created >= _MS_FROM else created * 1000) if created > 0 else None
         # Made of what the message says: compaction gives all of a session's messages new numbers, and old ones have no id.
-        self.enter(f"{created}-{get.digest(str(value.get('role')), repr(value.get('content')))}", at_ms)
-        if get.mapping(value, "metadata").get("userVisible") is False:
+        self.enter(f"{created}-{get.digest(role, repr(value['content']))}", at_ms)
+        if value["is_hidden"]:
             self.skip("not-visible")
             return
-        blocks, of_user = get.objects(value, "content"), value.get("role") == "user"
+        blocks, of_user = get.objects(value, "content"), role == "user"
         if of_user and (typed := "\n\n".join(filter(None, map(_typed, blocks)))):
             self.hear(typed, typed_words(typed))
         elif not of_user:
