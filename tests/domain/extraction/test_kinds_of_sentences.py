@@ -84,6 +84,17 @@ def test_what_people_say_in_plain_words_makes_one_note_in_which_they_are_quoted(
         "we must finish the importer today",
         "use the blue one instead",
         "you should not be seeing errors in the console",
+        "why does the importer run twice? don't write code",
+        "Let's see the retry of the importer. do not add fixtures to the seeds.",
+        "When I paid half of the invoice, the invoice disappeared and we only see new ones",
+        "For example, we always buy the paper in the shop around the corner",
+        "Let's dig deeper until the root cause is clear",
+        "From now on I am only giving instructions and testing the importer",
+        "The summary must focus on the open orders:",
+        "the ledger should be the source of truth for building this feature",
+        "no, please mark 5.5 and its parent as done",
+        "Moreover, update the importer so that instead of reading rows, we read pages",
+        "great, now i want you to re-study the importer and don't change logic, just add comments",
     ],
 )
 def test_questions_guesses_requests_and_passing_remarks_make_none(said: str) -> None:
@@ -183,6 +194,11 @@ def test_what_stands_behind_a_command_its_output_or_a_link_is_nobody_s_word(past
     assert notes(*BEFORE, user(pasted), agent("I look.")) == ()
 
 
+def test_an_option_that_is_the_next_step_of_the_session_makes_no_note() -> None:
+    offer = agent("**Option A: Start with the failing tests**\n\n**Option B: Merge to main and watch it**")
+    assert notes(*BEFORE, offer, user("Option A please"), agent("Done.")) == ()
+
+
 def test_an_option_without_its_text_makes_no_note() -> None:
     assert notes(*BEFORE, user("let's go with option 2 because it is faster")) == ()
 
@@ -192,6 +208,11 @@ def test_a_list_under_a_heading_that_says_what_it_is_counts_as_a_whole() -> None
     (note,) = notes(user(asked))
     assert note.title == "Requirements: Rows without an id are skipped; Progress goes to stderr"
     assert note.kind is Kind.CONVENTION
+
+
+def test_items_that_do_not_say_what_they_are_about_are_no_notes() -> None:
+    listed = "Write an outline.\n\nRequirements:\n- Must avoid details of the storage\n- Must support many accounts"
+    assert notes(*BEFORE, user(listed)) == ()
 
 
 def test_a_list_that_lost_its_marks_is_still_one() -> None:
@@ -222,6 +243,9 @@ def test_a_title_is_never_broken_off() -> None:
     (note,) = notes(user(said))
     assert note.title == "The summary should list every open order of the customer with its date and its total"
     assert said in note.body
+    said = "When we import the customers of the old shop - I don't want any row deleted from the table, but its status changed to gone."
+    (note,) = notes(user(said))
+    assert "status changed" in note.title
 
 
 def test_an_agent_that_edits_by_its_shell_has_worked_too() -> None:

@@ -62,7 +62,7 @@ _WORK = (
     r"(?:add(?:ed)?|implement|create|build|write|fix|change|update|refactor|rename|move|remove|delete|check|look|investigate|review|run"
     r"|test|try|find|search|explore|read|analy[sz]e|improve|reduce|simplify|clean|replace|convert|extract|split|merge|rebase|commit|push|open"
     r"|close|show|list|explain|mention|document|spawn|migrate|generate|install|set up|finish|continue|go(?! with| for)|get|give|help|take|see|ensure|make|tell|new"
-    r"|deduplicate|adjust|align|tweak|polish|bump|rewrite|drop|do(?! not)|think|simulate|pretend|start|switch|pull|reconstruct|revert|restore|turn|include)"
+    r"|mark|deduplicate|adjust|align|tweak|polish|bump|rewrite|drop|do(?! not)|think|simulate|pretend|start|switch|pull|reconstruct|revert|restore|turn|include)"
 )
 _STANDING = r"\b(?:always|never|every time|whenever|from now on|going forward)\b"
 _LEADS = {
@@ -266,7 +266,7 @@ _VOID_WORDS = {
     "lesson": (
         r"\bthe (?:read|edit|write|bash|grep|glob|task|search) tool\b|\b(?:my|the agent's)(?: [\w-]+){0,2} (?:fix|change|edit|attempt|test|try|assumption|draft)\b",
         r"\b(?:issue|bug|ticket|report) (?:was|is) (?:filed|opened|reported|closed)\b|\bthe same\b.*\bas\b|\bis clear\b",
-        r"^now\b|\b(?:(?:will|is|are) now|now [a-z]+s)\b|\bafter all\b|\bremains? `?\w+`?(?: because|$)|^\w+(?:\([\w-]+\))?!?: \w+ ",
+        r"^now\b|\blet'?s\b|\b(?:(?:will|is|are) now|now [a-z]+s)\b|\bafter all\b|\bremains? `?\w+`?(?: because|$)|^\w+(?:\([\w-]+\))?!?: \w+ ",
         r"^(?:critical|high|medium|low|minor|major|nit|p[0-3])\b[)\]]?\s?[:–—-]|^or\b|^\(\d|\bin this environment\b|\bstep \d",
     ),
 }
@@ -360,22 +360,23 @@ _SIGNAL_WORDS = {
         r"\b(?:revert\w+|desfi[zs]\w*|removi|tirei|apaguei|repus|restaurei|já não)\b",
     ),
     "request": (
-        rf"^(?:(?:and|but|so|ok(?:ay)?|also|well|yes|no|instead|now|then|next|just|please|pls|can you|could you|let'?s|i (?:really |just |only |also )*want to|i want you to|i need you to|i(?:'d| would) like to|(?:you|we) (?:should|can|need to))[,:!.]?\s+)*{_WORK}\b(?!.*{_STANDING})",
-        rf"\b(?:(?:please|pls|can you|could you|i want you to|i need you to) {_WORK}|(?:but|and|so) make sure to)\b(?!.*{_STANDING})",
+        rf"^(?:(?:and|but|so|ok(?:ay)?|great|nice|good|perfect|fantastic|awesome|cool|thanks|also|moreover|furthermore|additionally|finally|lastly|well|yes|no|instead|now|then|next|just|please|pls|can you|could you|let'?s|i (?:really |just |only |also )*(?:want|need) to|i want you to|i need you to|i(?:'d| would) like to|(?:you|we) (?:should|can|need to))[,:!.]?\s+)*{_WORK}\b(?!.*{_STANDING})",
+        rf"\b(?:(?:please|pls|can you|could you) {_WORK}|i (?:want|need|would like) you to|i'd like you to|(?:but|and|so) make sure to)\b(?!.*{_STANDING})",
     ),
     "passing": (
         r"\b(?:for now|right now|this time|yet|just this once|for the moment|at the moment|in this (?:moment|case)|as of (?:now|today)|temporar(?:y|ily)|today|tonight|por agora|por enquanto|desta vez|ainda não|por hoje)\b",
-        r"\b(?:in|for|on) (?:this|that) (?:pr|task|change|commit|branch|session|step|one|time|message|file)\b|\b(?:neste|nesta) (?:pr|tarefa|commit|sessão|passo|mensagem)\b",
+        r"\b(?:in|for|on|of|building|implementing) (?:this|that) (?:pr|task|change|commit|branch|session|step|one|time|message|file|feature|ticket|issue|phase|story|demo)\b|\b(?:neste|nesta) (?:pr|tarefa|commit|sessão|passo|mensagem)\b",
     ),
     "session": (
         r"\byou (?:just |have |already |only |really )*(?:\w+ed|made|did|forgot|wrote|put|ran|got|went|gave|left|took|broke|missed|said|were|are (?:\w+ )?\w+ing)\b(?<!\bneed)",
-        r"\bi (?:just |already |only |have )*(?:wanted|checked|tested|tried|moved|added|made|did|see|saw|know|ran|asked|updated|changed|fixed|created|reverted|removed|didn'?t)\b|\bgo back\b|\bi(?:'m| am) \w+ing\b|\bwe(?:'re| are)(?: not)? (?:ready|done|on|at)\b",
+        r"\bi (?:just |already |only |have )*(?:(?!need|prefer)\w+ed|made|did|see|saw|know|ran|went|got|paid|sent|left|didn'?t)\b|\bgo back\b|\bi(?:'m| am) (?:just |only |now |still )*\w+ing\b|\bwe(?:'re| are)(?: not)? (?:ready|done|on|at)\b",
     ),
     "points": (
         r"\b(?:use|do|take|want) (?-i:[A-E])\b(?= instead|[.!,]|$)",
         r"\b(?:bullet|item|point|step|question|finding|comment|issue|improvement|phase|chunk|task|suggestion|for|bug|slice)s? #?\d+\b|(?:^|\s)#\d\b|^[A-Z]\d{1,3}\b|\b(?:recommendation|reccomendation)\b|\blin(?:es?|) \d|\[\^\d",
         r"\b(?:the|this|that|whatever is) (?:latter|former|other one|above|below)\b|^(?:there|here|correct)\b|\bthe (?:[\w-]+ )?one (?:instead|there|here)\b|\bthe (?:first|second|third|last) \w+ instead\b|\b(?:like|as|about|do|does|did|doing|is|was|with|for|of|than) (?:this|that)(?=[.,;:!?)]|$| again| going forward| from now on)",
-        r"\b(?:this|that|these|those) (?:one|change|changes|info|error|output|message|rules?|dir|part|thing|way|again|format|normal|new|same|should|shouldn't|must)\b",
+        r"\b(?:this|that|these|those) (?:one|change|changes|info|error|output|message|rules?|dir|part|things?|way|again|format|normal|new|same|should|shouldn't|must)\b",
+        r"^(?:(?:and|but|so|also)[, ]+)*(?:for (?:example|instance)|e\.g\.|similarly|likewise|in other words|that said)(?![\w-])|\bshould then\b",
         r"^(?:(?:ok|so|and|for starters|issue here|lastly|another \w+ one)[\s,.…-]+){2,}|\b(?:start|begin) with\b|^each one\b|\bit's there\b|\bwhat you think\b|\bif not\b|\btheir fork\b|\b(?:between|of) the (?:2|two|3|three)\b(?! \w)|^not (?:this|that|these|those)\b|(?:\.\.|…)$",
         r"^(?:because|since|if|when|as) (?:it|they|this|that|these|those)\b|^for the [\w ]{2,20},|^like [\w-]+(?: [\w-]+)?,|^what (?:i|we) (?:want|need|mean)\b|\b(?:it|this|that) happens\b",
         r"^[^,;:.`]{0,50}\b(?:it|them|this|that|these|those)(?=[,.;:!?]| \(| (?:by|with|in|for|from|at|on|to|and|but)\b)",

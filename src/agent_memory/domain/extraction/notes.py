@@ -267,6 +267,10 @@ _EVERYWHERE = re.compile(
 _ASIDE = re.compile(
     r"\s\((?![^()]*(?:`--|\b(?:pre-existing|not|only|never|but|except|fails?)\b))[^()]{16,200}\)(?!\s*=)"
 )
+_SUBORDINATE = re.compile(
+    r"(?:when|whenever|if|while|before|after|once|as|since|because|where|although)\b[^,;–—]*$", re.IGNORECASE
+)
+"""Only what the main clause would have been about."""
 _IN_BRACKETS = re.compile(r"^\(([^()]*)\)$")
 _PREAMBLE = re.compile(
     r"^(?:so|and|but|also|actually|in fact|well|yes|ok(?:ay)?|honestly|please|just|that|then|now(?=,)|na verdade|por favor|e|mas|que)(?:[,:]|\.{2,})?\s+"
@@ -322,7 +326,8 @@ def headline(claim: str) -> str:
     text = text.lstrip(" ,;:–—")
     text = text if len(text) <= TITLE_CHARS else _ASIDE.sub("", text)
     is_list = ": " in text and "; " in text
-    whole = ("" if is_list else clause(text, TITLE_CHARS)) or clause(text, LONGEST_TITLE_CHARS)
+    short = "" if is_list else clause(text, TITLE_CHARS)
+    whole = clause(text, LONGEST_TITLE_CHARS) if not short or _SUBORDINATE.match(short) else short
     return "" if whole.endswith("…") else capitalised(_IN_BRACKETS.sub(r"\1", whole).rstrip(" .!,;:"))
 
 

@@ -59,9 +59,10 @@ _TAG = re.compile(
 )
 """A question that only asks to be told that it is so."""
 _STATEMENT = re.compile(
-    r"(?!.* = |.{0,30}: )(?:.*\b(?:should|must|may|can|is|are|does|do|has|have|deve\w*|são|é)\b|.*[.!]$)", re.IGNORECASE
+    r"(?!.* = |.{0,30}: |(?:must|should|shall|may|can|cannot|needs? to|has to)\b)(?:.*\b(?:should|must|may|can|is|are|does|do|has|have|deve\w*|são|é)\b|.*[.!]$)",
+    re.IGNORECASE,
 )
-"""A whole sentence, and no definition or catchword."""
+"""A whole sentence that says what it is about, and no definition or catchword."""
 _GOES_ON = re.compile(
     r"(?:because|since|so|otherwise|that way|instead|which|as it|else|porque|assim|senão|já que)\b", re.IGNORECASE
 )
@@ -80,6 +81,14 @@ _CONTRAST = re.compile(
 )
 """Without a general word, a contrast or a reason, what the person says is about the work at hand."""
 _WISH = re.compile(r"\b(?:want|need|like|prefer|rather|should|ha(?:s|ve) to|needs to|quero|queremos)\b", re.IGNORECASE)
+_FORBIDS = re.compile(r"\b(?:don't|do not|n[ãa]o)\b|^(?:please )?(?:no|avoid|stop)\b", re.IGNORECASE)
+"""Beside a request or a question it says how far the work at hand may go."""
+_STEP = re.compile(
+    r"^(?:(?:option|approach|plan) \w+\s*[:–—-]\s*)?(?:(?:direct|force|just|simply)[ -])?(?:start|begin|continue|proceed|finish|fix|debug"
+    r"|investigate|run|re-?run|test|check|verify|review|merge|push|commit|cherry-pick|rebase|revert|try|wait|stop)\w*\b",
+    re.IGNORECASE,
+)
+"""An option of the session at hand, and no decision about what is made."""
 _DECIDED = re.compile(r"\b(?:decided|agreed|chose|decision|decidi\w*|ficou decidido|escolh\w+|opt\w+)\b", re.IGNORECASE)
 _FRAGMENT = re.compile(r"(?:is|are|was|were|has|have|later|about|and|but|or|so|then)\b", re.IGNORECASE)
 _CODE = re.compile(r"[\"'];|\w\([\"']|\);|=>|[\"']\)|\b[a-z]+(?:_[a-z]+)+: |(?:\b[\w.-]+: .*){3}")
@@ -115,7 +124,9 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
             items = [block.text for block in blocks if block.section == section]
             yield from _listed(listed, section.rstrip(":"), items, episode.asked)
     sentences = [sentence for block in blocks for sentence in sentences_of(block.text)]
-    is_request = episode.acted or any(shows(Signal.REQUEST, each) or _ASKS.match(each) for each in sentences)
+    is_request = episode.acted or any(
+        each.endswith("?") or shows(Signal.REQUEST, each) or _ASKS.match(each) for each in sentences
+    )
     for block in blocks:
         if sort_of_section(block.section.rstrip(":")):
             continue
@@ -184,7 +195,7 @@ class _Said:
     following: str
     """The sentence behind it in its paragraph, unless that asks something."""
     is_request: bool
-    """Whether work was asked for in the message, or done upon it."""
+    """Whether anything was asked in the message, or done upon it."""
 
     @property
     def turn(self) -> int:
@@ -246,7 +257,7 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
         return _statement(said, hit, sentence)
     asks = is_question or shows(Signal.UNSURE, sentence) or _ASKS.match(sentence)
     told = hit.said if hit.shows is Sort.CORRECTION else sentence
-    if asks or shows(Signal.POINTS, told) or shows(Signal.SESSION, told):
+    if asks or sentence.endswith(":") or shows(Signal.POINTS, told) or shows(Signal.SESSION, told):
         return None
     if hit.shows is Sort.DECISION and speaks_of_an_option(sentence):
         return _chosen(said)
@@ -258,7 +269,7 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
 def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
     """Whether it holds beyond the work at hand: it asks for none, holds not only for now, and has a general word, a contrast
     or a reason. A preference or a convention says so by itself, but for a wish that is part of a request."""
-    if shows(Signal.PASSING, sentence) or shows(Signal.REQUEST, sentence):
+    if shows(Signal.PASSING, sentence) or shows(Signal.REQUEST, sentence) or shows(Signal.REQUEST, said.sentence):
         return False
     if hit.shows is Sort.CORRECTION and _is_about_what_they_said(said, hit):
         return True
@@ -267,7 +278,7 @@ def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
     if any(each.search(told) for each in (_GENERAL, _CONTRAST, _REASON)):
         return True
     if hit.shows in (Sort.PREFERENCE, Sort.CONVENTION):
-        return not (said.is_request and _WISH.search(sentence))
+        return not (said.is_request and (_WISH.search(sentence) or _FORBIDS.search(sentence)))
     return hit.shows is Sort.DECISION and _DECIDED.search(sentence) is not None
 
 
@@ -286,6 +297,8 @@ def _chosen(said: _Said) -> Candidate | None:
     if chosen is None or said.before is None or said.before.closing is None:
         return None
     option, names = chosen
+    if _STEP.match(option.text):
+        return None
     return Candidate(
         Sort.DECISION,
         Role.USER,
