@@ -33,8 +33,6 @@ from agent_memory.domain.run_log import History, SessionMark
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.results import as_result, unwrap
 
-_HEADER_BYTES = 100
-_MAGIC = b"SQLite format 3\0"
 _WAIT_SECONDS = 2.0
 _TRIES = 3
 _MOST_MS = 10**14
@@ -131,12 +129,9 @@ def read_database(roots: files.TranscriptRoots, path: str, session_id: str, read
     with files.transcript(roots, path, session_id) as file, files.reading(session_id, path):
         reason = ""
         for _ in range(_TRIES):
-            header = os.pread(file.descriptor, _HEADER_BYTES, 0)
-            if not header:
-                raise HistoryUnavailable(session_id, f"{file.path} is empty so far", is_missing=True)
-            if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
-                raise HistoryUnreadable(file.path, "it is not an SQLite database")
             before = _looks(file.path)
+            if not before[0]:
+                raise HistoryUnavailable(session_id, f"{file.path} is empty so far", is_missing=True)
             if before[2]:
                 reason = "it was left in the midst of a change, which its owner undoes"
             else:
@@ -180,7 +175,7 @@ def _read_through(file: files.OpenTranscript, way: str, read: Reads[Value]) -> V
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
         if name.startswith(_RUINED):
-            raise HistoryUnreadable(file.path, f"the database is ruined: {error}") from None
+            raise HistoryUnreadable(file.path, f"it is not an SQLite database, or a ruined one: {error}") from None
         if name == "SQLITE_ERROR":  # a table or a column that was asked for is not there
             raise HistoryUnreadable(file.path, f"{error}: its format seems to have changed, update memory") from None
         raise _ObstacleError(str(error)) from None
