@@ -34,7 +34,10 @@ import agent_memory
 if TYPE_CHECKING:
     from coverage import Coverage
 
-LOADED = ("attrs", "cattrs", "json_repair", "returns.result", "ruamel.yaml", "sqlite3", "statemachine", "subprocess")
+LOADED = (
+    *("attrs", "cattrs", "json_repair", "numpy", "returns.result", "ruamel.yaml", "snowballstemmer", "sqlite3"),
+    *("statemachine", "subprocess"),
+)
 INT32 = struct.Struct("!i")
 
 

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import uuid
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -324,7 +325,8 @@ class Installation:
         if root_without(environ, ROOT_VARIABLE) == str(self.root):
             environ.pop(ROOT_VARIABLE, None)
         tests = SelfTests(environ, self.context.home, self.root)
-        return tuple(tests.run(harness, test) for harness, test in plan.self_tests)
+        with ThreadPoolExecutor(4) as pool:  # it is most of what a person waits for
+            return tuple(pool.map(lambda test: tests.run(*test), plan.self_tests))
 
     def _back_up(self, plan: InstallPlan) -> None:
         for each in plan.files:
