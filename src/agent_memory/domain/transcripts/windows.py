@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from attrs import evolve
 
-from agent_memory.domain.run_log import History, Role, ToolCall, Turn
+from agent_memory.domain.run_log import History, Role, Turn
 from agent_memory.domain.transcripts.pasted_reviews import PASTED_MARKS, pasted_review
 from agent_memory.domain.transcripts.tool_calls import answers
 from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS, cut_text, excerpt, last_time
@@ -57,7 +57,9 @@ _TEST_COMMAND = re.compile(
 
 def turn_chars(turn: Turn) -> int:
     """How many characters this turn may take in a prompt."""
-    calls = sum(_call_chars(call) for call in turn.tool_calls)
+    calls = sum(
+        CALL_OVERHEAD_CHARS + len(call.name) + len(call.brief) + len(call.path or "") for call in turn.tool_calls
+    )
     if turn.role is Role.USER and pasted_review(turn.text):
         calls += sum(map(len, PASTED_MARKS)) + len(PASTED_MARKS)
     return TURN_OVERHEAD_CHARS + len(turn.tool_name or "") + len(turn.text) + calls
@@ -139,10 +141,6 @@ def _outputs(history: History) -> list[tuple[Turn, str]]:
     return outputs
 
 
-def _call_chars(call: ToolCall) -> int:
-    return CALL_OVERHEAD_CHARS + len(call.name) + len(call.brief) + len(call.path or "")
-
-
 def _short(turn: Turn, max_chars: int) -> Turn:
     if len(turn.text) <= max_chars:
         return turn
@@ -158,22 +156,8 @@ def _pieces(turn: Turn, max_chars: int) -> Iterator[Turn]:
     whole = evolve(turn, tool_calls=())
     for at, text in enumerate(cut_text(turn.text, room)):
         yield evolve(whole, text=text, clipped_chars=turn.clipped_chars if at == 0 else 0)
-    for calls in _cut_calls(turn.tool_calls, room):
-        yield evolve(whole, text="", tool_calls=calls, clipped_chars=0)
-
-
-def _cut_calls(calls: tuple[ToolCall, ...], max_chars: int) -> Iterator[tuple[ToolCall, ...]]:
-    part: list[ToolCall] = []
-    used = 0
-    for call in calls:
-        size = _call_chars(call)
-        if part and used + size > max_chars:
-            yield tuple(part)
-            part, used = [], 0
-        part.append(call)
-        used += size
-    if part:
-        yield tuple(part)
+    for call in turn.tool_calls:
+        yield evolve(whole, text="", tool_calls=(call,), clipped_chars=0)
 
 
 def _packed(turns: Sequence[Turn], max_chars: int) -> Iterator[tuple[Turn, ...]]:
