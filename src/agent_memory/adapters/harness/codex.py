@@ -409,21 +409,19 @@ class CodexSession(Session):
             calls.append(asked("", "apply_patch", {"path": get.text(told, "move_path") or path, **new}))
         self._speak("", *calls)
 
-    def _search_end(self, payload: Json) -> None:
+    def _search(self, payload: Json) -> None:
+        """A search of the web, which is recorded for the model and as an event, which has what was found."""
         keys, found = ("title", "url", "snippet"), get.objects(payload, "results")
         results = (" ".join(filter(None, (get.text(each, key) for key in keys))) for each in found)
-        self._search(payload, "\n".join(filter(None, results)), "event")
-
-    def _search(self, payload: Json, results: str = "", carrier: str = "record") -> None:
-        """A search of the web, which is recorded as a `record` and as an `event`."""
         action = get.mapping(payload, "action")
         queries = "; ".join(query for query in get.items(action, "queries") if isinstance(query, str))
         told = get.text(payload, "query") or get.text(action, "query") or queries or get.text(action, "url", "pattern")
-        is_new = self._is_new("search", told, carrier)
+        is_new = self._is_new("search", told, "record" if payload.get("type") == "web_search_call" else "event")
         if is_new:
             self._speak("", asked("", "web_search", {"query": told}))
-        if is_new or results:
-            self._answer("", results or "[what was found is not recorded]", tool_name="web_search")
+        text = "\n".join(filter(None, results))
+        if is_new or text:
+            self._answer("", text or "[what was found is not recorded]", tool_name="web_search")
 
     def _review_end(self, payload: Json) -> None:
         review = get.mapping(payload, "review_output")
@@ -439,7 +437,7 @@ class CodexSession(Session):
         **dict.fromkeys(("event_msg/exec_command_end", "item/CommandExecution"), _exec_end),
         **dict.fromkeys(("event_msg/mcp_tool_call_end", "item/McpToolCall"), _mcp_end),
         **dict.fromkeys(("event_msg/patch_apply_end", "item/FileChange"), _patch_end),
-        **dict.fromkeys(("event_msg/web_search_end", "item/Extension", "item/WebSearch"), _search_end),
+        **dict.fromkeys(("event_msg/web_search_end", "item/Extension", "item/WebSearch"), _search),
         "event_msg/exited_review_mode": _review_end,
         **dict.fromkeys(("item/UserMessage", "item/AgentMessage", "item/Plan"), _take_message),
         "response_item/message": _take_message,
