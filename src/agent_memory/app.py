@@ -92,8 +92,6 @@ BY_HAND = "generate-agents-md"
 """What stands in a harness's place for files that a person named."""
 WORTH_TELLING = 1_000
 """Fewer notes are taken into the index before anybody has read that they are."""
-MOST_RUNS = 5_000
-"""Reports that `stats` opens, the newest first: more than a year of one every two hours."""
 
 
 def _silent(_: str) -> None:
@@ -932,6 +930,7 @@ class Memory:
         """What the store and its use come to, over so many days up to now. Counts no read."""
         from agent_memory.adapters.inbox.inbox_reading import all_captures
         from agent_memory.adapters.injecting import DeliveryLog
+        from agent_memory.domain.run_log import MOST_RUNS
         from agent_memory.domain.statistics import Period, StoreFacts, statistics_of
 
         live = unwrap(self.reading.list(ListFilter()))

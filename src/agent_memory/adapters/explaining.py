@@ -27,7 +27,7 @@ from agent_memory.domain.note_story import (
     unread_runs,
 )
 from agent_memory.domain.queue import Trouble, queue_key, session_id_of
-from agent_memory.domain.run_log import LoggedRun
+from agent_memory.domain.run_log import MOST_RUNS, LoggedRun
 from agent_memory.domain.session_trace import Capture, FoundSessions, Place, SeenByRun, SessionTrace
 from agent_memory.domain.tiering.resolve import shares_a_section
 from agent_memory.domain.tiering.score import score
@@ -39,9 +39,6 @@ from agent_memory.ports import Clock, RunLog, Store, UsageLedger
 from agent_memory.results import as_result, unwrap, warning_of
 
 T = TypeVar("T")
-
-MOST_RUNS = 5_000
-"""About a year of them."""
 
 # -- a note -----------------------------------------------------------------------------------------------------------
 

@@ -164,6 +164,8 @@ def _holds(undo_id: str, marks: Mapping[str, UndoneMark]) -> bool:
 KEEP_RUNS = 200
 KEEP_DAYS = 180
 KEEP_REPORTS_DAYS = 400
+MOST_RUNS = 5_000
+"""Reports that are opened to tell of the past, the newest first: more than a year of one every two hours."""
 
 
 @frozen

@@ -14,6 +14,7 @@ from attrs import evolve, frozen
 
 from agent_memory.adapters.disk.paths import read_image, store_io
 from agent_memory.adapters.disk.root import ROOT_VARIABLE, config_path, home_of, storage_root
+from agent_memory.adapters.surroundings.configured_root import MAX_CONFIG_BYTES
 from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.plain_text import one_line
@@ -27,7 +28,6 @@ Document: TypeAlias = Mapping[str, Any]
 LOCAL_NAME = "memory.config.json"
 """The name of a config in the current directory."""
 
-MAX_CONFIG_BYTES = 1 << 20
 DEFAULT = "default"
 """The source of a value that no file and no variable set."""
 
