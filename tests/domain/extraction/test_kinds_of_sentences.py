@@ -85,6 +85,7 @@ def test_what_people_say_in_plain_words_makes_one_note_in_which_they_are_quoted(
         "use the blue one instead",
         "you should not be seeing errors in the console",
         "why does the importer run twice? don't write code",
+        "yes, always show the guest",
         "Let's see the retry of the importer. do not add fixtures to the seeds.",
         "When I paid half of the invoice, the invoice disappeared and we only see new ones",
         "For example, we always buy the paper in the shop around the corner",

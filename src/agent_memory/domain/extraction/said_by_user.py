@@ -66,6 +66,8 @@ _STATEMENT = re.compile(
 _GOES_ON = re.compile(
     r"(?:because|since|so|otherwise|that way|instead|which|as it|else|porque|assim|senão|já que)\b", re.IGNORECASE
 )
+_YES = re.compile(r"(?:yes|yep|yeah|sure|sim)\b", re.IGNORECASE)
+"""It answers a question, in which most of what is meant stands."""
 _PERSONS = re.compile(r"\b(?:i|you|eu|tu|você)\b", re.IGNORECASE)
 _REASON = re.compile(r"\b(?:because|since|so that|otherwise|porque|já que)\b", re.IGNORECASE)
 _GENERAL = re.compile(
@@ -250,6 +252,8 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
     if hit is None and tagged and not is_question and _REASON.search(sentence) and not _PERSONS.search(sentence):
         hit = Hit(Sort.DECISION, sentence)
     if hit is None or not is_balanced(sentence) or _CODE.search(sentence):
+        return None
+    if answering and _YES.match(sentence) and len(content_terms(hit.said)) < _MANY_WORDS:
         return None
     if hit.shows is Sort.REMEMBER:
         if (is_question and not _ASKS.match(sentence)) or shows(Signal.SESSION, hit.said) or _FRAGMENT.match(hit.said):
