@@ -111,12 +111,6 @@ class Home:
         where = ["--transcript", str(self.transcripts / name)]
         if session.harness == "copilot":
             where = ["--transcript", str(self.transcripts / session.id / "events.jsonl")]
-        elif session.harness == "opencode":  # which is asked for its sessions
-            where = []
-            program = self._directory / "bin" / "opencode"
-            program.parent.mkdir(exist_ok=True)
-            program.write_text(f"#!/bin/sh\ncat '{session.file}'\n")
-            program.chmod(0o700)
         for path in where[1:]:
             Path(path).parent.mkdir(exist_ok=True)
             Path(path).write_bytes(session.file.read_bytes())
