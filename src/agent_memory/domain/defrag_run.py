@@ -24,8 +24,9 @@ from agent_memory.domain.actions import (
 from agent_memory.domain.change import Receipt, Retire
 from agent_memory.domain.entry import Listing, StoredEntry, Usage
 from agent_memory.domain.findings import Analysis, Finding
-from agent_memory.domain.run_log import LoggedAction, LoggedRun, counted
+from agent_memory.domain.run_log import LoggedAction, LoggedRun
 from agent_memory.domain.section import Published
+from agent_memory.domain.text.plain_text import counted
 from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import Error
 

@@ -83,11 +83,6 @@ class LoggedRun:
         return frozenset(id for each in self.actions for id in (*each.ids, *each.new_ids))
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """`1 action`, `2,000 actions`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def logged_actions(applied: Iterable[Applied]) -> tuple[LoggedAction, ...]:
     """One action for each change that was made, called by the title of its entry."""
     return tuple(logged_action(each.act, each.id, each.title) for each in applied)

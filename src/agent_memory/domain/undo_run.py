@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from attrs import field, frozen
 
 from agent_memory.domain.change import FileChange, hash_of
-from agent_memory.domain.run_log import LoggedAction, LoggedRun, counted, short_id
+from agent_memory.domain.run_log import LoggedAction, LoggedRun, short_id
+from agent_memory.domain.text.plain_text import counted
 from agent_memory.domain.vocabulary import TierList
 
 MOST_REASONS = 10

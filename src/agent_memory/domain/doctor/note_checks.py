@@ -14,7 +14,6 @@ from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.plan import max_changes
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.run_log import counted
 from agent_memory.domain.tagging import VOCABULARY_FILE, Standing, TagUse, TagVocabulary, alike, survey_tags, tag_counts
 from agent_memory.domain.text.file_name import (
     MAX_NAME_BYTES,
@@ -25,7 +24,7 @@ from agent_memory.domain.text.file_name import (
     normal_tag,
     normal_tags,
 )
-from agent_memory.domain.text.plain_text import clean_text
+from agent_memory.domain.text.plain_text import clean_text, counted
 from agent_memory.domain.vocabulary import Sensitivity, has_passed, iso_of
 
 

@@ -122,3 +122,8 @@ def _fitting(pieces: Iterable[str], limit: int, size: Callable[[str], int]) -> s
             break
         kept.append(piece)
     return "".join(kept)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 action`, `2,000 actions`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

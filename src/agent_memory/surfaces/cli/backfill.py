@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 from agent_memory.domain.found_session import SIGHTS, Backfill, Rest, Sight, Sighted, limited, sentence_of
-from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.text.plain_text import counted, one_line
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import (
@@ -23,7 +23,7 @@ from agent_memory.surfaces.arguments import (
     set_command,
     since_ms_of,
 )
-from agent_memory.surfaces.cli.dialogue import counted, open_here
+from agent_memory.surfaces.cli.dialogue import open_here
 from agent_memory.surfaces.console import Console, fields_of, iso_or_none
 
 _HARNESSES = "only sessions of these harnesses"

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from agent_memory.app import Memory, open_memory
 from agent_memory.domain.entry import UnreadableFile
+from agent_memory.domain.text.plain_text import counted
 from agent_memory.domain.vocabulary import DAY_MS, HOUR_MS
 from agent_memory.errors import EntryUnreadable, UsageInvalid
 from agent_memory.results import unwrap
@@ -63,11 +64,6 @@ def time_until(at_ms: int, now_ms: int) -> str:
 def _short(period_ms: int) -> str:
     """Of a minute or more, in the largest unit that fits."""
     return next(f"{period_ms // unit_ms} {name}" for unit_ms, _, name in _UNITS if period_ms >= unit_ms)
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 note`, `1,234 notes`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def first_of(texts: Sequence[str], most: int, where: str) -> list[str]:

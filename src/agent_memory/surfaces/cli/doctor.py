@@ -9,9 +9,10 @@ from itertools import groupby
 from typing import Any
 
 from agent_memory.domain.doctor.catalogue import DoctorReport, Finding, SecretFind, SecretSearch, Severity
+from agent_memory.domain.text.plain_text import counted
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, set_command
-from agent_memory.surfaces.cli.dialogue import counted, first_of, open_here
+from agent_memory.surfaces.cli.dialogue import first_of, open_here
 from agent_memory.surfaces.console import BOLD, RED, Console, fields_of
 
 MOST_SHOWN = 10

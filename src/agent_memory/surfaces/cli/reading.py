@@ -6,12 +6,12 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from agent_memory.domain.entry import Source
-from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.text.plain_text import counted, one_line
 from agent_memory.domain.vocabulary import Kind, Origin, Status, Tier, iso_of
 from agent_memory.reading import ListFilter, ReadEntry, ShownEntry, status_shown
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_choice, add_flag, add_id, set_command
-from agent_memory.surfaces.cli.dialogue import counted, open_here, short_age, warn_unreadable
+from agent_memory.surfaces.cli.dialogue import open_here, short_age, warn_unreadable
 from agent_memory.surfaces.console import BOLD, Console, entry_document, unreadable_documents
 
 _TITLE_CHARS = 300

@@ -16,11 +16,12 @@ from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import FileSnapshot
 from agent_memory.domain.run import Run, Settled, exit_code_of, sentence_of, summary_of
+from agent_memory.domain.text.plain_text import counted
 from agent_memory.formats.diffs import render_plan_diff, replaced_ids
 from agent_memory.formats.run_json import outcome_document, plan_document
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, add_number, check_range, set_command
-from agent_memory.surfaces.cli.dialogue import counted, open_here
+from agent_memory.surfaces.cli.dialogue import open_here
 from agent_memory.surfaces.console import Console, fields_of, rows_of
 
 

@@ -20,13 +20,13 @@ from agent_memory.domain.forgetting import (
     what_stays,
 )
 from agent_memory.domain.merging import Synced, SyncRequest, sentence_of
-from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.text.plain_text import counted, one_line
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import PathRefused, UsageInvalid
 from agent_memory.formats.merged_tree import driven_merge
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import ENTRY, add_choice, add_flag, add_id, set_command
-from agent_memory.surfaces.cli.dialogue import counted, first_of, is_agreed, open_here
+from agent_memory.surfaces.cli.dialogue import first_of, is_agreed, open_here
 from agent_memory.surfaces.console import Console, fields_of, rows_of
 
 # -- sync -------------------------------------------------------------------------------------------------------------

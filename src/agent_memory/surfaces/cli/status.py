@@ -8,10 +8,10 @@ from typing import Any
 
 from agent_memory.domain.health import Health
 from agent_memory.domain.scheduling import JobHealth, in_words
-from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.text.plain_text import counted, one_line
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import set_command
-from agent_memory.surfaces.cli.dialogue import counted, first_of, open_here, short_age, time_until
+from agent_memory.surfaces.cli.dialogue import first_of, open_here, short_age, time_until
 from agent_memory.surfaces.console import (
     Console,
     broken_lines,

@@ -27,11 +27,11 @@ from agent_memory.domain.session_trace import (
     instant,
     state_in_words,
 )
-from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.text.plain_text import counted, one_line
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import ENTRY, add_id, set_command
-from agent_memory.surfaces.cli.dialogue import counted, first_of, open_here
+from agent_memory.surfaces.cli.dialogue import first_of, open_here
 from agent_memory.surfaces.console import Console, fields_of, iso_or_none, rows_of
 
 MOST_SHOWN = 20
