@@ -36,7 +36,7 @@ _PLANNING = (
 
 SUBJECTS: Mapping[str, Subject] = {
     "ids": Subject(
-        ("domain/text/file_name.py", "domain/text/file_name.py", "domain/text/file_name.py"),
+        ("domain/text/file_name.py",),
         ("domain/test_id*.py", "domain/test_file_name*.py"),
     ),
     "splice": Subject(("formats/section_splice.py",), ("formats/test_section_splice*.py",)),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.inbox.inbox_put import (
+from agent_memory.adapters.inbox.hook_log import (
     FILE_NAME,
     MAX_BYTES,
     PREVIOUS_NAME,

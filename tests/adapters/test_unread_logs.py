@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_memory import app
-from agent_memory.adapters.inbox.inbox_put import FILE_NAME, log_hook_problem
+from agent_memory.adapters.inbox.hook_log import FILE_NAME, log_hook_problem
 from faults import failing_on
 
 

@@ -82,7 +82,7 @@ def current_directory() -> str:
 
 def log_problem(environ: "Mapping[str, str]", harness: str | None, code: str, message: str, act: str = "") -> None:
     """Tell the hook log; `act` is what the hook is for, where that is not to capture."""
-    from agent_memory.adapters.inbox.inbox_put import log_hook_problem
+    from agent_memory.adapters.inbox.hook_log import log_hook_problem
 
     home = home_of(environ)
     root, _ = root_and_doubt(environ, home)

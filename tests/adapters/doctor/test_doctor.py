@@ -15,7 +15,7 @@ from attrs import evolve
 from returns.result import Failure
 
 from agent_memory.adapters.doctor.doctor import read_note
-from agent_memory.adapters.inbox.inbox_put import FILE_NAME, log_hook_problem
+from agent_memory.adapters.inbox.hook_log import FILE_NAME, log_hook_problem
 from agent_memory.adapters.store.entry_files import JOURNAL
 from agent_memory.config import Config, LlmConfig, StorageConfig
 from agent_memory.domain.agent_request import day_of

@@ -14,8 +14,8 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import as_store_io
 from agent_memory.adapters.disk.root import home_of
+from agent_memory.adapters.inbox.hook_log import FILE_NAME, PREVIOUS_NAME, hook_log_directories
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.adapters.inbox.inbox_put import FILE_NAME, PREVIOUS_NAME, hook_log_directories
 from agent_memory.adapters.inbox.inbox_reading import QueueTroubles, failed_entries, last_captures
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.domain.agent_request import day_of, spend_on
