@@ -326,7 +326,8 @@ class Installation:
             environ.pop(ROOT_VARIABLE, None)
         tests = SelfTests(environ, self.context.home, self.root)
         with ThreadPoolExecutor(4) as pool:  # it is most of what a person waits for
-            return tuple(pool.map(lambda test: tests.run(*test), plan.self_tests))
+            running = [pool.submit(tests.run, harness, test) for harness, test in plan.self_tests]
+            return tuple(each.result() for each in running)
 
     def _back_up(self, plan: InstallPlan) -> None:
         for each in plan.files:
