@@ -29,8 +29,9 @@ from agent_memory.domain.analysis.analyze import analyze
 from agent_memory.domain.analysis.features import AnalysisFacts
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.findings import Finding, FindingKind
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.text.file_name import file_name_of, mint_id
-from agent_memory.domain.vocabulary import DAY_MS, Kind
+from agent_memory.domain.vocabulary import Kind
 from agent_memory.formats.note import parse_note, render_note
 
 GOAL = 30.0

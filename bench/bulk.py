@@ -26,8 +26,9 @@ from bench.measure import BARE, MEGA, Took, print_table, run, scratch_environmen
 from bench.populated_home import PopulatedHome
 from bench.results import Figure, keep
 
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import Context, InboxEntry, InlineNote, SessionFile
-from agent_memory.domain.vocabulary import Harness, iso_of
+from agent_memory.domain.vocabulary import Harness
 from agent_memory.formats.inbox_json import render_inbox_entry
 
 LIMIT_MB = 200

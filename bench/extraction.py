@@ -37,8 +37,8 @@ from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.pi import PiSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.agent_request import SessionRequest
+from agent_memory.domain.history import History
 from agent_memory.domain.queue import InboxEntry, SessionFile, SessionMethod, retrieval_of
-from agent_memory.domain.run_log import History
 from agent_memory.domain.text.salience import content_terms, coverage, is_negated, statements
 from agent_memory.domain.transcripts.turns import redact_history
 from agent_memory.domain.vocabulary import Harness

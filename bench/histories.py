@@ -25,9 +25,10 @@ from returns.result import Success
 
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import InboxEntry, SessionFile
-from agent_memory.domain.run_log import History, SessionMark
-from agent_memory.domain.vocabulary import Harness, iso_of
+from agent_memory.domain.vocabulary import Harness
 
 SESSION = "00000000-0000-4000-8000-00000000be7c"
 LIMIT_MB = 200

@@ -25,8 +25,8 @@ from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.pi import PiSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.extraction.extract import extracted
+from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.queue import InboxEntry, SessionFile, SessionMethod, retrieval_of
-from agent_memory.domain.run_log import History, SessionMark
 from agent_memory.domain.transcripts.tool_calls import entry_uses
 from agent_memory.domain.transcripts.turns import KeptPart, redact_history
 from agent_memory.domain.transcripts.windows import cut_windows

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
-from agent_memory.domain.run_log import History, SessionMark
-from agent_memory.domain.vocabulary import Harness, iso_of
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.vocabulary import Harness
 from harness_surroundings import SessionReading
 
 SESSION = "5f0c1a52-7f7b-4c55-9d3c-0d5e6a1b2c3d"

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 from agent_memory.adapters.harness.codex import CodexSessions
-from agent_memory.domain.vocabulary import Harness, iso_of
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.vocabulary import Harness
 from harness_surroundings import SessionReading
 
 THREAD = "019c5a00-1111-7222-8333-444455556666"

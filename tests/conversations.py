@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from agent_memory.domain.extraction.extract import extracted
+from agent_memory.domain.history import History, Role, ToolCall, Turn
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import ChangeSet, ProposedEntry
-from agent_memory.domain.run_log import History, Role, ToolCall, Turn
-from agent_memory.domain.vocabulary import DAY_MS, Harness
+from agent_memory.domain.vocabulary import Harness
 
 STARTED_AT_MS = 1_767_000_000_000
 MUCH_LATER_MS = STARTED_AT_MS + 365 * DAY_MS

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 from agent_memory.adapters.harness.copilot import CopilotSessions
-from agent_memory.domain.vocabulary import Harness, iso_of
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.vocabulary import Harness
 from harness_surroundings import SessionReading
 
 COPILOT_SESSION = "c0ffee00-1111-4222-8333-444455556666"

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 from agent_memory.adapters.harness.gemini import GeminiSessions
-from agent_memory.domain.vocabulary import Harness, iso_of
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.vocabulary import Harness
 from harness_surroundings import SessionReading
 
 CHAT = "7c1e52d0-9f6b-4f0e-8a53-2f7d1b0c9e11"

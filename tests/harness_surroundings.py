@@ -10,8 +10,8 @@ from returns.result import Result
 from agent_memory.adapters.agent.child_process import Finished
 from agent_memory.adapters.harness import Surroundings
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
+from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.queue import InboxEntry, SessionFile, SessionMethod
-from agent_memory.domain.run_log import History, SessionMark
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StoreIo
 from agent_memory.ports import HistorySource

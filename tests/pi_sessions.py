@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 from agent_memory.adapters.harness.pi import PiSessions
-from agent_memory.domain.vocabulary import Harness, iso_of
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.vocabulary import Harness
 from harness_surroundings import SessionReading
 
 PI = "019f8532-2173-78ef-aefd-882d27cd95ac"

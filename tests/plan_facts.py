@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent_memory.domain.entry import StoredEntry
+from agent_memory.domain.history import History
 from agent_memory.domain.plan import PlanFacts
 from agent_memory.domain.queue import InboxEntry
-from agent_memory.domain.run_log import History
 from agent_memory.domain.vocabulary import Status
 
 

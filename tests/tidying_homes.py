@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from agent_memory.domain.entry import MemoryEntry, Meta
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.text.file_name import file_name_of
-from agent_memory.domain.vocabulary import DAY_MS, Kind
+from agent_memory.domain.vocabulary import Kind
 from agent_memory.formats.note import render_note
 from memory_process import Done, Memory
 

@@ -47,6 +47,13 @@ if TYPE_CHECKING:
     )
     from agent_memory.domain.findings import Analysis as Analysis, Finding as Finding
     from agent_memory.domain.found_session import Backfill as Backfill, FoundSession as FoundSession, Rest as Rest
+    from agent_memory.domain.history import (
+        History as History,
+        Role as Role,
+        SessionMark as SessionMark,
+        ToolCall as ToolCall,
+        Turn as Turn,
+    )
     from agent_memory.domain.injecting.assembling import Injection as Injection
     from agent_memory.domain.injecting.candidates import InjectRequest as InjectRequest
     from agent_memory.domain.plan import Plan as Plan
@@ -62,13 +69,6 @@ if TYPE_CHECKING:
         Trouble as Trouble,
     )
     from agent_memory.domain.run import Run as Run, Settled as Settled
-    from agent_memory.domain.run_log import (
-        History as History,
-        Role as Role,
-        SessionMark as SessionMark,
-        ToolCall as ToolCall,
-        Turn as Turn,
-    )
     from agent_memory.domain.searching.search import (
         FoundEntries as FoundEntries,
         FoundEntry as FoundEntry,
@@ -159,12 +159,12 @@ _NAMES = {
     "domain.entry": "Caller Expiry Listed Listing MemoryEntry Meta MetaPatch NoteDraft Source StateValue StoredEntry Usage",
     "domain.findings": "Analysis Finding",
     "domain.found_session": "Backfill FoundSession Rest",
+    "domain.history": "History Role SessionMark ToolCall Turn",
     "domain.injecting.assembling": "Injection",
     "domain.injecting.candidates": "InjectRequest",
     "domain.plan": "Plan",
     "domain.queue": "AmpThread Context FileSnapshot InboxEntry InlineNote Outcome Pending SessionFile Trouble",
     "domain.run": "Run Settled",
-    "domain.run_log": "History Role SessionMark ToolCall Turn",
     "domain.searching.search": "FoundEntries FoundEntry Mode ScorePart SearchAnswer SearchHit SearchRequest Snippet",
     "domain.section": "Published SectionBudget Target",
     "domain.tagging": "TagVocabulary",

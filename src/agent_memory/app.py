@@ -25,7 +25,8 @@ from agent_memory.adapters.surroundings.config_files import Effective, load_conf
 from agent_memory.config import Config
 from agent_memory.domain.command import BUILTIN
 from agent_memory.domain.entry import Caller
-from agent_memory.domain.vocabulary import DAY_MS, GLOBAL_SCOPE, Harness, Sensitivity, Status, iso_of
+from agent_memory.domain.instants import DAY_MS, iso_of
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Sensitivity, Status
 from agent_memory.errors import ActRefused, Error, HomeUnknown, StateInvalid, StateNotFound, SyncRefused, UsageInvalid
 from agent_memory.reading import ListFilter, Reading, status_shown
 from agent_memory.results import as_result, unwrap, warning_of
@@ -57,12 +58,13 @@ if TYPE_CHECKING:
     from agent_memory.domain.forgetting import ForgetTarget, Forgetting, SessionKey
     from agent_memory.domain.found_session import Backfill, FoundSession, Rest
     from agent_memory.domain.health import Health
+    from agent_memory.domain.history import History
     from agent_memory.domain.injecting.assembling import Injection
     from agent_memory.domain.injecting.candidates import InjectRequest
     from agent_memory.domain.merging import Synced, SyncRequest
     from agent_memory.domain.note_story import NoteStory
     from agent_memory.domain.run import Run
-    from agent_memory.domain.run_log import History, LoggedRun
+    from agent_memory.domain.run_log import LoggedRun
     from agent_memory.domain.searching.search import FoundEntries, Mode, SearchAnswer, SearchRequest
     from agent_memory.domain.section import Published, RenderedSection, Target
     from agent_memory.domain.session_trace import FoundSessions

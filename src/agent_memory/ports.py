@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StateValue, StoredEntry, Usage
     from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, StateTombstone
     from agent_memory.domain.found_session import FoundSession
+    from agent_memory.domain.history import History, SessionMark
     from agent_memory.domain.queue import InboxEntry, KnownSessions, Loaded, Outcome, Pending, Trouble
     from agent_memory.domain.run import KeptReply, Run
-    from agent_memory.domain.run_log import History, LoggedRun, SessionMark, Undoing
+    from agent_memory.domain.run_log import LoggedRun, Undoing
     from agent_memory.domain.searching.search import (
         Matches,
         Nearness,

@@ -23,8 +23,8 @@ from agent_memory.adapters.agent.agent_command import (
 from agent_memory.config import LlmConfig, PresetConfig
 from agent_memory.domain.agent_request import AgentReply, DaySpend, SessionRequest
 from agent_memory.domain.command import PRESETS, Preset
+from agent_memory.domain.history import History
 from agent_memory.domain.queue import Context, InboxEntry, InlineNote
-from agent_memory.domain.run_log import History
 from agent_memory.domain.vocabulary import Harness, Status
 from agent_memory.errors import (
     ActRefused,

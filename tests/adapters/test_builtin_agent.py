@@ -15,10 +15,10 @@ from agent_memory.domain.change import Create
 from agent_memory.domain.defragging.tidied import tidied
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.extraction.text import LONGEST_TITLE_CHARS
+from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.plan import ChangeSet, PlanFacts
 from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.queue import InboxEntry, InlineNote, SessionFile
-from agent_memory.domain.run_log import History, Role, ToolCall, Turn
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status, TierList
 from agent_memory.formats.reply import parse_defrag_reply, parse_reply
 from conversations import MUCH_LATER_MS, STARTED_AT_MS, agent, history, user, work_on

@@ -10,8 +10,8 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Failure
 
 from agent_memory.adapters.harness.captured_notes import FileSnapshots, InlineNotes
+from agent_memory.domain.history import History, Role
 from agent_memory.domain.queue import FileSnapshot, InboxEntry, InlineNote
-from agent_memory.domain.run_log import History, Role
 from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, SECTION_END, SECTION_START
 from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS, document_turns
 from agent_memory.domain.vocabulary import Harness

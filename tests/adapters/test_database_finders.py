@@ -12,8 +12,9 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.harness import session_finders, watched_finders
 from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import retrieval_of
-from agent_memory.domain.vocabulary import Harness, iso_of
+from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
 from agent_memory.ports import SessionFinder
 from cursor_conversations import Composer, sample_transcript

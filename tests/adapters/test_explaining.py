@@ -13,8 +13,9 @@ from agent_memory.adapters.explaining import note_story, session_traces
 from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
 from agent_memory.domain.change import Change, Create, Replace, Retire, Together
 from agent_memory.domain.entry import Caller, MemoryEntry
+from agent_memory.domain.history import SessionMark
 from agent_memory.domain.note_story import NoteStory, Revision
-from agent_memory.domain.run_log import LoggedAction, LoggedRun, LoggedSession, Machine, SessionMark
+from agent_memory.domain.run_log import LoggedAction, LoggedRun, LoggedSession, Machine
 from agent_memory.domain.session_trace import SessionTrace
 from agent_memory.domain.vocabulary import Harness, Kind, Tier, TierList
 from agent_memory.errors import Error, RecorderFailed

@@ -11,7 +11,7 @@ from attrs import evolve
 from returns.result import Success
 
 from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
-from agent_memory.domain.run_log import History, Role, SessionMark, ToolCall, Turn
+from agent_memory.domain.history import History, Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.ports import KeptHistories

@@ -8,9 +8,9 @@ from returns.result import Result, Success
 
 from agent_memory.adapters.records.run_log_files import RunLogFiles, prune_run_files
 from agent_memory.domain.change import FileChange, FileState
+from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.run_log import LoggedRun, Undoing
 from agent_memory.domain.undo_run import Footprint, SectionChange
-from agent_memory.domain.vocabulary import DAY_MS, iso_of
 from agent_memory.errors import Error, PathRefused, RunNotFound
 from agent_memory.formats.bookkeeping_json import FOOTPRINT
 from faults import Killed, failing_on, killed_at, snapshot

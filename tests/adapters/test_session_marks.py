@@ -7,7 +7,7 @@ from attrs import evolve
 from returns.result import Success
 
 from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
-from agent_memory.domain.run_log import SessionMark
+from agent_memory.domain.history import SessionMark
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
 from agent_memory.ports import SessionMarks

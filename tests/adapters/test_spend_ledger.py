@@ -15,7 +15,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
 from agent_memory.domain.agent_request import DaySpend
-from agent_memory.domain.vocabulary import DAY_MS, ms_of
+from agent_memory.domain.instants import DAY_MS, ms_of
 from agent_memory.errors import Busy, Error, SpendExhausted, StateCorrupt
 from agent_memory.ports import SpendLedger
 from stand_ins.dict_locks import DictLocks

@@ -12,8 +12,8 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.records.usage_ledger_files import LedgerSurvey, UsageLedgerFiles
 from agent_memory.domain.entry import Usage
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.usage import DayReads
-from agent_memory.domain.vocabulary import DAY_MS
 from agent_memory.errors import EntryInvalid, PathRefused, StoreIo
 from agent_memory.ports import UsageLedger
 

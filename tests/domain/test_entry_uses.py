@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.run_log import Role, ToolCall, Turn
+from agent_memory.domain.history import Role, ToolCall, Turn
 from agent_memory.domain.transcripts.tool_calls import EntryUses, entry_uses, tool_call
 
 FILE = "/home/dana/memories/topics/staging ports -- topic__ports id__a1b2c3.md"

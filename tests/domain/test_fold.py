@@ -4,6 +4,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.queue import (
     BACKFILL_EVENT,
     FIRST_BACKOFF_MS,
@@ -22,7 +23,7 @@ from agent_memory.domain.queue import (
     is_waiting,
     queue_key,
 )
-from agent_memory.domain.vocabulary import DAY_MS, Harness
+from agent_memory.domain.vocabulary import Harness
 from inbox_entries import AT_MS, entries, note, session
 
 NOW = AT_MS + DAY_MS

@@ -8,10 +8,10 @@ import pytest
 
 from agent_memory.domain.change import Create
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.history import History
 from agent_memory.domain.plan import ChangeSet, PlanFacts, ProposedEntry
 from agent_memory.domain.planning.plan_window import plan_window, subject_of
 from agent_memory.domain.queue import InboxEntry, InlineNote, SessionFile
-from agent_memory.domain.run_log import History
 from agent_memory.domain.similarity import Subject
 from agent_memory.domain.vocabulary import Harness, Kind, Status
 

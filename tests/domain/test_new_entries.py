@@ -9,12 +9,13 @@ from attrs import evolve
 
 from agent_memory.domain.change import Create, Dropped, Replace
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.history import History, Role, Turn
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import ChangeSet, Plan, PlanFacts, ProposedEntry
 from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.queue import InboxEntry, SessionFile
-from agent_memory.domain.run_log import History, Role, Turn
 from agent_memory.domain.text.markdown import body_hash
-from agent_memory.domain.vocabulary import DAY_MS, Harness, Kind, Origin, Status
+from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
 from plan_facts import facts_of
 
 NOON = 1_770_984_000_000

@@ -1,7 +1,7 @@
 import pytest
 
+from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.planning.origin import Claim, origin_of
-from agent_memory.domain.run_log import History, Role, Turn
 from agent_memory.domain.transcripts.pasted_reviews import marked_review, pasted_review, without_pasted_review
 from agent_memory.domain.transcripts.windows import turn_chars
 from agent_memory.domain.vocabulary import Harness, Origin

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.change import Create, Replace, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.plan import (
     ChangeSet,
     Plan,
@@ -23,7 +24,6 @@ from agent_memory.domain.plan import (
 )
 from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.queue import InboxEntry, SessionFile
-from agent_memory.domain.run_log import History, Role, Turn
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.text.markdown import body_hash, find_links
 from agent_memory.domain.vocabulary import Harness, Kind, Status

@@ -5,6 +5,7 @@ from typing import Any
 from attrs import evolve
 
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
+from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.planning.shown import (
     MOST_SHOWN,
     Ranked,
@@ -15,7 +16,6 @@ from agent_memory.domain.planning.shown import (
     rank_related,
     tag_vocabulary,
 )
-from agent_memory.domain.run_log import History, Role, ToolCall, Turn
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.vocabulary import Harness, Sensitivity
 

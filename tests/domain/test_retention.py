@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from hypothesis import given, settings, strategies as st
 
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run_log import KeptRun, prune_runs
-from agent_memory.domain.vocabulary import DAY_MS
 
 NOW_MS = 1_800_000_000_000
 

@@ -6,8 +6,9 @@ from typing import Any, get_args
 
 import pytest
 
+from agent_memory.domain.history import SessionMark
 from agent_memory.domain.queue import Outcome, Trouble, Verdict
-from agent_memory.domain.run_log import LoggedRun, LoggedSession, SessionMark
+from agent_memory.domain.run_log import LoggedRun, LoggedSession
 from agent_memory.domain.session_trace import (
     Capture,
     SeenByRun,

@@ -10,10 +10,11 @@ from hypothesis import given, strategies as st
 from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.injecting.deliveries import Delivery
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run_log import LoggedRun, LoggedSession
 from agent_memory.domain.statistics import Period, StoreFacts, statistics_of
 from agent_memory.domain.usage import DayReads
-from agent_memory.domain.vocabulary import DAY_MS, Kind, Origin, Status, Tier
+from agent_memory.domain.vocabulary import Kind, Origin, Status, Tier
 
 TODAY = 20_497
 PERIOD = Period(TODAY, 4)

@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.run_log import Role, SessionMark, Turn
+from agent_memory.domain.history import Role, SessionMark, Turn
 from agent_memory.domain.transcripts.turns import (
     Excerpt,
     as_many_as_fit,

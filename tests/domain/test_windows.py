@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.run_log import History, Role, ToolCall, Turn
+from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.transcripts.windows import MIN_WINDOW_CHARS, cut_windows, turn_chars
 from agent_memory.domain.vocabulary import Harness
 

@@ -12,7 +12,8 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, StateTombstone
-from agent_memory.domain.run_log import SessionMark, TranscriptEnd, Undoing, UndoneMark
+from agent_memory.domain.history import SessionMark, TranscriptEnd
+from agent_memory.domain.run_log import Undoing, UndoneMark
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
-from agent_memory.domain.run_log import History, Role, ToolCall, Turn
+from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.transcripts.turns import KeptPart
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt

@@ -10,7 +10,8 @@ from attrs import field, frozen
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.inbox_rules import id_problem
-from agent_memory.domain.vocabulary import Instant, Kind
+from agent_memory.domain.instants import Instant
+from agent_memory.domain.vocabulary import Kind
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.json_codec import Format
 

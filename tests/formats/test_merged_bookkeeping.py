@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import StateValue
 from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone
-from agent_memory.domain.run_log import SessionMark
+from agent_memory.domain.history import SessionMark
 from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.usage import Base, DayReads, LedgerRecord, Read, Total, counted
 from agent_memory.domain.vocabulary import TIERS_FILE, Harness, TierList

@@ -10,10 +10,10 @@ from returns.result import Failure, Success
 
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.planning.drafts import ECHOED
 from agent_memory.domain.planning.shown import choose_shown
 from agent_memory.domain.queue import Context, InboxEntry, SessionFile
-from agent_memory.domain.run_log import History, Role, ToolCall, Turn
 from agent_memory.domain.transcripts.windows import cut_windows
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin
 from agent_memory.errors import ConfigInvalid

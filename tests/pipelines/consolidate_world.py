@@ -12,9 +12,9 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, SessionRequest
 from agent_memory.domain.entry import Listed
+from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.queue import Context, InboxEntry, InlineNote, SessionFile
 from agent_memory.domain.run import Run
-from agent_memory.domain.run_log import History, Role, Turn
 from agent_memory.domain.vocabulary import Harness, Status
 from agent_memory.errors import Error
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate

@@ -9,9 +9,10 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, SessionRequest
 from agent_memory.domain.forgetting import SessionTombstone
 from agent_memory.domain.found_session import Backfill, FoundSession
+from agent_memory.domain.history import History, Role, SessionMark, Turn
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.queue import BACKFILL_EVENT, Context, InboxEntry, Outcome, SessionFile
-from agent_memory.domain.run_log import History, Role, SessionMark, Turn
-from agent_memory.domain.vocabulary import DAY_MS, Harness
+from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StateCorrupt, StoreIo, UsageInvalid
 from agent_memory.pipelines.backfill import BackfillIo, plan_backfill, put_backfill
 from agent_memory.ports import Tombstones

@@ -10,10 +10,11 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.entry import Usage
+from agent_memory.domain.history import History, Role, ToolCall, Turn
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.queue import SessionFile
 from agent_memory.domain.run import Run
-from agent_memory.domain.run_log import History, Role, ToolCall, Turn
-from agent_memory.domain.vocabulary import DAY_MS, Harness, Status
+from agent_memory.domain.vocabulary import Harness, Status
 from agent_memory.errors import Error, HistoryUnavailable, StateCorrupt, StoreIo
 from agent_memory.pipelines.backfill import ask_again, plan_upgrades
 from agent_memory.pipelines.consolidate import steps

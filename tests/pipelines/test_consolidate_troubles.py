@@ -7,9 +7,9 @@ from attrs import evolve
 from returns.result import Failure, Result
 
 from agent_memory.domain.forgetting import SessionTombstone
+from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.queue import Context, FileSnapshot, InboxEntry, Pending, SessionFile
 from agent_memory.domain.run import KeptReply, Run, Work
-from agent_memory.domain.run_log import History, SessionMark
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
 from agent_memory.errors import AgentTimedOut, Defect, Error, HistoryUnavailable, StateCorrupt, StoreIo
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate, rescue

@@ -12,7 +12,8 @@ from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
 from agent_memory.domain.defrag_run import DefragRun, sentence_of
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import FindingKind
-from agent_memory.domain.vocabulary import DAY_MS, Sensitivity
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
 from agent_memory.pipelines.defrag import defrag
 from pipelines.defrag_world import DefragWorld, TidyingAgent

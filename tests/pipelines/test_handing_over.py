@@ -12,9 +12,10 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.change import Replace
 from agent_memory.domain.entry import Caller, MemoryEntry, StoredEntry
 from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, statement_hashes
+from agent_memory.domain.history import History, Role, SessionMark, Turn
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.queue import Context, InboxEntry, SessionFile
-from agent_memory.domain.run_log import History, Role, SessionMark, Turn
-from agent_memory.domain.vocabulary import DAY_MS, Harness
+from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import (
     Error,
     HistoryUnavailable,

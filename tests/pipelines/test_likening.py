@@ -10,8 +10,8 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.history import Role
 from agent_memory.domain.run import Run
-from agent_memory.domain.run_log import Role
 from agent_memory.domain.similarity import Subject
 from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.vocabulary import Kind, Status

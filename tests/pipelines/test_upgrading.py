@@ -9,8 +9,8 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.change import Create
 from agent_memory.domain.command import BUILTIN
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
+from agent_memory.domain.history import SessionMark
 from agent_memory.domain.queue import UPGRADE_EVENT, Context, InboxEntry
-from agent_memory.domain.run_log import SessionMark
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StateCorrupt, StoreIo
 from agent_memory.pipelines.backfill import Upgrades, ask_again, plan_upgrades

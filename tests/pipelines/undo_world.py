@@ -15,9 +15,10 @@ from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.adapters.targets import TargetFiles
 from agent_memory.domain.change import Change, Create, Replace, Retire, Together
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine, logged_actions
 from agent_memory.domain.undo_run import SectionChange, Undone
-from agent_memory.domain.vocabulary import TierList, iso_of
+from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import Error
 from agent_memory.formats.section_splice import splice_section
 from agent_memory.pipelines.undo import UndoIo, undo

@@ -21,8 +21,8 @@ import goose_sessions as goose
 import nine_harnesses as nine
 import pi_sessions as pi
 from agent_memory.adapters.harness import Surroundings, history_sources
+from agent_memory.domain.history import History, Role
 from agent_memory.domain.queue import Context, InboxEntry, retrieval_of
-from agent_memory.domain.run_log import History, Role
 from agent_memory.domain.vocabulary import Harness
 from aider_chats import AiderChat
 from claude_transcripts import Conversation

@@ -20,10 +20,11 @@ import pytest
 from attrs import field, frozen
 
 from agent_memory.domain.entry import MemoryEntry, Meta
+from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.directives import in_plain_letters
 from agent_memory.domain.text.file_name import mint_id
-from agent_memory.domain.vocabulary import DAY_MS, Kind, Origin, iso_of
+from agent_memory.domain.vocabulary import Kind, Origin
 from claude_transcripts import Conversation, calls
 from memory_process import NOTHING, Memory
 from nine_harnesses import NINE, PAGE, Exchange, Look, checkpoint, keep

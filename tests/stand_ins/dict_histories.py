@@ -8,8 +8,8 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.harness.captured_notes import note_history
+from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.queue import FileSnapshot, InboxEntry, InlineNote, session_id_of
-from agent_memory.domain.run_log import History, Role, SessionMark
 from agent_memory.domain.transcripts.turns import last_time, turns_after
 from agent_memory.errors import Error, HistoryUnavailable
 

@@ -7,6 +7,7 @@ from itertools import count
 from attrs import define, field
 from returns.result import Result, Success
 
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import (
     UPGRADE_EVENT,
     InboxEntry,
@@ -20,7 +21,6 @@ from agent_memory.domain.queue import (
     fold_queue,
     queue_key,
 )
-from agent_memory.domain.vocabulary import iso_of
 from agent_memory.errors import Error
 from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
 

@@ -8,8 +8,8 @@ from wcwidth import wcswidth
 
 from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.health import FailedEntry, HarnessDeliveries, Health, LastRun
+from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.queue import Trouble
-from agent_memory.domain.vocabulary import DAY_MS, HOUR_MS
 from agent_memory.surfaces.cli.status import MOST_SHOWN, health_lines
 
 NOW_MS = 1_771_000_205_123

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.domain.vocabulary import ms_of
+from agent_memory.domain.instants import ms_of
 from agent_memory.surfaces.inject_hook import was_captured_since
 
 AT_MS = ms_of("2026-02-13T14:30:05.123Z") or 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_memory.domain.entry import Expiry
-from agent_memory.domain.vocabulary import DAY_MS, HOUR_MS, ms_of
+from agent_memory.domain.instants import DAY_MS, HOUR_MS, ms_of
 from agent_memory.errors import UsageInvalid
 from agent_memory.surfaces.arguments import expiry_of
 from agent_memory.surfaces.cli.dialogue import age_of, short_age, time_until

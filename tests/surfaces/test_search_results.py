@@ -9,8 +9,9 @@ from attrs import evolve
 from wcwidth import wcswidth
 
 from agent_memory.domain.entry import Listed, Meta
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.searching.search import Mode, ScorePart, SearchAnswer, SearchHit, Snippet
-from agent_memory.domain.vocabulary import DAY_MS, Kind, Origin, Tier
+from agent_memory.domain.vocabulary import Kind, Origin, Tier
 from agent_memory.surfaces.cli.search import closing_line, hit_lines, plain_line
 
 NOW_MS = 1_771_000_205_123

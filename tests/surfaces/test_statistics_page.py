@@ -8,10 +8,11 @@ from wcwidth import wcswidth
 
 from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.entry import Meta
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.statistics import Period, Statistics, StoreFacts, statistics_of
 from agent_memory.domain.usage import DayReads
-from agent_memory.domain.vocabulary import DAY_MS, Status, Tier
+from agent_memory.domain.vocabulary import Status, Tier
 from agent_memory.surfaces.cli.stats import plain_lines, statistics_lines
 
 TODAY = 20_497

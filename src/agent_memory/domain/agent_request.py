@@ -9,8 +9,8 @@ from attrs import evolve, field, frozen
 
 from agent_memory.domain.entry import Listed, StoredEntry, Usage
 from agent_memory.domain.findings import Analysis
+from agent_memory.domain.history import History
 from agent_memory.domain.queue import InboxEntry
-from agent_memory.domain.run_log import History
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.vocabulary import TierList
 

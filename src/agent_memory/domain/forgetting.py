@@ -16,14 +16,15 @@ from attrs import evolve, field, frozen
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.commit_message import one_word
 from agent_memory.domain.entry import MemoryEntry, Meta, Source, StoredEntry
+from agent_memory.domain.history import History
+from agent_memory.domain.instants import Instant
 from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.planning.information import KEPT_SHARE, Line, claims_among, distinct_lines
-from agent_memory.domain.run_log import History
 from agent_memory.domain.text.file_name import EntryId
 from agent_memory.domain.text.markdown import find_links, without_see_also_of
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.salience import content_terms, coverage
-from agent_memory.domain.vocabulary import Harness, Instant
+from agent_memory.domain.vocabulary import Harness
 
 SAME_SHARE = 0.6
 """Of a forgotten note's statements that must be in a text for it to say the same."""

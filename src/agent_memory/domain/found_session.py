@@ -7,8 +7,8 @@ from typing import Literal, get_args
 
 from attrs import evolve, frozen
 
+from agent_memory.domain.history import SessionMark
 from agent_memory.domain.queue import AmpThread, InboxEntry, SessionFile, SessionRetrieval
-from agent_memory.domain.run_log import SessionMark
 from agent_memory.domain.text.plain_text import counted
 from agent_memory.domain.vocabulary import Harness
 

@@ -8,10 +8,10 @@ from attrs import frozen
 
 from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.injecting.deliveries import Delivery
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.queue import Trouble
 from agent_memory.domain.scheduling import JobHealth
 from agent_memory.domain.text.plain_text import counted
-from agent_memory.domain.vocabulary import DAY_MS
 
 _SEVERAL = 3
 WEEK_MS = 7 * DAY_MS

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from attrs import frozen
 
 from agent_memory.domain.entry import Listed, Listing, Meta, Source, StoredEntry, Usage
+from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, short_id
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiering.score import ScoreParts, is_ageless, score_parts, why_not_nearer
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
-from agent_memory.domain.vocabulary import DAY_MS, Harness, Origin, Tier, has_passed, iso_of
+from agent_memory.domain.vocabulary import Harness, Origin, Tier
 from agent_memory.errors import EntryUnreadable
 
 _LINE_CHARS = 300

@@ -9,8 +9,8 @@ from attrs import evolve, field, frozen
 
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Restore, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
+from agent_memory.domain.history import History
 from agent_memory.domain.queue import InboxEntry
-from agent_memory.domain.run_log import History
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.text.markdown import body_hash

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 from attrs import define, evolve, field, frozen
 
+from agent_memory.domain.history import transcript_key
 from agent_memory.domain.inbox_rules import (
     MAX_PATH_BYTES,
     commit_problem,
@@ -19,9 +20,9 @@ from agent_memory.domain.inbox_rules import (
     version_problem,
     word_problem,
 )
+from agent_memory.domain.instants import DAY_MS, HOUR_MS, Instant
 from agent_memory.domain.redaction import redact_path
-from agent_memory.domain.run_log import transcript_key
-from agent_memory.domain.vocabulary import DAY_MS, HOUR_MS, Harness, Instant, Kind
+from agent_memory.domain.vocabulary import Harness, Kind
 
 # -- one record -------------------------------------------------------------------------------------------------------
 # The inbox entry: a pending record "look at this session".

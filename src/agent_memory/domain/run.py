@@ -9,9 +9,9 @@ from attrs import frozen
 
 from agent_memory.domain.agent_request import AgentReply, SessionRequest
 from agent_memory.domain.change import Applied, Receipt
+from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import Outcome, Pending, Quarantined, Trouble
-from agent_memory.domain.run_log import History, SessionMark
 from agent_memory.domain.text.plain_text import counted, one_line
 from agent_memory.errors import Error
 

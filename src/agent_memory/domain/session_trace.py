@@ -8,9 +8,10 @@ from typing import Literal
 from attrs import frozen
 
 from agent_memory.domain.entry import Listed
+from agent_memory.domain.history import SessionMark
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import MAX_ATTEMPTS, InboxEntry, Outcome, Trouble, session_id_of
-from agent_memory.domain.run_log import LoggedRun, LoggedSession, SessionMark, short_id
-from agent_memory.domain.vocabulary import iso_of
+from agent_memory.domain.run_log import LoggedRun, LoggedSession, short_id
 
 Place = Literal["waiting", "processed", "given-up"]
 SessionState = Literal["pending", "processed", "failed", "never-captured"]

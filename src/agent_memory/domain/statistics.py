@@ -13,9 +13,10 @@ from attrs import frozen
 from agent_memory.domain.agent_request import Spend
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.injecting.deliveries import Delivery
+from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.usage import DayReads
-from agent_memory.domain.vocabulary import DAY_MS, Origin, Status, Tier, iso_of
+from agent_memory.domain.vocabulary import Origin, Status, Tier
 
 LARGEST_DAYS = 3_650
 _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from attrs import field, frozen
 
 from agent_memory.domain.entry import Usage
-from agent_memory.domain.vocabulary import DAY_MS
+from agent_memory.domain.instants import DAY_MS
 
 
 @frozen

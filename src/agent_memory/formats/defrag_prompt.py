@@ -12,9 +12,10 @@ from attrs import evolve, frozen
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, Usage
 from agent_memory.domain.findings import Finding
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.redaction import redact, stored_line
 from agent_memory.domain.text.markdown import derive_description
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Sensitivity, Tier, TierList, iso_of
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Sensitivity, Tier, TierList
 from agent_memory.errors import ConfigInvalid
 from agent_memory.formats.prompt import Frame, fitting, plain
 from agent_memory.results import as_result

@@ -16,7 +16,7 @@ from typing import Any
 
 from attrs import field, fields, frozen
 
-from agent_memory.domain.run_log import History, Turn
+from agent_memory.domain.history import History, Turn
 from agent_memory.domain.transcripts.turns import KeptPart
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt

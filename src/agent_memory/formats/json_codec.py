@@ -26,8 +26,8 @@ from cattrs.errors import AttributeValidationNote, IterableValidationNote
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from agent_memory.domain.inbox_rules import shown
+from agent_memory.domain.instants import Instant, iso_of, ms_of
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.vocabulary import Instant, iso_of, ms_of
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.strict_json import InvalidValue, load_bytes, load_document
 

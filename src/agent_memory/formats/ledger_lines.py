@@ -13,10 +13,10 @@ import json
 import re
 from typing import TypeGuard
 
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.file_name import ID_PATTERN, is_id
 from agent_memory.domain.usage import LARGEST, Base, DayReads, LedgerRecord, Read, Total
-from agent_memory.domain.vocabulary import DAY_MS
 
 MAX_LINE_BYTES = 4096
 """Of a line with its `\\n`: one `write` of this size to a file in append mode is never torn by another."""

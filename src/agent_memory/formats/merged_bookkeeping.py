@@ -11,8 +11,8 @@ from attrs import evolve
 
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.forgetting import EntryTombstone
+from agent_memory.domain.history import SessionMark
 from agent_memory.domain.merging import chosen, united
-from agent_memory.domain.run_log import SessionMark
 from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.usage import Base, DayReads, LedgerRecord, Total, counted
 from agent_memory.domain.vocabulary import TIERS_FILE, Tier, TierList

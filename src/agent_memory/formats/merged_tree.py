@@ -23,6 +23,7 @@ from agent_memory.domain.forgetting import (
     share_of,
     without_session,
 )
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.merging import (
     EMPTY,
     MAX_FILE_BYTES,
@@ -41,7 +42,7 @@ from agent_memory.domain.merging import (
 )
 from agent_memory.domain.text.file_name import file_name_of, folded_name, id_in_name, is_id
 from agent_memory.domain.text.markdown import derive_description
-from agent_memory.domain.vocabulary import TIERS_FILE, Sensitivity, TierList, iso_of
+from agent_memory.domain.vocabulary import TIERS_FILE, Sensitivity, TierList
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.bookkeeping_json import STATE_VALUE, TOMBSTONE, Tombstone
 from agent_memory.formats.frontmatter import canonical_body, has_conflict, join_note, read_values, split_note

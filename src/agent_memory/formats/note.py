@@ -12,6 +12,7 @@ from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
+from agent_memory.domain.instants import iso_of, ms_of
 from agent_memory.domain.text.file_name import (
     UNTITLED,
     id_in_name,
@@ -22,7 +23,7 @@ from agent_memory.domain.text.file_name import (
     title_in_name,
 )
 from agent_memory.domain.text.markdown import derive_description, derive_title
-from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status, iso_of, ms_of
+from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.errors import EntryUnreadable
 from agent_memory.formats.frontmatter import NoteParts, canonical_body, has_conflict, join_note, read_values, split_note
 from agent_memory.formats.yaml_scalars import NotReadable, Plain, flow_text, text_scalar, well_formed

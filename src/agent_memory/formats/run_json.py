@@ -23,12 +23,13 @@ from agent_memory.domain.actions import Archive, Deferred, DefragProposal, Edit,
 from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
 from agent_memory.domain.inbox_rules import shown
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import AmpThread, FileSnapshot, InlineNote, Outcome, SessionFile, session_id_of
 from agent_memory.domain.run import KeptReply, Run, Settled, sentence_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, logged_actions
-from agent_memory.domain.vocabulary import TierList, iso_of
+from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import Error
 from agent_memory.formats.json_codec import Documents, Format, written
 from agent_memory.formats.strict_json import InvalidValue, load_bytes

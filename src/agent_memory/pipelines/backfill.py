@@ -16,6 +16,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.command import BUILTIN
 from agent_memory.domain.entry import Listing
 from agent_memory.domain.found_session import Backfill, FoundSession, Sight, Sighted
+from agent_memory.domain.history import COPY, History, Role, SessionMark
 from agent_memory.domain.queue import (
     BACKFILL_EVENT,
     UPGRADE_EVENT,
@@ -26,7 +27,6 @@ from agent_memory.domain.queue import (
     retrieval_of,
     session_key,
 )
-from agent_memory.domain.run_log import COPY, History, Role, SessionMark
 from agent_memory.domain.text.file_name import IdSet
 from agent_memory.domain.transcripts.windows import turn_chars
 from agent_memory.domain.vocabulary import Harness

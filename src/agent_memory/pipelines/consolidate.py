@@ -20,6 +20,7 @@ from agent_memory.domain.command import BUILTIN
 from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry
 from agent_memory.domain.forgetting import REASON, forgotten_note, without_forgotten
 from agent_memory.domain.handover import is_handoff_of
+from agent_memory.domain.history import History, Role, SessionMark, TranscriptEnd, Turn
 from agent_memory.domain.plan import (
     ChangeSet,
     Plan,
@@ -62,7 +63,6 @@ from agent_memory.domain.queue import (
 )
 from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.run import Run, Settled, Work, sentence_of
-from agent_memory.domain.run_log import History, Role, SessionMark, TranscriptEnd, Turn
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.transcripts.tool_calls import entry_uses
 from agent_memory.domain.transcripts.turns import redact_history

@@ -32,6 +32,7 @@ from agent_memory.domain.findings import (
     left_to_judge,
     store_fingerprint,
 )
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import changed_id, max_changes
 from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.planning.shown import choose_shown, most_urgent_ids
@@ -40,7 +41,7 @@ from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tiering.resolve import resolve_tiers, tiers_after
 from agent_memory.domain.tiering.score import best_now, tier_facts
 from agent_memory.domain.undo_run import Footprint
-from agent_memory.domain.vocabulary import DAY_MS, Status, Tier
+from agent_memory.domain.vocabulary import Status, Tier
 from agent_memory.errors import Defect, EntryChanged, EntryNotFound, Error, ReplyRefused, RunNotFound
 from agent_memory.formats.defrag_prompt import (
     DefragPromptFacts,

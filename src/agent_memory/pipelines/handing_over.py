@@ -11,14 +11,15 @@ from agent_memory.domain.change import Create, Replace
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.forgetting import forgotten_note
 from agent_memory.domain.handover import Handover, handover_body, handover_of, is_handoff_of
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags, stored_title, taken_ids
 from agent_memory.domain.planning.origin import Claim, origin_of, with_source
 from agent_memory.domain.queue import InboxEntry, session_id_of
 from agent_memory.domain.redaction import redact_path
-from agent_memory.domain.run_log import History, SessionMark
 from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.transcripts.turns import redact_history
-from agent_memory.domain.vocabulary import DAY_MS, GLOBAL_SCOPE, Harness, Kind, Status
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status
 from agent_memory.errors import Error, HistoryUnavailable, SessionForgotten, UsageInvalid
 from agent_memory.ports import Clock, HistorySource, KeptHistories, Places, Store, Tombstones
 from agent_memory.recorded_writes import RecordedWrites

@@ -11,8 +11,9 @@ from attrs import define, frozen
 from returns.result import Failure, Result
 
 from agent_memory.domain.found_session import FoundSession, Rest, Sight, short_number
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import WATCH_EVENT
-from agent_memory.domain.vocabulary import Harness, iso_of
+from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.pipelines.backfill import BackfillIo, look_at, looking_for, named, put_sighted
 from agent_memory.results import as_result, unwrap, warning_of

@@ -10,8 +10,9 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from agent_memory.domain.entry import Expiry
+from agent_memory.domain.instants import DAY_MS, HOUR_MS, ms_of
 from agent_memory.domain.text.file_name import normal_tag, split_tags
-from agent_memory.domain.vocabulary import DAY_MS, HOUR_MS, Harness, ms_of
+from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import UsageInvalid
 from agent_memory.surfaces.console import Console
 

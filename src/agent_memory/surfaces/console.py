@@ -13,8 +13,9 @@ from typing import Any, TextIO
 from attrs import fields
 
 from agent_memory.domain.entry import Listed, UnreadableFile, Usage
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.json_shape import is_object, is_row
-from agent_memory.domain.vocabulary import Status, Tier, iso_of
+from agent_memory.domain.vocabulary import Status, Tier
 from agent_memory.errors import Error
 
 # -- terminal ---------------------------------------------------------------------------------------------------------

@@ -18,9 +18,10 @@ from agent_memory.config import ScheduleConfig
 from agent_memory.domain.agent_request import DaySpend, day_of
 from agent_memory.domain.doctor.catalogue import Area, DoctorReport, Finding, Severity, in_order
 from agent_memory.domain.entry import Listed, Meta
+from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine
 from agent_memory.domain.section import Published, PublishedTarget, RenderedSection
-from agent_memory.domain.vocabulary import DAY_MS, HOUR_MS, Sensitivity, TierList
+from agent_memory.domain.vocabulary import Sensitivity, TierList
 from agent_memory.errors import MarkersAmbiguous
 
 NOW = 1_771_000_000_000

@@ -16,8 +16,8 @@ from agent_memory.adapters.harness.aider import (
     AiderChats,
     run_of,
 )
+from agent_memory.domain.history import History, Role
 from agent_memory.domain.queue import Context
-from agent_memory.domain.run_log import History, Role
 from agent_memory.domain.transcripts.own_marks import CONTEXT_END, CONTEXT_START
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from aider_chats import AIDER_STARTED, AiderChat, aider_entry, aider_failure, aider_history

@@ -11,8 +11,8 @@ import pytest
 
 from agent_memory.adapters.agent.child_process import Finished
 from agent_memory.adapters.harness.amp import RETRY_SECONDS, AmpThreads, run_amp, thread_history
+from agent_memory.domain.history import History, Role, SessionMark, ToolCall
 from agent_memory.domain.queue import AmpThread, InboxEntry
-from agent_memory.domain.run_log import History, Role, SessionMark, ToolCall
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo
 from harness_surroundings import ScriptedCommand, finished

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.domain.run_log import Role, ToolCall
+from agent_memory.domain.history import Role, ToolCall
 from agent_memory.domain.transcripts.turns import AGENT_TEXT_CHARS, TOOL_TEXT_CHARS, USER_TEXT_CHARS
 from agent_memory.errors import HistoryUnreadable
 from claude_transcripts import (

@@ -10,7 +10,7 @@ import pytest
 
 from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
-from agent_memory.domain.run_log import Role, ToolCall
+from agent_memory.domain.history import Role, ToolCall
 from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
 )

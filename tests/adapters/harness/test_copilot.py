@@ -9,7 +9,7 @@ import pytest
 from returns.result import Success
 
 from agent_memory.adapters.harness.copilot import CopilotSessions
-from agent_memory.domain.run_log import History, Role
+from agent_memory.domain.history import History, Role
 from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
 )

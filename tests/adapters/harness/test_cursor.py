@@ -11,8 +11,8 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.adapters.harness.cursor import UNSEEN_ANSWERS, CursorSessions, typed_query
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
+from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.queue import InboxEntry, SessionFile
-from agent_memory.domain.run_log import History, Role, SessionMark
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable
 from claude_transcripts import mark_after, told

@@ -23,6 +23,7 @@ from agent_memory.adapters.harness.cursor import CursorSessions
 from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
+from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.queue import (
     SESSION_METHODS,
     AmpThread,
@@ -34,7 +35,6 @@ from agent_memory.domain.queue import (
     SessionFile,
     retrieval_of,
 )
-from agent_memory.domain.run_log import History, Role, SessionMark
 from agent_memory.domain.transcripts.own_marks import (
     CONTEXT_END,
     CONTEXT_START,

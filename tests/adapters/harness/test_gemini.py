@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 
 from agent_memory.adapters.harness.gemini import GeminiSessions
-from agent_memory.domain.run_log import Role, ToolCall
+from agent_memory.domain.history import Role, ToolCall
 from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS
 from agent_memory.errors import HistoryUnavailable
 from claude_transcripts import mark_after, numbers, told

@@ -18,8 +18,8 @@ from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.gemini import GeminiSessions
 from agent_memory.adapters.harness.pi import PiSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
+from agent_memory.domain.history import History
 from agent_memory.domain.queue import InboxEntry
-from agent_memory.domain.run_log import History
 from agent_memory.domain.transcripts.windows import cut_windows
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable
 from agent_memory.ports import HistorySource

@@ -12,8 +12,8 @@ from returns.result import Result
 
 from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
+from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.queue import InboxEntry, SessionFile
-from agent_memory.domain.run_log import History, Role, SessionMark
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from claude_transcripts import mark_after, told

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_memory.adapters.harness.pi import PiSessions
-from agent_memory.domain.run_log import Role, ToolCall
+from agent_memory.domain.history import Role, ToolCall
 from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
 )

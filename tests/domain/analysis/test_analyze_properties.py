@@ -12,8 +12,9 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.findings import Finding, FindingKind
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.planning.shown import most_urgent_ids, shown_chars
-from agent_memory.domain.vocabulary import DAY_MS, Kind, Origin, Sensitivity, TierList
+from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, TierList
 from analysed_notes import FACTS, NOON_MS, found, note
 
 IDS = tuple(f"id__bbbbb{n}" for n in range(1, 9))

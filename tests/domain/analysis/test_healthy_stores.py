@@ -15,8 +15,8 @@ from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.findings import FindingKind
+from agent_memory.domain.history import History
 from agent_memory.domain.queue import InboxEntry, SessionFile
-from agent_memory.domain.run_log import History
 from agent_memory.domain.vocabulary import Harness, Kind
 from analysed_notes import FACTS, NOON_MS, found, kinds, note
 

@@ -9,7 +9,8 @@ from attrs import evolve
 
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.findings import FindingKind
-from agent_memory.domain.vocabulary import DAY_MS, Kind
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.vocabulary import Kind
 from analysed_notes import FACTS, NOON_MS, found, ids, kinds, note
 
 LONG_AGO: dict[str, Any] = {"created_at_ms": NOON_MS - 200 * DAY_MS, "updated_at_ms": NOON_MS - 200 * DAY_MS}

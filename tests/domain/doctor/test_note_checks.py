@@ -22,9 +22,10 @@ from agent_memory.domain.doctor.note_checks import (
 )
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, Finding as AnalysisFinding, FindingKind
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.file_name import file_name_of, folded_name
-from agent_memory.domain.vocabulary import DAY_MS, Sensitivity
+from agent_memory.domain.vocabulary import Sensitivity
 
 NOW = 1_771_000_000_000
 RULES = NoteRules(NOW, 3 * DAY_MS)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.extraction.extract import extracted
+from agent_memory.domain.history import History, ToolCall
+from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.plan import ChangeSet
-from agent_memory.domain.run_log import History, ToolCall
 from agent_memory.domain.text.salience import lost_salience
-from agent_memory.domain.vocabulary import DAY_MS, HOUR_MS, Kind
+from agent_memory.domain.vocabulary import Kind
 from conversations import EDIT, MUCH_LATER_MS, STARTED_AT_MS, agent, history, tool, user, work_on
 
 SOON_MS = STARTED_AT_MS + HOUR_MS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent_memory.domain.history import ToolCall
 from agent_memory.domain.planning.origin import Claim, origin_of
-from agent_memory.domain.run_log import ToolCall
 from agent_memory.domain.vocabulary import Importance, Kind, Origin
 from conversations import EDIT, agent, history, notes, tool, user, work_on
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.run_log import ToolCall
+from agent_memory.domain.history import ToolCall
 from agent_memory.domain.vocabulary import Kind
 from conversations import EDIT, agent, notes, tool, user, work_on
 

@@ -10,9 +10,10 @@ from returns.result import Success
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.extraction.extract import extracted
+from agent_memory.domain.history import History
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.queue import InboxEntry, SessionFile
-from agent_memory.domain.run_log import History
-from agent_memory.domain.vocabulary import DAY_MS, Harness, Importance, Kind
+from agent_memory.domain.vocabulary import Harness, Importance, Kind
 from conversations import MUCH_LATER_MS
 
 SESSION = Path(__file__).parents[3] / "docs" / "demo" / "session.jsonl"

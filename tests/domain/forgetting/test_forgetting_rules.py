@@ -20,8 +20,8 @@ from agent_memory.domain.forgetting import (
     without_forgotten,
     without_session,
 )
+from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.plan import ChangeSet, ProposedEntry
-from agent_memory.domain.run_log import History, Role, Turn
 from agent_memory.domain.vocabulary import Harness, Kind
 
 GONE = "id__Gone11"

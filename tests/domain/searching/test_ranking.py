@@ -10,6 +10,7 @@ from attrs import evolve
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.searching.ranking import (
     WEIGHTS,
     Asker,
@@ -22,7 +23,7 @@ from agent_memory.domain.searching.ranking import (
     with_successors,
 )
 from agent_memory.domain.searching.search import NearNote, NoteLink, Relation, ScorePart
-from agent_memory.domain.vocabulary import DAY_MS, Importance
+from agent_memory.domain.vocabulary import Importance
 
 NOW_MS = 1_770_000_000_000
 

@@ -17,7 +17,7 @@ from agent_memory.domain.actions import (
 from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag
 from agent_memory.domain.defragging.tidied import due_archivings
 from agent_memory.domain.findings import Analysis, Finding, FindingKind
-from agent_memory.domain.vocabulary import DAY_MS
+from agent_memory.domain.instants import DAY_MS
 from defrag_entries import NOW, facts_of, note, reasons, retired
 
 OLD = note("a", "Old", "The fair is in May.", expires_at_ms=NOW - 2 * DAY_MS)

@@ -12,9 +12,9 @@ from attrs import asdict, evolve
 
 from agent_memory.domain.actions import Action, kind_of
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, DefragRequest, SessionRequest
+from agent_memory.domain.history import History, Turn
 from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.queue import FileSnapshot, InlineNote
-from agent_memory.domain.run_log import History, Turn
 from agent_memory.domain.text.markdown import MAX_TITLE_CHARS, derive_title
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Kind, Status

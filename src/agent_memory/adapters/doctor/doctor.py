@@ -34,6 +34,7 @@ from agent_memory.domain.doctor.catalogue import Check, DoctorReport, Finding, S
 from agent_memory.domain.doctor.note_checks import NoteFile, NoteRules
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile, without_secret
 from agent_memory.domain.health import ScopeUse
+from agent_memory.domain.instants import DAY_MS, HOUR_MS, iso_of, ms_in_name, ms_of
 from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.queue import SNAPSHOTS, FileSnapshot
 from agent_memory.domain.redaction import redact
@@ -41,7 +42,7 @@ from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.section import Published
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.plain_text import counted, one_line
-from agent_memory.domain.vocabulary import DAY_MS, HOUR_MS, Sensitivity, TierList, iso_of, ms_in_name, ms_of
+from agent_memory.domain.vocabulary import Sensitivity, TierList
 from agent_memory.errors import AgentMissing, EntryUnreadable, Error, InboxEntryInvalid, PathRefused, StoreIo
 from agent_memory.formats.note import HEADLESS, written_tags
 from agent_memory.ports import Clock, RunLog, SpendLedger, Store

@@ -17,9 +17,10 @@ from agent_memory.adapters.store.entry_files import TOPICS
 from agent_memory.domain.doctor import catalogue as of
 from agent_memory.domain.doctor.catalogue import Finding, Severity
 from agent_memory.domain.doctor.note_checks import is_sync_conflict
+from agent_memory.domain.instants import HOUR_MS
 from agent_memory.domain.tagging import VOCABULARY_FILE
 from agent_memory.domain.text.file_name import is_note_name
-from agent_memory.domain.vocabulary import HOUR_MS, TIERS_FILE
+from agent_memory.domain.vocabulary import TIERS_FILE
 from agent_memory.errors import Error, PathRefused, StateCorrupt
 from agent_memory.formats.bookkeeping_json import SESSION_MARK
 

@@ -73,10 +73,11 @@ from agent_memory.domain.forgetting import (
     statement_hashes,
     statements_of,
 )
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.text.file_name import is_id, slug_of
 from agent_memory.domain.undo_run import Footprint
-from agent_memory.domain.vocabulary import TIERS_FILE, Harness, Sensitivity, TierList, iso_of
+from agent_memory.domain.vocabulary import TIERS_FILE, Harness, Sensitivity, TierList
 from agent_memory.errors import EntryChanged, EntryNotFound, Error, StateCorrupt
 from agent_memory.formats.bookkeeping_json import FOOTPRINT, ForgettingAtWork
 from agent_memory.formats.run_json import CHANGES, DEFERRED

@@ -38,8 +38,8 @@ from agent_memory.adapters.harness import transcripts as files
 from agent_memory.adapters.harness.turn_builder import Session, asked
 from agent_memory.adapters.surroundings.repository import is_tracked
 from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.history import History, SessionMark, transcript_key
 from agent_memory.domain.queue import retrieval_of
-from agent_memory.domain.run_log import History, SessionMark, transcript_key
 from agent_memory.domain.text.file_name import IdSet
 from agent_memory.domain.transcripts.own_marks import is_own_prompt, typed_words
 from agent_memory.domain.transcripts.turns import Excerpt

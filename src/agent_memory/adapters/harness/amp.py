@@ -23,10 +23,10 @@ from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import Findings, Surroundings, session_after
 from agent_memory.adapters.harness.turn_builder import Session, asked_in
 from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.queue import AmpThread, InboxEntry
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.run_log import History, SessionMark
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness

@@ -21,7 +21,7 @@ from attrs import frozen
 from agent_memory.adapters.harness import any_json as get, transcripts as files
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.turn_builder import Draft, Session, asked_in
-from agent_memory.domain.run_log import History, Role, SessionMark
+from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.transcripts.own_marks import machine_text, typed_words
 from agent_memory.domain.vocabulary import Harness
 

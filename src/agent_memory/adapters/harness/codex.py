@@ -18,8 +18,8 @@ from attrs import evolve, frozen
 from agent_memory.adapters.harness import any_json as get, transcripts as files
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.turn_builder import Asked, Draft, Session, asked
+from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.run_log import History, Role, SessionMark
 from agent_memory.domain.text.file_name import IdSet
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.transcripts.tool_calls import changed_lines

@@ -28,8 +28,8 @@ from agent_memory.adapters.harness import transcripts as files
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.turn_builder import Session
 from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.queue import retrieval_of
-from agent_memory.domain.run_log import History, SessionMark
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.results import as_result, unwrap
 

@@ -20,7 +20,7 @@ from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, LongLine, rea
 from agent_memory.adapters.harness import any_json as get, transcripts as files
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Places, RewindingSession, asked
-from agent_memory.domain.run_log import History, SessionMark
+from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.text.file_name import IdSet
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness

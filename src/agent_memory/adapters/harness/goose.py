@@ -16,10 +16,11 @@ from agent_memory.adapters.harness import any_json as get, databases as db
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import Surroundings
 from agent_memory.adapters.harness.turn_builder import Asked, asked
+from agent_memory.domain.history import UNKNOWN_TYPE
+from agent_memory.domain.instants import ms_of
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.run_log import UNKNOWN_TYPE
 from agent_memory.domain.transcripts.own_marks import typed_words
-from agent_memory.domain.vocabulary import Harness, ms_of
+from agent_memory.domain.vocabulary import Harness
 
 DATABASE = "sessions.db"
 

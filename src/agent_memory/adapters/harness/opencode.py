@@ -18,7 +18,7 @@ from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness import any_json as get, databases as db, transcripts as files
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.turn_builder import asked
-from agent_memory.domain.run_log import History, Role, SessionMark
+from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnreadable

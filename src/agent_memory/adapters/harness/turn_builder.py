@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 
 from agent_memory.adapters.harness import any_json as get
 from agent_memory.adapters.harness.any_json import Json
-from agent_memory.domain.run_log import UNKNOWN_TYPE, History, Role, SessionMark, ToolCall, Turn
+from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.text.file_name import IdSet
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts import own_marks as marks

@@ -44,6 +44,7 @@ from agent_memory.adapters.inbox.inbox_reading import (
     retired_in,
 )
 from agent_memory.adapters.surroundings.places import known_places, repo_now
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import (
     SNAPSHOTS,
     UPGRADE_EVENT,
@@ -63,7 +64,6 @@ from agent_memory.domain.queue import (
     session_key,
 )
 from agent_memory.domain.redaction import redact_path, redact_with_paths
-from agent_memory.domain.vocabulary import iso_of
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StoreIo
 from agent_memory.formats.inbox_json import entry_of, render_inbox_entry, render_retired_entry
 from agent_memory.results import as_result, unwrap

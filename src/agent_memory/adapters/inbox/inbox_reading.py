@@ -26,8 +26,8 @@ from agent_memory.adapters.disk.paths import (
 )
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.domain.health import FailedEntry
+from agent_memory.domain.instants import ms_of
 from agent_memory.domain.queue import FileSnapshot, InboxEntry, InlineNote, Outcome, Trouble
-from agent_memory.domain.vocabulary import ms_of
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.formats.inbox_json import (
     MAX_ENTRY_BYTES,

@@ -20,9 +20,9 @@ from agent_memory.adapters.inbox.inbox_reading import QueueTroubles, failed_entr
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.domain.agent_request import day_of, spend_on
 from agent_memory.domain.health import Health, HookProblem, LastRun
+from agent_memory.domain.instants import ms_in_name, ms_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.run_log import LoggedRun
-from agent_memory.domain.vocabulary import ms_in_name, ms_of
 from agent_memory.errors import Error, StateCorrupt, StoreIo
 from agent_memory.formats.run_json import RESULTS
 from agent_memory.ports import SpendLedger, Store

@@ -19,7 +19,7 @@ from attrs import frozen
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
 from agent_memory.adapters.disk.paths import as_store_io, directory_in, names_in, read_image, real_root
-from agent_memory.domain.run_log import History, SessionMark
+from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.text.file_name import slug_of
 from agent_memory.domain.transcripts.turns import KeptPart, KeptSession, joined_history
 from agent_memory.domain.vocabulary import Harness

@@ -27,6 +27,7 @@ from agent_memory.adapters.disk.paths import (
     subdirectories,
     write_text,
 )
+from agent_memory.domain.instants import ms_in_name
 from agent_memory.domain.run_log import (
     KEEP_DAYS,
     KEEP_RUNS,
@@ -42,7 +43,6 @@ from agent_memory.domain.run_log import (
     undone_fingerprints,
 )
 from agent_memory.domain.undo_run import Footprint, SectionChange, fold_files
-from agent_memory.domain.vocabulary import ms_in_name
 from agent_memory.errors import Error, PathRefused, RunNotFound, StateCorrupt, StoreIo, UndoRefused
 from agent_memory.formats.bookkeeping_json import FOOTPRINT, UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT, Undone
 from agent_memory.formats.diffs import logged_changes, note_changes

@@ -34,7 +34,7 @@ from agent_memory.domain.searching.search import (
 )
 from agent_memory.domain.searching.terms import QueryWord
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.formats.strict_json import parse_listed
+from agent_memory.formats.listed_json import parse_listed
 from agent_memory.results import as_result
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ from agent_memory.domain.searching.terms import TERMS_VERSION
 from agent_memory.domain.text.file_name import NOTE_ENDING, is_id
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Busy, EntryUnreadable, Error, PathRefused, StoreIo
-from agent_memory.formats.strict_json import LISTED_LAYOUT, parse_listed
+from agent_memory.formats.listed_json import LISTED_LAYOUT, parse_listed
 
 if TYPE_CHECKING:
     from agent_memory.domain.searching.search import Refreshed

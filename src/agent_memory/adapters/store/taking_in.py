@@ -13,7 +13,7 @@ from agent_memory.domain.searching.terms import FieldTerms, note_terms
 from agent_memory.domain.text.markdown import find_links
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import PathRefused, StoreIo
-from agent_memory.formats.strict_json import render_listed
+from agent_memory.formats.listed_json import render_listed
 
 _MOST_MS = (1 << 63) - 1
 _NOTE_TABLES = ("notes", "names", "labels", "places", "vectors")

@@ -5,11 +5,8 @@ renamed, or got another remote. One small file a repository, in `~/.local/state/
 are this machine's, so nothing of it belongs into the store. Imports C modules only, since a hook looks at one of them.
 """
 
-from __future__ import annotations
-
 import os
 from _blake2 import blake2b
-from collections.abc import Iterator
 
 from agent_memory.adapters.disk.durable import make_directories, replace_loosely
 from agent_memory.adapters.disk.root import home_of, local_state_directory
@@ -35,7 +32,7 @@ class PlacesFiles:
 
     __slots__ = ("_arrive", "_environ")
 
-    def __init__(self, environ: Mapping[str, str], arrive: Callable[[Repository], None] | None = None) -> None:
+    def __init__(self, environ: "Mapping[str, str]", arrive: "Callable[[Repository], None] | None" = None) -> None:
         self._environ = environ
         self._arrive = arrive
 
@@ -82,7 +79,7 @@ class KnownPlaces:
             return False
         return bool(place.root_commit) or repository.commit is None
 
-    def all(self) -> Iterator[KnownPlace]:
+    def all(self) -> "Iterator[KnownPlace]":
         """All of them, in no order."""
         try:
             names = os.listdir(self.directory)
@@ -108,13 +105,13 @@ class KnownPlaces:
             return
 
 
-def known_places(environ: Mapping[str, str], real_root: str) -> KnownPlaces | None:
+def known_places(environ: "Mapping[str, str]", real_root: str) -> KnownPlaces | None:
     """Those of a store; None where no home is known."""
     home = home_of(environ)
     return None if home is None else KnownPlaces(home, real_root)
 
 
-def repo_now(cwd: str, captured: str | None, *, environ: Mapping[str, str], known: KnownPlaces | None) -> str | None:
+def repo_now(cwd: str, captured: str | None, *, environ: "Mapping[str, str]", known: KnownPlaces | None) -> str | None:
     """The key of the place where a session was, which may have been moved since it was captured with another."""
     if captured is None:
         return read_repository(cwd, environ, home_of(environ)).repo

@@ -16,7 +16,7 @@ from attrs import frozen
 from agent_memory.adapters.disk.locks import file_lock
 from agent_memory.adapters.disk.paths import JsonFile
 from agent_memory.adapters.disk.root import local_state_directory
-from agent_memory.domain.vocabulary import Instant
+from agent_memory.domain.instants import Instant
 from agent_memory.formats.json_codec import Format
 
 _LOCK_LIMIT_SECONDS = 10.0

@@ -25,8 +25,9 @@ from agent_memory.domain.analysis.features import (
 )
 from agent_memory.domain.entry import Meta, StoredEntry, last_read
 from agent_memory.domain.findings import WORST_FIRST, Analysis, Finding, FindingKind
+from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
 from agent_memory.domain.redaction import stored_line
-from agent_memory.domain.vocabulary import DAY_MS, GLOBAL_SCOPE, Kind, Origin, has_passed, iso_of
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Origin
 
 _WRONG_ANYWAY = (FindingKind.CONTRADICTION, FindingKind.DANGLING_LINK)
 

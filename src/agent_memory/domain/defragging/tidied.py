@@ -12,6 +12,7 @@ from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.defragging.plan_defrag import ids_and_aliases, united_meta
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, Usage, reads_of
 from agent_memory.domain.findings import Analysis, Finding, FindingKind, Profile
+from agent_memory.domain.instants import has_passed, iso_of
 from agent_memory.domain.plan import max_changes
 from agent_memory.domain.planning.drafts import MAX_BODY_CHARS, has_secret, why_untouchable
 from agent_memory.domain.planning.information import lost_content, said_by
@@ -19,7 +20,7 @@ from agent_memory.domain.text.markdown import append_see_also, find_links, witho
 from agent_memory.domain.tiering.resolve import Place, SectionRoom
 from agent_memory.domain.tiering.score import TierFacts, score, tier_facts
 from agent_memory.domain.tiering.standing import BY_A_PERSON, best_tier
-from agent_memory.domain.vocabulary import Importance, Kind, Origin, Tier, TierList, has_passed, iso_of
+from agent_memory.domain.vocabulary import Importance, Kind, Origin, Tier, TierList
 
 _LASTING = (Kind.PREFERENCE, Kind.CONVENTION, Kind.DECISION, Kind.LESSON, Kind.PROJECT)
 """What a session should know before it begins, where a person said it. A fact is looked up, and an agent's conclusion is

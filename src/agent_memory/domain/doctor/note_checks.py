@@ -12,6 +12,7 @@ from agent_memory.domain.doctor import catalogue as of
 from agent_memory.domain.doctor.catalogue import Finding, Severity
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
+from agent_memory.domain.instants import has_passed, iso_of
 from agent_memory.domain.plan import max_changes
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.tagging import VOCABULARY_FILE, Standing, TagUse, TagVocabulary, alike, survey_tags, tag_counts
@@ -25,7 +26,7 @@ from agent_memory.domain.text.file_name import (
     normal_tags,
 )
 from agent_memory.domain.text.plain_text import clean_text, counted
-from agent_memory.domain.vocabulary import Sensitivity, has_passed, iso_of
+from agent_memory.domain.vocabulary import Sensitivity
 
 
 @frozen

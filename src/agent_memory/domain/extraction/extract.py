@@ -29,12 +29,13 @@ from agent_memory.domain.extraction.text import (
     says_all_of,
     sentences_of,
 )
+from agent_memory.domain.history import History, Role, Turn
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.planning.origin import holds_quotation
-from agent_memory.domain.run_log import History, Role, Turn
 from agent_memory.domain.text.salience import content_terms, is_negated, lost_salience
 from agent_memory.domain.transcripts.pasted_reviews import pasted_review, without_pasted_review
-from agent_memory.domain.vocabulary import DAY_MS, Importance, Kind
+from agent_memory.domain.vocabulary import Importance, Kind
 
 HANDOFF_DAYS = 7
 ASKED_CHARS = 220

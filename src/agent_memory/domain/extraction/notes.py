@@ -22,8 +22,8 @@ from agent_memory.domain.extraction.text import (
     says_enough,
     sentences_of,
 )
+from agent_memory.domain.history import Role
 from agent_memory.domain.plan import ProposedEntry
-from agent_memory.domain.run_log import Role
 from agent_memory.domain.text.salience import content_terms, coverage, lost_salience
 from agent_memory.domain.vocabulary import Importance, Kind
 

@@ -31,7 +31,7 @@ from agent_memory.domain.extraction.text import (
     tells_a_fault,
     tells_a_present_fault,
 )
-from agent_memory.domain.run_log import Role, Turn
+from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.salience import content_terms
 
 _CAUSE_LABEL = re.compile(

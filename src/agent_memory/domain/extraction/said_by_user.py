@@ -35,7 +35,7 @@ from agent_memory.domain.extraction.text import (
     sentences_of,
     tells_a_fault,
 )
-from agent_memory.domain.run_log import Role, Turn
+from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.text.salience import content_terms
 
@@ -273,7 +273,7 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
 def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
     """Whether it holds beyond the work at hand: it asks for none, holds not only for now, and has a general word, a contrast
     or a reason. A preference or a convention says so by itself, but for a wish that is part of a request."""
-    if shows(Signal.PASSING, sentence) or shows(Signal.REQUEST, sentence) or shows(Signal.REQUEST, said.sentence):
+    if shows(Signal.PASSING, sentence) or any(shows(Signal.REQUEST, each) for each in {sentence, said.sentence}):
         return False
     if hit.shows is Sort.CORRECTION and _is_about_what_they_said(said, hit):
         return True

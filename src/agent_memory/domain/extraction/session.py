@@ -9,7 +9,7 @@ from attrs import frozen
 
 from agent_memory.domain.extraction.cues import Signal, Sort, shows, sort_of_section
 from agent_memory.domain.extraction.text import Block, blocks_of, cut
-from agent_memory.domain.run_log import History, Role, Turn
+from agent_memory.domain.history import History, Role, Turn
 
 _INJECTED = re.compile(
     r"\s*(?:<[a-z][\w-]*>|# AGENTS\.md instructions|Caveat: |This session is being continued|Your final response is"

@@ -10,19 +10,11 @@ from itertools import chain
 from attrs import evolve, frozen
 
 from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.instants import has_passed
 from agent_memory.domain.text.salience import content_terms, stem
 from agent_memory.domain.tiering.score import cites_a_turn, told_of
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
-from agent_memory.domain.vocabulary import (
-    GLOBAL_SCOPE,
-    Harness,
-    Importance,
-    Kind,
-    Origin,
-    Sensitivity,
-    Tier,
-    has_passed,
-)
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Tier
 
 SECTION_OF: Mapping[Kind, str] = {
     Kind.PROJECT: "project",

@@ -16,10 +16,11 @@ from functools import lru_cache
 from attrs import evolve, frozen
 
 from agent_memory.domain.entry import Source
+from agent_memory.domain.history import History, Role, Turn
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import PlanFacts
 from agent_memory.domain.queue import InlineNote, session_id_of
 from agent_memory.domain.redaction import redact_path, stored_line
-from agent_memory.domain.run_log import History, Role, Turn
 from agent_memory.domain.text.directives import (
     asks_for_something,
     directive_sentences,
@@ -37,7 +38,7 @@ from agent_memory.domain.text.salience import (
 )
 from agent_memory.domain.transcripts.pasted_reviews import without_pasted_review
 from agent_memory.domain.transcripts.tool_calls import foreign_turns
-from agent_memory.domain.vocabulary import DAY_MS, GLOBAL_SCOPE, Harness, Origin
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Origin
 
 _HELD = 0.6
 """Share of a sentence's content words that a passage must hold to say the same."""

@@ -13,6 +13,7 @@ from attrs import define, evolve, field, frozen
 
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Retire
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.plan import (
     ChangeSet,
     Plan,
@@ -63,7 +64,6 @@ from agent_memory.domain.planning.origin import (
 )
 from agent_memory.domain.queue import InlineNote
 from agent_memory.domain.redaction import stored_line
-from agent_memory.domain.run_log import Role, Turn
 from agent_memory.domain.similarity import Subject, says_nothing_new
 from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.text.file_name import mint_id

@@ -11,8 +11,8 @@ from attrs import frozen
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, newest_first, without_secret
 from agent_memory.domain.findings import Analysis
+from agent_memory.domain.history import History, Role
 from agent_memory.domain.planning.drafts import has_secret
-from agent_memory.domain.run_log import History, Role
 from agent_memory.domain.similarity import postings_among
 from agent_memory.domain.tagging import Standing, TagVocabulary, tag_counts
 from agent_memory.domain.text.salience import content_sequence

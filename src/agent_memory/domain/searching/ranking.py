@@ -11,10 +11,11 @@ from functools import cache
 from attrs import evolve, frozen
 
 from agent_memory.domain.entry import Listed, Meta
+from agent_memory.domain.instants import DAY_MS, has_passed
 from agent_memory.domain.searching.search import MatchedWord, NearNote, NoteLink, Relation, ScorePart, TermPart
 from agent_memory.domain.searching.terms import QueryWord
 from agent_memory.domain.text.file_name import ID_PATTERN
-from agent_memory.domain.vocabulary import DAY_MS, GLOBAL_SCOPE, Importance, Kind, has_passed
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind
 
 # -- hints in a query -------------------------------------------------------------------------------------------------
 # What a query asks for beside its words: a kind of entry, the newest, a period, an id.

@@ -9,11 +9,12 @@ from attrs import evolve, frozen
 
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry, Usage
 from agent_memory.domain.findings import Profile
+from agent_memory.domain.instants import DAY_MS, has_passed
 from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.text.markdown import find_code
 from agent_memory.domain.text.salience import statements, typed_tokens
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
-from agent_memory.domain.vocabulary import DAY_MS, Importance, Kind, Origin, Sensitivity, Tier, has_passed
+from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity, Tier
 
 HEADING_CHARS = 100
 """What is written around an entry that is shown whole, besides its title: heading mark, origin, date, blank lines."""

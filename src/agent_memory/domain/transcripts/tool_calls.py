@@ -10,9 +10,9 @@ from posixpath import commonprefix, normpath
 
 from attrs import frozen
 
+from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redaction import redact_path, redact_with_paths
-from agent_memory.domain.run_log import History, Role, ToolCall, Turn
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.own_marks import is_memory_tool
 

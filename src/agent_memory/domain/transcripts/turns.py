@@ -9,8 +9,8 @@ from hashlib import blake2b
 
 from attrs import evolve, frozen
 
+from agent_memory.domain.history import History, Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.redaction import redact, redact_path, redact_with_paths
-from agent_memory.domain.run_log import History, Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.text.plain_text import clean_text, one_line
 from agent_memory.domain.transcripts.own_marks import without_own_output
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from attrs import evolve
 
-from agent_memory.domain.run_log import History, Role, Turn
+from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.transcripts.pasted_reviews import PASTED_MARKS, pasted_review
 from agent_memory.domain.transcripts.tool_calls import answers
 from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS, cut_text, excerpt, last_time

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from agent_memory.app import Memory, open_memory
 from agent_memory.domain.entry import UnreadableFile
+from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.text.plain_text import counted
-from agent_memory.domain.vocabulary import DAY_MS, HOUR_MS
 from agent_memory.errors import EntryUnreadable, UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.console import Console

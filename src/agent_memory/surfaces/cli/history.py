@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from agent_memory.domain.instants import iso_of, ms_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, short_id
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.undo_run import called, sentence_of
-from agent_memory.domain.vocabulary import iso_of, ms_of
 from agent_memory.errors import UsageInvalid
 from agent_memory.formats.diffs import render_diff
 from agent_memory.results import unwrap

@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from agent_memory.domain.entry import Source
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.text.plain_text import counted, one_line
-from agent_memory.domain.vocabulary import Kind, Origin, Status, Tier, iso_of
+from agent_memory.domain.vocabulary import Kind, Origin, Status, Tier
 from agent_memory.reading import ListFilter, ReadEntry, ShownEntry, status_shown
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_choice, add_flag, add_id, set_command

@@ -17,6 +17,7 @@ from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.scheduling.scheduling import SchedulePlan, Scheduling
 from agent_memory.app import Memory
 from agent_memory.domain.command import PRESETS
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.scheduling import (
     BUSY_CODE,
@@ -28,7 +29,6 @@ from agent_memory.domain.scheduling import (
     is_due,
 )
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.vocabulary import iso_of
 from agent_memory.errors import Error, HomeUnknown
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, add_number, set_command

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from agent_memory.app import Memory
 from agent_memory.domain.entry import Usage, reads_of
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.searching.search import MAX_HITS, Mode, ScorePart, SearchAnswer, SearchHit, SearchRequest
 from agent_memory.domain.text.file_name import normal_tag, split_tags
 from agent_memory.domain.text.plain_text import counted, one_line
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, iso_of
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap, warning_of
 from agent_memory.surfaces.arguments import (

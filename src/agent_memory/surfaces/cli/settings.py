@@ -28,10 +28,10 @@ from agent_memory.adapters.surroundings.config_files import (
 from agent_memory.adapters.surroundings.trust import TrustedConfig, TrustFile
 from agent_memory.config import Config
 from agent_memory.domain.command import PRESETS, Preset
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.vocabulary import iso_of
 from agent_memory.errors import ConfigUnreadable, HomeUnknown, UsageInvalid
 from agent_memory.formats.config_values import document_of, key_rows, schema_document
 from agent_memory.results import unwrap

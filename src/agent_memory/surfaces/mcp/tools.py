@@ -21,12 +21,13 @@ from agent_memory.domain.entry import Expiry, Meta, MetaPatch, NoteDraft
 from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.injecting.assembling import SESSION_START
 from agent_memory.domain.injecting.candidates import InjectRequest
+from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.json_shape import is_row
 from agent_memory.domain.planning.drafts import stored_agent, stored_body
 from agent_memory.domain.redaction import stored_line
 from agent_memory.domain.searching.search import Mode, SearchHit, SearchRequest
 from agent_memory.domain.text.file_name import normal_tags, split_tags
-from agent_memory.domain.vocabulary import DAY_MS, GLOBAL_SCOPE, Harness, Importance, Kind, iso_of
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, UsageInvalid
 from agent_memory.reading import ListFilter
 from agent_memory.results import as_result, unwrap
