@@ -207,7 +207,7 @@ def found_ids(search: Any, question: Question, mode: Mode) -> list[str]:
 
 
 def searching(memory: Memory, mode: Mode, weights: RankingWeights) -> Searching:
-    meanings = None if mode is Mode.BM25 or isinstance(memory.meanings, str) else memory.meanings
+    meanings = "" if mode is Mode.BM25 else memory.meanings
     return Searching(memory.store, memory.index, meanings, memory.clock, memory.caller, weights=weights)
 
 

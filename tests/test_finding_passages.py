@@ -7,7 +7,7 @@ from returns.result import Success
 
 from agent_memory import Memory, injecting, open_memory
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
-from agent_memory.domain.searching.search import FoundEntries, FoundEntry
+from agent_memory.domain.searching.search import Mode, SearchAnswer, SearchHit, Snippet
 from agent_memory.domain.vocabulary import Origin
 
 PROMPT = "Where does the zebra keep its lock file?"
@@ -25,21 +25,25 @@ def memory(tmp_path: Path, told: list[str]) -> Memory:
     return open_memory(environ, tmp_path, told.append).unwrap()
 
 
-def note(title: str) -> FoundEntry:
+def note(title: str, superseded_by: str | None = None) -> SearchHit:
     meta = Meta("id__zebra1", title, created_at_ms=1, updated_at_ms=1, origin=Origin.USER)
     entry = MemoryEntry(meta, "The zebra keeps its lock file beside the door.")
-    return FoundEntry(StoredEntry(Listed(meta, "topics/zebra.md", ""), entry.body))
+    stored = StoredEntry(Listed(meta, "topics/zebra.md", ""), entry.body)
+    return SearchHit(stored, 1.0, Snippet(""), superseded_by=superseded_by)
 
 
-@pytest.mark.parametrize("others", [(), (note("A zebra and its lock file"),)])
+def answer(hits: tuple[SearchHit, ...], *notices: str) -> Success[SearchAnswer]:
+    return Success(SearchAnswer(hits, Mode.BM25, notices))
+
+
+@pytest.mark.parametrize("superseded", [(), (note("A zebra and its lock file", "id__newer1"),)])
 def test_what_could_not_be_read_is_not_nothing_to_say_p6(
-    memory: Memory, told: list[str], monkeypatch: pytest.MonkeyPatch, others: tuple[FoundEntry, ...]
+    memory: Memory, told: list[str], monkeypatch: pytest.MonkeyPatch, superseded: tuple[SearchHit, ...]
 ) -> None:
-    superseded = tuple(FoundEntry(each.stored, "id__newer1") for each in others)
-    monkeypatch.setattr(Memory, "find", lambda *_: Success(FoundEntries(superseded)))
+    monkeypatch.setattr(Memory, "search", lambda *_: answer(superseded))
     assert injecting.find_relevant(memory, PROMPT) == Success(())
     assert told == []
-    monkeypatch.setattr(Memory, "find", lambda *_: Success(FoundEntries(superseded, (UNREAD,))))
+    monkeypatch.setattr(Memory, "search", lambda *_: answer(superseded, UNREAD))
     assert injecting.find_relevant(memory, PROMPT) == Success(())
     assert told == [UNREAD]
 
@@ -47,7 +51,6 @@ def test_what_could_not_be_read_is_not_nothing_to_say_p6(
 def test_what_can_be_shown_is_shown_whatever_else_could_not_be_read(
     memory: Memory, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = FoundEntries((note("Lock file of the zebra"),), (UNREAD,))
-    monkeypatch.setattr(Memory, "find", lambda *_: Success(found))
+    monkeypatch.setattr(Memory, "search", lambda *_: answer((note("Lock file of the zebra"),), UNREAD))
     (passage,) = injecting.find_relevant(memory, PROMPT).unwrap()
     assert (passage.id, told) == ("id__zebra1", [])

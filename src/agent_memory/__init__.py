@@ -70,8 +70,6 @@ if TYPE_CHECKING:
     )
     from agent_memory.domain.run import Run as Run, Settled as Settled
     from agent_memory.domain.searching.search import (
-        FoundEntries as FoundEntries,
-        FoundEntry as FoundEntry,
         Mode as Mode,
         ScorePart as ScorePart,
         SearchAnswer as SearchAnswer,
@@ -165,7 +163,7 @@ _NAMES = {
     "domain.plan": "Plan",
     "domain.queue": "AmpThread Context FileSnapshot InboxEntry InlineNote Outcome Pending SessionFile Trouble",
     "domain.run": "Run Settled",
-    "domain.searching.search": "FoundEntries FoundEntry Mode ScorePart SearchAnswer SearchHit SearchRequest Snippet",
+    "domain.searching.search": "Mode ScorePart SearchAnswer SearchHit SearchRequest Snippet",
     "domain.section": "Published SectionBudget Target",
     "domain.tagging": "TagVocabulary",
     "domain.vocabulary": "Harness Importance Kind Origin Sensitivity Status Tier TierList",

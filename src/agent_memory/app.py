@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.note_story import NoteStory
     from agent_memory.domain.run import Run
     from agent_memory.domain.run_log import LoggedRun
-    from agent_memory.domain.searching.search import FoundEntries, Mode, SearchAnswer, SearchRequest
+    from agent_memory.domain.searching.search import SearchAnswer, SearchRequest
     from agent_memory.domain.section import Published, RenderedSection, Target
     from agent_memory.domain.session_trace import FoundSessions
     from agent_memory.domain.statistics import Statistics
@@ -84,7 +84,6 @@ if TYPE_CHECKING:
     from agent_memory.publishing import KeepSections, Publisher
     from agent_memory.recorded_writes import RecordedWrites
     from agent_memory.scope_keeping import ScopeKeeping
-    from agent_memory.searching import Searching
     from agent_memory.service import MemoryService
 
 Warn = Callable[[str], None]
@@ -662,20 +661,11 @@ class Memory:
 
     def search(self, request: SearchRequest) -> Result[SearchAnswer, Error]:
         """The best notes for a query. Counts no read."""
-        return self._searching(request.mode).search(request)
-
-    def find(self, request: SearchRequest) -> Result[FoundEntries, Error]:
-        """The same notes for whoever shows them in a way of their own (`Searching.find`)."""
-        return self._searching(request.mode).find(request)
-
-    def _searching(self, mode: Mode) -> Searching:
         from agent_memory.domain.searching.search import Mode
         from agent_memory.searching import Searching
 
-        meanings = self.meanings if mode is not Mode.BM25 else ""
-        if isinstance(meanings, str):
-            return Searching(self.store, self.index, None, self.clock, self.caller, meanings)
-        return Searching(self.store, self.index, meanings, self.clock, self.caller)
+        meanings = "" if request.mode is Mode.BM25 else self.meanings
+        return Searching(self.store, self.index, meanings, self.clock, self.caller).search(request)
 
     @property
     def meanings(self) -> IndexedMeanings | str:

@@ -157,10 +157,10 @@ def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _
     such a score. Where none is left, the caller is warned of what could not be read or searched (P6)."""
     around = place_of(memory)
     request = SearchRequest(query, limit=_MOST_HITS, mode=mode, here=around.scope, scopes=around.scopes)
-    found = unwrap(memory.find(request))
+    found = unwrap(memory.search(request))
     ready = _passages(
         each.stored
-        for each in found.entries
+        for each in found.hits
         if each.superseded_by is None
         and may_be_injected(each.stored.listed, around)
         and (each.score >= least_score or is_relevant(query, each.stored))

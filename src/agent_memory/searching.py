@@ -24,8 +24,6 @@ from agent_memory.domain.searching.ranking import (
     with_words,
 )
 from agent_memory.domain.searching.search import (
-    FoundEntries,
-    FoundEntry,
     Matches,
     Mode,
     Nearness,
@@ -41,6 +39,7 @@ from agent_memory.domain.searching.search import (
     filter_of,
     problem_of,
 )
+from agent_memory.domain.searching.snippet import snippet_of
 from agent_memory.domain.searching.terms import QueryWord, query_words, weighed_words
 from agent_memory.domain.tiering.standing import standing_tiers
 from agent_memory.domain.vocabulary import Sensitivity, Tier, TierList
@@ -48,8 +47,9 @@ from agent_memory.errors import EntryNotFound, Error, UsageInvalid
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
+    from agent_memory.adapters.embedding import IndexedMeanings
     from agent_memory.domain.entry import Caller
-    from agent_memory.ports import Clock, Index, Meanings, Store
+    from agent_memory.ports import Clock, Index, Store
 
 PATIENCE_SECONDS = 1.0
 """How long a search waits for the index to take in what has changed."""
@@ -101,11 +101,10 @@ class Searching:
 
     store: Store
     index: Index
-    meanings: Meanings | None
+    meanings: IndexedMeanings | str
+    """A sentence says why there are none; it is told where nothing but meaning was asked for."""
     clock: Clock
     caller: Caller
-    without_meanings: str = ""
-    """Why there are none, a sentence; told where nothing but meaning was asked for."""
     weights: RankingWeights = WEIGHTS
 
     @as_result
@@ -118,19 +117,10 @@ class Searching:
         """
         found = self._found(request)
         unread: list[str] = []
-        hits = self._secret_hits(found)
-        hits += (self._hit(found, ranked, entry) for ranked, entry in self._read_each(found, unread))
+        hits = [*self._secret_hits(found), *self._hits(found, unread)]
         notices = (*found.notices, *dict.fromkeys(unread))
-        mode = Mode.BM25 if self.meanings is None else request.mode
+        mode = Mode.BM25 if isinstance(self.meanings, str) else request.mode
         return SearchAnswer(tuple(hits[: request.limit]), mode, notices, max(found.count, len(hits)))
-
-    @as_result
-    def find(self, request: SearchRequest) -> FoundEntries:
-        """The best entries as `search` finds them, as they are now, for whoever shows them in a way of their own: without
-        passages, and without what is secret."""
-        found, unread = self._found(request), list[str]()
-        entries = tuple(entry for _, entry in self._read_each(found, unread))
-        return FoundEntries(entries, (*found.notices, *dict.fromkeys(unread)))
 
     # -- from the query to a page -------------------------------------------------------------------------------------
 
@@ -151,7 +141,9 @@ class Searching:
     def _ranked(self, query: _Query, notices: tuple[str, ...]) -> _Found:
         request, index = query.request, self.index
         matches = unwrap(index.match(query.words, max(_CANDIDATES, 2 * request.limit), query.among))
-        if self.meanings is not None and request.mode is Mode.SEMANTIC:  # what each word is worth counts there too
+        if (
+            not isinstance(self.meanings, str) and request.mode is Mode.SEMANTIC
+        ):  # what each word is worth counts there too
             matches = evolve(matches, scores={}, matched=0)
         nearness = self._nearness(query, matches)
         given = self._given(query, matches, nearness)
@@ -180,10 +172,9 @@ class Searching:
         """How near in meaning all entries are."""
         if query.request.mode is Mode.BM25:
             return Nearness()
-        if self.meanings is None:
+        if isinstance(self.meanings, str):
             # Hybrid is the rule, and says itself that words answered; who asks for meaning alone is told why not.
-            is_told = query.request.mode is Mode.SEMANTIC and bool(self.without_meanings)
-            return Nearness(notices=(self.without_meanings,) if is_told else ())
+            return Nearness(notices=(self.meanings,) if query.request.mode is Mode.SEMANTIC and self.meanings else ())
         worth = {word.term: word.idf for word in matches.words}
         return unwrap(self.meanings.near(weighed_words(query.request.query, worth)))
 
@@ -271,9 +262,8 @@ class Searching:
 
     # -- from a page to an answer -------------------------------------------------------------------------------------
 
-    def _read_each(self, found: _Found, unread: list[str]) -> Iterator[tuple[Ranked, FoundEntry]]:
-        """Each entry of the page, as it is now: one at a time, since entries may be large. What could not be read is added to
-        `unread`, in words."""
+    def _hits(self, found: _Found, unread: list[str]) -> Iterator[SearchHit]:
+        """Each entry of the page, as it is now. What could not be read is added to `unread`, in words."""
         query = found.query
         for ranked in found.page:
             cosine = found.nearness.cosines.get(ranked.number, 0.0)
@@ -290,20 +280,14 @@ class Searching:
                 unread.append(str(error))
                 continue
             if query.among.lets_through(stored.listed):  # it may have become another meanwhile
-                yield ranked, FoundEntry(stored, _superseded_by(found, ranked), score)
-
-    def _hit(self, found: _Found, ranked: Ranked, entry: FoundEntry) -> SearchHit:
-        from agent_memory.domain.searching.snippet import snippet_of  # who only finds does without
-
-        stored, said = entry.stored, found.matches.parts(ranked.number)
-        return SearchHit(
-            stored.listed,
-            entry.score,
-            snippet_of((stored.meta.description, stored.body), _worth_in(found, said)),
-            found.tiers.get(stored.meta.id, Tier.COLD),
-            with_words(ranked.parts, said),
-            entry.superseded_by,
-        )
+                yield SearchHit(
+                    stored,
+                    score,
+                    snippet_of((stored.meta.description, stored.body), _worth_in(found, said)),
+                    found.tiers.get(stored.meta.id, Tier.COLD),
+                    with_words(ranked.parts, said),
+                    _superseded_by(found, ranked),
+                )
 
     def _secret_hits(self, found: _Found) -> list[SearchHit]:
         """Secret entries that a person names by id: that they are there, and nothing of their text."""
@@ -315,7 +299,8 @@ class Searching:
         for id in found.query.hints.ids:
             stored = None if id in known else self.store.read(id).value_or(None)
             if stored is not None and open_to_secret.lets_through(stored.listed):
-                hits.append(SearchHit(stored.listed, 1.0, Snippet(""), Tier.COLD, (ScorePart("id", 1.0),)))
+                hidden = evolve(stored, body="")
+                hits.append(SearchHit(hidden, 1.0, Snippet(""), Tier.COLD, (ScorePart("id", 1.0),)))
         return hits
 
 

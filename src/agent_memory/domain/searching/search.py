@@ -96,30 +96,10 @@ class ScorePart:
 
 
 @frozen
-class FoundEntry:
-    """An entry that was found, as it is now."""
+class SearchHit:
+    """One entry that was found, as it is now; of a secret one the text is left out."""
 
     stored: StoredEntry
-    superseded_by: str | None = None
-    """The live entry that says what has become of it."""
-    score: float = 0.0
-    """What it has of the query, 0 to 1."""
-
-
-@frozen
-class FoundEntries:
-    """The best first."""
-
-    entries: tuple[FoundEntry, ...]
-    notices: tuple[str, ...] = ()
-    """What could not be read or searched, and what else the reader should know of it, a sentence each."""
-
-
-@frozen
-class SearchHit:
-    """One entry that was found."""
-
-    listed: Listed
     score: float
     """0 to 1, for the best hit of a good match about 1; comparable within one answer, not between answers."""
     snippet: Snippet
@@ -127,6 +107,10 @@ class SearchHit:
     parts: tuple[ScorePart, ...] = ()
     superseded_by: str | None = None
     """The live entry that says what has become of it."""
+
+    @property
+    def listed(self) -> Listed:
+        return self.stored.listed
 
 
 @frozen
@@ -137,7 +121,7 @@ class SearchAnswer:
     mode: Mode
     """What answered: not what was asked for where that is not installed."""
     notices: tuple[str, ...] = ()
-    """What the reader should know of it, a sentence each: another mode answered, the index could not be kept."""
+    """What the reader should know of it, a sentence each: what could not be read, another mode answered."""
     matched: int = 0
     """Entries that had something of the query, before `limit`."""
 

@@ -14,7 +14,6 @@ from enum import StrEnum
 from typing import Annotated, Any, get_type_hints
 
 from attrs import frozen
-from returns.result import Success
 
 from agent_memory.app import Memory
 from agent_memory.domain.entry import Expiry, Meta, MetaPatch, NoteDraft
@@ -287,7 +286,7 @@ def search_context(
     how = " ".join((f"Answered by: {answer.mode}.", *map(stored_line, answer.notices)))
     if not answer.hits:
         return f"No matching chunks found.\n\n{how}"
-    return "\n\n---\n\n".join((*(_hit(memory, hit, here) for hit in answer.hits), how))
+    return "\n\n---\n\n".join((*(_hit(hit, here) for hit in answer.hits), how))
 
 
 @_tool(
@@ -509,14 +508,12 @@ def _facts(meta: Meta, here: str, remarks: Sequence[str] = ()) -> str:
     return " | ".join((*(f"**{name}:** {fact}" for name, fact in facts.items() if fact), *remarks))
 
 
-def _hit(memory: Memory, hit: SearchHit, here: str) -> str:
+def _hit(hit: SearchHit, here: str) -> str:
     meta = hit.listed.meta
     remarks = [f"replaced by `{hit.superseded_by}`"] if hit.superseded_by else []
     remarks += ["archived"] if hit.listed.archived else []
     head = f"### [score: {hit.score:.2f}] {stored_line(meta.title)}\n{_facts(meta, here, remarks)}"
-    match memory.store.read_again(hit.listed):  # the note alone: to read by id looks at the directory
-        case Success(stored) if len(text := stored_body(stored.body)) <= _WHOLE_CHARS:
-            return f"{head}\n\n{text}"
-        case _:  # it is long, or went away since it was found
-            passage = stored_line(hit.snippet.text) or stored_line(meta.description)
-            return f"{head}\n\n{passage}\n\n(`read_context` with id `{meta.id}` shows all of it)"
+    if len(text := stored_body(hit.stored.body)) <= _WHOLE_CHARS:
+        return f"{head}\n\n{text}"
+    passage = stored_line(hit.snippet.text) or stored_line(meta.description)
+    return f"{head}\n\n{passage}\n\n(`read_context` with id `{meta.id}` shows all of it)"
