@@ -923,14 +923,15 @@ class Memory:
         from agent_memory.adapters.inbox.inbox_reading import all_captures
         from agent_memory.adapters.injecting import DeliveryLog
         from agent_memory.domain.run_log import MOST_RUNS
-        from agent_memory.domain.statistics import Period, StoreFacts, statistics_of
+        from agent_memory.domain.statistics import Period, statistics_of
 
         live = unwrap(self.reading.list(ListFilter()))
         if live.untiered is not None:  # there are all other numbers
             self.warn(f"The tiers are not known. {live.untiered!s}")
         archive = unwrap(self.reading.list(ListFilter(), archived=True))
         ids = {each.listed.meta.id for each in live.entries}
-        facts = StoreFacts(
+        return statistics_of(
+            Period(self.clock.now_ms() // DAY_MS, days),
             notes=[
                 (each.listed.meta, status_shown(each.listed.meta.status, each.tier), each.tier) for each in live.entries
             ],
@@ -943,7 +944,6 @@ class Memory:
             deliveries=DeliveryLog(self.real_root).deliveries(),
             runs=unwrap(self.log.runs(MOST_RUNS)),
         )
-        return statistics_of(facts, Period(self.clock.now_ms() // DAY_MS, days))
 
     # -- care ---------------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import evolve
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.agent_request import DaySpend
@@ -12,13 +11,19 @@ from agent_memory.domain.entry import Meta
 from agent_memory.domain.injecting.deliveries import Delivery
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run_log import LoggedRun, LoggedSession
-from agent_memory.domain.statistics import Period, StoreFacts, statistics_of
+from agent_memory.domain.statistics import Period, Statistics, statistics_of
 from agent_memory.domain.usage import DayReads
 from agent_memory.domain.vocabulary import Kind, Origin, Status, Tier
 
 TODAY = 20_497
 PERIOD = Period(TODAY, 4)
-NOTHING = StoreFacts((), (), 0, (), 0, (), (), (), ())
+
+
+def found_in(**facts: Any) -> Statistics:
+    nothing: dict[str, Any] = dict.fromkeys(
+        ("notes", "archived", "reads", "spend", "captures", "deliveries", "runs"), ()
+    )
+    return statistics_of(PERIOD, **{**nothing, "unreadable": 0, "reads_ever": 0, **facts})
 
 
 def at(day: int) -> int:
@@ -35,10 +40,10 @@ def run(day: int, machine: Any = "consolidate", result: str = "completed", *verd
 
 
 def test_an_empty_store_has_statistics() -> None:
-    found = statistics_of(NOTHING, PERIOD)
-    assert (found.live, found.known, found.machines) == (0, (0, 0, 0, 0), ())
-    assert found.tiers == (("hot", 0), ("warm", 0), ("cold", 0))
-    assert found.calls == found.reads == found.captures == found.runs == (0, 0, 0, 0)
+    found = found_in()
+    assert (found.live, found.days["known"], found.machines) == (0, (0, 0, 0, 0), {})
+    assert found.counts["tier"] == (("hot", 0), ("warm", 0), ("cold", 0))
+    assert found.days["calls"] == found.days["reads"] == found.days["captures"] == found.days["runs"] == (0, 0, 0, 0)
 
 
 def test_notes_are_counted_by_what_they_are() -> None:
@@ -47,35 +52,40 @@ def test_notes_are_counted_by_what_they_are() -> None:
         note(TODAY, kind=Kind.TASK, origin=Origin.EXTERNAL, scope="github.com/ada/lamp"),
         note(TODAY, kind=Kind.LESSON, origin=Origin.USER),
     )
-    found = statistics_of(evolve(NOTHING, notes=notes, unreadable=2), PERIOD)
+    found = found_in(notes=notes, unreadable=2)
     assert (found.live, found.unreadable) == (3, 2)
-    assert found.kinds == (("lesson", 2), ("task", 1))
-    assert found.scopes == (("global", 2), ("github.com/ada/lamp", 1))
-    assert found.origins == (("user", 2), ("agent", 0), ("external", 1))
-    assert found.statuses == (("captured", 2), ("consolidated", 0), ("promoted", 1))
-    assert found.tiers == (("hot", 1), ("warm", 0), ("cold", 2))
+    assert found.counts["kind"] == (("lesson", 2), ("task", 1))
+    assert found.counts["scope"] == (("global", 2), ("github.com/ada/lamp", 1))
+    assert found.counts["origin"] == (("user", 2), ("agent", 0), ("external", 1))
+    assert found.counts["status"] == (("captured", 2), ("consolidated", 0), ("promoted", 1))
+    assert found.counts["tier"] == (("hot", 1), ("warm", 0), ("cold", 2))
 
 
 def test_what_is_archived_was_new_once() -> None:
-    facts = evolve(
-        NOTHING, notes=(note(TODAY - 9), note(TODAY - 1), note(TODAY)), archived=(note(TODAY - 1)[0], note(3)[0])
-    )
-    found = statistics_of(facts, PERIOD)
+    found = found_in(notes=(note(TODAY - 9), note(TODAY - 1), note(TODAY)), archived=(note(TODAY - 1)[0], note(3)[0]))
     assert (found.live, found.archived) == (3, 2)
-    assert found.created == (0, 0, 2, 1)
-    assert found.known == (2, 2, 4, 5)
+    assert found.days["notes"] == (0, 0, 2, 1)
+    assert found.days["known"] == (2, 2, 4, 5)
 
 
 def test_reads_are_counted_by_reader_within_the_period() -> None:
     reads = (DayReads(TODAY - 9, "amp", 99), DayReads(TODAY - 1, "amp", 2), DayReads(TODAY, "codex", 3))
-    found = statistics_of(evolve(NOTHING, reads=reads, reads_ever=104), PERIOD)
-    assert (found.reads_ever, found.readers, found.reads) == (104, (("codex", 3), ("amp", 2)), (0, 0, 2, 3))
+    found = found_in(reads=reads, reads_ever=104)
+    assert (found.reads_ever, found.counts["reads"], found.days["reads"]) == (
+        104,
+        (("codex", 3), ("amp", 2)),
+        (0, 0, 2, 3),
+    )
 
 
 def test_spending_falls_on_its_days_and_a_day_that_is_none_on_none() -> None:
     spend = (DaySpend("not a day", 9, 9, 9), DaySpend("2026-02-10", 1, 10, 5), DaySpend("2026-02-13", 2, 40, 7))
-    found = statistics_of(evolve(NOTHING, spend=spend), PERIOD)
-    assert (found.calls, found.prompt_chars, found.reply_chars) == ((1, 0, 0, 2), (10, 0, 0, 40), (5, 0, 0, 7))
+    found = found_in(spend=spend)
+    assert (found.days["calls"], found.days["prompt characters"], found.days["reply characters"]) == (
+        (1, 0, 0, 2),
+        (10, 0, 0, 40),
+        (5, 0, 0, 7),
+    )
 
 
 def test_captures_and_deliveries_are_counted_by_harness() -> None:
@@ -85,10 +95,10 @@ def test_captures_and_deliveries_are_counted_by_harness() -> None:
         Delivery(at(TODAY), "codex", "s", "compact"),
         Delivery(at(TODAY - 9), "amp", "s", "start", ("id__a1b2c3",), 99),
     )
-    found = statistics_of(evolve(NOTHING, captures=captures, deliveries=deliveries), PERIOD)
-    assert (found.captured, found.captures) == ((("amp", 2), ("codex", 1)), (0, 0, 1, 2))
-    assert (found.delivered, found.deliveries) == ((("codex", 1),), (0, 0, 0, 1))
-    assert found.tokens == (0, 0, 0, 12)
+    found = found_in(captures=captures, deliveries=deliveries)
+    assert (found.counts["captures"], found.days["captures"]) == ((("amp", 2), ("codex", 1)), (0, 0, 1, 2))
+    assert (found.counts["deliveries"], found.days["deliveries"]) == ((("codex", 1),), (0, 0, 0, 1))
+    assert found.days["tokens"] == (0, 0, 0, 12)
 
 
 def test_runs_are_counted_by_machine_and_outcome_and_sessions_by_verdict() -> None:
@@ -99,13 +109,13 @@ def test_runs_are_counted_by_machine_and_outcome_and_sessions_by_verdict() -> No
         run(TODAY - 2, "consolidate", "completed", "skipped"),
         run(TODAY - 9, "consolidate", "failed", "written"),
     )
-    found = statistics_of(evolve(NOTHING, runs=runs), PERIOD)
-    assert [(machine, dict(results)) for machine, results in found.machines] == [
+    found = found_in(runs=runs)
+    assert [(machine, dict(results)) for machine, results in found.machines.items()] == [
         ("consolidate", {"completed": 1, "paused": 1, "unfinished": 1}),
         ("defrag", {"completed": 1}),
     ]
-    assert found.sessions == (("skipped", 2), ("written", 1))
-    assert (found.runs, found.failed_runs) == ((0, 1, 1, 2), (0, 0, 1, 0))
+    assert found.counts["sessions"] == (("skipped", 2), ("written", 1))
+    assert (found.days["runs"], found.days["failed runs"]) == ((0, 1, 1, 2), (0, 0, 1, 0))
 
 
 # -- periods

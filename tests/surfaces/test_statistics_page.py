@@ -1,6 +1,8 @@
-"""The page of `memory stats`."""
+"""`memory stats` in words."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -10,14 +12,13 @@ from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run_log import LoggedRun
-from agent_memory.domain.statistics import Period, Statistics, StoreFacts, statistics_of
+from agent_memory.domain.statistics import Period, Statistics, statistics_of
 from agent_memory.domain.usage import DayReads
 from agent_memory.domain.vocabulary import Status, Tier
-from agent_memory.surfaces.cli.stats import plain_lines, statistics_lines
+from agent_memory.surfaces.cli.stats import plain_lines, table
 
 TODAY = 20_497
 NOW_MS = TODAY * DAY_MS + 5
-EMPTY = StoreFacts((), (), 0, (), 0, (), (), (), ())
 SCOPES = (
     "global",
     "github.com/ada/lamp",
@@ -33,41 +34,50 @@ def full(days: int = 90) -> Statistics:
         for at, scope in enumerate(SCOPES)
     ]
     runs = [LoggedRun("r", "consolidate", NOW_MS, None, result, "") for result in ("completed", "failed")]
-    facts = StoreFacts(
-        notes,
-        (),
-        1,
-        (DayReads(TODAY, "codex", 123_456), DayReads(TODAY - 1, "amp", 2)),
-        123_458,
-        (DaySpend("2026-02-13", 3, 123_456_789, 12),),
-        (("amp", NOW_MS),),
-        (),
-        runs,
+    return statistics_of(
+        Period(TODAY, days),
+        notes=notes,
+        archived=(),
+        unreadable=1,
+        reads=(DayReads(TODAY, "codex", 123_456), DayReads(TODAY - 1, "amp", 2)),
+        reads_ever=123_458,
+        spend=(DaySpend("2026-02-13", 3, 123_456_789, 12),),
+        captures=(("amp", NOW_MS),),
+        deliveries=(),
+        runs=runs,
     )
-    return statistics_of(facts, Period(TODAY, days))
 
 
-def page(found: Statistics, width: int = 80, *, colour: bool = False) -> str:
-    return "\n".join(statistics_lines(found, width, colour=colour))
+def nothing() -> Statistics:
+    none: dict[str, Any] = dict.fromkeys(("notes", "archived", "reads", "spend", "captures", "deliveries", "runs"), ())
+    return statistics_of(Period(TODAY, 3), unreadable=0, reads_ever=0, **none)
 
 
-def test_the_page_shows_numbers() -> None:
-    shown = page(full(7)).splitlines()
-    assert shown[0] == "2026-02-07 to 2026-02-13"
-    assert "notes  5 live, 0 archived, 1 unreadable" in shown
-    assert [line.split() for line in shown if line.startswith("  codex")] == [["codex", "123,456"]]
-    assert any(line.startswith("  characters sent") and "123,456,789" in line for line in shown)
-    assert any(line.startswith("  consolidate failed") for line in shown)
+def test_a_terminal_gets_a_table() -> None:
+    rows = [line.split() for line in table(full(7), 80)]
+    for row in (
+        "what number of",
+        "notes 5 live",
+        "notes 1 unreadable",
+        "reads 123,456 codex",
+        "consolidate runs 1 failed",
+        "prompt characters 123,456,789 2026-02-07 to 2026-02-13",
+        "all reads 123,458 ever",
+    ):
+        assert row.split() in rows
+    assert [row[:3] for row in map(str.split, table(nothing(), 80)[1:4])] == [
+        ["notes", "0", each] for each in ("live", "archived", "unreadable")
+    ]
 
 
 @settings(max_examples=40)
-@given(st.integers(20, 200), st.integers(1, 400))
+@given(st.integers(40, 200), st.integers(1, 400))
 def test_no_line_is_wider_than_the_terminal_and_nothing_controls_it(width: int, days: int) -> None:
-    for line in page(full(days), width).splitlines():
-        assert 0 <= wcswidth(line) <= max(width, 24)
+    for line in table(full(days), width):
+        assert 0 <= wcswidth(line) <= width
 
 
-@pytest.mark.parametrize("found", [full(), statistics_of(EMPTY, Period(TODAY, 3))], ids=["full", "empty"])
+@pytest.mark.parametrize("found", [full(), nothing()], ids=["full", "empty"])
 def test_a_pipe_gets_three_fields_a_line(found: Statistics) -> None:
     lines = list(plain_lines(found))
     assert all(len(line.split("\t")) == 3 and line.isprintable() is False for line in lines)

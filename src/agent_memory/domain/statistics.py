@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from enum import StrEnum
 from itertools import accumulate
@@ -59,24 +59,6 @@ class Period:
 
 
 @frozen
-class StoreFacts:
-    """All that statistics are made from. What is outside of the period is left out here, and need not be before."""
-
-    notes: Sequence[tuple[Meta, Status, Tier]]
-    """The live ones, with status and tier as they are shown."""
-    archived: Sequence[Meta]
-    """Of notes that are not live: of others the archive keeps earlier versions."""
-    unreadable: int
-    reads: Iterable[DayReads]
-    reads_ever: int
-    spend: Spend
-    captures: Iterable[tuple[str, int]]
-    """Harness and instant of each inbox entry, whatever became of it."""
-    deliveries: Iterable[Delivery]
-    runs: Sequence[LoggedRun]
-
-
-@frozen
 class Statistics:
     """What `memory stats` tells."""
 
@@ -84,82 +66,73 @@ class Statistics:
     live: int
     archived: int
     unreadable: int
-    kinds: Counts
-    """Of live notes, like the next four."""
-    scopes: Counts
-    origins: Counts
-    """In the order of trust."""
-    statuses: Counts
-    """As far as they have come, in that order; what is hot counts as promoted."""
-    tiers: Counts
-    """Hot, warm, cold."""
-    created: Days
-    """Of live and archived notes."""
-    known: Days
-    """Notes that were made until the end of each day, and are live or archived today."""
     reads_ever: int
     """By whatever counts them, which `list`, `search` and injection do not; before the period too."""
-    readers: Counts
-    reads: Days
-    calls: Days
-    """Of the agent command. No more is known than of the last ninety days."""
-    prompt_chars: Days
-    reply_chars: Days
-    captured: Counts
-    captures: Days
-    delivered: Counts
-    deliveries: Days
-    tokens: Days
-    machines: tuple[tuple[str, Counts], ...]
+    counts: Mapping[str, Counts]
+    """Of live notes by kind, scope, origin, status and tier, the last three in the order of their words; in the period reads,
+    captures and deliveries by harness, and sessions by what consolidation made of them."""
+    machines: Mapping[str, Counts]
     """How the runs of each machine ended in the period: `completed`, `paused`, `failed`, …"""
-    sessions: Counts
-    """What consolidation made of sessions in the period, by verdict."""
-    runs: Days
-    failed_runs: Days
+    days: Mapping[str, Days]
+    """`notes` are those made on each day, and `known` those made until its end, live or archived today."""
 
 
-def statistics_of(facts: StoreFacts, period: Period) -> Statistics:
-    """The statistics of a period; instants before 1970 and after today fall on none of its days."""
-    metas = [meta for meta, _, _ in facts.notes]
-    born = [each.created_at_ms // DAY_MS for each in (*metas, *facts.archived)]
+def statistics_of(
+    period: Period,
+    *,
+    notes: Sequence[tuple[Meta, Status, Tier]],
+    archived: Sequence[Meta],
+    unreadable: int,
+    reads: Iterable[DayReads],
+    reads_ever: int,
+    spend: Spend,
+    captures: Iterable[tuple[str, int]],
+    deliveries: Iterable[Delivery],
+    runs: Iterable[LoggedRun],
+) -> Statistics:
+    """The statistics of a period; what is not of its days is left out here, and need not be before.
+
+    `notes` are the live ones, with status and tier as they are shown (what is hot counts as promoted); `archived` are notes
+    that are not live; `captures` are harness and instant of each inbox entry, whatever became of it."""
+    metas = [meta for meta, _, _ in notes]
+    born = [each.created_at_ms // DAY_MS for each in (*metas, *archived)]
     created = period.by_day((day, 1) for day in born)
-    reads = [each for each in facts.reads if period.first_day <= each.day <= period.last_day]
+    reads = [each for each in reads if period.first_day <= each.day <= period.last_day]
     readers = Counter[str]()
     for each in reads:
         readers[each.reader] += each.count
-    spend = [(_day_named(each.day), each) for each in facts.spend]
-    captures = [each for each in facts.captures if period.has(each[1])]
-    deliveries = [each for each in facts.deliveries if each.ids and period.has(each.at_ms)]
-    runs = [each for each in facts.runs if period.has(each.started_at_ms)]
+    spent = [(_day_named(each.day), each) for each in spend]
+    captures = [each for each in captures if period.has(each[1])]
+    deliveries = [each for each in deliveries if each.ids and period.has(each.at_ms)]
+    runs = [each for each in runs if period.has(each.started_at_ms)]
     machines = sorted({each.machine for each in runs})
-    return Statistics(
-        period=period,
-        live=len(metas),
-        archived=len(facts.archived),
-        unreadable=facts.unreadable,
-        kinds=_counted(each.kind.value for each in metas),
-        scopes=_counted(each.scope for each in metas),
-        origins=_in_order(Origin, (each.origin for each in metas)),
-        statuses=_in_order(Status, (status for _, status, _ in facts.notes)),
-        tiers=_in_order(Tier, (tier for _, _, tier in facts.notes)),
-        created=created,
-        known=tuple(accumulate(created, initial=sum(day < period.first_day for day in born)))[1:],
-        reads_ever=facts.reads_ever,
-        readers=_sorted(readers),
-        reads=period.by_day((each.day, each.count) for each in reads),
-        calls=period.by_day((day, each.calls) for day, each in spend),
-        prompt_chars=period.by_day((day, each.prompt_chars) for day, each in spend),
-        reply_chars=period.by_day((day, each.reply_chars) for day, each in spend),
-        captured=_counted(harness for harness, _ in captures),
-        captures=period.by_day((at_ms // DAY_MS, 1) for _, at_ms in captures),
-        delivered=_counted(each.harness for each in deliveries),
-        deliveries=period.by_day((each.at_ms // DAY_MS, 1) for each in deliveries),
-        tokens=period.by_day((each.at_ms // DAY_MS, each.tokens) for each in deliveries),
-        machines=tuple((name, _counted(run.result for run in runs if run.machine == name)) for name in machines),
-        sessions=_counted(session.verdict for run in runs for session in run.sessions),
-        runs=period.by_day((each.started_at_ms // DAY_MS, 1) for each in runs),
-        failed_runs=period.by_day((each.started_at_ms // DAY_MS, 1) for each in runs if each.result not in _WENT_WELL),
-    )
+    counts = {
+        "kind": _counted(each.kind.value for each in metas),
+        "scope": _counted(each.scope for each in metas),
+        "origin": _in_order(Origin, (each.origin for each in metas)),
+        "status": _in_order(Status, (status for _, status, _ in notes)),
+        "tier": _in_order(Tier, (tier for _, _, tier in notes)),
+        "reads": _sorted(readers),
+        "captures": _counted(harness for harness, _ in captures),
+        "deliveries": _counted(each.harness for each in deliveries),
+        "sessions": _counted(session.verdict for run in runs for session in run.sessions),
+    }
+    failed = (each for each in runs if each.result not in _WENT_WELL)
+    days = {
+        "notes": created,
+        "known": tuple(accumulate(created, initial=sum(day < period.first_day for day in born)))[1:],
+        "reads": period.by_day((each.day, each.count) for each in reads),
+        "captures": period.by_day((at_ms // DAY_MS, 1) for _, at_ms in captures),
+        "deliveries": period.by_day((each.at_ms // DAY_MS, 1) for each in deliveries),
+        "tokens": period.by_day((each.at_ms // DAY_MS, each.tokens) for each in deliveries),
+        "calls": period.by_day((day, each.calls) for day, each in spent),
+        "prompt characters": period.by_day((day, each.prompt_chars) for day, each in spent),
+        "reply characters": period.by_day((day, each.reply_chars) for day, each in spent),
+        "runs": period.by_day((each.started_at_ms // DAY_MS, 1) for each in runs),
+        "failed runs": period.by_day((each.started_at_ms // DAY_MS, 1) for each in failed),
+    }
+    ended: dict[str, Counts] = {name: _counted(run.result for run in runs if run.machine == name) for name in machines}
+    return Statistics(period, len(metas), len(archived), unreadable, reads_ever, counts, ended, days)
 
 
 def _counted(names: Iterable[str]) -> Counts:
