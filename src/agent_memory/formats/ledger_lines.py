@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TypeGuard
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeGuard
+
+from attrs import astuple
 
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.json_shape import is_object
@@ -27,17 +30,34 @@ _READ_LINE = re.compile(rf'\{{"id":"({ID_PATTERN})","at":(0|[1-9]\d{{0,14}}),"by
 """A read as we write it: every search takes all lines since the last compaction into account, and nearly all are this."""
 
 
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_instant(value: object) -> bool:
+    return _is_whole(value) and 0 <= value <= LARGEST
+
+
+_Rule = tuple[str, Callable[[Any], bool]]
+"""What a member is expected to be, and whether it is."""
+_ID: _Rule = ("id__ and six base58 digits", lambda value: isinstance(value, str) and is_id(value))
+_BY: _Rule = ("a harness", lambda value: isinstance(value, str) and _READER.fullmatch(value) is not None)
+_COUNT: _Rule = ("a number of reads", lambda value: _is_whole(value) and value >= 0)
+_AT: _Rule = ("milliseconds since 1970", _is_instant)
+_LAST: _Rule = ("milliseconds since 1970, or null", lambda value: value is None or _is_instant(value))
+_DAY: _Rule = ("days since 1970", lambda value: _is_whole(value) and 0 <= value <= LARGEST // DAY_MS)
+_SHAPES: Mapping[type[LedgerRecord], Mapping[str, _Rule]] = {
+    Read: {"id": _ID, "at": _AT, "by": _BY},
+    Total: {"id": _ID, "total": _COUNT, "last": _LAST},
+    Base: {"id": _ID, "base": _COUNT, "last": _LAST},
+    DayReads: {"day": _DAY, "by": _BY, "reads": _COUNT},
+}
+"""The keys of each kind of record, in the order of its attributes."""
+
+
 def render_ledger_line(record: LedgerRecord) -> bytes:
     """One line with its `\\n`; shorter than 300 bytes for a record without `problems_of`."""
-    match record:
-        case Read(id, at_ms, reader):
-            line: dict[str, object] = {"id": id, "at": at_ms, "by": reader}
-        case Total(id, count, last_at_ms):
-            line = {"id": id, "total": count, "last": last_at_ms}
-        case Base(id, count, last_at_ms):
-            line = {"id": id, "base": count, "last": last_at_ms}
-        case DayReads(day, reader, count):
-            line = {"day": day, "by": reader, "reads": count}
+    line = dict(zip(_SHAPES[type(record)], astuple(record), strict=True))
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
@@ -49,51 +69,19 @@ def parse_ledger_line(line: bytes) -> LedgerRecord | None:
         value = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    record = _record(value) if is_object(value) else None
-    return record if record is not None and not problems_of(record) else None
+    kind = next((kind for kind, shape in _SHAPES.items() if is_object(value) and value.keys() == shape.keys()), None)
+    if kind is None or any(_problems(_SHAPES[kind], value)):
+        return None
+    return kind(*(value[key] for key in _SHAPES[kind]))
 
 
 def problems_of(record: LedgerRecord) -> tuple[str, ...]:
     """Why a record may not be written; empty when it may."""
-    found: list[str] = []
-    if not isinstance(record, DayReads) and not is_id(record.id):
-        found.append(f"id is {record.id[:40]!r}, expected id__ and six base58 digits")
-    if isinstance(record, Read | DayReads) and not _READER.fullmatch(record.reader):
-        found.append(f"the reader is {record.reader[:40]!r}, expected a harness")
-    match record:
-        case Read(_, at_ms, _):
-            if not _is_instant(at_ms):
-                found.append("the time is no number of milliseconds since 1970")
-        case DayReads(day, _, count):
-            if not (_is_whole(day) and 0 <= day <= LARGEST // DAY_MS):
-                found.append("the day is no number of days since 1970")
-            if not (_is_whole(count) and count >= 0):
-                found.append("the number of reads is no count")
-        case Total(_, count, last_at_ms) | Base(_, count, last_at_ms):
-            if not (_is_whole(count) and count >= 0):
-                found.append("the number of reads is no count")
-            if last_at_ms is not None and not _is_instant(last_at_ms):
-                found.append("last is no number of milliseconds since 1970")
-    return tuple(found)
+    shape = _SHAPES[type(record)]
+    return tuple(_problems(shape, dict(zip(shape, astuple(record), strict=True))))
 
 
-def _record(value: dict[str, object]) -> LedgerRecord | None:
-    match value:
-        case {"id": str(id), "at": int(at_ms), "by": str(reader), **others} if not others:
-            return Read(id, at_ms, reader)
-        case {"id": str(id), "total": int(count), "last": int() | None as last_at_ms, **others} if not others:
-            return Total(id, count, last_at_ms)
-        case {"id": str(id), "base": int(count), "last": int() | None as last_at_ms, **others} if not others:
-            return Base(id, count, last_at_ms)
-        case {"day": int(day), "by": str(reader), "reads": int(count), **others} if not others:
-            return DayReads(day, reader, count)
-        case _:
-            return None
-
-
-def _is_whole(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_instant(value: object) -> bool:
-    return _is_whole(value) and 0 <= value < 1 << 53
+def _problems(shape: Mapping[str, _Rule], line: Mapping[str, Any]) -> Iterator[str]:
+    for key, (expected, holds) in shape.items():
+        if not holds(line[key]):
+            yield f"{key} is {str(line[key])[:40]!r}, expected {expected}"
