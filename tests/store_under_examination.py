@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from attrs import define, field
+from attrs import define, field, frozen
 from returns.result import Result, Success
 
 from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.doctor.doctor import Doctor
-from agent_memory.adapters.doctor.repairer import Repairer
+from agent_memory.adapters.doctor.repairer import Repair, Repairer
 from agent_memory.adapters.git.git_recorder import GitRecorder, RetryingRecorder
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
@@ -26,7 +26,7 @@ from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.app import SystemClock
 from agent_memory.config import Config
 from agent_memory.domain.change import Create
-from agent_memory.domain.doctor.catalogue import DoctorReport, Repair
+from agent_memory.domain.doctor.catalogue import DoctorReport
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.section import Published
 from agent_memory.domain.text.file_name import mint_id
@@ -44,6 +44,13 @@ def locked_by_another_process(path: Path) -> Iterator[None]:
         assert process.stdout.readline() == b"\n"
         yield
         process.communicate()
+
+
+@frozen
+class Repaired:
+    did: tuple[str, ...]
+    failed: tuple[str, ...]
+    after: DoctorReport
 
 
 @define(slots=False)
@@ -90,10 +97,11 @@ class Patient:
     def codes(self) -> list[str]:
         return [each.code for each in self.examine().findings]
 
-    def repair(self) -> Repair:
-        return self.repairer().unwrap()
+    def repair(self) -> Repaired:
+        repair, after = self.repairer().unwrap()
+        return Repaired(tuple(repair.did), tuple(repair.failed), after)
 
-    def repairer(self) -> Result[Repair, Error]:
+    def repairer(self) -> Result[tuple[Repair, DoctorReport], Error]:
         return Repairer(
             self.doctor, self.locks, self.recorder, publish=lambda: self.planned, finish_runs=lambda: Success(None)
         ).repair()

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from agent_memory.adapters.doctor.doctor import Doctor
+    from agent_memory.adapters.doctor.repairer import Repair
     from agent_memory.adapters.embedding import IndexedMeanings
     from agent_memory.adapters.forgetting.forgetter import Forgetter, Found
     from agent_memory.adapters.forgetting.forgetting_files import TombstoneFiles
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.surroundings.repository import Repository
     from agent_memory.adapters.targets import TargetFiles
     from agent_memory.domain.defrag_run import DefragRun
-    from agent_memory.domain.doctor.catalogue import DoctorReport, Repair, SecretSearch
+    from agent_memory.domain.doctor.catalogue import DoctorReport, SecretSearch
     from agent_memory.domain.forgetting import ForgetTarget, Forgetting, SessionKey
     from agent_memory.domain.found_session import Backfill, FoundSession, Rest
     from agent_memory.domain.health import Health
@@ -951,7 +952,7 @@ class Memory:
         """For `memory doctor`: looks at everything, and changes nothing."""
         return self._doctor(progress).examine()
 
-    def repair(self, progress: Progress = _silent) -> Result[Repair, Error]:
+    def repair(self, progress: Progress = _silent) -> Result[tuple[Repair, DoctorReport], Error]:
         """For `memory doctor --fix`; `Busy` when a run is at work."""
         from agent_memory.adapters.doctor.repairer import Repairer
 

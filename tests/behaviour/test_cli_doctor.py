@@ -177,7 +177,7 @@ def test_a_terminal_gets_headings(memory: Memory) -> None:
         check=False,
     )
     shown = done.stdout.decode().replace("\r\n", "\n")
-    assert shown.startswith("notes\n  problem  topics/idea.md\n           It has no id yet")
+    assert shown.startswith("notes\nproblem: topics/idea.md: It has no id yet")
 
 
 def test_a_file_name_cannot_write_on_the_terminal(memory: Memory) -> None:

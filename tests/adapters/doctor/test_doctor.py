@@ -76,7 +76,7 @@ class TestNotes:
         healthy.note("New", f"After [[{old}]], and [[id__zzzzzz]]; not `[[id__yyyyyy]]`.")
         links = [each for each in healthy.examine().findings if each.area == "links"]
         assert [(each.code, each.severity) for each in links] == [("unresolved-link", "problem")]
-        assert not {old, "id__yyyyyy"} & set(links[0].sentence.split())
+        assert not {old, "id__yyyyyy"} & set(links[0].message.split())
 
     def test_copies_unreadable_files_and_files_without_an_id(self, healthy: Patient) -> None:
         original = healthy.path_of(healthy.note("Tests", "They run first."))
@@ -141,7 +141,7 @@ class TestFilesAndRuns:
     def test_open_files_are_remarks_behind_a_closed_root_p22(self, healthy: Patient) -> None:
         (healthy.root / "topics").chmod(0o755)
         (finding,) = healthy.examine().findings
-        assert (finding.severity, finding.sentence) == ("note", "Its mode is 0755, it should be 0700")
+        assert (finding.severity, finding.message) == ("note", "Its mode is 0755, it should be 0700")
         healthy.root.chmod(0o750)
         assert [each.severity for each in healthy.examine().findings] == ["problem", "problem"]
 
@@ -250,7 +250,7 @@ class TestFilesAndRuns:
     def test_an_agent_command_that_is_not_there(self, healthy: Patient) -> None:
         healthy.config = evolve(Config(), llm=LlmConfig(command="no-such-command-anywhere --flag"))
         (finding,) = healthy.examine().findings
-        assert (finding.code, "no-such-command-anywhere" in finding.sentence) == ("agent-unusable", True)
+        assert (finding.code, "no-such-command-anywhere" in finding.message) == ("agent-unusable", True)
 
     def test_the_cap_of_calls(self, healthy: Patient) -> None:
         now_ms = time.time_ns() // 1_000_000
@@ -264,7 +264,7 @@ class TestFilesAndRuns:
     def test_targets_that_cannot_be_looked_at(self, healthy: Patient) -> None:
         healthy.planned = Failure(TargetRefused("/t/AGENTS.md", "it is a device"))
         (finding,) = healthy.examine().findings
-        assert (finding.subject, "it is a device" in finding.sentence) == ("/t/AGENTS.md", True)
+        assert (finding.subject, "it is a device" in finding.message) == ("/t/AGENTS.md", True)
 
 
 class TestGit:

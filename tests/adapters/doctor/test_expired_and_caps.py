@@ -71,8 +71,8 @@ class TestCaps:
     def test_each_cap_that_is_passed_is_told(self) -> None:
         entries, chars = examine_caps(1_201, 2_000_000, max_entries=1_200, max_chars=1_000_000)
         assert (entries.code, entries.subject) == ("surplus", "limits.maxEntries")
-        assert entries.sentence.startswith("There are 1,201 live notes, 1,200 at most; `memory defrag` archives")
-        assert chars.sentence.startswith("The live notes have 2,000,000 characters, 1,000,000 at most")
+        assert entries.message.startswith("There are 1,201 live notes, 1,200 at most; `memory defrag` archives")
+        assert chars.message.startswith("The live notes have 2,000,000 characters, 1,000,000 at most")
 
     def test_of_a_store(self, patient: Patient) -> None:
         for number in range(3):

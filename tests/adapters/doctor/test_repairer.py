@@ -17,10 +17,9 @@ from attrs import evolve
 from returns.result import Failure
 
 from agent_memory.adapters.doctor import repairer
-from agent_memory.adapters.doctor.repairer import RepairLog
+from agent_memory.adapters.doctor.repairer import Repair
 from agent_memory.config import Config, StorageConfig
 from agent_memory.domain.doctor.note_checks import NoteRepair
-from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import Busy
 from agent_memory.ports import Locks
 from faults import Counter, Killed, killed_at
@@ -132,7 +131,7 @@ def test_a_kill_while_twins_are_told_apart_loses_none_p2_p12(root: Path, monkeyp
         def killed(
             root: str,
             locks: Locks,
-            log: RepairLog,
+            log: Repair,
             repairs: Sequence[NoteRepair],
             k: int = k,
             at: list[Counter] = counters,
@@ -180,16 +179,6 @@ def test_permissions_litter_and_locks(patient: Patient) -> None:
     assert {path.stat().st_mode & 0o777 for path in (patient.root, patient.root / "topics")} == {0o700}
     assert done.after.findings == ()
     assert any(sentence.endswith("are closed to others") for sentence in done.did)
-
-
-def test_a_pinned_note_becomes_hot(patient: Patient) -> None:
-    """P13"""
-    other = patient.note("Other", "It is about kites.")
-    pinned = patient.note("Pinned", "It is about winches.", pinned=True)
-    patient.store.apply((), tiers=TierList((other,), (pinned,))).unwrap()
-    done = patient.repair()
-    assert patient.store.tiers().unwrap() == TierList((other, pinned), ())
-    assert [each.code for each in done.after.findings if each.code == "pinned-not-hot"] == []
 
 
 def test_history_is_begun_and_what_was_owed_is_paid(patient: Patient) -> None:
@@ -246,7 +235,7 @@ def test_a_note_that_changed_meanwhile_is_left_as_it_is(patient: Patient, monkey
     path = patient.by_hand("topics/idea.md", "An idea.")
     repair_notes = repairer.repair_notes
 
-    def late(root: str, locks: Locks, log: RepairLog, repairs: Sequence[NoteRepair]) -> None:
+    def late(root: str, locks: Locks, log: Repair, repairs: Sequence[NoteRepair]) -> None:
         path.write_text("A better idea.")
         repair_notes(root, locks, log, repairs)
 

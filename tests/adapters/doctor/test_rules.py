@@ -12,16 +12,13 @@ from agent_memory.adapters.doctor.doctor import (
     check_schedule,
     check_spend,
     check_targets,
-    check_tiers,
 )
 from agent_memory.config import ScheduleConfig
 from agent_memory.domain.agent_request import DaySpend, day_of
 from agent_memory.domain.doctor.catalogue import Area, DoctorReport, Finding, Severity, in_order
-from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine
 from agent_memory.domain.section import Published, PublishedTarget, RenderedSection
-from agent_memory.domain.vocabulary import Sensitivity, TierList
 from agent_memory.errors import MarkersAmbiguous
 
 NOW = 1_771_000_000_000
@@ -31,23 +28,13 @@ def codes(findings: Iterable[Finding]) -> list[str]:
     return [each.code for each in findings]
 
 
-def test_pins_that_are_not_hot_p13() -> None:
-    meta = Meta("id__a1b2c3", "Ports", NOW, NOW, pinned=True)
-    live = (Listed(meta, "topics/a.md", ""),)
-    assert codes(check_tiers(TierList(), live)) == [], "no defrag has made a list yet"
-    assert codes(check_tiers(TierList(("id__d4e5f6",), (meta.id,)), live)) == ["pinned-not-hot"]
-    assert codes(check_tiers(TierList((meta.id,)), live)) == []
-    secret = (Listed(evolve(meta, sensitivity=Sensitivity.SECRET), "topics/a.md", ""),)
-    assert codes(check_tiers(TierList(("id__d4e5f6",)), secret)) == []
-
-
 def test_targets() -> None:
     refused = PublishedTarget("/t/A.md", "refused", MarkersAmbiguous("/t/A.md", "two ends"))
     planned = PublishedTarget("/t/B.md", "planned", diff="+x")
     fine = PublishedTarget("/t/C.md", "unchanged", rendered=RenderedSection("", warnings=("Too large.",)))
     found = list(check_targets(Published((refused, planned, fine))))
     assert codes(found) == ["target-refused", "target-out-of-date", "target-warning"]
-    assert "two ends" in found[0].sentence
+    assert "two ends" in found[0].message
 
 
 def run(machine: Machine, ended_at_ms: int, *, changed: bool = True, result: str = "completed") -> LoggedRun:
@@ -87,7 +74,7 @@ class TestRuns:
     def test_the_last_run(self) -> None:
         assert codes(check_last_run(None)) == codes(check_last_run(run("defrag", NOW))) == []
         (paused,) = check_last_run(run("consolidate", NOW, result="paused"))
-        assert (paused.code, paused.sentence) == ("last-run", "The last run paused: no login")
+        assert (paused.code, paused.message) == ("last-run", "The last run paused: no login")
         assert codes(check_last_run(evolve(run("defrag", NOW), problems=("not JSON",)))) == ["damaged-state"]
 
     @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ class TestOneNote:
 
     def test_tags_that_are_not_in_normal_form(self) -> None:
         finding = only(examine_note(note(stored(), tags=("Api", "topic__api")), RULES))
-        assert (finding.code, finding.sentence) == ("tag-form", "'Api' read as topic__api")
+        assert (finding.code, finding.message) == ("tag-form", "'Api' read as topic__api")
 
     def test_tags_outside_the_vocabulary_and_bare_words_in_it_that_fit_any_prefix(self) -> None:
         rules = evolve(RULES, vocabulary=TagVocabulary(frozenset(("api", "topic__deploy"))))
@@ -85,7 +85,7 @@ class TestOneNote:
         assert [(each.code, each.subject) for each in told] == [
             ("tag-unknown", tag) for tag in ("area__deploy", "topic__x")
         ]
-        assert told[0].sentence == (
+        assert told[0].message == (
             "It is in 2 notes, and is not a tag of state/project_tags.json; `memory tags accept area__deploy` or "
             "`memory tags rename area__deploy OTHER` settles it"
         )
@@ -94,7 +94,7 @@ class TestOneNote:
         rules = evolve(RULES, vocabulary=TagVocabulary(frozenset(("topic__web",)), {"topic__api": "topic__web"}))
         finding = only(examine_note(note(stored()), rules))
         assert finding.code == "tag-unknown"
-        assert finding.sentence.startswith("'topic__api' is called 'topic__web' now; ")
+        assert finding.message.startswith("'topic__api' is called 'topic__web' now; ")
 
     def test_without_a_vocabulary_any_tag_will_do(self) -> None:
         assert codes(examine_note(note(stored()), evolve(RULES, vocabulary=TagVocabulary()))) == []
@@ -109,7 +109,7 @@ class TestOneNote:
         secret = "AKIA" + "Q3EGRIMYTU7VWXYZ"
         finding = only(examine_note(note(stored(), text=f"key {secret}"), RULES))
         assert finding.code == "secret"
-        assert secret not in finding.sentence
+        assert secret not in finding.message
 
     def test_a_note_that_is_secret_may_hold_one_but_not_be_pinned(self) -> None:
         secret = evolve(META, sensitivity=Sensitivity.SECRET)
@@ -131,7 +131,7 @@ class TestOneNote:
     @settings(max_examples=60)
     def test_no_text_makes_it_fail(self, text: str, tags: list[str]) -> None:
         for finding in examine_note(note(stored(body=text), text=text or " ", tags=tuple(tags)), RULES):
-            assert finding.sentence
+            assert finding.message
 
 
 class TestNames:
@@ -150,7 +150,7 @@ class TestNames:
             for path in paths
             if folded_name(path) in {folded_name(other) for other in paths[: paths.index(path)]}
         ]
-        found = {each.subject: each.sentence for each in examine_clashes(paths)}
+        found = {each.subject: each.message for each in examine_clashes(paths)}
         assert found.keys() == {path for path, _ in expected}
         assert all(f"that of {first}," in found[path] for path, first in expected)
 
@@ -175,7 +175,7 @@ class TestNames:
         copy = evolve(note(stored(path="topics/Ports 2.md")), copy_of="topics/Ports.md")
         other = evolve(note(stored(path="topics/mine.md")), copy_of="topics/Ports.md")
         assert codes(examine_copies([copy, other])) == ["sync-conflict", "duplicate-id"]
-        assert "as has topics/Ports.md" in next(iter(examine_copies([copy]))).sentence
+        assert "as has topics/Ports.md" in next(iter(examine_copies([copy]))).message
 
 
 class TestAliases:
@@ -195,7 +195,7 @@ class TestAliases:
             stored(evolve(META, id=f"id__x1111{digit}", aliases=aliases), path=f"topics/{digit}.md").listed
             for digit in range(1, 5)
         ]
-        found = [(each.subject, each.sentence) for each in examine_aliases(some)]
+        found = [(each.subject, each.message) for each in examine_aliases(some)]
         sentence = "Its alias id__000000 and 2,999 more belong to topics/1.md too; take it out of one of them"
         assert found == [(f"topics/{digit}.md", sentence) for digit in (2, 3, 4)]
 
@@ -207,13 +207,13 @@ class TestAnalysis:
         found = list(examine_analysis(analysis, {META.id: stored().listed.path}))
         assert len(found) == len(FindingKind) - 1
         assert all(each.subject == stored().listed.path for each in found)
-        assert found[0].sentence == "Because of contradiction (with id__d4e5f6)"
+        assert found[0].message == "Because of contradiction (with id__d4e5f6)"
 
     def test_a_sentence_that_begins_with_an_id_leaves_it_as_it_is(self) -> None:
         dangling = AnalysisFinding(FindingKind.DANGLING_LINK, (META.id,), f"{META.id} links to nothing")
         analysis = Analysis((dangling,))
         (found,) = examine_analysis(analysis, {})
-        assert found.sentence == f"{META.id} links to nothing"
+        assert found.message == f"{META.id} links to nothing"
 
 
 def test_the_catalogue_has_each_code_once() -> None:

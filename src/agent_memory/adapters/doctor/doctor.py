@@ -42,7 +42,7 @@ from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.section import Published
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.plain_text import counted, one_line
-from agent_memory.domain.vocabulary import Sensitivity, TierList
+from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import AgentMissing, EntryUnreadable, Error, InboxEntryInvalid, PathRefused, StoreIo
 from agent_memory.formats.note import HEADLESS, written_tags
 from agent_memory.ports import Clock, RunLog, SpendLedger, Store
@@ -54,7 +54,7 @@ _LOOKED_BACK_RUNS = 300
 """A month of runs every two hours, and then some: what came before says nothing of a schedule."""
 _INTERVALS_BEFORE_LATE = 3
 """How many intervals of its schedule a run may be late."""
-_SENTENCE_CHARS = 600
+_MESSAGE_CHARS = 600
 _SAID_CHARS = 160
 _NOTES_A_REPORT = 500
 
@@ -97,7 +97,6 @@ class Doctor:
         tiers = _known(findings, of.TIERS_DAMAGED, self.store.tiers(), TierList())
         shown = live if self.names_secret else evolve(live, entries=without_secret(live.entries))
         self._notes(findings, shown, archive, tiers, now_ms)
-        findings += check_tiers(tiers, live.entries)
         findings += check_places(_known(findings, of.UNREADABLE_STORE, self.scopes(), ()))
         findings += check_targets(_known(findings, of.UNREADABLE_STORE, self.dry_publish(), Published()))
         self._inbox_and_runs(findings, walked, now_ms)
@@ -115,7 +114,7 @@ class Doctor:
             evolve(
                 each,
                 subject=printable(each.subject),
-                sentence=one_line(redact(each.sentence).text, _SENTENCE_CHARS),
+                message=one_line(redact(each.message).text, _MESSAGE_CHARS),
             )
             for each in findings
         ]
@@ -260,20 +259,7 @@ def read_copies(root: str, unreadable: Sequence[UnreadableFile], live: Sequence[
             yield evolve(note, copy_of=original)
 
 
-# -- tiers, targets, places -------------------------------------------------------------------------------------------
-
-
-def check_tiers(tiers: TierList, live: Sequence[Listed]) -> Iterator[Finding]:
-    for each in pinned_outside(tiers, live):
-        yield of.PINNED_NOT_HOT.found(each.path, "It is pinned and not hot; the next defrag makes it so")
-
-
-def pinned_outside(tiers: TierList, live: Sequence[Listed]) -> tuple[Listed, ...]:
-    """Pinned entries that may be hot and are not, in the order of the listing; none before a defrag has made a tier list."""
-    if tiers == TierList():
-        return ()
-    may_be_hot = (each for each in live if each.meta.pinned and each.meta.sensitivity is not Sensitivity.SECRET)
-    return tuple(each for each in may_be_hot if each.meta.id not in tiers.hot)
+# -- targets, places --------------------------------------------------------------------------------------------------
 
 
 def check_targets(published: Published) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from returns.result import Result
 from agent_memory.adapters.disk.durable import close_quietly
 from agent_memory.adapters.disk.paths import FileImage, as_store_io, exists, is_directory, names_below, store_io
 from agent_memory.adapters.disk.root import home_of, local_state_directory
-from agent_memory.adapters.doctor.doctor import Doctor, pinned_outside, read_copies, read_notes
+from agent_memory.adapters.doctor.doctor import Doctor, read_copies, read_notes
 from agent_memory.adapters.doctor.files import Found, unwritten, walk
 from agent_memory.adapters.git.git_process import GitProcess, GitRepository, remove_stale_locks, stale_locks
 from agent_memory.adapters.records.health_files import unrecorded_writes
@@ -22,14 +22,14 @@ from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, TOPICS, en
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.change import FileChange, FileState, Receipt, Retire
 from agent_memory.domain.defragging.tidied import expired_archivings
-from agent_memory.domain.doctor.catalogue import Repair
+from agent_memory.domain.doctor.catalogue import DoctorReport
 from agent_memory.domain.doctor.note_checks import NoteRepair, Shelve, plan_repairs
 from agent_memory.domain.entry import Listing, MemoryEntry
 from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.section import Published
 from agent_memory.domain.text.file_name import id_in_name
+from agent_memory.domain.text.plain_text import counted
 from agent_memory.domain.tiering.standing import without
-from agent_memory.domain.vocabulary import TIERS_FILE, TierList
 from agent_memory.errors import EntryChanged, EntryInvalid, EntryUnreadable, Error
 from agent_memory.formats.frontmatter import split_note
 from agent_memory.formats.note import HEADLESS, render_note, with_normal_tags
@@ -39,11 +39,13 @@ from agent_memory.results import as_result, unwrap
 
 
 @define
-class RepairLog:
+class Repair:
     """What became of the repairs so far."""
 
     did: list[str] = field(factory=list[str])
+    """One sentence each."""
     failed: list[str] = field(factory=list[str])
+    """What could not be done, and why."""
     touched: list[str] = field(factory=list[str])
     """Paths that were written or removed and that git is to be told of, relative to the root."""
 
@@ -68,9 +70,9 @@ class Repairer:
     """Carries out the rest of runs that crashed: their writes are nobody's hand edits."""
 
     @as_result
-    def repair(self) -> Repair:
+    def repair(self) -> tuple[Repair, DoctorReport]:
         """What was done, and how the store is afterwards. `Busy` while a run is at work."""
-        log = RepairLog()
+        log = Repair()
         repairs = (
             self._finish_write,
             self._free_repository,
@@ -79,7 +81,6 @@ class Repairer:
             self._restore_heads,
             self._repair_notes,
             self._archive_expired,
-            self._repair_pins,
             self._repair_files,
             self._record,
             self._publish,
@@ -91,22 +92,22 @@ class Repairer:
                     for repair in repairs:
                         with log.tolerating():
                             repair(log)
-            return Repair(tuple(log.did), tuple(log.failed), self.doctor.examine())
+            return log, self.doctor.examine()
 
     @property
     def _git(self) -> GitProcess:
         return GitProcess(self.doctor.root, self.doctor.environ)
 
-    def _finish_write(self, log: RepairLog) -> None:
+    def _finish_write(self, log: Repair) -> None:
         was_cut_short = exists(f"{self.doctor.root}/{JOURNAL}")
         unwrap(self.doctor.store.apply(()))  # whoever changes nothing still finishes, or undoes, what is half done
         if was_cut_short:
             log.did.append("a change that was cut short is undone, or finished")
 
-    def _finish_runs(self, _: RepairLog) -> None:
+    def _finish_runs(self, _: Repair) -> None:
         unwrap(self.finish_runs())
 
-    def _free_repository(self, log: RepairLog) -> None:
+    def _free_repository(self, log: Repair) -> None:
         """Remove the locks that no git works behind."""
         git = self._git
         try:
@@ -121,19 +122,18 @@ class Repairer:
                         names = (os.path.relpath(path, git.root) for path in stale)
                         log.did += [f"{name}, a lock that no git worked behind, is removed" for name in names]
 
-    def _adopt(self, log: RepairLog) -> None:
+    def _adopt(self, log: Repair) -> None:
         """What a person changed is recorded as theirs before anything is repaired, and what git missed with it."""
         owed = 0
         with log.tolerating():
             owed = unwrap(unrecorded_writes(self.doctor.root))
         adopted = unwrap(self.recorder.adopt_hand_edits())
         if owed:
-            log.did.append(f"{owed} {'write is' if owed == 1 else 'writes are'} recorded by git now")
+            log.did.append(f"{counted(owed, 'write is', 'writes are')} recorded by git now")
         if adopted:
-            files = "file changed by hand is" if adopted == 1 else "files changed by hand are"
-            log.did.append(f"{adopted} {files} recorded")
+            log.did.append(f"{counted(adopted, 'file changed by hand is', 'files changed by hand are')} recorded")
 
-    def _restore_heads(self, log: RepairLog) -> None:
+    def _restore_heads(self, log: Repair) -> None:
         unreadable = self.doctor.store.list().map(lambda live: live.unreadable).value_or(())
         for path in (each.path for each in unreadable if HEADLESS in each.problems):
             with log.tolerating(), self.locks.write() as held:
@@ -142,7 +142,7 @@ class Repairer:
                     log.did.append(f"{path} has the frontmatter again that git knows")
                     log.touched.append(path)
 
-    def _repair_notes(self, log: RepairLog) -> None:
+    def _repair_notes(self, log: Repair) -> None:
         root = str(self.doctor.root)
         live, archive = unwrap(self.doctor.store.list()), unwrap(self.doctor.store.list(archived=True))
         notes = chain(read_copies(root, live.unreadable, live.entries), read_notes(root, live.entries))
@@ -160,27 +160,12 @@ class Repairer:
             with log.tolerating():
                 repair_notes(root, self.locks, log, repairs[start : start + _A_BATCH])
 
-    def _archive_expired(self, log: RepairLog) -> None:
+    def _archive_expired(self, log: Repair) -> None:
         receipt = unwrap(archive_expired(self.doctor.store, self.locks, self.doctor.clock.now_ms()))
         log.did += [f"{each.touched[0]} has expired, and is in the archive now" for each in receipt.applied]
         log.touched += receipt.touched
 
-    def _repair_pins(self, log: RepairLog) -> None:
-        store = self.doctor.store
-        with self.locks.write() as held:
-            try:
-                unwrap(held)
-                tiers, live = unwrap(store.tiers()), unwrap(store.list()).entries
-            except Error:
-                return  # the examination tells
-            if pinned := pinned_outside(tiers, live):
-                ids = tuple(each.meta.id for each in pinned)
-                warm = tuple(id for id in tiers.warm if id not in ids)
-                unwrap(store.apply((), tiers=TierList((*tiers.hot, *ids), warm)))
-                log.did += [f"{each.path} is hot now, since it is pinned" for each in pinned]
-                log.touched.append(TIERS_FILE)
-
-    def _repair_files(self, log: RepairLog) -> None:
+    def _repair_files(self, log: Repair) -> None:
         """Remove litter, and close what is open to others; a file that goes away meanwhile is no failure."""
         root, home, now_ms = str(self.doctor.root), home_of(self.doctor.environ), self.doctor.clock.now_ms()
         beside = [] if home is None else [local_state_directory(home)]
@@ -205,20 +190,18 @@ class Repairer:
                 except OSError as error:
                     log.failed.append(str(store_io(error, "remove" if each.is_temporary else "close", path)))
         if closed:
-            things = "file or directory is" if closed == 1 else "files and directories are"
-            log.did.append(f"{closed} {things} closed to others")
+            log.did.append(f"{counted(closed, 'file or directory is', 'files and directories are')} closed to others")
 
-    def _record(self, log: RepairLog) -> None:
+    def _record(self, log: Repair) -> None:
         paths = tuple(dict.fromkeys(log.touched))
         if not paths:
             return
-        count = sum(path.startswith(f"{TOPICS}/") for path in paths)
-        files = f"{count} {'file' if count == 1 else 'files'} of notes repaired" if count else "state repaired"
+        files = counted(sum(path.startswith(f"{TOPICS}/") for path in paths), "file")
         with self.locks.write() as held:
             unwrap(held)
-            unwrap(self.recorder.record(paths, f"doctor: {files}", "\n".join(log.did)))
+            unwrap(self.recorder.record(paths, f"doctor: {files} of notes repaired", "\n".join(log.did)))
 
-    def _publish(self, log: RepairLog) -> None:
+    def _publish(self, log: Repair) -> None:
         written = (each.path for each in unwrap(self.publish()).targets if each.outcome == "written")
         log.did += [f"{path} is up to date now" for path in written]
 
@@ -260,7 +243,7 @@ _A_BATCH = 200
 _ATTEMPTS = 3
 
 
-def repair_notes(root: str, locks: Locks, log: RepairLog, repairs: Sequence[NoteRepair]) -> None:
+def repair_notes(root: str, locks: Locks, log: Repair, repairs: Sequence[NoteRepair]) -> None:
     """Carry out all of these as one; one that cannot be done stops no other."""
     with locks.write() as held:
         unwrap(held)

@@ -9,8 +9,6 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from attrs import frozen
-
 from agent_memory.adapters.disk.paths import store_io
 from agent_memory.adapters.doctor.files import walk
 from agent_memory.adapters.git.git_history import contents_of
@@ -34,15 +32,15 @@ def search_secrets(root: str, git: GitProcess, progress: Callable[[str], None] =
         files += 1
         if files % _SHOWN_EVERY == 0:
             progress(f"{files:,} files")
-        if each is not None:
-            finds.append(each)
+        finds += [] if each is None else [each]
     progress("what git keeps")
     try:
         if os.path.lexists(git.root / ".git"):
-            kept = _search_objects(git)
-            objects = kept.objects
-            finds += kept.finds
-            unread += kept.unread
+            listed = _objects(git)
+            objects = len(listed)
+            finds += _finds_among([each for each in listed if each[1] <= _MOST_BYTES], git)
+            too_large = (name for name, size_bytes, _ in listed if size_bytes > _MOST_BYTES)
+            unread += [f"git object {name}: it is larger than {_MOST_BYTES >> 20} MiB" for name in too_large]
     except Error as error:
         unread.append(f"git: {error!s}")
     return SecretSearch(tuple(finds), files, objects, tuple(unread))
@@ -99,34 +97,28 @@ _LISTED = ("--batch-all-objects", "--unordered", "--batch-check=%(objecttype) %(
 _ORIGINS = ("--all", "--reflog", "--reverse", "--raw", "-m", "-z", "--no-abbrev", "--no-renames", "--format=%x01%H")
 
 
-@frozen
-class _Object:
-    name: str
-    size_bytes: int
-    is_blob: bool
+_Object = tuple[str, int, bool]
+"""Name, size in bytes, and whether it is a blob: a version of a file."""
 
 
-def _search_objects(git: GitProcess) -> SecretSearch:
+def _objects(git: GitProcess) -> list[_Object]:
     """Every object that holds text."""
     rows = (line.split(" ") for line in git.must("cat-file", *_LISTED).decode("ascii", "replace").splitlines())
-    objects = [
-        _Object(name, int(size), kind == "blob") for kind, name, size in rows if kind in ("blob", "commit", "tag")
-    ]
-    found: list[tuple[_Object, tuple[tuple[str, int], ...]]] = []
-    for batch in _batches([each for each in objects if each.size_bytes <= _MOST_BYTES]):
-        held = contents_of(git, [each.name for each in batch])
-        for each in batch:  # one that was pruned meanwhile holds nothing
-            if kinds := redact(held.get(each.name, b"").decode("utf-8", "replace")).found:
-                found.append((each, kinds))
+    return [(name, int(size), kind == "blob") for kind, name, size in rows if kind in ("blob", "commit", "tag")]
+
+
+def _finds_among(objects: list[_Object], git: GitProcess) -> Iterator[SecretFind]:
+    found: list[tuple[str, bool, tuple[tuple[str, int], ...]]] = []
+    for batch in _batches(objects):
+        held = contents_of(git, [name for name, _, _ in batch])
+        for name, _, is_blob in batch:  # one that was pruned meanwhile holds nothing
+            if kinds := redact(held.get(name, b"").decode("utf-8", "replace")).found:
+                found.append((name, is_blob, kinds))
     # For each blob the first commit that holds it, and its path there.
     origins = dict(_first_places(git)) if found else {}
-    finds: list[SecretFind] = []
-    for each, kinds in found:
-        commit, path = origins.get(each.name, ("", "")) if each.is_blob else (each.name, "")
-        finds.append(SecretFind(redact(path).text, kinds, commit=commit or None, in_history=True))
-    too_large = [each.name for each in objects if each.size_bytes > _MOST_BYTES]
-    unread = tuple(f"git object {name}: it is larger than {_MOST_BYTES >> 20} MiB" for name in too_large)
-    return SecretSearch(tuple(finds), 0, len(objects), unread)
+    for name, is_blob, kinds in found:
+        commit, path = origins.get(name, ("", "")) if is_blob else (name, "")
+        yield SecretFind(redact(path).text, kinds, commit or None)
 
 
 def _batches(objects: list[_Object]) -> Iterator[list[_Object]]:
@@ -134,7 +126,7 @@ def _batches(objects: list[_Object]) -> Iterator[list[_Object]]:
     size_bytes = 0
     for each in objects:
         batch.append(each)
-        size_bytes += each.size_bytes
+        size_bytes += each[1]
         if size_bytes >= _BATCH_BYTES:
             yield batch
             batch, size_bytes = [], 0

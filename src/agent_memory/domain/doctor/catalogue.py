@@ -37,7 +37,7 @@ class Finding:
     area: Area
     severity: Severity
     subject: str
-    sentence: str
+    message: str
     """What is wrong and what to do, without a final full stop; it never quotes a secret."""
     fix: str | None = None
     """What `--fix` does about it; None where a person must."""
@@ -52,9 +52,9 @@ class Check:
     severity: Severity
     fix: str | None = None
 
-    def found(self, subject: str, sentence: str, severity: Severity | None = None) -> Finding:
+    def found(self, subject: str, message: str, severity: Severity | None = None) -> Finding:
         """One case of it; with another severity where the case calls for that."""
-        return Finding(self.code, self.area, severity or self.severity, subject, sentence, self.fix)
+        return Finding(self.code, self.area, severity or self.severity, subject, message, self.fix)
 
 
 _PROBLEM, _NOTE = Severity.PROBLEM, Severity.NOTE
@@ -96,7 +96,6 @@ UNRESOLVED_LINK = Check("unresolved-link", Area.LINKS, _PROBLEM)
 ALIAS_CLASH = Check("alias-clash", Area.LINKS, _PROBLEM)
 
 TIERS_DAMAGED = Check("tiers-damaged", Area.TIERS, _PROBLEM)
-PINNED_NOT_HOT = Check("pinned-not-hot", Area.TIERS, _NOTE, "makes it hot")
 TARGET_OUT_OF_DATE = Check("target-out-of-date", Area.TIERS, _NOTE, "writes the section anew")
 TARGET_REFUSED = Check("target-refused", Area.TIERS, _PROBLEM)
 TARGET_WARNING = Check("target-warning", Area.TIERS, _NOTE)
@@ -149,17 +148,6 @@ class DoctorReport:
         return tuple(each for each in self.findings if each.severity is Severity.PROBLEM)
 
 
-@frozen
-class Repair:
-    """What `--fix` did, and how the store is afterwards."""
-
-    did: tuple[str, ...]
-    """One sentence each."""
-    failed: tuple[str, ...]
-    """What it could not do, and why."""
-    after: DoctorReport
-
-
 def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
     """Each finding once, as an examination holds them."""
     codes, severities = [check.code for check in CATALOGUE], list(Severity)
@@ -185,8 +173,11 @@ class SecretFind:
     """How many of each name (`github-token`), by name."""
     commit: str | None = None
     """The first commit that holds it, in full; None for a file as it stands on disk."""
-    in_history: bool = False
-    """True for what git keeps, false for a file."""
+
+    @property
+    def in_history(self) -> bool:
+        """Whether it is what git keeps, and no file."""
+        return self.commit is not None or not self.path
 
 
 @frozen

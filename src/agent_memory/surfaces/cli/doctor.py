@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
@@ -13,7 +13,7 @@ from agent_memory.domain.text.plain_text import counted
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, set_command
 from agent_memory.surfaces.cli.dialogue import first_of, open_here
-from agent_memory.surfaces.console import BOLD, RED, Console, fields_of
+from agent_memory.surfaces.console import BOLD, RED, Console, fields_of, rows_of
 
 MOST_SHOWN = 10
 """Findings of one kind that are shown to a person."""
@@ -40,47 +40,32 @@ def _run(arguments: argparse.Namespace, console: Console) -> int:
         report = memory.examine(console.progress)
         console.answer(_document(report), *_lines(report, console))
         return 1 if report.problems else 0
-    repair = unwrap(memory.repair(console.progress))
-    report = repair.after
-    document = {**_document(report), "fixed": list(repair.did), "notFixed": list(repair.failed)}
-    fixed = (f"fixed: {sentence}" for sentence in _first(list(repair.did)))
+    repair, report = unwrap(memory.repair(console.progress))
+    document = {**_document(report), "fixed": repair.did, "notFixed": repair.failed}
+    fixed = (f"fixed: {sentence}" for sentence in _first(repair.did))
     console.answer(document, *fixed, *_lines(report, console))
-    console.warn(*_first(list(repair.failed)))
+    console.warn(*_first(repair.failed))
     return 1 if report.problems else 0
 
 
 def _lines(report: DoctorReport, console: Console) -> Iterator[str]:
-    yield from _grouped(report.findings, console) if console.is_terminal else _plain(report.findings)
+    """One line a finding, the first ones of each kind; on a terminal below the name of their area."""
+    for area, found in groupby(report.findings, key=lambda each: each.area):
+        if console.is_terminal:
+            yield console.styled(BOLD, area)
+        for _, same in groupby(found, key=lambda each: each.code):
+            yield from _first([_line(each, console) for each in same])
     yield _summary(report)
 
 
-def _plain(findings: Iterable[Finding]) -> Iterator[str]:
-    """One line a finding."""
-    for _, same in groupby(findings, key=lambda each: each.code):
-        yield from _first([f"{each.severity}: {each.subject}: {each.sentence}{_fix(each)}" for each in same])
+def _line(each: Finding, console: Console) -> str:
+    severity = console.styled(RED if each.severity is Severity.PROBLEM else "", each.severity)
+    fix = f" [--fix {each.fix}]" if each.fix else ""
+    return f"{severity}: {each.subject}: {each.message}{fix}"
 
 
-def _grouped(findings: Iterable[Finding], console: Console) -> Iterator[str]:
-    """A heading for each area, and below it two lines a finding."""
-    for area, group in groupby(findings, key=lambda each: each.area):
-        yield console.styled(BOLD, area)
-        for _, same in groupby(group, key=lambda each: each.code):
-            yield from _first([_entry(each, console) for each in same], indent="  ")
-        yield ""
-
-
-def _entry(each: Finding, console: Console) -> str:
-    word = console.styled(RED if each.severity is Severity.PROBLEM else "", f"{each.severity:7}")
-    return f"  {word}  {each.subject}\n           {each.sentence}{_fix(each)}"
-
-
-def _fix(each: Finding) -> str:
-    return f" [--fix {each.fix}]" if each.fix else ""
-
-
-def _first(texts: list[str], indent: str = "") -> list[str]:
-    shown = first_of(texts, MOST_SHOWN, "`memory doctor --json` has all")
-    return [*shown[:MOST_SHOWN], *(f"{indent}{more}" for more in shown[MOST_SHOWN:])]
+def _first(texts: list[str]) -> list[str]:
+    return first_of(texts, MOST_SHOWN, "`memory doctor --json` has all")
 
 
 def _summary(report: DoctorReport) -> str:
@@ -95,14 +80,10 @@ def _summary(report: DoctorReport) -> str:
 
 
 def _document(report: DoctorReport) -> dict[str, Any]:
-    symptoms = [
-        {**fields_of(each, "code", "area", "severity", "subject"), "message": each.sentence, "fix": each.fix}
-        for each in report.findings
-    ]
     return {
         **fields_of(report, "root", "entries", "archived"),
         "problems": len(report.problems),
-        "symptoms": symptoms,
+        "symptoms": rows_of(report.findings),
     }
 
 
