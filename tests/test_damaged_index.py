@@ -12,11 +12,11 @@ from attrs import frozen
 
 from agent_memory import searching
 from agent_memory.adapters.store import store_database
+from agent_memory.adapters.store.note_index import NoteIndex
 from agent_memory.adapters.store.store_database import DIRECTORY, JOURNAL, NAME
 from agent_memory.app import open_memory
 from agent_memory.domain.searching.search import Mode, SearchRequest
 from agent_memory.domain.vocabulary import Kind
-from agent_memory.ports import Index
 
 IDS = [f"id__{number:06d}".replace("0", "z") for number in range(1, 25)]
 REQUESTS = (
@@ -57,7 +57,7 @@ def answers(home: Path) -> Answers:
     return [*([hit.listed.meta.id for hit in hits] for hits in found), *tied(memory.index)]
 
 
-def tied(index: Index) -> Answers:
+def tied(index: NoteIndex) -> Answers:
     """Names, places, neighbours, links and vectors, each note by its id."""
     renewals = -1
     while renewals != index.renewals:  # else numbers of one index are asked of another
@@ -75,7 +75,7 @@ def tied(index: Index) -> Answers:
     ]
 
 
-def vectors_of(index: Index) -> list[tuple[int, bytes]]:
+def vectors_of(index: NoteIndex) -> list[tuple[int, bytes]]:
     """One of each note, made where it is missing."""
     notes = index.notes(index.without_vector("m").unwrap()).unwrap()
     index.put_vectors("m", {number: note.meta.id.encode() for number, note in notes.items()}).unwrap()

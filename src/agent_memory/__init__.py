@@ -118,19 +118,14 @@ if TYPE_CHECKING:
         Embedder as Embedder,
         HistorySource as HistorySource,
         Inbox as Inbox,
-        Index as Index,
         KeptHistories as KeptHistories,
-        KeptVocabulary as KeptVocabulary,
         Locks as Locks,
-        Meanings as Meanings,
         Places as Places,
         Recorder as Recorder,
         RunLog as RunLog,
         RunRecords as RunRecords,
         SessionFinder as SessionFinder,
         SessionMarks as SessionMarks,
-        SpendLedger as SpendLedger,
-        StateKeys as StateKeys,
         Store as Store,
         Targets as Targets,
         UsageLedger as UsageLedger,
@@ -146,51 +141,15 @@ if TYPE_CHECKING:
     from agent_memory.searching import Searching as Searching
     from agent_memory.service import MemoryService as MemoryService, Remembered as Remembered
 
-_NAMES = {
-    "adapters.agent.builtin_agent": "BuiltinAgent",
-    "app": "Memory open_memory",
-    "config": "Config",
-    "domain.actions": "Action DefragPlan DefragProposal",
-    "domain.agent_request": "AgentReply AgentRequest DefragRequest SessionRequest",
-    "domain.change": "Applied Change Create Dropped Receipt Replace Restore Retire Together",
-    "domain.defrag_run": "DefragRun",
-    "domain.entry": "Caller Expiry Listed Listing MemoryEntry Meta MetaPatch NoteDraft Source StateValue StoredEntry Usage",
-    "domain.findings": "Analysis Finding",
-    "domain.found_session": "Backfill FoundSession Rest",
-    "domain.history": "History Role SessionMark ToolCall Turn",
-    "domain.injecting.assembling": "Injection",
-    "domain.injecting.candidates": "InjectRequest",
-    "domain.plan": "Plan",
-    "domain.queue": "AmpThread Context FileSnapshot InboxEntry InlineNote Outcome Pending SessionFile Trouble",
-    "domain.run": "Run Settled",
-    "domain.searching.search": "Mode ScorePart SearchAnswer SearchHit SearchRequest Snippet",
-    "domain.section": "Published SectionBudget Target",
-    "domain.tagging": "TagVocabulary",
-    "domain.vocabulary": "Harness Importance Kind Origin Sensitivity Status Tier TierList",
-    "errors": "Error describe",
-    "known_notes": "KnownNotes",
-    "machines": "Consolidate Defrag Model Pipeline drive",
-    "pipelines.backfill": "BackfillIo plan_backfill put_backfill",
-    "pipelines.consolidate": "ConsolidateIo consolidate steps",
-    "pipelines.defrag": "DefragIo defrag",
-    "pipelines.undo": "UndoIo undo",
-    "pipelines.watch": "WatchIo Watching watch",
-    "ports": (
-        "Agent Clock DefragRecords Embedder HistorySource Inbox Index KeptHistories KeptVocabulary Locks "
-        "Meanings Places Recorder RunLog RunRecords SessionFinder SessionMarks SpendLedger StateKeys Store "
-        "Targets UsageLedger"
-    ),
-    "publishing": "Publisher",
-    "reading": "ListFilter ListedEntries ReadEntry Reading ShownEntry",
-    "searching": "Searching",
-    "service": "MemoryService Remembered",
-}
-"""What is public of each module."""
-
 
 def _homes() -> dict[str, str]:
-    """The module that each public name is loaded from."""
-    return {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names.split()}
+    """The module that each public name is loaded from: what type checkers read above says it."""
+    import ast
+    from pkgutil import get_data
+
+    nodes = ast.walk(ast.parse(get_data(__name__, "__init__.py") or b""))
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {alias.name: node.module or "" for node in imports for alias in node.names if alias.asname is not None}
 
 
 def __getattr__(name: str) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
@@ -16,11 +17,15 @@ from agent_memory.domain.text.file_name import DEFAULT_PREFIX, normal_tag
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import ActRefused, Error, StateInvalid, StateNotFound, UsageInvalid
 from agent_memory.formats.bookkeeping_json import state_value
-from agent_memory.ports import Clock, KeptVocabulary, StateKeys
+from agent_memory.ports import Clock
 from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.results import as_result, unwrap
 
 # -- tags -----------------------------------------------------------------------------------------------------------------
+
+
+if TYPE_CHECKING:
+    from agent_memory.adapters.records.bookkeeping_files import StateKeysFiles, TagVocabularyFile
 
 
 @frozen
@@ -51,7 +56,7 @@ class TagKeeping:
     """Tags on behalf of a caller. To accept and to rename is a person's: all notes and all agents go by it."""
 
     writes: RecordedWrites
-    vocabulary: KeptVocabulary
+    vocabulary: TagVocabularyFile
 
     @as_result
     def list(self) -> Tags:
@@ -141,7 +146,7 @@ class StateKeeping:
     """Small values by key, on behalf of a caller."""
 
     writes: RecordedWrites
-    keys: StateKeys
+    keys: StateKeysFiles
     clock: Clock
     vocabulary: Callable[[], Result[TagVocabulary, Error]] = lambda: Success(TagVocabulary())
     """The tags that a person has accepted."""

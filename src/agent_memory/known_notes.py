@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from heapq import nlargest
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 from returns.result import Failure
@@ -19,8 +20,11 @@ from agent_memory.domain.similarity import Candidate, Subject, cosine, meaning_t
 from agent_memory.domain.text.salience import content_terms, statements
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.errors import Error
-from agent_memory.ports import Embedder, Index, Store
+from agent_memory.ports import Embedder, Store
 from agent_memory.results import as_result, unwrap
+
+if TYPE_CHECKING:
+    from agent_memory.adapters.store.note_index import NoteIndex
 
 MOST_CANDIDATES = 20
 """Notes that are read and compared. Of 187 real notes the one that was said again in other words was always among the
@@ -47,7 +51,7 @@ class KnownNotes:
     alone: whatever is wrong with either hinders no write."""
 
     store: Store
-    index: Index | None = None
+    index: NoteIndex | None = None
     embedder: Embedder | None = None
 
     @as_result
@@ -62,14 +66,14 @@ class KnownNotes:
         index = self._current_index()
         return tuple(self._near(subject, scope, index) for subject, scope in subjects)
 
-    def _current_index(self) -> Index | None:
+    def _current_index(self) -> NoteIndex | None:
         """The index, where it can answer for all notes."""
         if self.index is None:
             return None
         refreshed = self.index.refresh(_PATIENCE_SECONDS)
         return None if isinstance(refreshed, Failure) or refreshed.unwrap().pending else self.index
 
-    def _near(self, subject: Subject, scope: str, index: Index | None) -> Near:
+    def _near(self, subject: Subject, scope: str, index: NoteIndex | None) -> Near:
         scopes = frozenset((scope, GLOBAL_SCOPE))
         likely = None if index is None else _indexed(subject, scopes, index)
         if likely is None:
@@ -89,7 +93,7 @@ class KnownNotes:
         return [Candidate(each, cosine(mine, other)) for each, other in zip(near, others, strict=True)]
 
 
-def _indexed(subject: Subject, scopes: frozenset[str], index: Index) -> Sequence[Listed] | None:
+def _indexed(subject: Subject, scopes: frozenset[str], index: NoteIndex) -> Sequence[Listed] | None:
     """The notes that the index finds; None where it cannot answer."""
     renewals = index.renewals
 

@@ -1,5 +1,5 @@
-"""Every port: what the pipelines and the service ask of the outside world. Implementations are in `adapters`; tests and other
-programs may bring their own.
+"""Every port: what the machines ask of the outside world. Implementations are in `adapters`; tests and other programs may bring
+their own.
 
 What is damaged or cannot be read is an error, never "nothing there" (P6). Whatever is put is durable when the call returns.
 Types are imported for type checkers alone: `memory list` has ports, and needs few of their values.
@@ -10,7 +10,6 @@ Types are imported for type checkers alone: `memory list` has ports, and needs f
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -20,28 +19,17 @@ if TYPE_CHECKING:
     from returns.result import Result
 
     from agent_memory.domain.actions import Deferred
-    from agent_memory.domain.agent_request import AgentReply, AgentRequest, Spend
+    from agent_memory.domain.agent_request import AgentReply, AgentRequest
     from agent_memory.domain.change import Change, Receipt, Together
     from agent_memory.domain.defrag_run import DefragRun, TieringMemo
-    from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StateValue, StoredEntry, Usage
+    from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry, Usage
     from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, StateTombstone
     from agent_memory.domain.found_session import FoundSession
     from agent_memory.domain.history import History, SessionMark
     from agent_memory.domain.queue import InboxEntry, KnownSessions, Loaded, Outcome, Pending, Trouble
     from agent_memory.domain.run import KeptReply, Run
     from agent_memory.domain.run_log import LoggedRun, Undoing
-    from agent_memory.domain.searching.search import (
-        Matches,
-        Nearness,
-        NearNote,
-        NoteFilter,
-        NoteLink,
-        Refreshed,
-        Vectors,
-    )
-    from agent_memory.domain.searching.terms import QueryWord
     from agent_memory.domain.section import TargetFile
-    from agent_memory.domain.tagging import TagVocabulary
     from agent_memory.domain.transcripts.turns import KeptSession
     from agent_memory.domain.undo_run import Footprint, SectionChange
     from agent_memory.domain.usage import DayReads
@@ -144,30 +132,6 @@ class UsageLedger(Protocol):
         """How often each reader read on each UTC day, over all hosts, by day and reader."""
 
 
-class StateKeys(Protocol):
-    """Small values by key, which programs overwrite. The caller holds the write lock where it changes something."""
-
-    def get(self, key: str) -> Result[StateValue | None, Error]: ...
-
-    def put(self, value: StateValue) -> Result[str, Error]:
-        """Replace what its key holds; the path of its file, relative to the root."""
-
-    def delete(self, key: str) -> Result[str, Error]:
-        """Remove the key; one that is not there counts as removed. The path that its file had."""
-
-    def all(self) -> Iterator[Result[StateValue, Error]]: ...
-
-
-class KeptVocabulary(Protocol):
-    """The vocabulary of tags. The caller holds the write lock where it changes it."""
-
-    def get(self) -> Result[TagVocabulary, Error]:
-        """The vocabulary; an empty one where there is none yet."""
-
-    def put(self, vocabulary: TagVocabulary) -> Result[str, Error]:
-        """Replace it; the path of its file, relative to the root."""
-
-
 class Tombstones(Protocol):
     """What was forgotten, and is not to be learnt again (P28)."""
 
@@ -191,63 +155,6 @@ class Targets(Protocol):
 
     def remove(self, file: TargetFile) -> Result[str | None, Error]:
         """Remove a file that we had created and that is still what `file` says; the copy of its section as above."""
-
-
-# -- searching ------------------------------------------------------------------------------------------------------------
-
-
-class Index(Protocol):
-    """The words, places and links of all notes, for searching. Derived: whatever is wrong with it, it is made anew.
-
-    Nothing of a secret note is in it (P20). Numbers stay the same until a note changes; a number that is no more is left
-    out of every answer. Files that cannot be read, or are no notes, are left out: `Store.list` reports them.
-    """
-
-    @property
-    def renewals(self) -> int:
-        """How often it was exchanged for another one, since it was damaged or gone: numbers from before mean nothing then,
-        or another note."""
-
-    def refresh(self, patience_seconds: float = math.inf) -> Result[Refreshed, Error]:
-        """Bring it into line with the files, as far as that time suffices, newest files first.
-
-        StoreIo or PathRefused only where the directories themselves cannot be listed. An index that cannot be kept on disk
-        is kept in memory, and the answer says so."""
-
-    def match(self, words: Sequence[QueryWord], limit: int, among: NoteFilter) -> Result[Matches, Error]:
-        """The notes with at least one of the words, the best first. What was not refreshed is not seen."""
-
-    def among(self, notes: NoteFilter) -> Result[frozenset[int], Error]:
-        """All notes that the filter lets through."""
-
-    def notes(self, numbers: Sequence[int]) -> Result[Mapping[int, Listed], Error]:
-        """What is known of these notes, in their order."""
-
-    def numbers_of(self, ids: Sequence[str]) -> Result[Mapping[str, int], Error]:
-        """The note of each id: the live one with this id, else the live one with this alias, else the archived one."""
-
-    def near(self, numbers: Sequence[int], reach: int) -> Result[tuple[NearNote, ...], Error]:
-        """For each of these notes the others of the same session at most `reach` turns before or after."""
-
-    def links(self, numbers: Sequence[int]) -> Result[tuple[NoteLink, ...], Error]:
-        """The links from and to these notes, successors and predecessors among them."""
-
-    def vectors(self, model: str) -> Result[Vectors, Error]:
-        """The vectors of a model, by number."""
-
-    def without_vector(self, model: str) -> Result[tuple[int, ...], Error]:
-        """The notes that have no vector of this model."""
-
-    def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> Result[None, Error]:
-        """Keep the vectors of these notes, of as many components each; those of notes that are no more, or of another model
-        than this, are dropped."""
-
-
-class Meanings(Protocol):
-    """How near in meaning the entries of an index are to a query."""
-
-    def near(self, words: Sequence[tuple[str, float]]) -> Result[Nearness, Error]:
-        """How near all entries are, by the index's numbers, to these words as they are written, each with what it counts."""
 
 
 class Embedder(Protocol):
@@ -366,22 +273,6 @@ class Agent(Protocol):
 
     def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
         """The reply, unchecked."""
-
-
-class SpendLedger(Protocol):
-    """Calls to the agent command and their characters by UTC day; exact with several processes at once (P10)."""
-
-    def reserve(self, at_ms: int, prompt_chars: int, max_calls_per_day: int) -> Result[None, Error]:
-        """One call more is counted; SpendExhausted, and nothing counted, once the day's calls are used up."""
-
-    def give_back(self, at_ms: int, prompt_chars: int) -> Result[None, Error]:
-        """Take back the reservation made at `at_ms`, of a call that could not be made."""
-
-    def add_reply(self, at_ms: int, reply_chars: int) -> Result[None, Error]:
-        """Count the characters of the reply to the call reserved at `at_ms`."""
-
-    def days(self) -> Result[Spend, Error]:
-        """What was spent on each of the last days, oldest first."""
 
 
 # -- runs -----------------------------------------------------------------------------------------------------------------

@@ -48,8 +48,9 @@ from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
     from agent_memory.adapters.embedding import IndexedMeanings
+    from agent_memory.adapters.store.note_index import NoteIndex
     from agent_memory.domain.entry import Caller
-    from agent_memory.ports import Clock, Index, Store
+    from agent_memory.ports import Clock, Store
 
 PATIENCE_SECONDS = 1.0
 """How long a search waits for the index to take in what has changed."""
@@ -100,7 +101,7 @@ class Searching:
     """Finds entries of a store on behalf of a caller."""
 
     store: Store
-    index: Index
+    index: NoteIndex
     meanings: IndexedMeanings | str
     """A sentence says why there are none; it is told where nothing but meaning was asked for."""
     clock: Clock

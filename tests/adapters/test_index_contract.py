@@ -14,7 +14,7 @@ from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.searching.search import Matches, NearNote, NoteFilter, NoteLink, Relation
 from agent_memory.domain.searching.terms import query_words
 from agent_memory.domain.vocabulary import Kind, Sensitivity
-from agent_memory.ports import Index, Store
+from agent_memory.ports import Store
 
 A, B, C, D = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"
 LIVE_NOTES = NoteFilter()
@@ -24,7 +24,7 @@ EVERY_NOTE = NoteFilter(archived=True)
 class World:
     """A store and an index over it."""
 
-    def __init__(self, store: Store, index: Index, root: Path) -> None:
+    def __init__(self, store: Store, index: NoteIndex, root: Path) -> None:
         self.store = store
         self.index = index
         self._root = root
@@ -343,7 +343,7 @@ def small_index(tmp_path_factory: pytest.TempPathFactory) -> NoteIndex:
     return world.index
 
 
-def ask(index: Index, query: str) -> Matches:
+def ask(index: NoteIndex, query: str) -> Matches:
     return index.match(query_words(query), 10, LIVE_NOTES).unwrap()
 
 

@@ -10,20 +10,19 @@ from returns.result import Success
 from agent_memory.adapters.records.bookkeeping_files import TagVocabularyFile
 from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.errors import StateCorrupt
-from agent_memory.ports import KeptVocabulary
 
 KNOWN = TagVocabulary(frozenset(("topic__a", "bare")), {"topic__b": "topic__a"})
 
 
 class TestTagVocabularyFile:
     @pytest.fixture
-    def kept(self, root: Path) -> KeptVocabulary:
+    def kept(self, root: Path) -> TagVocabularyFile:
         return TagVocabularyFile(root)
 
-    def test_there_is_none_at_first(self, kept: KeptVocabulary) -> None:
+    def test_there_is_none_at_first(self, kept: TagVocabularyFile) -> None:
         assert kept.get() == Success(TagVocabulary())
 
-    def test_what_was_put_is_there_and_replaced_by_the_next(self, kept: KeptVocabulary) -> None:
+    def test_what_was_put_is_there_and_replaced_by_the_next(self, kept: TagVocabularyFile) -> None:
         assert kept.put(KNOWN) == Success(VOCABULARY_FILE)
         assert kept.get() == Success(KNOWN)
         later = KNOWN.with_accepted(["topic__c"])

@@ -17,57 +17,56 @@ from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
 from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.instants import DAY_MS, ms_of
 from agent_memory.errors import Busy, Error, SpendExhausted, StateCorrupt
-from agent_memory.ports import SpendLedger
 from stand_ins.dict_locks import DictLocks
 
 NOON_MS = ms_of("2026-02-13T12:00:00Z") or 0
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> SpendLedger:
+def ledger(tmp_path: Path) -> SpendLedgerFiles:
     return SpendLedgerFiles(tmp_path / "root", DictLocks())
 
 
 class TestContract:
-    def test_nothing_is_spent_at_first(self, ledger: SpendLedger) -> None:
+    def test_nothing_is_spent_at_first(self, ledger: SpendLedgerFiles) -> None:
         assert ledger.days() == Success(())
 
-    def test_calls_and_characters_of_a_day_add_up(self, ledger: SpendLedger) -> None:
+    def test_calls_and_characters_of_a_day_add_up(self, ledger: SpendLedgerFiles) -> None:
         for chars in (100, 20):
             assert ledger.reserve(NOON_MS, chars, 5) == Success(None)
             assert ledger.add_reply(NOON_MS, chars // 2) == Success(None)
         assert ledger.days() == Success((DaySpend("2026-02-13", 2, 120, 60),))
 
-    def test_the_call_after_the_last_is_refused_and_not_counted_p10(self, ledger: SpendLedger) -> None:
+    def test_the_call_after_the_last_is_refused_and_not_counted_p10(self, ledger: SpendLedgerFiles) -> None:
         assert ledger.reserve(NOON_MS, 1, 2) == Success(None)
         assert ledger.reserve(NOON_MS, 1, 2) == Success(None)
         assert ledger.reserve(NOON_MS, 1, 2) == Failure(SpendExhausted(2, 2))
         assert ledger.days() == Success((DaySpend("2026-02-13", 2, 2, 0),))
 
-    def test_no_call_is_allowed_where_none_is_configured(self, ledger: SpendLedger) -> None:
+    def test_no_call_is_allowed_where_none_is_configured(self, ledger: SpendLedgerFiles) -> None:
         assert ledger.reserve(NOON_MS, 1, 0) == Failure(SpendExhausted(0, 0))
 
-    def test_the_next_utc_day_starts_afresh(self, ledger: SpendLedger) -> None:
+    def test_the_next_utc_day_starts_afresh(self, ledger: SpendLedgerFiles) -> None:
         midnight_ms = NOON_MS + DAY_MS // 2
         assert ledger.reserve(midnight_ms - 1, 1, 1) == Success(None)
         assert ledger.reserve(midnight_ms - 1, 1, 1) == Failure(SpendExhausted(1, 1))
         assert ledger.reserve(midnight_ms, 1, 1) == Success(None)
         assert [day.day for day in ledger.days().unwrap()] == ["2026-02-13", "2026-02-14"]
 
-    def test_a_call_that_was_not_made_is_given_back(self, ledger: SpendLedger) -> None:
+    def test_a_call_that_was_not_made_is_given_back(self, ledger: SpendLedgerFiles) -> None:
         ledger.reserve(NOON_MS, 10, 1)
         assert ledger.give_back(NOON_MS, 10) == Success(None)
         assert ledger.reserve(NOON_MS, 10, 1) == Success(None)
         assert ledger.days() == Success((DaySpend("2026-02-13", 1, 10, 0),))
 
-    def test_ninety_days_are_kept(self, ledger: SpendLedger) -> None:
+    def test_ninety_days_are_kept(self, ledger: SpendLedgerFiles) -> None:
         for day in range(100):
             ledger.reserve(NOON_MS + day * DAY_MS, 1, 1)
         days = ledger.days().unwrap()
         assert len(days) == 91
         assert days[-1].day == "2026-05-23"
 
-    def test_a_clock_set_back_forgets_nothing_p24(self, ledger: SpendLedger) -> None:
+    def test_a_clock_set_back_forgets_nothing_p24(self, ledger: SpendLedgerFiles) -> None:
         ledger.reserve(NOON_MS + 5 * DAY_MS, 1, 1)
         ledger.reserve(NOON_MS, 1, 1)
         assert ledger.reserve(NOON_MS + 5 * DAY_MS, 1, 1) == Failure(SpendExhausted(1, 1))

@@ -12,7 +12,6 @@ from returns.result import Failure, Success
 from agent_memory.adapters.records.bookkeeping_files import StateKeysFiles
 from agent_memory.domain.entry import StateValue
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
-from agent_memory.ports import StateKeys
 
 PHASE = StateValue("current_phase", '{"phase": "scraping", "step": 3}', 1_771_000_205_123)
 HOSTILE = ["../../etc/passwd", "/etc/passwd", "a\x00b", "..", ".", "con/../x", "x" * 5000, "-rf *", "é"]
@@ -20,26 +19,26 @@ HOSTILE = ["../../etc/passwd", "/etc/passwd", "a\x00b", "..", ".", "con/../x", "
 
 class TestStateKeysFiles:
     @pytest.fixture
-    def keys(self, root: Path) -> StateKeys:
+    def keys(self, root: Path) -> StateKeysFiles:
         return StateKeysFiles(root)
 
-    def test_nothing_is_kept_at_first(self, keys: StateKeys) -> None:
+    def test_nothing_is_kept_at_first(self, keys: StateKeysFiles) -> None:
         assert keys.get("current_phase") == Success(None)
         assert list(keys.all()) == []
 
-    def test_what_was_put_is_found_by_its_key(self, keys: StateKeys) -> None:
+    def test_what_was_put_is_found_by_its_key(self, keys: StateKeysFiles) -> None:
         keys.put(PHASE).unwrap()
         assert keys.get(PHASE.key) == Success(PHASE)
         assert keys.get("another") == Success(None)
 
-    def test_the_later_value_replaces_the_earlier(self, keys: StateKeys) -> None:
+    def test_the_later_value_replaces_the_earlier(self, keys: StateKeysFiles) -> None:
         later = evolve(PHASE, json='"analysis"', updated_at_ms=1_771_000_205_124)
         keys.put(PHASE).unwrap()
         assert keys.put(later) == keys.put(PHASE)
         keys.put(later).unwrap()
         assert keys.get(PHASE.key) == Success(later)
 
-    def test_keys_that_differ_in_case_or_punctuation_are_different_keys(self, keys: StateKeys) -> None:
+    def test_keys_that_differ_in_case_or_punctuation_are_different_keys(self, keys: StateKeysFiles) -> None:
         near = [evolve(PHASE, key=key, json=f'"{key}"') for key in ("run/1", "run-1", "Run-1", "run:1", "run_1")]
         for value in near:
             keys.put(value).unwrap()
@@ -47,7 +46,7 @@ class TestStateKeysFiles:
         found = [each.unwrap() for each in keys.all()]
         assert sorted(found, key=lambda each: each.key) == sorted(near, key=lambda each: each.key)
 
-    def test_what_was_deleted_is_gone_and_may_be_deleted_again(self, keys: StateKeys) -> None:
+    def test_what_was_deleted_is_gone_and_may_be_deleted_again(self, keys: StateKeysFiles) -> None:
         keys.put(PHASE).unwrap()
         assert keys.delete(PHASE.key) == keys.delete(PHASE.key)
         assert keys.get(PHASE.key) == Success(None)

@@ -1,5 +1,5 @@
-"""Search by meaning: `Embedder` over static word vectors that ship in a package, and `Meanings`, how near the entries of an index are
-to a query, by vectors that the index keeps.
+"""Search by meaning: `Embedder` over static word vectors that ship in a package, and how near the entries of an index are to a
+query, by vectors that the index keeps.
 
 Two data files of the `wordllama` package are read: a table of 16-bit floats in the safetensors format, and the vocabulary of
 a tokenizer. The package's code is never imported: that would take a second, configure logging and, where its tokenizer is
@@ -33,8 +33,9 @@ from agent_memory.errors import Error
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
+    from agent_memory.adapters.store.note_index import NoteIndex
     from agent_memory.domain.entry import Listed
-    from agent_memory.ports import Embedder, Index, Store
+    from agent_memory.ports import Embedder, Store
 
 _INSTALL = "pip install --no-deps --upgrade --target ~/.local/state/agent-memory/model wordllama==0.4.0.post1"
 NO_NUMPY = "Semantic search is off: it needs numpy, which `pip install 'agent-memory[semantic]'` brings."
@@ -262,16 +263,17 @@ _NO_DEVIATION = 1e-6
 
 @frozen
 class IndexedMeanings:
-    """`Meanings`. A note's vector is made when a search first misses it, and kept until the note changes."""
+    """How near in meaning the notes are to a query. A note's vector is made when a search first misses it, and kept until the
+    note changes."""
 
-    index: Index
+    index: NoteIndex
     store: Store
     embedder: Embedder
     seconds: Callable[[], float] = time.monotonic
 
     @as_result
     def near(self, words: Sequence[tuple[str, float]]) -> Nearness:
-        """See the port."""
+        """How near all notes are, by the index's numbers, to these words as they are written, each with what it counts."""
         try:
             by_all = unwrap(self.embedder.embed_words([(word, 1.0) for word, _ in words]))
         except Error as error:  # the words are searched all the same

@@ -20,6 +20,7 @@ from agent_memory.adapters.agent.child_process import MAX_STDOUT_BYTES, Finished
 from agent_memory.adapters.disk.durable import DIRECTORY_MODE, make_directories, replace_file
 from agent_memory.adapters.disk.paths import store_io
 from agent_memory.adapters.disk.root import home_of, local_state_directory
+from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
 from agent_memory.adapters.surroundings.own_calls import CHILD_MARK, DEPTH_VARIABLE
 from agent_memory.config import LlmConfig, PresetConfig, preset_problem
 from agent_memory.domain.agent_request import AgentReply, AgentRequest
@@ -42,7 +43,7 @@ from agent_memory.errors import (
     StoreIo,
 )
 from agent_memory.formats.reply import decode_reply
-from agent_memory.ports import Clock, SpendLedger
+from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
 
 # -- which command answers --------------------------------------------------------------------------------------------
@@ -148,7 +149,7 @@ _CANNOT_RUN = frozenset({"ENOENT", "EACCES", "EPERM", "ENOEXEC", "ENOTDIR", "ELO
 
 
 @as_result
-def open_agent(llm: LlmConfig, ledger: SpendLedger, clock: Clock, environ: Mapping[str, str]) -> CommandAgent:
+def open_agent(llm: LlmConfig, ledger: SpendLedgerFiles, clock: Clock, environ: Mapping[str, str]) -> CommandAgent:
     """The agent for the command that `llm` asks for. Nothing is run or written yet. ConfigInvalid, PresetRefused, HomeUnknown;
     ActRefused inside one of our own agent commands."""
     if depth_of(environ) > 0:
@@ -166,7 +167,7 @@ class CommandAgent:
 
     command: Preset
     llm: LlmConfig
-    ledger: SpendLedger
+    ledger: SpendLedgerFiles
     clock: Clock
     environ: Mapping[str, str]
     directory: str

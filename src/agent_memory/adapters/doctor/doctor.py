@@ -21,7 +21,7 @@ from agent_memory.adapters.git.git_process import GitProcess, GitRepository, sta
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_reading import QueueTroubles, failed_entries, pending_in, printable
-from agent_memory.adapters.records.bookkeeping_files import TagVocabularyFile
+from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles, TagVocabularyFile
 from agent_memory.adapters.records.health_files import hook_log_of, unrecorded_writes
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, read_image, understand, understand_again
@@ -45,7 +45,7 @@ from agent_memory.domain.text.plain_text import counted, one_line
 from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import AgentMissing, EntryUnreadable, Error, InboxEntryInvalid, PathRefused, StoreIo
 from agent_memory.formats.note import HEADLESS, written_tags
-from agent_memory.ports import Clock, RunLog, SpendLedger, Store
+from agent_memory.ports import Clock, RunLog, Store
 from agent_memory.results import unwrap
 
 T = TypeVar("T")
@@ -70,7 +70,7 @@ class Doctor:
     store: Store
     inbox: InboxFiles
     ledger: UsageLedgerFiles
-    spend: SpendLedger
+    spend: SpendLedgerFiles
     runs: RunLog
     dry_publish: Callable[[], Result[Published, Error]]
     scopes: Callable[[], Result[tuple[ScopeUse, ...], Error]] = lambda: Success(())

@@ -93,7 +93,8 @@ KEYS = "state/keys"
 
 
 class StateKeysFiles:
-    """`StateKeys` in the directory `state/keys` of a root: `<key>.json`."""
+    """Small values by key, which programs overwrite, in the directory `state/keys` of a root: `<key>.json`. The caller holds
+    the write lock where it changes something."""
 
     def __init__(self, root: Path) -> None:
         self._root = real_root(root)
@@ -107,11 +108,13 @@ class StateKeysFiles:
 
     @as_result
     def put(self, value: StateValue) -> str:
+        """Replace what its key holds; the path of its file, relative to the root."""
         self._file(path_of(value.key)).write(value)
         return path_of(value.key)
 
     @as_result
     def delete(self, key: str) -> str:
+        """Remove the key; one that is not there counts as removed. The path that its file had."""
         self._file(path_of(key)).remove()
         return path_of(key)
 
@@ -136,17 +139,19 @@ def path_of(key: str) -> str:
 
 
 class TagVocabularyFile:
-    """`KeptVocabulary` under a root: `state/project_tags.json`."""
+    """The vocabulary of tags under a root: `state/project_tags.json`. The caller holds the write lock where it changes it."""
 
     def __init__(self, root: Path) -> None:
         self._file = JsonFile(root, VOCABULARY_FILE, TAG_VOCABULARY)
 
     @as_result
     def get(self) -> TagVocabulary:
+        """The vocabulary; an empty one where there is none yet."""
         return self._file.read() or TagVocabulary()
 
     @as_result
     def put(self, vocabulary: TagVocabulary) -> str:
+        """Replace it; the path of its file, relative to the root."""
         self._file.write(vocabulary)
         return VOCABULARY_FILE
 
@@ -157,8 +162,9 @@ LEDGER = "runs/spend.json"
 
 
 class SpendLedgerFiles:
-    """`SpendLedger` of one root: `runs/spend.json`, changed under the store's write lock. Calls are counted before they are
-    made, durably: a crash can cost a call that was never made, and never hide one that was."""
+    """Calls to the agent command and their characters by UTC day (P10): `runs/spend.json`, changed under the store's write
+    lock. Calls are counted before they are made, durably: a crash can cost a call that was never made, and never hide one
+    that was."""
 
     def __init__(self, root: Path, locks: Locks) -> None:
         self._file = JsonFile(root, LEDGER, SPEND)
@@ -166,6 +172,7 @@ class SpendLedgerFiles:
 
     @as_result
     def reserve(self, at_ms: int, prompt_chars: int, max_calls_per_day: int) -> None:
+        """One call more is counted; SpendExhausted, and nothing counted, once the day's calls are used up."""
         day = day_of(at_ms)
 
         def counted(spend: Spend) -> Spend:
@@ -178,14 +185,17 @@ class SpendLedgerFiles:
 
     @as_result
     def give_back(self, at_ms: int, prompt_chars: int) -> None:
+        """Take back the reservation made at `at_ms`, of a call that could not be made."""
         self._change(lambda spend: with_added(spend, day_of(at_ms), calls=-1, prompt_chars=-prompt_chars))
 
     @as_result
     def add_reply(self, at_ms: int, reply_chars: int) -> None:
+        """Count the characters of the reply to the call reserved at `at_ms`."""
         self._change(lambda spend: with_added(spend, day_of(at_ms), reply_chars=reply_chars))
 
     @as_result
     def days(self) -> Spend:
+        """What was spent on each of the last days, oldest first."""
         return self._file.read() or ()
 
     def _change(self, change: Callable[[Spend], Spend]) -> None:

@@ -17,6 +17,7 @@ from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.inbox.hook_log import FILE_NAME, PREVIOUS_NAME, hook_log_directories
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.inbox.inbox_reading import QueueTroubles, failed_entries, last_captures
+from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.domain.agent_request import day_of, spend_on
 from agent_memory.domain.health import Health, HookProblem, LastRun
@@ -25,7 +26,7 @@ from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.errors import Error, StateCorrupt, StoreIo
 from agent_memory.formats.run_json import RESULTS
-from agent_memory.ports import SpendLedger, Store
+from agent_memory.ports import Store
 from agent_memory.results import as_result, sealed, unwrap, warning_of
 
 MAX_LIST_BYTES = 16 << 20
@@ -38,7 +39,7 @@ def read_health(
     environ: Mapping[str, str],
     inbox: InboxFiles,
     store: Store,
-    spend: SpendLedger,
+    spend: SpendLedgerFiles,
     now_ms: int,
     agent: str,
     max_calls_per_day: int,

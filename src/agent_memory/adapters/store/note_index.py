@@ -48,7 +48,10 @@ _MOST_MS = (1 << 63) - 1
 
 
 class NoteIndex:
-    """See the port. One object may be asked by several threads."""
+    """The words, places and links of all notes, for searching. Derived: whatever is wrong with it, it is made anew.
+
+    Nothing of a secret note is in it (P20). Numbers stay the same until a note changes; a number that is no more is left
+    out of every answer. One object may be asked by several threads."""
 
     def __init__(self, database: StoreDatabase, files: FollowedFiles | None = None) -> None:
         self._database = database
@@ -56,11 +59,18 @@ class NoteIndex:
 
     @property
     def renewals(self) -> int:
+        """How often it was exchanged for another one, since it was damaged or gone: numbers from before mean nothing then,
+        or another note."""
         return self._database.renewals
 
     @as_result
     def refresh(self, patience_seconds: float = math.inf, left: Left | None = None) -> Refreshed:
-        """See the port. `left` is told, before each batch, how many changed files are still to be taken in."""
+        """Bring it into line with the files, as far as that time suffices, newest files first. `left` is told, before each
+        batch, how many changed files are still to be taken in. Files that cannot be read, or are no notes, are left out:
+        `Store.list` reports them.
+
+        StoreIo or PathRefused only where the directories themselves cannot be listed. An index that cannot be kept on disk
+        is kept in memory, and the answer says so."""
         refreshed = self._files.refresh(patience_seconds, left)
         if not self._database.has_untold_damage():
             return refreshed
@@ -68,7 +78,7 @@ class NoteIndex:
 
     @as_result
     def match(self, words: Sequence[QueryWord], limit: int, among: NoteFilter) -> Matches:
-        """See the port."""
+        """The notes with at least one of the words, the best first. What was not refreshed is not seen."""
 
         def asked(connection: sqlite3.Connection) -> Matches:
             matched = _matched_words(connection, words)
@@ -85,10 +95,12 @@ class NoteIndex:
 
     @as_result
     def among(self, notes: NoteFilter) -> frozenset[int]:
+        """All notes that the filter lets through."""
         return self._asked(lambda connection: _through(connection, notes))
 
     @as_result
     def notes(self, numbers: Sequence[int]) -> Mapping[int, Listed]:
+        """What is known of these notes, in their order."""
         sql = f"SELECT number, listed FROM files WHERE number IN ({_marks(numbers)})"
 
         def asked(connection: sqlite3.Connection) -> Mapping[int, Listed]:
@@ -99,6 +111,7 @@ class NoteIndex:
 
     @as_result
     def numbers_of(self, ids: Sequence[str]) -> Mapping[str, int]:
+        """The note of each id: the live one with this id, else the live one with this alias, else the archived one."""
         sql = "SELECT number FROM names WHERE name = ? ORDER BY rank, number LIMIT 1"
 
         def asked(connection: sqlite3.Connection) -> Mapping[str, int]:
@@ -109,6 +122,7 @@ class NoteIndex:
 
     @as_result
     def near(self, numbers: Sequence[int], reach: int) -> tuple[NearNote, ...]:
+        """For each of these notes the others of the same session at most `reach` turns before or after."""
         sql = (
             "SELECT one.number, other.number, min(abs(other.turn - one.turn)), (mine.length + theirs.length) / 2.0 "
             "FROM places AS one JOIN places AS other ON other.session = one.session "
@@ -121,6 +135,7 @@ class NoteIndex:
 
     @as_result
     def links(self, numbers: Sequence[int]) -> tuple[NoteLink, ...]:
+        """The links from and to these notes, successors and predecessors among them."""
         marks = _marks(numbers)
         sql = (
             "SELECT source, (SELECT number FROM names WHERE name = links.target ORDER BY rank, number LIMIT 1), relation "
@@ -136,12 +151,14 @@ class NoteIndex:
 
     @as_result
     def vectors(self, model: str) -> Vectors:
+        """The vectors of a model, by number."""
         sql = "SELECT number, vector FROM vectors WHERE model = ? ORDER BY number"
         rows = self._asked(lambda connection: connection.execute(sql, (model,)).fetchall())
         return Vectors([number for number, _ in rows], [vector for _, vector in rows])
 
     @as_result
     def without_vector(self, model: str) -> tuple[int, ...]:
+        """The notes that have no vector of this model."""
         sql = (
             "SELECT number FROM notes WHERE number NOT IN (SELECT number FROM vectors WHERE model = ?) ORDER BY number"
         )
@@ -150,7 +167,7 @@ class NoteIndex:
 
     @as_result
     def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> None:
-        """See the port."""
+        """Keep the vectors of these notes; those of notes that are no more, or of another model than this, are dropped."""
 
         def put(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM vectors WHERE model <> ?", (model,))
