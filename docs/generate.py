@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -18,9 +19,9 @@ from promises_page import promises_page
 
 from agent_memory import errors
 from agent_memory.config import ScheduleConfig
-from agent_memory.domain.scheduling import Cadence
+from agent_memory.domain.scheduling import Cadence, Place
 from agent_memory.errors import Error
-from agent_memory.formats.schedulers import parse_schedule_source, render_template
+from agent_memory.formats.schedulers import ScheduleSource, render_plist
 from agent_memory.machines import Consolidate, Defrag
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
 from agent_memory.surfaces.cli.settings import config_page, config_schema_text
@@ -301,12 +302,14 @@ def decisions_list() -> str:
 
 
 def plist_template(name: str) -> str:
-    """The launchd template of a job, from what `plists/jobs.json` says of all schedulers."""
-    source = parse_schedule_source(_text_of(DOCS.parent / "plists" / "jobs.json"))
+    """The launchd agent of a job at the default interval, with `@memory@` and `@logs@` for what is known only when it is installed."""
+    source = ScheduleSource(**json.loads(_text_of(DOCS.parent / "plists" / "jobs.json")))
     schedule = ScheduleConfig()
     hours = {"consolidate": schedule.consolidate_interval_hours, "defrag": schedule.defrag_interval_hours}[name]
     seconds = round(hours * 3600)
-    return render_template(source, source.job(name, Cadence(seconds, seconds))).decode()
+    return render_plist(
+        source, source.job(name, Cadence(seconds, seconds)), Place("", "@memory@", {}, "@logs@")
+    ).decode()
 
 
 _WHOLE: Mapping[str, Callable[[], str]] = {

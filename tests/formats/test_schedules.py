@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import plistlib
 import shutil
@@ -24,8 +25,8 @@ from agent_memory.domain.scheduling import (
 )
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.schedulers import (
+    ScheduleSource,
     cron_line,
-    parse_schedule_source,
     render_plist,
     render_service,
     render_timer,
@@ -33,7 +34,7 @@ from agent_memory.formats.schedulers import (
 )
 
 PLISTS = Path(__file__).parents[2] / "plists"
-SOURCE = parse_schedule_source((PLISTS / "jobs.json").read_text("utf-8"))
+SOURCE = ScheduleSource(**json.loads((PLISTS / "jobs.json").read_text("utf-8")))
 PLACE = Place(
     home='/home/ü "x"',
     program='/home/ü "x"/bin/100% $HOME/memory',
@@ -46,12 +47,12 @@ def job(hours: float = 2) -> Job:
     return SOURCE.job("consolidate", cadence_of(hours, "x"))
 
 
-def test_a_launchd_agent_holds_what_is_known_here_and_all_that_the_template_says() -> None:
-    template = (PLISTS / "com.agent-memory.consolidate.plist").read_bytes()
-    agent = plistlib.loads(render_plist(template, job(5), PLACE))
+def test_a_launchd_agent_holds_what_is_known_here_and_all_that_the_source_says() -> None:
+    agent = plistlib.loads(render_plist(SOURCE, job(5), PLACE))
     log = f"{PLACE.log_directory}/consolidate.log"
     assert agent == {
-        **plistlib.loads(template),
+        **SOURCE.launchd,
+        "Label": "com.agent-memory.consolidate",
         "ProgramArguments": [PLACE.program, "run-scheduled", "consolidate"],
         "StartInterval": 5 * 3_600,
         "EnvironmentVariables": PLACE.environment,

@@ -304,16 +304,6 @@ def is_same_work(entry: InboxEntry, name: str, pending: Pending) -> bool:
     return True
 
 
-@frozen
-class Queue:
-    """The folded entries that are due, in working order, and how many were left out."""
-
-    pending: tuple[Pending, ...]
-    waiting: int
-    reason: str = ""
-    """Why the first of those that wait for their time does so."""
-
-
 @define
 class _Folded:
     """The entries of one key so far. Slots only: there may be a hundred thousand of them."""
@@ -332,7 +322,7 @@ class _Folded:
 
 def fold_queue(
     entries: Iterable[tuple[str, InboxEntry]], troubles: Mapping[str, Trouble], limit: int | None, now_ms: int
-) -> Queue:
+) -> Loaded:
     """The queue in working order: least attempted first, then what was captured as it happened before past sessions and
     those to look at again, then oldest by the newest entry of each session.
 
@@ -363,7 +353,7 @@ def fold_queue(
         older = sorted(name for name in each.names if name != each.name)
         pending.append(Pending(each.entry, each.name, (*older, each.name), trouble_of[key]))
     reason = next((trouble.message for trouble in trouble_of.values() if is_waiting(trouble, now_ms)), "")
-    return Queue(tuple(pending), len(folded) - len(chosen), reason)
+    return Loaded(tuple(pending), waiting=len(folded) - len(chosen), reason=reason)
 
 
 def _fold_unnamed(folded: dict[str, _Folded]) -> None:
@@ -447,16 +437,8 @@ def is_exhausted(trouble: Trouble) -> bool:
 
 def after_fault(trouble: Trouble, fingerprint: str, code: str, message: str, now_ms: int) -> Trouble:
     """After a fault of the session itself: one attempt more. It is due again at once, behind the less attempted."""
-    known = _on_this_content(trouble, fingerprint)
-    return evolve(
-        known,
-        attempts=known.attempts + 1,
-        timeouts=0,
-        unavailable_since_ms=None,
-        not_before_ms=0,
-        code=code,
-        message=message,
-    )
+    attempts = _on_this_content(trouble, fingerprint).attempts + 1
+    return Trouble(attempts, fingerprint=fingerprint, code=code, message=message)
 
 
 def after_timeout(trouble: Trouble, fingerprint: str, code: str, message: str, now_ms: int) -> Trouble:
@@ -464,15 +446,9 @@ def after_timeout(trouble: Trouble, fingerprint: str, code: str, message: str, n
     known = _on_this_content(trouble, fingerprint)
     timeouts = known.timeouts + 1
     counts = timeouts >= TIMEOUTS_PER_ATTEMPT
-    return evolve(
-        known,
-        attempts=known.attempts + counts,
-        timeouts=0 if counts else timeouts,
-        unavailable_since_ms=None,
-        not_before_ms=now_ms + min(FIRST_BACKOFF_MS * 3 ** (timeouts - 1), MAX_BACKOFF_MS),
-        code=code,
-        message=message,
-    )
+    not_before_ms = now_ms + min(FIRST_BACKOFF_MS * 3 ** (timeouts - 1), MAX_BACKOFF_MS)
+    timeouts = 0 if counts else timeouts
+    return Trouble(known.attempts + counts, timeouts, None, not_before_ms, fingerprint, code, message)
 
 
 def after_unavailable(trouble: Trouble, code: str, message: str, now_ms: int) -> Trouble:
@@ -495,4 +471,4 @@ def after_unavailable(trouble: Trouble, code: str, message: str, now_ms: int) ->
 
 def _on_this_content(trouble: Trouble, fingerprint: str) -> Trouble:
     """The counts so far; none for content that was never tried."""
-    return trouble if trouble.fingerprint == fingerprint else Trouble(fingerprint=fingerprint)
+    return trouble if trouble.fingerprint == fingerprint else Trouble()

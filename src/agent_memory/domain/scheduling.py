@@ -116,21 +116,6 @@ class Place:
         return f"{self.log_directory}/{job.name}.log"
 
 
-@frozen
-class Schedule:
-    """Everything that makes the jobs run, and that takes them away again. `start` and `stop` are commands in order; a command
-    of `stop` may fail, since what it stops may be gone."""
-
-    scheduler: Scheduler
-    files: dict[str, bytes] = field(factory=dict[str, bytes])
-    """Those of ours in the scheduler's directory, by path."""
-    cron_lines: tuple[str, ...] = ()
-    stop: tuple[tuple[str, ...], ...] = ()
-    start: tuple[tuple[str, ...], ...] = ()
-    notes: tuple[str, ...] = ()
-    """Whole sentences for the person."""
-
-
 def arguments_of(job: Job, *, ticks: bool) -> tuple[str, ...]:
     """What stands behind the program's name. `ticks`: the scheduler has a calendar, and may call before the job is due."""
     every = ("--every", str(job.cadence.interval_seconds)) if ticks and not job.cadence.is_exact else ()

@@ -111,3 +111,5 @@ class TargetFile:
     included; 0 where no such harness reads it."""
     overridden_by: str | None = None
     """The file beside it that such a harness reads in its place."""
+    missing_directories: tuple[str, ...] = ()
+    """Directories on the way to it that do not exist, the outermost first, where they are to be made."""

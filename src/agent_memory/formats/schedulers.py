@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import plistlib
 import re
 import shlex
@@ -24,57 +23,27 @@ class ScheduleSource:
     launchd: Mapping[str, Any]
     systemd: Mapping[str, Mapping[str, Any]]
 
-    def interval_key(self, name: str) -> str:
-        """The key of `schedule` in the config that says how often this job runs."""
-        return self.jobs[name]["interval"]
-
     def job(self, name: str, cadence: Cadence) -> Job:
         """One of `jobs`."""
         return Job(name, self.jobs[name]["description"], cadence)
 
 
-def parse_schedule_source(text: str) -> ScheduleSource:
-    """What the file says."""
-    document = json.loads(text)
-    return ScheduleSource(document["jobs"], document["launchd"], document["systemd"])
+# -- launchd ----------------------------------------------------------------------------------------------------------
 
 
-# -- launchd: `plists/com.agent-memory.*.plist` are templates, with places for what is known only when they are installed --
-
-PROGRAM, LOG = "@memory@", "@log@"
-
-
-def render_template(source: ScheduleSource, job: Job) -> bytes:
-    """The template of a job: at the default interval, with `@memory@` and `@log@` in the places of the program and its log."""
-    return _plist(
-        {
-            "Label": job.label,
-            "ProgramArguments": [PROGRAM, *arguments_of(job, ticks=False)],
-            "StartInterval": job.cadence.interval_seconds,
-            "EnvironmentVariables": {},
-            "StandardOutPath": LOG,
-            "StandardErrorPath": LOG,
-            **source.launchd,
-        }
-    )
-
-
-def render_plist(template: bytes, job: Job, place: Place) -> bytes:
-    """The agent of a job at this place. What the template says besides stays."""
-    agent: dict[str, Any] = plistlib.loads(template)
+def render_plist(source: ScheduleSource, job: Job, place: Place) -> bytes:
+    """The agent of a job at this place. Launchd has no calendar that may tick too early: it counts the interval."""
     log = place.log_path(job)
-    here = {
-        "ProgramArguments": [place.program, *agent["ProgramArguments"][1:]],
+    agent = {
+        "Label": job.label,
+        "ProgramArguments": [place.program, *arguments_of(job, ticks=False)],
         "StartInterval": job.cadence.interval_seconds,
         "EnvironmentVariables": place.environment,
         "StandardOutPath": log,
         "StandardErrorPath": log,
+        **source.launchd,
     }
-    return _plist({**agent, **here})
-
-
-def _plist(agent: dict[str, Any]) -> bytes:
-    return plistlib.dumps(agent, sort_keys=False).rstrip(b"\n") + b"\n"
+    return plistlib.dumps(agent, sort_keys=False)
 
 
 # -- systemd: quoting as in systemd.syntax(7), systemd.service(5) and systemd.unit(5) ----------------------------------

@@ -12,6 +12,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from agent_memory.domain.installing.plan import (
+    NOTHING,
     EditRefused,
     Element,
     Entry,
@@ -19,9 +20,9 @@ from agent_memory.domain.installing.plan import (
     Member,
     Syntax,
     Whole,
+    at_keys,
     has,
     holds,
-    is_occupied,
     sha256_of,
 )
 from agent_memory.formats.jsonc_edit import BOM, cut_json, parse_jsonc, put_json
@@ -125,7 +126,7 @@ def _with_one(text: str, wanted: Entry, syntax: Syntax, placed: list[Entry], ori
     if number is None:
         if holds(value, wanted):
             return text
-        if is_occupied(value, wanted):
+        if isinstance(wanted, Member) and at_keys(value, wanted.keys) is not NOTHING:
             raise EditRefused(f"something else is set up there as {'.'.join(wanted.keys)}; remove or rename that first")
         placed.append(wanted)
         return put(text, wanted)

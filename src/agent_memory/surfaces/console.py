@@ -129,6 +129,8 @@ def json_of(value: Any) -> Any:
         return [json_of(each) for each in value]
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, Error):
+        return error_document(value)
     if kind is dict:
         return {json_of(key): json_of(each) for key, each in value.items()}
     return fields_of(value)

@@ -39,11 +39,6 @@ _CHUNK_BYTES = 1 << 16
 class HookProblem(Exception):
     """Why a hook's call came to nothing: a stable code, and our own words."""
 
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-
 
 def run_silently(act: "Callable[[], None]") -> "NoReturn":
     """Do it and end the process with code 0, whatever happens.
@@ -179,7 +174,8 @@ def capture_hook(words: list[str], environ: "Mapping[str, str]") -> None:
         if event is not None and not (event.cwd is not None and is_marked(event.cwd)):
             _put(event, environ)
     except HookProblem as problem:
-        log_problem(environ, harness, problem.code, problem.message)
+        code, message = problem.args
+        log_problem(environ, harness, code, message)
 
 
 def _put(event: SessionEvent, environ: "Mapping[str, str]") -> None:

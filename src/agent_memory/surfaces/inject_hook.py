@@ -14,6 +14,7 @@ import time
 from agent_memory import __version__
 from agent_memory.adapters.disk.json_lite import json_object
 from agent_memory.adapters.disk.root import config_path, home_of, is_directory, local_state_directory
+from agent_memory.adapters.inbox.inbox_put import mentions
 from agent_memory.adapters.injecting import DeliveryLog, Looks, keep_shelf, looks_of, read_shelf
 from agent_memory.adapters.scheduling.notices import SESSION, take_notice
 from agent_memory.adapters.surroundings.configured_root import root_and_doubt
@@ -51,6 +52,7 @@ from agent_memory.surfaces.hook import (
     named_harness,
     payload_on_stdin,
     run_silently,
+    timestamp_of,
 )
 
 TYPE_CHECKING = False
@@ -72,7 +74,6 @@ _LOCAL_CONFIG = "memory.config.json"
 _AT_WORK_SECONDS = 60.0
 """A session whose transcript was written to so shortly ago is taken for one that goes on."""
 _INBOX_PLACES = ("inbox", "inbox/.processed", "inbox/.failed")
-_MAX_ENTRY_BYTES = 1 << 18
 LIMIT_SECONDS = 8.0
 """After this it ends itself, so that no agent waits for a store on a disk that does not answer."""
 
@@ -97,7 +98,8 @@ def inject_hook(words: list[str], environ: "Mapping[str, str]") -> None:
             _end_in_time(environ, harness)
             _answer(harness, moment, environ)
     except HookProblem as problem:
-        log_problem(environ, harness, problem.code, problem.message, ACT)
+        code, message = problem.args
+        log_problem(environ, harness, code, message, ACT)
 
 
 def _end_in_time(environ: "Mapping[str, str]", harness: str) -> None:
@@ -329,10 +331,9 @@ def _first_text(paths: "Iterable[str]") -> str:
 def was_captured_since(root: str, harness: str, session_id: str, at_ms: int) -> bool:
     """Whether an entry of the session was captured at that time or later, whatever became of it since. OSError for a place that
     cannot be looked into: what was captured is not known then (P6)."""
-    seconds, millis = divmod(at_ms, 1000)
-    stamp = f"{time.strftime('%Y-%m-%dT%H-%M-%S', time.gmtime(seconds))}.{millis:03d}Z"
+    stamp = timestamp_of(at_ms).replace(":", "-")
     return any(
-        name >= stamp and f"_{harness}_" in name and _names_session(f"{root}/{place}/{name}", session_id)
+        name >= stamp and f"_{harness}_" in name and mentions(f"{root}/{place}/{name}", f'"{session_id}"')
         for place in _INBOX_PLACES
         for name in _entries_in(f"{root}/{place}")
     )
@@ -343,14 +344,6 @@ def _entries_in(directory: str) -> list[str]:
         return [name for name in os.listdir(directory) if name.endswith(".json")]
     except FileNotFoundError:
         return []
-
-
-def _names_session(path: str, session_id: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return f'"{session_id}"'.encode() in file.read(_MAX_ENTRY_BYTES)
-    except FileNotFoundError:  # moved on meanwhile
-        return False
 
 
 def _rested_seconds(path: str) -> float | None:

@@ -14,7 +14,7 @@ from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState
 from agent_memory.adapters.targets import TargetFiles
 from agent_memory.config import Config, StorageConfig
 from agent_memory.domain.installing.harnesses import context_of
-from agent_memory.domain.installing.plan import InstallPlan, Part, SetupRequest
+from agent_memory.domain.installing.plan import InstallPlan, Part
 from agent_memory.errors import Error, SettingsRefused, StateCorrupt, StoreIo
 from faults import Killed, failing_at, failing_on, killed_at, snapshot
 
@@ -47,7 +47,7 @@ class Here:
         )
 
     def plan(self) -> InstallPlan:
-        return self.installation.plan(SetupRequest(("claude-code", "codex", "amp"), PARTS))
+        return self.installation.plan(("claude-code", "codex", "amp"), PARTS)
 
     def install(self) -> None:
         outcomes = self.installation.install(self.plan())
@@ -214,7 +214,7 @@ class TestSettingsFiles:
         (home / "a/c.json").write_text("{}")
         with failing_on("/a", "lstat"), pytest.raises(StoreIo):
             files.read(f"{home}/a/c.json")
-        assert files.read(f"{home}/a/c.json").file.data == b"{}"
+        assert files.read(f"{home}/a/c.json").data == b"{}"
 
     def test_directories_that_are_missing_are_told_and_made(self, files: SettingsFiles, home: Path) -> None:
         path = home / "a" / "b" / "c.json"
@@ -246,7 +246,7 @@ class TestSettingsFiles:
     def test_no_header(self, files: SettingsFiles, home: Path, text: bytes) -> None:
         path = home / "settings.json"
         path.write_bytes(text)
-        assert files.read(str(path)).file.data == text
+        assert files.read(str(path)).data == text
 
     def test_below_a_link_out_of_the_home(self, files: SettingsFiles, home: Path, tmp_path: Path) -> None:
         outside = tmp_path / "outside"

@@ -102,8 +102,13 @@ class InboxFiles:
         queue = fold_queue(self._entries(self._listed(INBOX), quarantine), troubles, limit, now_ms)
         repo_of = cache(partial(repo_now, environ=self.environ, known=known_places(self.environ, str(self.root))))
         pending = tuple(_completed(one, repo_of) for one in queue.pending)
-        waiting = queue.waiting + len(quarantine.left)
-        return Loaded(pending, tuple(quarantine.taken), waiting, tuple(quarantine.left), queue.reason)
+        return evolve(
+            queue,
+            pending=pending,
+            quarantined=tuple(quarantine.taken),
+            unreadable=tuple(quarantine.left),
+            waiting=queue.waiting + len(quarantine.left),
+        )
 
     @as_result
     def note(self, pending: Pending, trouble: Trouble) -> None:

@@ -13,6 +13,7 @@ INBOX = "inbox"
 
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _RANDOM_DIGITS = 6
+_MAX_ENTRY_BYTES = 1 << 18
 
 
 def random_digits() -> str:
@@ -23,6 +24,15 @@ def random_digits() -> str:
         number, digit = divmod(number, 58)
         digits += _BASE58[digit]
     return digits
+
+
+def mentions(path: str, text: str) -> bool:
+    """Whether the entry in a file holds this text, unparsed; one that has moved on does not. Raises OSError (P6)."""
+    try:
+        with open(path, "rb") as file:
+            return text.encode() in file.read(_MAX_ENTRY_BYTES)
+    except FileNotFoundError:
+        return False
 
 
 def put_text(root: str, directory: str, text: str, timestamp: str, label: str, ending: str) -> str:

@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import stat
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 
 from attrs import evolve, frozen
 from returns.result import Failure
 
+from agent_memory.adapters.agent.child_process import run_child
 from agent_memory.adapters.disk.root import ROOT_VARIABLE
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState, interval_hours
 from agent_memory.adapters.setup.installation import root_without
 from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState, carry_out
 from agent_memory.adapters.surroundings.shipped_files import read_shipped
 from agent_memory.config import ScheduleConfig
-from agent_memory.domain.installing.plan import FileEdit, PlannedFile, sha256_of
+from agent_memory.domain.installing.plan import PlannedFile, sha256_of
 from agent_memory.domain.scheduling import (
     InstalledJob,
     InstalledSchedule,
     Job,
     Place,
-    Schedule,
     Scheduler,
     cadence_of,
     in_words,
 )
+from agent_memory.domain.section import TargetFile
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.errors import SchedulerFailed
+from agent_memory.errors import SchedulerFailed, StoreIo
 from agent_memory.formats.schedulers import (
     ScheduleSource,
     cron_line,
-    parse_schedule_source,
     render_plist,
     render_service,
     render_timer,
@@ -55,18 +55,24 @@ _SYSTEMCTL = ("systemctl", "--user")
 
 @frozen
 class SchedulePlan:
-    """Everything that is about to be done; nothing is done yet."""
+    """Everything that is about to be done; nothing is done yet. `start` and `stop` are commands in order; one of `stop` may
+    fail, since what it stops may be gone."""
 
-    schedule: Schedule
+    scheduler: Scheduler
     units: tuple[PlannedFile, ...] = ()
     """Files of the scheduler. One that is not as we left it is set aside: somebody has edited it, or made it."""
-    crontab: FileEdit | None = None
+    cron_lines: tuple[str, ...] = ()
+    crontab: PlannedFile | None = None
+    stop: tuple[tuple[str, ...], ...] = ()
+    start: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+    """Whole sentences for the person."""
     before: InstalledSchedule | None = None
 
     @property
-    def edits(self) -> tuple[FileEdit, ...]:
+    def changed(self) -> tuple[PlannedFile, ...]:
         """What changes, in files and in the crontab."""
-        each = (*(unit.edit for unit in self.units), *(() if self.crontab is None else (self.crontab,)))
+        each = (*self.units, *(() if self.crontab is None else (self.crontab,)))
         return tuple(edit for edit in each if edit.is_change)
 
 
@@ -108,48 +114,52 @@ class Scheduling:
     def plan(self, scheduler: Scheduler, *, dry_run: bool = False) -> SchedulePlan:
         """What installing would do. What another scheduler was given before is to be taken out first (`plan_removal`)."""
         before = self.state.installed()
-        schedule = self._schedule(scheduler)
-        plan = SchedulePlan(schedule, before=before)
-        return self._planned(plan, {} if before is None else before.files, schedule.files, dry_run=dry_run)
+        if scheduler == "cron":
+            lines = tuple(cron_line(job, self.place) for job in self.jobs)
+            crontab = self._crontab(lines, dry_run=dry_run)
+            return SchedulePlan("cron", (), lines, crontab, notes=self._uneven(), before=before)
+        known = {} if before is None else before.files
+        plan = self._launchd(known) if scheduler == "launchd" else self._systemd(known)
+        return evolve(plan, stop=self._stop(scheduler), before=before)
 
     def plan_removal(self) -> SchedulePlan | None:
         """What uninstalling would do; None where nothing is installed."""
         before = self.state.installed()
         if before is None:
             return None
-        schedule = evolve(self._schedule(before.scheduler), cron_lines=(), notes=())
-        return self._planned(SchedulePlan(schedule, before=before), before.files, dict.fromkeys(before.files))
+        units = self._units(dict.fromkeys(before.files), before.files)
+        crontab = self._crontab(()) if before.scheduler == "cron" else None
+        return SchedulePlan(before.scheduler, units, (), crontab, self._stop(before.scheduler), before=before)
 
     def install(self, plan: SchedulePlan) -> tuple[str, ...]:
         """Carry out a plan of `plan`; where edited files of ours were set aside. The receipt is written first: whatever a
         crash leaves behind, it knows of."""
-        schedule = plan.schedule
         self.state.make_directory()
         self.state.put_installed(
             InstalledSchedule(
-                scheduler=schedule.scheduler,
+                scheduler=plan.scheduler,
                 program=self.place.program,
                 root=self.root,
                 environment=self.place.environment,
                 installed_at_ms=self.clock.now_ms(),
                 jobs=tuple(InstalledJob(job.name, job.cadence.interval_seconds) for job in self.jobs),
-                files={path: sha256_of(data) for path, data in schedule.files.items()},
+                files={unit.path: sha256_of(unit.after or b"") for unit in plan.units},
             )
         )
         aside = self._carry_out(plan)
-        programs = Programs(schedule.scheduler, self.environ)
-        if schedule.scheduler == "launchd":  # an agent that is loaded cannot be loaded anew
-            programs.try_all(schedule.stop)
-        for argv in schedule.start:
+        programs = Programs(plan.scheduler, self.environ)
+        if plan.scheduler == "launchd":  # an agent that is loaded cannot be loaded anew
+            programs.try_all(plan.stop)
+        for argv in plan.start:
             programs.run(argv)
         return aside
 
     def uninstall(self, plan: SchedulePlan) -> tuple[str, ...]:
         """Carry out a plan of `plan_removal`; where edited files of ours were set aside."""
-        programs = Programs(plan.schedule.scheduler, self.environ)
-        programs.try_all(plan.schedule.stop)  # what is not loaded cannot be stopped, and that is what is wanted
+        programs = Programs(plan.scheduler, self.environ)
+        programs.try_all(plan.stop)  # what is not loaded cannot be stopped, and that is what is wanted
         aside = self._carry_out(plan)
-        if plan.schedule.scheduler == "systemd":  # the timers are stopped; without a bus nothing runs anyway
+        if plan.scheduler == "systemd":  # the timers are stopped; without a bus nothing runs anyway
             programs.try_all([(*_SYSTEMCTL, "daemon-reload")])
         self.state.put_notice(None)
         self.state.put_installed(None)
@@ -157,43 +167,41 @@ class Scheduling:
 
     # -- what a scheduler is told -------------------------------------------------------------------------------------
 
-    def _schedule(self, scheduler: Scheduler) -> Schedule:
-        """What makes this scheduler run the jobs."""
-        if scheduler == "cron":
-            lines = tuple(cron_line(job, self.place) for job in self.jobs)
-            return Schedule("cron", cron_lines=lines, notes=self._uneven())
-        return self._launchd() if scheduler == "launchd" else self._systemd()
-
-    def _launchd(self) -> Schedule:
-        domain = f"gui/{os.getuid()}"
+    def _launchd(self, known: Mapping[str, str]) -> SchedulePlan:
         paths = {job.name: f"{self.place.home}/Library/LaunchAgents/{job.label}.plist" for job in self.jobs}
-        return Schedule(
-            "launchd",
-            files={paths[job.name]: render_plist(_template(job), job, self.place) for job in self.jobs},
-            stop=tuple(("launchctl", "bootout", f"{domain}/{job.label}") for job in self.jobs),
-            start=tuple(("launchctl", "bootstrap", domain, paths[job.name]) for job in self.jobs),
-        )
+        agents = {paths[job.name]: render_plist(self.source, job, self.place) for job in self.jobs}
+        start = tuple(("launchctl", "bootstrap", f"gui/{os.getuid()}", path) for path in paths.values())
+        return SchedulePlan("launchd", self._units(agents, known), start=start)
 
-    def _systemd(self) -> Schedule:
+    def _systemd(self, known: Mapping[str, str]) -> SchedulePlan:
         configured = self.environ.get("XDG_CONFIG_HOME", "")
         directory = f"{configured if configured.startswith('/') else f'{self.place.home}/.config'}/systemd/user"
-        timers = tuple(f"{job.unit}.timer" for job in self.jobs)
         units = {
             **{f"{job.unit}.service": render_service(self.source, job, self.place) for job in self.jobs},
             **{f"{job.unit}.timer": render_timer(self.source, job) for job in self.jobs},
         }
+        files = {f"{directory}/{name}": text.encode() for name, text in units.items()}
         lingering = (
             "systemd runs them while you are logged in; `loginctl enable-linger` lets them run at other times too."
         )
         # A timer that runs already takes a new time only when it is started anew.
-        start = (("daemon-reload",), ("enable", *timers), ("restart", *timers))
-        return Schedule(
+        start = (("daemon-reload",), ("enable", *self._timers), ("restart", *self._timers))
+        return SchedulePlan(
             "systemd",
-            files={f"{directory}/{name}": text.encode() for name, text in units.items()},
-            stop=((*_SYSTEMCTL, "disable", "--now", *timers),),
+            self._units(files, known),
             start=tuple((*_SYSTEMCTL, *words) for words in start),
             notes=(*self._uneven(), lingering),
         )
+
+    def _stop(self, scheduler: Scheduler) -> tuple[tuple[str, ...], ...]:
+        if scheduler == "systemd":
+            return ((*_SYSTEMCTL, "disable", "--now", *self._timers),)
+        loaded = self.jobs if scheduler == "launchd" else ()
+        return tuple(("launchctl", "bootout", f"gui/{os.getuid()}/{job.label}") for job in loaded)
+
+    @property
+    def _timers(self) -> tuple[str, ...]:
+        return tuple(f"{job.unit}.timer" for job in self.jobs)
 
     def _uneven(self) -> tuple[str, ...]:
         return tuple(
@@ -205,29 +213,27 @@ class Scheduling:
 
     # -- doing it -----------------------------------------------------------------------------------------------------
 
-    def _planned(
-        self, plan: SchedulePlan, known: Mapping[str, str], wanted: Mapping[str, bytes | None], *, dry_run: bool = False
-    ) -> SchedulePlan:
+    def _units(self, wanted: Mapping[str, bytes | None], known: Mapping[str, str]) -> tuple[PlannedFile, ...]:
+        """Files as they are to become; `known` has the digest of each as we left it."""
         units: list[PlannedFile] = []
         for path, after in wanted.items():
-            settings = self.files.read(path)
-            before = settings.file.data
+            file = self.files.read(path)
+            before = file.data
             theirs = before is not None and before != after and sha256_of(before) != known.get(path)
-            units.append(PlannedFile(settings, after, None, set_aside=theirs))
-        crontab = self._crontab_edit(plan.schedule, dry_run=dry_run) if plan.schedule.scheduler == "cron" else None
-        return evolve(plan, units=tuple(units), crontab=crontab)
+            units.append(PlannedFile(file, after, set_aside=theirs))
+        return tuple(units)
 
-    def _crontab_edit(self, schedule: Schedule, *, dry_run: bool) -> FileEdit:
+    def _crontab(self, lines: tuple[str, ...], *, dry_run: bool = False) -> PlannedFile:
         programs = Programs("cron", self.environ)
         before = b"" if dry_run and not programs.has("crontab") else read_crontab(programs)
-        after = with_cron_lines(before, schedule.cron_lines)
+        after = with_cron_lines(before, lines)
         if isinstance(after, Failure):
             raise SchedulerFailed("cron", after.failure(), "Mend them with `crontab -e`.")
-        return FileEdit(_CRONTAB, before, after.unwrap())
+        return PlannedFile(TargetFile(_CRONTAB, _CRONTAB, before), after.unwrap())
 
     def _carry_out(self, plan: SchedulePlan) -> tuple[str, ...]:
         setup = SetupState(self.place.home)
-        aside = [carry_out(self.files, setup, unit) for unit in plan.units if unit.edit.is_change]
+        aside = [carry_out(self.files, setup, unit) for unit in plan.units if unit.is_change]
         if plan.crontab is not None and plan.crontab.is_change:
             write_crontab(Programs("cron", self.environ), plan.crontab.after or b"")
         return tuple(path for path in aside if path is not None)
@@ -250,19 +256,14 @@ def open_scheduling(
     environ: Mapping[str, str],
 ) -> Scheduling:
     """The schedule of the store at this real root, by which `program` is called."""
-    source = parse_schedule_source(read_shipped("plists/jobs.json"))
-    hours = {f"{name}IntervalHours": each for name, each in interval_hours(schedule).items()}
-    keys = {name: source.interval_key(name) for name in source.jobs}
-    jobs = tuple(source.job(name, cadence_of(hours[key], key)) for name, key in keys.items())
+    source = ScheduleSource(**json.loads(read_shipped("plists/jobs.json")))
+    hours = interval_hours(schedule)
+    jobs = tuple(source.job(name, cadence_of(hours[name], f"{name}IntervalHours")) for name in source.jobs)
     # A run that the person's own config does not lead to this root is told of it.
     told = {} if root_without({"HOME": home}) == root else {ROOT_VARIABLE: root}
     state = ScheduleState(home)
     place = Place(home, program, {"PATH": environ.get("PATH", os.defpath), **told}, state.directory)
     return Scheduling(source, jobs, place, files, state, clock, root, environ)
-
-
-def _template(job: Job) -> bytes:
-    return read_shipped(f"plists/{job.label}.plist").encode()
 
 
 # -- programs of schedulers -------------------------------------------------------------------------------------------
@@ -289,21 +290,18 @@ class Programs:
         if program is None:
             raise self._failed(f"there is no {argv[0]} on PATH", "Install it, or choose another with --system.")
         try:
-            done = subprocess.run(
-                [program, *argv[1:]],
-                input=data,
-                capture_output=True,
-                timeout=_LIMIT_SECONDS,
-                env=dict(self.environ),
-                check=False,
+            done = run_child(
+                (program, *argv[1:]), stdin=data, env=self.environ, cwd="/", timeout_seconds=_LIMIT_SECONDS
             )
-        except subprocess.TimeoutExpired:
-            raise self._failed(f"`{' '.join(argv)}` did not end within {_LIMIT_SECONDS:.0f} s", "Try again.") from None
-        except OSError as error:
-            raise self._failed(f"`{argv[0]}` cannot be run ({error.strerror})", "Check the program.") from None
-        if done.returncode != 0:
-            said = one_line((done.stderr or done.stdout).decode("utf-8", "replace").strip(), _MAX_REASON_CHARS)
-            raise self._failed(f"`{' '.join(argv)}` ended with {done.returncode}{f' ({said})' if said else ''}", _AGAIN)
+        except StoreIo as error:
+            raise self._failed(f"`{argv[0]}` cannot be run ({error.reason})", "Check the program.") from None
+        if done.timed_out:
+            raise self._failed(f"`{' '.join(argv)}` did not end within {_LIMIT_SECONDS:.0f} s", "Try again.")
+        if done.exit_status != 0:
+            said = one_line((done.stderr_tail or done.stdout).decode("utf-8", "replace").strip(), _MAX_REASON_CHARS)
+            raise self._failed(
+                f"`{' '.join(argv)}` ended with {done.exit_status}{f' ({said})' if said else ''}", _AGAIN
+            )
         return done.stdout
 
     def try_all(self, commands: Sequence[Sequence[str]]) -> None:

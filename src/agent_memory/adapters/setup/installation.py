@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -17,10 +16,12 @@ from typing import Any, TypeVar
 from attrs import evolve, frozen
 from returns.result import Failure, Result
 
+from agent_memory.adapters.agent.child_process import run_child
 from agent_memory.adapters.disk.durable import fsync_directory
 from agent_memory.adapters.disk.paths import lies_there, read_image, store_io
 from agent_memory.adapters.disk.root import ROOT_VARIABLE, config_path
 from agent_memory.adapters.git.git_history import tracking_of
+from agent_memory.adapters.inbox.inbox_put import mentions
 from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState, carry_out, without_empty
 from agent_memory.adapters.surroundings.config_files import DEFAULT, load_config, parse_config
 from agent_memory.adapters.surroundings.shipped_files import read_shipped
@@ -42,11 +43,9 @@ from agent_memory.domain.installing.plan import (
     PlannedFile,
     Receipt,
     Record,
-    Refused,
     SectionRecord,
     SelfTest,
     SelfTestResult,
-    SetupRequest,
     Switch,
     Syntax,
     repository_name,
@@ -54,11 +53,12 @@ from agent_memory.domain.installing.plan import (
     value_at,
 )
 from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.domain.section import TargetFile
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.undo_run import SectionChange
-from agent_memory.errors import Error, MarkersAmbiguous, SettingsRefused
+from agent_memory.errors import Error, MarkersAmbiguous, SettingsRefused, StoreIo
 from agent_memory.formats.section_splice import restore_section, section_in, with_section
-from agent_memory.formats.settings_revision import parse_settings, text_of, with_placed, without_placed
+from agent_memory.formats.settings_revision import Revision, parse_settings, text_of, with_placed, without_placed
 from agent_memory.results import T
 
 K = TypeVar("K")
@@ -120,17 +120,17 @@ class Installation:
 
     # -- what setting up would do -------------------------------------------------------------------------------------
 
-    def plan(self, request: SetupRequest) -> InstallPlan:
-        """What setting up would do; nothing is written. A file that is refused hinders no other; an error is that of the receipt
-        or of a backup."""
+    def plan(self, harnesses: tuple[str, ...], parts: Collection[Part], top: str | None = None) -> InstallPlan:
+        """What setting up these harnesses with these parts would do; nothing is written. `top` is that of a work tree whose own
+        instruction file is to be a target. A file that is refused hinders no other; an error is that of the receipt or of a
+        backup."""
         receipt = self.state.receipt()
-        setups = self._setups(request.harnesses)
-        top = request.repository
-        in_repository = () if top is None else _repository_targets(top, request.harnesses)
+        setups = self._setups(harnesses)
+        in_repository = () if top is None else _repository_targets(top, harnesses)
         targets = _collected(
             (setup.target, (name,))
             for name, setup in setups.items()
-            if Part.SECTION in request.parts and setup.target is not None
+            if Part.SECTION in parts and setup.target is not None
         )
         targets |= {path: (repository_name(top or ""),) for path in in_repository}
         sections = [self._section(path, whose, receipt.section(path)) for path, whose in targets.items()]
@@ -141,20 +141,19 @@ class Installation:
             )
             for name, setup in setups.items()
             for each in setup.files
-            if each.part in request.parts
+            if each.part in parts
         )
-        wanted[(self._config_path, "jsonc")] = self._for_config(request, sections)
+        wanted[(self._config_path, "jsonc")] = self._for_config(harnesses, sections)
         found = [self._file(path, syntax, placed, receipt) for (path, syntax), placed in wanted.items()]
         plan = _plan_of(*found, *sections)
         refused = {each.path for each in plan.refused}
         hooked = [
             (name, setup)
             for name, setup in setups.items()
-            if Part.HOOKS in request.parts
-            and not any(each.path in refused for each in setup.files if each.part is Part.HOOKS)
+            if Part.HOOKS in parts and not any(each.path in refused for each in setup.files if each.part is Part.HOOKS)
         ]
         tracking = (_TRACKING[tracking_of(top or "", path, self.environ)].format(path) for path in in_repository)
-        hook_notes = self._hook_notes(setups) if Part.HOOKS in request.parts else ()
+        hook_notes = self._hook_notes(setups) if Part.HOOKS in parts else ()
         return evolve(
             plan,
             self_tests=tuple((name, test) for name, setup in hooked for test in setup.self_tests),
@@ -173,10 +172,12 @@ class Installation:
         except OSError as error:
             raise store_io(error, "look at", error.filename or self.context.home) from None
 
-    def _for_config(self, request: SetupRequest, sections: Iterable[PlannedFile | Refused]) -> tuple[Entry, ...]:
+    def _for_config(
+        self, names: Iterable[str], sections: Iterable[PlannedFile | FileOutcome | None]
+    ) -> tuple[Entry, ...]:
         """What our own config is to say, so that a scheduled run sees what this shell saw."""
         home = self.context.home
-        everyone = tuple(sorted(request.harnesses))
+        everyone = tuple(sorted(names))
         root = told_path(self.config.storage.root or "", home)
         placed: list[Entry] = [Member(_ROOT_KEYS, root, optional=True, harnesses=everyone)]
         for path in recorded_transcript_roots(home, self.environ):
@@ -190,40 +191,38 @@ class Installation:
 
     def _file(
         self, path: str, syntax: Syntax, wanted: tuple[Entry, ...], receipt: Receipt
-    ) -> PlannedFile | Refused | None:
+    ) -> PlannedFile | FileOutcome | None:
         record = receipt.file(path)
         backup = self.state.backup(None if record is None else record.before)
 
         def planned() -> PlannedFile | None:
-            settings = self.files.read(path)
-            revision = with_placed(settings.file.data, syntax, record, backup, wanted)
+            file = self.files.read(path)
+            revision = with_placed(file.data, syntax, record, backup, wanted)
             if revision.after is None or not revision.placed:
                 return None
             if path == self._config_path:
                 parse_config(revision.after, path)  # or we would break it
-            before = None if revision.baseline is None else sha256_of(revision.baseline)
-            kept = FileRecord(path, syntax, before, sha256_of(revision.after), revision.placed)
-            return PlannedFile(settings, revision.after, kept, revision.baseline, revision.set_aside)
+            return _revised(file, syntax, revision)
 
         return _or_refused(path, planned)
 
-    def _section(self, path: str, harnesses: tuple[str, ...], record: SectionRecord | None) -> PlannedFile | Refused:
-        try:
-            settings = self.files.read(path)
-        except Error as error:
-            return Refused(path, error)
-        data = settings.file.data
-        spliced = with_section(path, data, self.section_of(path, settings.file.in_repository))
-        if isinstance(spliced, Failure):
-            return Refused(path, MarkersAmbiguous(path, spliced.failure()))
-        after = spliced.unwrap().data
-        if record is not None:
-            kept = evolve(record, harnesses=tuple(sorted({*record.harnesses, *harnesses})))
-            return PlannedFile(settings, after, kept, self.state.backup(record.before))
-        if path in self.config.agents_md.targets:
-            return PlannedFile(settings, after, None)  # the person made it a target
-        before = None if data is None else sha256_of(data)
-        return PlannedFile(settings, after, SectionRecord(path, before, tuple(sorted(harnesses))), data)
+    def _section(
+        self, path: str, harnesses: tuple[str, ...], record: SectionRecord | None
+    ) -> PlannedFile | FileOutcome | None:
+        backup = self.state.backup(None if record is None else record.before)
+
+        def planned() -> PlannedFile:
+            file = self.files.read(path)
+            after = _present(path, with_section(path, file.data, self.section_of(path, file.in_repository))).data
+            if record is not None:
+                kept = evolve(record, harnesses=tuple(sorted({*record.harnesses, *harnesses})))
+                return PlannedFile(file, after, kept, backup)
+            if path in self.config.agents_md.targets:
+                return PlannedFile(file, after)  # the person made it a target
+            new = SectionRecord(path, _digest_of(file.data), tuple(sorted(harnesses)))
+            return PlannedFile(file, after, new, file.data)
+
+        return _or_refused(path, planned)
 
     def _hook_notes(self, setups: Mapping[str, HarnessSetup]) -> tuple[str, ...]:
         thrown = [switch.sentence for setup in setups.values() for switch in setup.switches if self._is_thrown(switch)]
@@ -234,7 +233,7 @@ class Installation:
         if not os.path.isfile(switch.path):
             return False
         try:
-            document = parse_settings(text_of(self.files.read(switch.path).file.data or b""), switch.syntax)
+            document = parse_settings(text_of(self.files.read(switch.path).data or b""), switch.syntax)
         except (Error, EditRefused):
             return False
         return value_at(document, switch.keys) is switch.value
@@ -265,23 +264,18 @@ class Installation:
         concerned = [record for record in receipt.records if gone & set(record.harnesses)]
         return _plan_of(*(self._removed(record, gone) for record in concerned))
 
-    def _removed(self, record: Record, harnesses: frozenset[str]) -> PlannedFile | Refused | None:
+    def _removed(self, record: Record, harnesses: frozenset[str]) -> PlannedFile | FileOutcome | None:
         backup = self.state.backup(record.before)
 
         def removed() -> PlannedFile:
-            settings = self.files.read(record.path)
-            data = settings.file.data
+            file = self.files.read(record.path)
+            data = file.data
             if isinstance(record, SectionRecord):
                 left = tuple(each for each in record.harnesses if each not in harnesses)
                 if left:
-                    return PlannedFile(settings, data, evolve(record, harnesses=left), backup)
-                return PlannedFile(settings, without_section(record.path, data, backup), None)
-            revision = without_placed(data, record, backup, harnesses)
-            kept = None
-            if revision.placed:
-                before = None if revision.baseline is None else sha256_of(revision.baseline)
-                kept = evolve(record, before=before, after=sha256_of(revision.after or b""), placed=revision.placed)
-            return PlannedFile(settings, revision.after, kept, revision.baseline, revision.set_aside)
+                    return PlannedFile(file, data, evolve(record, harnesses=left), backup)
+                return PlannedFile(file, without_section(record.path, data, backup))
+            return _revised(file, record.syntax, without_placed(data, record, backup, harnesses))
 
         return _or_refused(record.path, removed)
 
@@ -335,20 +329,19 @@ class Installation:
                 self.state.keep_backup(each.backup)
 
     def _carry_out(self, planned: PlannedFile) -> FileOutcome:
-        edit = planned.edit
-        if not edit.is_change:
-            return FileOutcome(edit.path, "unchanged")
+        if not planned.is_change:
+            return FileOutcome(planned.path, "unchanged")
         try:
             kept = carry_out(self.files, self.state, planned)
         except Error as error:
-            return FileOutcome(edit.path, "refused", error)
-        return FileOutcome(edit.path, "removed" if edit.after is None else "written", None, edit.diff, kept)
+            return FileOutcome(planned.path, "refused", error)
+        return FileOutcome(planned.path, "removed" if planned.after is None else "written", None, planned.diff, kept)
 
     def _is_there(self, planned: PlannedFile) -> bool:
         """Whether a file that could not be written was after all, as far as can be seen: its new bytes may be there when
         only making them durable failed."""
         try:
-            return self.files.read(planned.path).file.data == planned.after
+            return self.files.read(planned.path).data == planned.after
         except Error:
             return True
 
@@ -362,7 +355,7 @@ def keep_before_section(state: SetupState, targets: TargetFiles, paths: Iterable
         new: list[SectionRecord] = []
         for path in paths:
             try:
-                data = files.read(path).file.data
+                data = files.read(path).data
             except Error:
                 continue
             if receipt.section(path) is None:
@@ -391,13 +384,26 @@ def _present(path: str, found: Result[T, str]) -> T:
     return found.unwrap()
 
 
-def _or_refused(path: str, make: Callable[[], PlannedFile | None]) -> PlannedFile | Refused | None:
+def _revised(file: TargetFile, syntax: Syntax, revision: Revision) -> PlannedFile:
+    """The file as it is revised, with the record of what of ours is in it then."""
+    record = None
+    if revision.placed:
+        after = sha256_of(revision.after or b"")
+        record = FileRecord(file.path, syntax, _digest_of(revision.baseline), after, revision.placed)
+    return PlannedFile(file, revision.after, record, revision.baseline, revision.set_aside)
+
+
+def _digest_of(data: bytes | None) -> str | None:
+    return None if data is None else sha256_of(data)
+
+
+def _or_refused(path: str, make: Callable[[], PlannedFile | None]) -> PlannedFile | FileOutcome | None:
     try:
         return make()
     except EditRefused as problem:
-        return Refused(path, SettingsRefused(path, str(problem)))
+        return FileOutcome(path, "refused", SettingsRefused(path, str(problem)))
     except Error as error:
-        return Refused(path, error)
+        return FileOutcome(path, "refused", error)
 
 
 def _collected(pairs: Iterable[tuple[K, tuple[T, ...]]]) -> dict[K, tuple[T, ...]]:
@@ -408,10 +414,10 @@ def _collected(pairs: Iterable[tuple[K, tuple[T, ...]]]) -> dict[K, tuple[T, ...
     return collected
 
 
-def _plan_of(*found: PlannedFile | Refused | None) -> InstallPlan:
+def _plan_of(*found: PlannedFile | FileOutcome | None) -> InstallPlan:
     return InstallPlan(
         files=tuple(each for each in found if isinstance(each, PlannedFile)),
-        refused=tuple(each for each in found if isinstance(each, Refused)),
+        refused=tuple(each for each in found if isinstance(each, FileOutcome)),
     )
 
 
@@ -419,7 +425,7 @@ def _with_records(receipt: Receipt, plan: InstallPlan, failed: Iterable[str] = (
     """The receipt once the plan is carried out, but for the files that failed."""
     records: dict[str, Record | None] = {each.path: each for each in receipt.records}
     records |= {each.path: each.record for each in plan.files if each.path not in failed}
-    made = (each for planned in plan.files for each in planned.settings.missing_directories)
+    made = (each for planned in plan.files for each in planned.file.missing_directories)
     return Receipt(
         files=tuple(each for each in records.values() if isinstance(each, FileRecord)),
         sections=tuple(each for each in records.values() if isinstance(each, SectionRecord)),
@@ -453,7 +459,6 @@ def _read_by(top: str, harness: str) -> str:
 
 
 LIMIT_SECONDS = 30.0
-_MOST_BYTES_OF_AN_ENTRY = 1 << 18
 
 _NOTE_ID = "id__triaL1"
 _NOTE_TITLE = "A note of the trial"
@@ -488,7 +493,7 @@ class SelfTests:
             problem = self._injection_problem(command, data)
         else:
             problem = self._capture_problem(command, data, session)
-        return SelfTestResult(harness, test.command, not problem, problem, test.act)
+        return SelfTestResult(harness, test.command, not problem, problem or None, test.act)
 
     def _capture_problem(self, command: str, data: bytes, session: str) -> str:
         problem, _ = self._called(command, data, self.environ)
@@ -513,24 +518,17 @@ class SelfTests:
     def _called(self, command: str, data: bytes, environ: Mapping[str, str]) -> tuple[str, bytes]:
         """What went wrong, as far as the call itself tells; and what it printed."""
         try:
-            finished = subprocess.run(
-                ["/bin/sh", "-c", command],
-                input=data,
-                capture_output=True,
-                timeout=LIMIT_SECONDS,
-                cwd=self.home,
-                env=dict(environ),
-                check=False,
-                start_new_session=True,
+            finished = run_child(
+                ("/bin/sh", "-c", command), stdin=data, env=environ, cwd=self.home, timeout_seconds=LIMIT_SECONDS
             )
-        except subprocess.TimeoutExpired:
+        except StoreIo as error:
+            return f"/bin/sh cannot be run: {error.reason}", b""
+        if finished.timed_out:
             return f"it did not end within {LIMIT_SECONDS:g} s", b""
-        except OSError as error:
-            return f"/bin/sh cannot be run: {error.strerror}", b""
-        if finished.returncode == 0:
+        if finished.exit_status == 0:
             return "", finished.stdout
-        said = one_line(finished.stderr.decode("utf-8", "replace"), 300)
-        return f"it ended with status {finished.returncode}{f': {said}' if said else ''}", b""
+        said = one_line(finished.stderr_tail.decode("utf-8", "replace"), 300)
+        return f"it ended with status {finished.exit_status}{f': {said}' if said else ''}", b""
 
     def _taken_back(self, session: str) -> bool:
         """Whether the session arrived; its entries are removed. Raises OSError where that cannot be done: what lies in the
@@ -541,20 +539,12 @@ class SelfTests:
         except FileNotFoundError:
             return False
         paths = [f"{inbox}/{name}" for name in names if name.endswith(".json") and not name.startswith(".")]
-        ours = [path for path in paths if _mentions(path, session)]
+        ours = [path for path in paths if mentions(path, session)]
         for path in ours:
             os.unlink(path)
         if ours:
             fsync_directory(inbox)
         return bool(ours)
-
-
-def _mentions(path: str, session: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return session.encode() in file.read(_MOST_BYTES_OF_AN_ENTRY)
-    except FileNotFoundError:
-        return False
 
 
 def _filled(value: Any, words: Mapping[str, str]) -> Any:

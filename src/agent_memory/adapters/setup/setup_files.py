@@ -36,7 +36,6 @@ from agent_memory.domain.installing.plan import (
     Member,
     PlannedFile,
     Receipt,
-    SettingsFile,
     Whole,
     sha256_of,
 )
@@ -60,7 +59,7 @@ class SettingsFiles:
 
     targets: TargetFiles
 
-    def read(self, path: str) -> SettingsFile:
+    def read(self, path: str) -> TargetFile:
         """The file as it is, a missing one too, with directories that are missing. SettingsRefused: no plain file, a link out
         of the home, read-only, managed by another program."""
         try:
@@ -76,38 +75,37 @@ class SettingsFiles:
             raise store_io(error, "read", path) from None
         except ValueError:  # a NUL in it
             raise SettingsRefused(path, "its name cannot be that of a file") from None
-        return SettingsFile(file)
+        return file
 
-    def write(self, settings: SettingsFile, data: bytes) -> str | None:
+    def write(self, file: TargetFile, data: bytes) -> str | None:
         """Replace its bytes, or make it with mode 0600 and its directories with 0700; see `Targets.write`. Refused where it is
         no longer what was read."""
-        file = settings.file
         with as_store_io("make the directory of", file.path):
             make_directories(os.path.dirname(file.path))
-        if settings.missing_directories:
+        if file.missing_directories:
             file = evolve(_of_settings(self.targets.read(file.path)), data=None)
         return _of_settings(self.targets.write(file, data))
 
-    def remove(self, settings: SettingsFile) -> str | None:
+    def remove(self, file: TargetFile) -> str | None:
         """Remove it; see `Targets.remove`. Refused where it is no longer what was read."""
-        return _of_settings(self.targets.remove(settings.file))
+        return _of_settings(self.targets.remove(file))
 
-    def _below_missing(self, path: str, missing: tuple[str, ...]) -> SettingsFile:
+    def _below_missing(self, path: str, missing: tuple[str, ...]) -> TargetFile:
         """A file whose directory is to be made: the last one that exists must be one that may be written below."""
         above = os.path.dirname(missing[0])
         if not os.path.isdir(above):
             raise SettingsRefused(path, f"{above} is not a directory")
         # Judged as a file of that directory would be: its links and its place in or out of the home.
         _of_settings(self.targets.read(f"{above}/{os.path.basename(missing[0])}"))
-        return SettingsFile(TargetFile(path, path, None), missing)
+        return TargetFile(path, path, None, missing_directories=missing)
 
 
 def carry_out(files: SettingsFiles, state: SetupState, planned: PlannedFile) -> str | None:
     """Write or remove a file as it is planned; where what somebody had made of it is kept, if so."""
-    edit, aside = planned.edit, None
-    if planned.set_aside and edit.before is not None:
-        aside = state.set_aside(edit.path, edit.before)
-    copy = files.remove(planned.settings) if edit.after is None else files.write(planned.settings, edit.after)
+    aside = None
+    if planned.set_aside and planned.before is not None:
+        aside = state.set_aside(planned.path, planned.before)
+    copy = files.remove(planned.file) if planned.after is None else files.write(planned.file, planned.after)
     return aside or copy
 
 

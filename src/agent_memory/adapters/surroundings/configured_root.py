@@ -3,10 +3,7 @@
 Free of imports but C modules and our own import-free ones; `config_files` reads all of a config, and checks it.
 """
 
-import os
-import stat
-
-from agent_memory.adapters.disk.durable import close_quietly
+from agent_memory.adapters.disk.durable import read_regular
 from agent_memory.adapters.disk.json_lite import scan_json
 from agent_memory.adapters.disk.root import ROOT_VARIABLE, config_path, data_root, storage_root
 from agent_memory.domain.json_shape import is_object
@@ -40,7 +37,7 @@ def root_and_doubt(environ: "Mapping[str, str]", home: str | None) -> tuple[str 
 def _configured_root(path: str) -> str | None:
     """`storage.root` of the person's config, None where it says nothing."""
     try:
-        config = scan_json(_read_config(path))
+        config = scan_json(read_regular(path, MAX_CONFIG_BYTES).decode().removeprefix("\ufeff"))
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -52,13 +49,3 @@ def _configured_root(path: str) -> str | None:
     if root is None or (isinstance(root, str) and root and "\0" not in root):
         return root
     raise _DoubtError(f"storage.root in {path} is not a path")
-
-
-def _read_config(path: str) -> str:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError("not a regular file")
-        return os.read(descriptor, MAX_CONFIG_BYTES).decode().removeprefix("\ufeff")
-    finally:
-        close_quietly(descriptor)

@@ -11,6 +11,7 @@ from _blake2 import blake2b
 from agent_memory.adapters.disk.durable import make_directories, replace_loosely
 from agent_memory.adapters.disk.root import home_of, local_state_directory
 from agent_memory.adapters.surroundings.repository import Repository, read_repository
+from agent_memory.domain.json_shape import Record
 from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
 
 TYPE_CHECKING = False
@@ -27,34 +28,31 @@ _SHORTEST_SECRET_CHARS = 15
 _USUAL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:")
 
 
-class PlacesFiles:
-    """`Places` over the `.git` files around a directory. `arrive` is told of each place that is looked at."""
+class PlacesFiles(Record):
+    """`Places` over the `.git` files around a directory."""
 
-    __slots__ = ("_arrive", "_environ")
-
-    def __init__(self, environ: "Mapping[str, str]", arrive: "Callable[[Repository], None] | None" = None) -> None:
-        self._environ = environ
-        self._arrive = arrive
+    environ: "Mapping[str, str]"
+    arrive: "Callable[[Repository], None] | None" = None
+    """Told of each place that is looked at."""
 
     def scope_of(self, cwd: str | None) -> str:
         """See the port."""
         if cwd is None:
             return GLOBAL_SCOPE
-        repository = read_repository(cwd, self._environ, home_of(self._environ))
-        if self._arrive is not None:
-            self._arrive(repository)
+        repository = read_repository(cwd, self.environ, home_of(self.environ))
+        if self.arrive is not None:
+            self.arrive(repository)
         return redacted_scope(repository.scope)
 
 
-class KnownPlace:
-    """A repository as it was seen last: its common directory, its key, and its root commit, empty where that is not known."""
+class KnownPlace(Record):
+    """A repository as it was seen last."""
 
-    __slots__ = ("common", "root_commit", "scope")
-
-    def __init__(self, common: str, scope: str, root_commit: str) -> None:
-        self.common = common
-        self.scope = scope
-        self.root_commit = root_commit
+    common: str
+    """Its common directory."""
+    scope: str
+    root_commit: str
+    """Empty where it is not known."""
 
 
 class KnownPlaces:

@@ -8,9 +8,10 @@ Whatever cannot be read counts as absent: a session without a branch is better t
 import os
 import stat
 
-from agent_memory.adapters.disk.durable import close_quietly
+from agent_memory.adapters.disk.durable import read_regular
 from agent_memory.adapters.disk.root import home_of
 from agent_memory.domain.inbox_rules import commit_problem, ref_problem
+from agent_memory.domain.json_shape import Record
 from agent_memory.domain.queueing.scope import (
     GLOBAL_SCOPE,
     chosen_remote,
@@ -33,27 +34,16 @@ _HEX_DIGITS = 64
 _INSTEAD = ("url", "insteadof")
 
 
-class Repository:
-    """A working directory's scope key, and the branch and commit that are checked out; None where there is none.
+class Repository(Record):
+    """A working directory's scope key, and the branch and commit that are checked out; None where there is none."""
 
-    `top` is the work tree, or the directory itself; `common` the directory that all work trees of the repository share.
-    """
-
-    __slots__ = ("branch", "commit", "common", "scope", "top")
-
-    def __init__(
-        self,
-        scope: str = GLOBAL_SCOPE,
-        branch: str | None = None,
-        commit: str | None = None,
-        top: str = "",
-        common: str | None = None,
-    ) -> None:
-        self.scope = scope
-        self.branch = branch
-        self.commit = commit
-        self.top = top
-        self.common = common
+    scope: str = GLOBAL_SCOPE
+    branch: str | None = None
+    commit: str | None = None
+    top: str = ""
+    """The work tree, or the directory itself."""
+    common: str | None = None
+    """The directory that all work trees of the repository share."""
 
     @property
     def repo(self) -> str | None:
@@ -175,7 +165,7 @@ def _git_directory_at(candidate: str, directory: str) -> str | None:
         return None
     if stat.S_ISDIR(mode):
         return candidate if _has_head(candidate) else None
-    pointer = _read_file(candidate, MAX_FILE_BYTES)
+    pointer = read_regular(candidate, MAX_FILE_BYTES)
     if not pointer.startswith(b"gitdir:"):
         return None
     target = os.path.join(directory, os.fsdecode(pointer[len(b"gitdir:") :].strip()))
@@ -293,16 +283,6 @@ def _unquoted(value: str) -> str:
 def _read(path: str, max_bytes: int = MAX_FILE_BYTES) -> bytes:
     """The first bytes of a regular file; empty where there is none, or it cannot be read."""
     try:
-        return _read_file(path, max_bytes)
+        return read_regular(path, max_bytes)
     except OSError:
         return b""
-
-
-def _read_file(path: str, max_bytes: int) -> bytes:
-    """The same, but raises OSError. O_NONBLOCK: a FIFO must not hold the harness up."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        status = os.fstat(descriptor)
-        return os.read(descriptor, min(status.st_size, max_bytes)) if stat.S_ISREG(status.st_mode) else b""
-    finally:
-        close_quietly(descriptor)

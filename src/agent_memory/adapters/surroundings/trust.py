@@ -7,24 +7,16 @@ Kept outside every store and every repository, so that nothing that is cloned or
 
 from __future__ import annotations
 
-import re
-from hashlib import sha256
-from typing import Annotated
-
 from attrs import frozen
 
 from agent_memory.adapters.disk.locks import file_lock
 from agent_memory.adapters.disk.paths import JsonFile
 from agent_memory.adapters.disk.root import local_state_directory
+from agent_memory.domain.installing.plan import Digest, sha256_of
 from agent_memory.domain.instants import Instant
 from agent_memory.formats.json_codec import Format
 
 _LOCK_LIMIT_SECONDS = 10.0
-_SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
-
-
-def _digest_problem(text: str) -> str | None:
-    return None if _SHA256.fullmatch(text) else "is no SHA-256"
 
 
 @frozen
@@ -33,13 +25,13 @@ class TrustedConfig:
 
     path: str
     """Its real path."""
-    sha256: Annotated[str, _digest_problem]
+    sha256: Digest
     """Of its bytes, in lower-case hexadecimal."""
     trusted_at_ms: Instant
 
     def is_of(self, content: bytes) -> bool:
         """Whether these are the bytes."""
-        return self.sha256 == sha256(content).hexdigest()
+        return self.sha256 == sha256_of(content)
 
 
 @frozen
@@ -72,7 +64,7 @@ class TrustFile:
 
     def add(self, path: str, content: bytes, at_ms: int) -> TrustedConfig:
         """Trust exactly this content at this real path, in place of what was trusted there before. Durable."""
-        record = TrustedConfig(path, sha256(content).hexdigest(), at_ms)
+        record = TrustedConfig(path, sha256_of(content), at_ms)
         self._change(path, (record,))
         return record
 

@@ -178,12 +178,6 @@ def is_ours(value: Any, entry: Member) -> bool:
     return node is not None and (node == entry.value or (entry.command is not None and says(node, entry.command)))
 
 
-def is_occupied(value: Any, entry: Spot) -> bool:
-    """Whether something else than this member stands in its place."""
-    node = at_keys(value, entry.keys)
-    return isinstance(entry, Member) and node is not NOTHING and not entry.optional and node != entry.value
-
-
 def value_at(value: Any, keys: tuple[str, ...]) -> Any:
     """The value at these keys; None where there is none."""
     found = at_keys(value, keys)
@@ -317,35 +311,30 @@ def repository_name(top: str) -> str:
     return f"repository:{top}"
 
 
-# -- requests, plans, outcomes -------------------------------------------------------------------------------------------
+# -- plans, outcomes -------------------------------------------------------------------------------------------
 
 
 @frozen
-class SetupRequest:
-    """Which harnesses are to be set up, and with what."""
-
-    harnesses: tuple[str, ...]
-    parts: frozenset[Part]
-    repository: str | None = None
-    """The top of a work tree whose own instruction file is to be a target."""
-
-
-@frozen
-class SettingsFile:
-    """A settings file as it lies on disk."""
+class PlannedFile:
+    """One file (or the person's crontab), and what is to become of it."""
 
     file: TargetFile
-    missing_directories: tuple[str, ...] = ()
-    """Directories on the way to it that do not exist, the outermost first."""
-
-
-@frozen
-class FileEdit:
-    """What is to become of a file; None: there is none."""
-
-    path: str
-    before: bytes | None
     after: bytes | None
+    """None: there is to be none."""
+    record: Record | None = None
+    """What is kept of it from then on; None: nothing."""
+    backup: bytes | None = None
+    """The file without ours."""
+    set_aside: bool = False
+    """It is a file of ours that somebody has edited: that version is kept."""
+
+    @property
+    def path(self) -> str:
+        return self.file.path
+
+    @property
+    def before(self) -> bytes | None:
+        return self.file.data
 
     @property
     def is_change(self) -> bool:
@@ -357,53 +346,6 @@ class FileEdit:
         old, new = (self.path if each is not None else "/dev/null" for each in (self.before, self.after))
         before, after = ((each or b"").decode("utf-8", "replace").splitlines() for each in (self.before, self.after))
         return redact("\n".join(difflib.unified_diff(before, after, old, new, lineterm=""))).text
-
-
-@frozen
-class PlannedFile:
-    """One file, and what is to become of it."""
-
-    settings: SettingsFile
-    after: bytes | None
-    record: Record | None
-    """What is kept of it from then on; None: nothing."""
-    backup: bytes | None = None
-    """The file without ours."""
-    set_aside: bool = False
-    """It is a file of ours that somebody has edited: that version is kept."""
-
-    @property
-    def path(self) -> str:
-        return self.settings.file.path
-
-    @property
-    def edit(self) -> FileEdit:
-        return FileEdit(self.path, self.settings.file.data, self.after)
-
-
-@frozen
-class Refused:
-    """A file that stays as it is."""
-
-    path: str
-    error: Error
-
-
-@frozen
-class InstallPlan:
-    """Everything that is about to be done, in order; nothing is done yet."""
-
-    files: tuple[PlannedFile, ...] = ()
-    refused: tuple[Refused, ...] = ()
-    self_tests: tuple[tuple[str, SelfTest], ...] = ()
-    """By harness: how it will call us."""
-    notes: tuple[str, ...] = ()
-    """Whole sentences for the person."""
-
-    @property
-    def edits(self) -> tuple[FileEdit, ...]:
-        """The files that change."""
-        return tuple(each.edit for each in self.files if each.edit.is_change)
 
 
 @frozen
@@ -419,11 +361,29 @@ class FileOutcome:
 
 
 @frozen
+class InstallPlan:
+    """Everything that is about to be done, in order; nothing is done yet."""
+
+    files: tuple[PlannedFile, ...] = ()
+    refused: tuple[FileOutcome, ...] = ()
+    """Files that stay as they are."""
+    self_tests: tuple[tuple[str, SelfTest], ...] = ()
+    """By harness: how it will call us."""
+    notes: tuple[str, ...] = ()
+    """Whole sentences for the person."""
+
+    @property
+    def changed(self) -> tuple[PlannedFile, ...]:
+        """The files that change."""
+        return tuple(each for each in self.files if each.is_change)
+
+
+@frozen
 class SelfTestResult:
     """Whether a call arrived in the inbox, or a note in its answer, and if not, what is known about it."""
 
     harness: str
     command: str
     arrived: bool
-    problem: str = ""
+    problem: str | None = None
     act: Act = "capture"

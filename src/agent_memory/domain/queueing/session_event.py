@@ -13,7 +13,7 @@ Whether a person took part is not decided here: the transcript tells it better (
 """
 
 from agent_memory.domain.inbox_rules import id_problem, path_problem, shown, version_problem, word_problem
-from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.domain.json_shape import Record, is_list, is_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,30 +103,17 @@ PAYLOAD_KEYS = frozenset(
 """All keys that are ever looked at."""
 
 
-class SessionEvent:
+class SessionEvent(Record):
     """What a payload says about its session. Every value obeys its rule in `inbox_rules`; None where it did not."""
 
-    __slots__ = ("cwd", "event", "harness", "harness_version", "method", "reason", "session_id", "session_path")
-
-    def __init__(
-        self,
-        harness: str,
-        method: str,
-        session_id: str,
-        session_path: str | None = None,
-        cwd: str | None = None,
-        event: str | None = None,
-        reason: str | None = None,
-        harness_version: str | None = None,
-    ) -> None:
-        self.harness = harness
-        self.method = method
-        self.session_id = session_id
-        self.session_path = session_path
-        self.cwd = cwd
-        self.event = event
-        self.reason = reason
-        self.harness_version = harness_version
+    harness: str
+    method: str
+    session_id: str
+    session_path: "str | None" = None
+    cwd: "str | None" = None
+    event: "str | None" = None
+    reason: "str | None" = None
+    harness_version: "str | None" = None
 
 
 def true_harness(named: str, payload: "dict[str, object]") -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import stat
 
 from attrs import evolve
 from returns.result import Success
 
-from agent_memory.adapters.disk.durable import close_quietly
+from agent_memory.adapters.disk.paths import read_image
 from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.harness import history_sources
 from agent_memory.adapters.inbox.inbox_files import put_snapshot
@@ -30,7 +29,15 @@ from agent_memory.domain.queue import (
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.vocabulary import Harness, Kind
-from agent_memory.errors import ActRefused, Error, HistoryUnavailable, SessionForgotten, UsageInvalid
+from agent_memory.errors import (
+    ActRefused,
+    Error,
+    HistoryUnavailable,
+    PathRefused,
+    SessionForgotten,
+    StoreIo,
+    UsageInvalid,
+)
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_choice, add_flag, set_command, tags_of, text_of
 from agent_memory.surfaces.cli.dialogue import open_here
@@ -171,25 +178,14 @@ MAX_FILE_BYTES = 16 << 20
 def _text_of(path: str) -> str:
     """The text of a regular file that a person names; a symbolic link is followed, a FIFO never waited for."""
     try:
-        descriptor = os.open(os.path.expanduser(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError) as error:
-        raise UsageInvalid(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise UsageInvalid(f"{path} is not a regular file")
-        if status.st_size > MAX_FILE_BYTES:
-            raise UsageInvalid(f"{path} is larger than {MAX_FILE_BYTES >> 20} MiB")
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
-            data = file.read(MAX_FILE_BYTES)
-    except OSError as error:
-        raise UsageInvalid(f"{path} cannot be read: {error.strerror}") from None
-    finally:
-        close_quietly(descriptor)
-    try:
-        text = data.decode("utf-8-sig")
+        image = read_image(os.path.realpath(os.path.expanduser(path)), MAX_FILE_BYTES)
+        text = "" if image is None else image.data.decode("utf-8-sig")
+    except (PathRefused, StoreIo) as error:
+        raise UsageInvalid(f"{path} cannot be read: {error.reason}") from None
     except UnicodeDecodeError:
         raise UsageInvalid(f"{path} is not text in UTF-8") from None
+    if image is None:
+        raise UsageInvalid(f"{path} cannot be read: No such file or directory")
     if "\0" in text:
         raise UsageInvalid(f"{path} is not text")
     if not text.strip():

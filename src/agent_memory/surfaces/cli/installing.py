@@ -16,28 +16,27 @@ from agent_memory.adapters.surroundings.repository import work_tree_above
 from agent_memory.app import Memory
 from agent_memory.domain.installing.harnesses import SETUPS
 from agent_memory.domain.installing.plan import (
-    FileEdit,
     FileOutcome,
     InstallPlan,
     Part,
+    PlannedFile,
     SelfTestResult,
-    SetupRequest,
     repository_name,
 )
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, set_command
 from agent_memory.surfaces.cli.dialogue import is_agreed, open_here
-from agent_memory.surfaces.console import CYAN, GREEN, RED, Console, error_document, fields_of
+from agent_memory.surfaces.console import CYAN, GREEN, RED, Console, rows_of
 
 _NOTHING_WRITTEN, _NOTHING_CHANGED = "Nothing was written.", "Nothing was changed."
 _COLOURS = {"+": GREEN, "-": RED, "@": CYAN}
 
 
-def show_diffs(console: Console, edits: Iterable[FileEdit]) -> None:
+def show_diffs(console: Console, changed: Iterable[PlannedFile]) -> None:
     """Print the diff of each file that changes."""
-    for edit in edits:
-        for line in edit.diff.splitlines():
+    for each in changed:
+        for line in each.diff.splitlines():
             is_name = line.startswith(("+++", "---"))
             console.out(console.styled("" if is_name else _COLOURS.get(line[:1], ""), line))
         console.out("")
@@ -71,21 +70,21 @@ def configure_setup(parser: argparse.ArgumentParser) -> None:
 
 def _setup(arguments: argparse.Namespace, console: Console) -> int:
     with _installation("setup", arguments, console) as (memory, installation):
-        plan = installation.plan(_request(arguments, memory, installation))
-        show_diffs(console, plan.edits)
+        plan = _plan(arguments, memory, installation)
+        show_diffs(console, plan.changed)
         _warn_refused(console, plan)
         if arguments.dry_run:
             console.warn(*plan.notes)
             document = _setup_document(plan, _planned(plan), (), dry_run=True)
-            console.answer(document, _NOTHING_WRITTEN if plan.edits else "There is nothing to change.")
+            console.answer(document, _NOTHING_WRITTEN if plan.changed else "There is nothing to change.")
             return _exit_code(plan)
-        if plan.edits and not arguments.yes and not is_agreed(console, "memory setup", "Write these changes?"):
+        if plan.changed and not arguments.yes and not is_agreed(console, "memory setup", "Write these changes?"):
             console.out(_NOTHING_WRITTEN)
             return 0
         return _carry_out(console, memory, installation, plan)
 
 
-def _request(arguments: argparse.Namespace, memory: Memory, installation: Installation) -> SetupRequest:
+def _plan(arguments: argparse.Namespace, memory: Memory, installation: Installation) -> InstallPlan:
     harnesses = tuple(dict.fromkeys(arguments.harness)) or installation.detected()
     if not harnesses and not arguments.repo:
         raise UsageInvalid("No harness was found on this machine", f"Name one: {', '.join(SETUPS)}.")
@@ -96,13 +95,13 @@ def _request(arguments: argparse.Namespace, memory: Memory, installation: Instal
         Part.MCP: arguments.mcp,
     }
     parts = frozenset(part for part in Part if wanted.get(part, True))
-    return SetupRequest(harnesses, parts, _repository_here(memory) if arguments.repo else None)
+    return installation.plan(harnesses, parts, _repository_here(memory) if arguments.repo else None)
 
 
 def _carry_out(console: Console, memory: Memory, installation: Installation, plan: InstallPlan) -> int:
     outcomes = installation.install(plan)
     _show_outcomes(console, outcomes)
-    if not plan.edits:
+    if not plan.changed:
         console.out("There is nothing to change.")
     tested = installation.self_test(plan)
     memory.index_all(console.progress)
@@ -128,9 +127,7 @@ def _show_tested(console: Console, tested: SelfTestResult) -> None:
 def _setup_document(
     plan: InstallPlan, outcomes: Iterable[FileOutcome], tested: Iterable[SelfTestResult], *, dry_run: bool
 ) -> dict[str, Any]:
-    trials = [
-        {**fields_of(each, "harness", "act", "command", "arrived"), "problem": each.problem or None} for each in tested
-    ]
+    trials = rows_of(tested, "harness", "act", "command", "arrived", "problem")
     return {"dryRun": dry_run, "files": _file_documents(outcomes, plan), "trials": trials, "notes": list(plan.notes)}
 
 
@@ -158,19 +155,19 @@ def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
         if arguments.repo:
             named |= {repository_name(_repository_here(memory))}
         plan = installation.plan_removal(named or None)
-        show_diffs(console, plan.edits)
+        show_diffs(console, plan.changed)
         if arguments.dry_run:
             _warn_refused(console, plan)
             document = {"dryRun": True, "files": _file_documents(_planned(plan), plan)}
-            console.answer(document, _NOTHING_CHANGED if plan.edits else "There is nothing to remove.")
+            console.answer(document, _NOTHING_CHANGED if plan.changed else "There is nothing to remove.")
             return _exit_code(plan)
-        if plan.edits and not arguments.yes and not is_agreed(console, "memory uninstall", "Make these changes?"):
+        if plan.changed and not arguments.yes and not is_agreed(console, "memory uninstall", "Make these changes?"):
             console.out(_NOTHING_CHANGED)
             return 0
         outcomes = installation.uninstall(plan)
         _warn_refused(console, plan)
         _show_outcomes(console, outcomes)
-        if not plan.edits:
+        if not plan.changed:
             console.out("There is nothing to remove.")
         elif _nothing_is_left(installation):
             console.out(f"Nothing of memory is left in any harness. The memories stay in {memory.root}.")
@@ -243,23 +240,16 @@ def _show_outcomes(console: Console, outcomes: Iterable[FileOutcome]) -> None:
 
 def _planned(plan: InstallPlan) -> list[FileOutcome]:
     """The files of a plan that is not carried out."""
-    edits = (each.edit for each in plan.files)
-    return [FileOutcome(edit.path, "planned" if edit.is_change else "unchanged", None, edit.diff) for edit in edits]
+    return [
+        FileOutcome(each.path, "planned" if each.is_change else "unchanged", None, each.diff) for each in plan.files
+    ]
 
 
 def _file_documents(outcomes: Iterable[FileOutcome], plan: InstallPlan) -> list[dict[str, Any]]:
-    refused = (FileOutcome(each.path, "refused", each.error) for each in plan.refused)
-    return [
-        {
-            **fields_of(each, "path", "outcome"),
-            "error": error_document(each.error),
-            **fields_of(each, "diff", "set_aside"),
-        }
-        for each in (*outcomes, *refused)
-    ]
+    return rows_of((*outcomes, *plan.refused))
 
 
 def _exit_code(plan: InstallPlan, outcomes: Iterable[FileOutcome] = ()) -> int:
     """0, or the code of a refusal."""
-    errors = (*(each.error for each in plan.refused), *(each.error for each in outcomes))
+    errors = (each.error for each in (*plan.refused, *outcomes))
     return next((each.exit_code for each in errors if each is not None), 0)

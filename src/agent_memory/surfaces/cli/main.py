@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import errno
-import io
 import os
 import sys
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
-from typing import NamedTuple, NoReturn, TextIO, cast
+from typing import Any, NamedTuple, NoReturn, TextIO, cast
 
 from agent_memory import __version__
 from agent_memory.errors import Defect, Error, StoreIo, UsageInvalid
@@ -246,7 +245,7 @@ def _closest(word: str, known: Iterable[str]) -> str | None:
     return next(iter(difflib.get_close_matches(word, list(known), n=1)), None)
 
 
-class Output(io.TextIOBase):
+class Output:
     """Writes to a stream until the stream refuses, then into the void. A character that its encoding lacks is escaped."""
 
     def __init__(self, stream: TextIO | None, descriptor: int) -> None:
@@ -273,15 +272,9 @@ class Output(io.TextIOBase):
         except OSError as error:
             self._give_up(error)
 
-    def isatty(self) -> bool:
-        return self._stream.isatty()
-
-    def fileno(self) -> int:
-        return self._stream.fileno()
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return self._stream.encoding
+    def __getattr__(self, name: str) -> Any:
+        """What else the stream has: its encoding, whether it is a terminal."""
+        return getattr(self._stream, name)
 
     def _give_up(self, error: OSError) -> None:
         if not isinstance(error, BrokenPipeError):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import io
 import os
-import sys
 import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
@@ -83,21 +82,21 @@ def _install_cron(arguments: argparse.Namespace, console: Console) -> None:
         # The jobs would run twice if two schedulers had them.
         moves = plan.before is not None and plan.before.scheduler != scheduler
         removal = scheduling.plan_removal() if moves else None
-        edits = (*(() if removal is None else removal.edits), *plan.edits)
-        notes = (*plan.schedule.notes, *_missing_keys(memory))
-        show_diffs(console, edits)
+        changed = (*(() if removal is None else removal.changed), *plan.changed)
+        notes = (*plan.notes, *_missing_keys(memory))
+        show_diffs(console, changed)
         if arguments.dry_run:
-            _show_commands(console, (*(() if removal is None else removal.schedule.stop), *plan.schedule.start))
+            _show_commands(console, (*(() if removal is None else removal.stop), *plan.start))
             console.warn(*notes)
             console.answer(_document(plan, notes, (), dry_run=True), "Nothing was installed.")
             return
-        if edits and not arguments.yes and not is_agreed(console, "memory install-cron", "Install this?"):
+        if changed and not arguments.yes and not is_agreed(console, "memory install-cron", "Install this?"):
             console.out("Nothing was installed.")
             return
         aside = (*(() if removal is None else scheduling.uninstall(removal)), *scheduling.install(plan))
         for job in scheduling.jobs:
             every = in_words(job.cadence.interval_seconds)
-            console.out(f"{plan.schedule.scheduler} runs `memory {job.name}` every {every} from now on")
+            console.out(f"{plan.scheduler} runs `memory {job.name}` every {every} from now on")
         _show_set_aside(console, aside)
         console.warn(*notes)
         console.answer(_document(plan, notes, aside, dry_run=False))
@@ -119,13 +118,12 @@ def _missing_keys(memory: Memory) -> tuple[str, ...]:
 
 
 def _document(plan: SchedulePlan, notes: tuple[str, ...], aside: tuple[str, ...], *, dry_run: bool) -> dict[str, Any]:
-    edits = [unit.edit for unit in plan.units]
     return {
         "dryRun": dry_run,
-        "scheduler": plan.schedule.scheduler,
-        "files": [{"path": edit.path, "changes": edit.is_change, "diff": edit.diff} for edit in edits],
-        "cronLines": list(plan.schedule.cron_lines),
-        "commands": [list(argv) for argv in plan.schedule.start],
+        "scheduler": plan.scheduler,
+        "files": [{"path": unit.path, "changes": unit.is_change, "diff": unit.diff} for unit in plan.units],
+        "cronLines": list(plan.cron_lines),
+        "commands": [list(argv) for argv in plan.start],
         "setAside": list(aside),
         "notes": list(notes),
     }
@@ -151,10 +149,10 @@ def _uninstall_cron(arguments: argparse.Namespace, console: Console) -> None:
         if plan is None:
             console.answer(document, "Nothing is scheduled.")
             return
-        show_diffs(console, plan.edits)
+        show_diffs(console, plan.changed)
         aside: tuple[str, ...] = ()
         if arguments.dry_run:
-            _show_commands(console, plan.schedule.stop)
+            _show_commands(console, plan.stop)
             console.out("Nothing was changed.")
         else:
             if not arguments.yes and not is_agreed(console, "memory uninstall-cron", "Take this out?"):
@@ -163,8 +161,8 @@ def _uninstall_cron(arguments: argparse.Namespace, console: Console) -> None:
             aside = scheduling.uninstall(plan)
             console.out("Nothing runs by itself any more: `memory consolidate` and `memory defrag` are yours to call.")
             _show_set_aside(console, aside)
-        files = [unit.edit.path for unit in plan.units if unit.edit.is_change]
-        scheduler = plan.schedule.scheduler
+        files = [unit.path for unit in plan.units if unit.is_change]
+        scheduler = plan.scheduler
         console.answer({**document, "scheduler": scheduler, "files": files, "setAside": list(aside)})
 
 
@@ -229,7 +227,8 @@ def _called(job: str, console: Console) -> tuple[int, str]:
     heard = _Heard(console.stderr)
     with redirect_stderr(heard), redirect_stdout(console.stderr if console.json else console.stdout):
         code = main([job])
-    return code, one_line(redact(heard.last_line.removeprefix("memory: ")).text, _MAX_MESSAGE_CHARS)
+    last = next((line for line in reversed(heard.getvalue().splitlines()) if line.strip()), "")
+    return code, one_line(redact(last.strip().removeprefix("memory: ")).text, _MAX_MESSAGE_CHARS)
 
 
 def _try(console: Console, act: Callable[[], None]) -> None:
@@ -249,30 +248,16 @@ def _notice(job: str, run: ScheduledRun) -> tuple[str, str] | None:
     return f"{failed}: {run.message or f'exit code {run.exit_code}'}", f"{failed}."
 
 
-class _Heard(io.TextIOBase):
-    """A stream that passes everything on, and remembers the last line with something in it."""
+class _Heard(io.StringIO):
+    """Passes on what is written to it, and keeps it."""
 
     def __init__(self, stream: TextIO) -> None:
+        super().__init__()
         self._stream = stream
-        self._line = ""
-        self.last_line = ""
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override] # the stub has an attribute
-        return self._stream.encoding or sys.getdefaultencoding()
 
     def write(self, text: str) -> int:
-        *lines, self._line = (self._line + text).split("\n")
-        for line in lines:
-            self.last_line = line.strip() or self.last_line
-        self._line = self._line[-10 * _MAX_MESSAGE_CHARS :]
-        return self._stream.write(text)
+        self._stream.write(text)
+        return super().write(text)
 
     def flush(self) -> None:
         self._stream.flush()
-
-    def isatty(self) -> bool:
-        return False
-
-    def writable(self) -> bool:
-        return True
