@@ -886,17 +886,7 @@ class Memory:
 
         configured = self.agent()
         now_ms = self.clock.now_ms()
-        read = read_health(
-            self.root,
-            self.environ,
-            self.inbox,
-            self.store,
-            self.spend,
-            now_ms,
-            configured.map(lambda agent: agent.name).value_or("not usable"),
-            self.config.llm.max_calls_per_day,
-            warning_of(configured),
-        )
+        read = read_health(self.root, self.environ, self.inbox, self.store, self.spend, now_ms)
         home = home_of(self.environ)
         installed, jobs = job_healths(home, self.config.schedule, self.real_root, now_ms)
         problems = [job.problem(now_ms) for job in jobs]
@@ -912,8 +902,10 @@ class Memory:
             problems.insert(0, gone)
         return evolve(
             read,
+            agent=configured.map(lambda agent: agent.name).value_or("not usable"),
+            max_calls_per_day=self.config.llm.max_calls_per_day,
+            warnings=(*warning_of(configured), *read.warnings),
             deliveries=deliveries_by_harness(DeliveryLog(self.real_root).deliveries(), now_ms),
-            now_ms=now_ms,
             jobs=jobs,
             job_problems=tuple(each for each in problems if each is not None),
         )

@@ -7,9 +7,10 @@ from attrs import evolve
 from wcwidth import wcswidth
 
 from agent_memory.domain.agent_request import DaySpend
-from agent_memory.domain.health import FailedEntry, HarnessDeliveries, Health, LastRun
+from agent_memory.domain.health import FailedEntry, HarnessDeliveries, Health
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.queue import Trouble
+from agent_memory.domain.run_log import LoggedRun, LoggedSession
 from agent_memory.surfaces.cli.status import MOST_SHOWN, health_lines
 
 NOW_MS = 1_771_000_205_123
@@ -22,7 +23,7 @@ WELL = Health(
     oldest_pending_at_ms=NOW_MS - 2 * HOUR_MS,
     failed=(),
     troubles=(),
-    last_run=LastRun("run-1", NOW_MS - HOUR_MS, "completed", "", 2, summary="2 notes written"),
+    last_runs=(LoggedRun("run-1", "consolidate", NOW_MS, NOW_MS - HOUR_MS, "completed", "2 notes written"),),
     hook_problems=(),
     spent_today=DaySpend("2026-02-13", 4, 12_345, 99),
     max_calls_per_day=48,
@@ -61,12 +62,14 @@ def test_all_that_people_ask_first_is_there_with_relative_times() -> None:
 
 def test_a_run_that_could_learn_from_no_session_is_a_problem_and_one_bad_session_is_none() -> None:
     said = "The agent's reply was refused: it is empty."
-    bad = LastRun("run-1", NOW_MS, "completed", "", 3, refused=(said,) * 3)
-    assert evolve(WELL, last_run=bad).problems == (
-        f"the last run could learn from none of its 3 sessions; the last: {said}",
-    )
-    assert evolve(WELL, last_run=evolve(bad, sessions=4)).problems == ()
-    assert evolve(WELL, last_run=evolve(bad, sessions=1, refused=(said,))).problems == ()
+    bad = LoggedSession("amp", "s", "refused", said)
+
+    def problems(*sessions: LoggedSession) -> tuple[str, ...]:
+        return evolve(WELL, last_runs=(evolve(WELL.last_runs[0], sessions=sessions),)).problems
+
+    assert problems(bad, bad, bad) == (f"the last run could learn from none of its 3 sessions; the last: {said}",)
+    assert problems(bad, bad, bad, evolve(bad, verdict="written")) == ()
+    assert problems(bad) == ()
 
 
 def test_the_first_lines_are_what_needs_a_look() -> None:

@@ -10,6 +10,7 @@ from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.injecting.deliveries import Delivery
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.queue import Trouble
+from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.scheduling import JobHealth
 from agent_memory.domain.text.plain_text import counted
 
@@ -40,30 +41,14 @@ def deliveries_by_harness(deliveries: Iterable[Delivery], now_ms: int) -> tuple[
 
 
 @frozen
-class LastRun:
-    """The newest run of a machine that left a report."""
-
-    run_id: str
-    ended_at_ms: int | None
-    result: str
-    """`completed`, `paused` or `failed`."""
-    message: str
-    """Why it paused or failed, in words; else empty."""
-    sessions: int
-    machine: str = "consolidate"
-    summary: str = ""
-    refused: tuple[str, ...] = ()
-    """Why, of each session that it could not learn from."""
-
-
-@frozen
 class HookProblem:
-    """A capture that did not arrive; hooks themselves stay silent."""
+    """A capture or an injection that did not arrive; hooks themselves stay silent."""
 
     at: str
     harness: str
+    act: str
+    """`capture` or `inject`."""
     message: str
-    act: str = ""
 
 
 @frozen
@@ -89,19 +74,18 @@ class Health:
     failed: tuple[FailedEntry, ...]
     troubles: tuple[tuple[str, Trouble], ...]
     """Sessions that were set back, by key."""
-    last_run: LastRun | None
+    last_runs: tuple[LoggedRun, ...]
+    """The newest run of each machine, newest first: none of them makes good what another could not do."""
     hook_problems: tuple[HookProblem, ...]
     spent_today: DaySpend
-    max_calls_per_day: int
-    agent: str
     unrecorded: int
-    warnings: tuple[str, ...] = ()
-    earlier_runs: tuple[LastRun, ...] = ()
-    """The newest run of each other machine: none of them makes good what another could not do."""
     last_captures: tuple[tuple[str, int], ...] = ()
     """Each harness that was ever captured, and when last, in epoch ms."""
-    deliveries: tuple[HarnessDeliveries, ...] = ()
+    warnings: tuple[str, ...] = ()
     now_ms: int = 0
+    max_calls_per_day: int = 0
+    agent: str = ""
+    deliveries: tuple[HarnessDeliveries, ...] = ()
     jobs: tuple[JobHealth, ...] = ()
     job_problems: tuple[str, ...] = ()
 
@@ -120,22 +104,17 @@ class Health:
             found.append(
                 f"{counted(malformed, 'malformed inbox file')} in inbox/.failed/; correct or remove what is there"
             )
-        if self.last_run is not None and self.last_run.result != "completed":
-            found.append(f"the last run {self.last_run.result}: {self.last_run.message}")
-        elif self.last_run is not None and len(self.last_run.refused) == self.last_run.sessions >= _SEVERAL:
-            # It is no longer the fault of one session.
-            found.append(
-                f"the last run could learn from none of its {self.last_run.sessions} sessions; the last: "
-                f"{self.last_run.refused[-1]}"
-            )
-        found += [
-            f"the last {each.machine} {each.result}: {each.message}"
-            for each in self.earlier_runs
-            if each.result != "completed"
-        ]
+        for last in self.last_runs:
+            refused = [each.reason for each in last.sessions if each.verdict == "refused"]
+            what = "last run" if last is self.last_runs[0] else f"last {last.machine}"
+            if last.result != "completed":
+                found.append(f"the {what} {last.result}: {last.error}")
+            elif len(refused) == len(last.sessions) >= _SEVERAL:  # it is no longer the fault of one session
+                found.append(
+                    f"the {what} could learn from none of its {len(refused)} sessions; the last: {refused[-1]}"
+                )
         for kind, injects in (("capture", False), ("injection", True)):
-            missed = [each for each in self.hook_problems if (each.act == "inject") is injects]
-            if missed:
+            if missed := [each for each in self.hook_problems if (each.act == "inject") is injects]:
                 newest = missed[-1]
                 found.append(
                     f"{counted(len(missed), kind)} did not arrive; the last, "

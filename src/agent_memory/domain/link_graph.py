@@ -23,34 +23,15 @@ class Whereabouts(StrEnum):
 
 
 @frozen
-class OutgoingLink:
-    """A link in an entry's body."""
+class Link:
+    """One entry named by another, in its body or its frontmatter."""
 
     target: str
+    """As it is written there: an id, or an alias."""
     label: str | None
     where: Whereabouts
     id: str | None
-    """Of the entry that it leads to; None for an unresolved one."""
-    title: str | None
-
-
-@frozen
-class IncomingLink:
-    """A link in another entry's body."""
-
-    id: str
-    title: str
-    target: str
-    """As it is written there: the entry's id, or one of its aliases."""
-    label: str | None
-
-
-@frozen
-class Reference:
-    """An entry that another one's frontmatter names."""
-
-    id: str
-    where: Whereabouts
+    """Of the entry at the other end of the link; None for an unresolved one."""
     title: str | None
 
 
@@ -58,10 +39,10 @@ class Reference:
 class LinkSheet:
     """All that ties one entry to others; each link once, in the order in which it stands."""
 
-    outgoing: tuple[OutgoingLink, ...] = ()
-    incoming: tuple[IncomingLink, ...] = ()
-    supersedes: tuple[Reference, ...] = ()
-    superseded_by: tuple[Reference, ...] = ()
+    outgoing: tuple[Link, ...] = ()
+    incoming: tuple[Link, ...] = ()
+    supersedes: tuple[Link, ...] = ()
+    superseded_by: tuple[Link, ...] = ()
     aliases: tuple[str, ...] = ()
     unreadable: tuple[UnreadableFile, ...] = ()
     """Notes of which it is not known what they link to (P6)."""
@@ -109,23 +90,22 @@ def links_of(entry: StoredEntry, bodies: Iterable[StoredEntry], live: Listing, a
     known, id = _known(live, archive), entry.meta.id
     names = frozenset((id, *entry.meta.aliases))
 
-    def references(ids: Iterable[str]) -> tuple[Reference, ...]:
-        found = ((each, known.get(each, _NOWHERE)) for each in ids)
-        return tuple(Reference(each, where, title) for each, (where, _, title) in found)
+    def leading(targets: Iterable[tuple[str, str | None]]) -> tuple[Link, ...]:
+        return tuple(Link(target, label, *known.get(target, _NOWHERE)) for target, label in targets)
 
     # What an earlier version of a live entry said does not count.
     newest = {**archive.by_id, **live.by_id}
     successors = (each.meta.id for each in newest.values() if id in each.meta.supersedes and each.meta.id != id)
     return LinkSheet(
-        outgoing=tuple(OutgoingLink(target, label, *known.get(target, _NOWHERE)) for target, label in _links_in(entry)),
+        outgoing=leading(_links_in(entry)),
         incoming=tuple(
-            IncomingLink(other.meta.id, other.meta.title, target, label)
+            Link(target, label, Whereabouts.LIVE, other.meta.id, other.meta.title)
             for other in bodies
             for target, label in _links_in(other)
             if target in names and other.meta.id != id
         ),
-        supersedes=references(entry.meta.supersedes),
-        superseded_by=references(successors),
+        supersedes=leading((each, None) for each in entry.meta.supersedes),
+        superseded_by=leading((each, None) for each in successors),
         aliases=entry.meta.aliases,
     )
 

@@ -20,7 +20,7 @@ from agent_memory.adapters.inbox.inbox_reading import QueueTroubles, failed_entr
 from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.domain.agent_request import day_of, spend_on
-from agent_memory.domain.health import Health, HookProblem, LastRun
+from agent_memory.domain.health import Health, HookProblem
 from agent_memory.domain.instants import ms_in_name, ms_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.run_log import LoggedRun
@@ -41,11 +41,8 @@ def read_health(
     store: Store,
     spend: SpendLedgerFiles,
     now_ms: int,
-    agent: str,
-    max_calls_per_day: int,
-    warnings: tuple[str, ...] = (),
 ) -> Health:
-    """The health of the store; it changes nothing and calls nothing. A file of ours that cannot be read is an error, not "all
+    """The health of the store, as far as its own files tell; it changes nothing and calls nothing. A file of ours that cannot be read is an error, not "all
     is well" (P6)."""
     live, archive = unwrap(store.list()), unwrap(store.list(archived=True))
     names = unwrap(inbox.names())
@@ -64,15 +61,13 @@ def read_health(
         oldest_pending_at_ms=ms_in_name(names[0]) if names else None,
         failed=unwrap(failed_entries(str(root))),
         troubles=tuple(sorted(unwrap(QueueTroubles(str(root)).read()).items())),
-        last_run=runs[0] if runs else None,
-        earlier_runs=runs[1:],
+        last_runs=runs,
         hook_problems=tuple(each for each in hooks.problems if (ms_of(each.at) or since) >= since),
         spent_today=spend_on(days, day_of(now_ms)),
-        max_calls_per_day=max_calls_per_day,
-        agent=agent,
         unrecorded=owed.value_or(0),
-        warnings=(*warnings, *_run_warnings(root, recent), *map(str, hooks.unread), *warning_of(owed)),
+        warnings=(*_run_warnings(root, recent), *map(str, hooks.unread), *warning_of(owed)),
         last_captures=tuple(unwrap(last_captures(str(root))).items()),
+        now_ms=now_ms,
     )
 
 
@@ -119,9 +114,9 @@ def _concerns(named: object, root: str) -> bool:
     return named is None or (isinstance(named, str) and os.path.realpath(named) == os.path.realpath(root))
 
 
-def _last_runs(runs: Sequence[LoggedRun]) -> tuple[LastRun, ...]:
+def _last_runs(runs: Sequence[LoggedRun]) -> tuple[LoggedRun, ...]:
     """The newest run of each machine, newest first; a damaged report hides no other."""
-    last = {run.machine: _last_run(run) for run in reversed(runs) if run.result in RESULTS}
+    last = {run.machine: run for run in reversed(runs) if run.result in RESULTS}
     return tuple(sorted(last.values(), key=lambda each: each.run_id, reverse=True))
 
 
@@ -136,16 +131,9 @@ def _run_warnings(root: Path, recent: Result[tuple[LoggedRun, ...], Error]) -> t
             return ()
 
 
-def _last_run(run: LoggedRun) -> LastRun:
-    refused = tuple(each.reason for each in run.sessions if each.verdict == "refused")
-    sessions = len(run.sessions)
-    return LastRun(run.run_id, run.ended_at_ms, run.result, run.error, sessions, run.machine, run.summary, refused)
-
-
 def _hook_problem(line: dict[str, Any]) -> HookProblem:
-    return HookProblem(
-        str(line.get("at", "")), str(line.get("harness", "")), str(line.get("message", "")), str(line.get("act", ""))
-    )
+    at, harness, message = (str(line.get(key, "")) for key in ("at", "harness", "message"))
+    return HookProblem(at, harness, str(line.get("act") or "capture"), message)
 
 
 def _json_lines(path: Path) -> list[dict[str, Any]]:

@@ -6,15 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.link_graph import (
-    Edge,
-    IncomingLink,
-    LinkGraph,
-    LinkSheet,
-    OutgoingLink,
-    Reference,
-    Whereabouts,
-)
+from agent_memory.domain.link_graph import Edge, Link, LinkGraph, LinkSheet, Whereabouts
 from agent_memory.domain.searching.search import Relation
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
@@ -24,7 +16,7 @@ from agent_memory.surfaces.cli.dialogue import open_here, warn_unreadable
 from agent_memory.surfaces.console import Console, fields_of, rows_of, unreadable_documents
 
 _TITLE_CHARS = 200
-_NO_SUCH_NOTE = "  (there is no such note)"
+_SAID = {Whereabouts.ARCHIVED: "  (archived)", Whereabouts.UNRESOLVED: "  (there is no such note)"}
 
 
 def configure_links(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +46,9 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         "archived": stored.listed.archived,
         "outgoing": rows_of(sheet.outgoing, "target", "label", "where", "id", "title"),
         "incoming": rows_of(sheet.incoming, "id", "title", "target", "label"),
-        **fields_of(sheet, "supersedes", "superseded_by", "aliases"),
+        "supersedes": list(map(_reference_document, sheet.supersedes)),
+        "supersededBy": list(map(_reference_document, sheet.superseded_by)),
+        **fields_of(sheet, "aliases"),
         "unreadable": unreadable_documents(sheet.unreadable),
     }
     console.answer(document, *_sheet_lines(stored, sheet))
@@ -67,10 +61,10 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
 def _sheet_lines(stored: StoredEntry, sheet: LinkSheet) -> Iterator[str]:
     yield f"{stored.meta.id}  {_title(stored.meta.title)}{'  (archived)' if stored.listed.archived else ''}"
     parts = (
-        ("links to", [_outgoing(each) for each in sheet.outgoing]),
+        ("links to", list(map(_leading, sheet.outgoing))),
         ("linked from", [_incoming(each, stored.meta.id) for each in sheet.incoming]),
-        ("supersedes", [_reference(each) for each in sheet.supersedes]),
-        ("superseded by", [_reference(each) for each in sheet.superseded_by]),
+        ("supersedes", list(map(_leading, sheet.supersedes))),
+        ("superseded by", list(map(_leading, sheet.superseded_by))),
         ("took over from", list(sheet.aliases)),
     )
     if not any(items for _, items in parts):
@@ -81,27 +75,18 @@ def _sheet_lines(stored: StoredEntry, sheet: LinkSheet) -> Iterator[str]:
             yield from (f"  {item}" for item in items)
 
 
-def _outgoing(link: OutgoingLink) -> str:
-    said = {
-        Whereabouts.LIVE: "",
-        Whereabouts.ALIAS: f"  (now {link.id})",
-        Whereabouts.ARCHIVED: "  (archived)",
-        Whereabouts.UNRESOLVED: _NO_SUCH_NOTE,
-    }[link.where]
-    title = _title(link.title or "")
-    return f"{link.target}  {title}{said}" if title else f"{link.target}{said}"
+def _leading(link: Link) -> str:
+    said = f"  (now {link.id})" if link.where is Whereabouts.ALIAS else _SAID.get(link.where, "")
+    return f"{link.target}  {_title(link.title)}{said}" if link.title else f"{link.target}{said}"
 
 
-def _incoming(link: IncomingLink, id: str) -> str:
+def _incoming(link: Link, id: str) -> str:
     through = f"  (by its earlier id {link.target})" if link.target != id else ""
-    return f"{link.id}  {_title(link.title)}{through}"
+    return f"{link.id}  {_title(link.title or '')}{through}"
 
 
-def _reference(reference: Reference) -> str:
-    if reference.title is None:
-        return f"{reference.id}{_NO_SUCH_NOTE}"
-    where = "" if reference.where is Whereabouts.LIVE else f"  ({reference.where})"
-    return f"{reference.id}  {_title(reference.title)}{where}"
+def _reference_document(link: Link) -> dict[str, object]:
+    return {"id": link.target, **fields_of(link, "where", "title")}
 
 
 def _title(text: str) -> str:
@@ -134,9 +119,8 @@ def _graph_lines(graph: LinkGraph, console: Console, *, dot: bool) -> Iterator[s
     elif graph.edges:
         for edge in graph.edges:
             arrow = "supersedes" if edge.relation is Relation.SUPERSEDES else "->"
-            said = {Whereabouts.ARCHIVED: "  (archived)", Whereabouts.UNRESOLVED: _NO_SUCH_NOTE}.get(edge.where, "")
             source, target = (f"{id}  {titles[id]}" if id in titles else id for id in (edge.source, edge.target))
-            yield f"{source} {arrow} {target}{said}"
+            yield f"{source} {arrow} {target}{_SAID.get(edge.where, '')}"
     else:
         yield "No note links to another."
 

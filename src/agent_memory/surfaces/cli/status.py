@@ -17,7 +17,6 @@ from agent_memory.surfaces.console import (
     broken_lines,
     fields_of,
     iso_or_none,
-    rows_of,
     styled,
     terminal_columns,
 )
@@ -39,32 +38,29 @@ def _run(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _document(health: Health) -> dict[str, Any]:
-    last = health.last_run
+    last = health.last_runs[0] if health.last_runs else None
     run = last and {
         "run": last.run_id,
-        **fields_of(last, "machine", "ended_at_ms", "result", "summary", "message", "sessions"),
+        **fields_of(last, "machine", "ended_at_ms", "result", "summary"),
+        "message": last.error,
+        "sessions": len(last.sessions),
     }
     set_back = [{"key": key, **fields_of(trouble, "code", "message", "attempts")} for key, trouble in health.troubles]
-    hook_problems = [
-        {"at": each.at, "harness": each.harness, "act": each.act or "capture", "message": each.message}
-        for each in health.hook_problems
-    ]
     spent = health.spent_today
     return {
         **fields_of(health, "root", "entries", "archived", "unreadable", "pending", "oldest_pending_at_ms"),
-        "failed": rows_of(health.failed, "name", "reason", "malformed"),
+        **fields_of(health, "failed"),
         "setBack": set_back,
         "lastCaptures": {harness: iso_or_none(at_ms) for harness, at_ms in health.last_captures},
-        "deliveries": rows_of(health.deliveries, "harness", "this_week", "tokens_this_week", "last_at_ms"),
+        **fields_of(health, "deliveries"),
         "lastRun": run,
         "schedule": list(map(_job_document, health.jobs)),
-        "hookProblems": hook_problems,
-        "agent": health.agent,
+        **fields_of(health, "hook_problems", "agent"),
         "spend": {
             **fields_of(spent, "day", "calls", "prompt_chars", "reply_chars"),
             "maxCallsPerDay": health.max_calls_per_day,
         },
-        "problems": list(health.problems),
+        **fields_of(health, "problems"),
     }
 
 
@@ -146,11 +142,11 @@ def _times(count: int) -> str:
 
 
 def _last_run(health: Health) -> str:
-    last = health.last_run
-    if last is None:
+    if not health.last_runs:
         return "none yet"
+    last = health.last_runs[0]
     at = short_age(last.ended_at_ms, health.now_ms) if last.ended_at_ms is not None else "at an unknown time"
-    what = one_line(last.summary, 300) or counted(last.sessions, "session")
+    what = one_line(last.summary, 300) or counted(len(last.sessions), "session")
     return f"{last.machine} {last.result} {at}: {what} (runs/{last.run_id})"
 
 
