@@ -12,7 +12,6 @@ from agent_memory.domain.searching.terms import (
     chunks_of,
     note_terms,
     query_words,
-    term_spans,
 )
 from fuzz.target import Target
 
@@ -41,11 +40,8 @@ def _terms(body: str) -> dict[str, None]:
 
 
 def _check_terms(text: str) -> None:
-    at = 0
-    for span in term_spans(text, _terms(text)):
-        assert at <= span.start < span.end <= len(text)
-        at = span.end
-        assert all(term and len(term) <= MAX_TERM_CHARS for term in span.terms.all), span
+    for chunk in chunks_of(text):
+        assert all(term and len(term) <= MAX_TERM_CHARS for term in chunk_terms(chunk).all), chunk
 
 
 def _check_snippet(body: str, worth: dict[str, float]) -> None:

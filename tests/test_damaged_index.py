@@ -80,7 +80,7 @@ def vectors_of(index: NoteIndex) -> list[tuple[int, bytes]]:
     notes = index.notes(index.without_vector("m").unwrap()).unwrap()
     index.put_vectors("m", {number: note.meta.id.encode() for number, note in notes.items()}).unwrap()
     found = index.vectors("m").unwrap()
-    return list(zip(found.numbers, found.rows, strict=True))
+    return list(found.items())
 
 
 @pytest.fixture

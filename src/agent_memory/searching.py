@@ -10,7 +10,6 @@ from attrs import evolve, frozen
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.searching.ranking import (
     WEIGHTS,
-    Asker,
     QueryHints,
     Ranked,
     RankingWeights,
@@ -238,7 +237,7 @@ class Searching:
             return by_more or is_asked_for or nearness.cosines.get(number, 0.0) >= _LEAST_COSINE
 
         parts = {number: each for number, each in given.items() if number in shown and is_found(number)}
-        ranked = weigh(parts, shown, query.hints, Asker(query.now_ms, query.request.here), self.weights)
+        ranked = weigh(parts, shown, query.hints, self.weights, query.now_ms, query.request.here)
         ranked = with_successors(ranked, links, shown, self.weights)
         first = [
             evolve(each, parts=(ScorePart("id", 1.0), *each.parts))

@@ -310,7 +310,7 @@ def test_vectors_stay_with_their_notes(world: World) -> None:
 def vectors(world: World, model: str) -> dict[int, bytes]:
     """By number."""
     found = world.index.vectors(model).unwrap()
-    return dict(zip(found.numbers, found.rows, strict=True))
+    return dict(found)
 
 
 WORDS = (

@@ -27,7 +27,7 @@ from returns.result import Failure
 
 from agent_memory.adapters.disk.paths import as_store_io
 from agent_memory.adapters.disk.root import local_state_directory
-from agent_memory.domain.searching.search import Nearness, Vectors
+from agent_memory.domain.searching.search import Nearness
 from agent_memory.domain.similarity import packed
 from agent_memory.errors import Error
 from agent_memory.results import as_result, unwrap
@@ -283,7 +283,7 @@ class IndexedMeanings:
         notes = "One note is" if left == 1 else f"{left:,} notes are"
         notices = (f"{notes} not searched by meaning yet; the next searches go on with it.",) if left else ()
         vectors = unwrap(self.index.vectors(self.embedder.name))
-        if not vectors.numbers or not any(by_all):
+        if not vectors or not any(by_all):
             return Nearness(notices=notices)
         return _nearness(vectors, (by_all, by_worth), notices)
 
@@ -315,7 +315,7 @@ class IndexedMeanings:
         return meaning_text(stored.meta.title, stored.meta.description, stored.body)
 
 
-def _nearness(vectors: Vectors, wanted: tuple[bytes, bytes], notices: tuple[str, ...]) -> Nearness:
+def _nearness(vectors: Mapping[int, bytes], wanted: tuple[bytes, bytes], notices: tuple[str, ...]) -> Nearness:
     """All words alike find what is about the same, and rare words what is about the very thing: the middle of both found more
     than either (docs/search.md). Cosines are those with the first of the wanted vectors, 0 where either is all zeros; deviations
     are of cosines after the mean of all rows is taken off both: what all texts of a store have in common tells none from
@@ -329,7 +329,7 @@ def _nearness(vectors: Vectors, wanted: tuple[bytes, bytes], notices: tuple[str,
         table = numpy.frombuffer(b"".join(rows), dtype=numpy.int8).reshape(len(rows), -1).astype(float)
         return over(table, numpy.linalg.norm(table, axis=1)[:, None])
 
-    theirs, mine = units(vectors.rows), units(wanted)
+    theirs, mine = units([*vectors.values()]), units(wanted)
     if theirs.shape[1] != mine.shape[1]:  # of another model
         return Nearness(notices=notices)
     mean = theirs.mean(axis=0)
@@ -340,8 +340,8 @@ def _nearness(vectors: Vectors, wanted: tuple[bytes, bytes], notices: tuple[str,
     spread = centred.std(axis=0)
     deviations = numpy.where(spread > _NO_DEVIATION, (centred - centred.mean(axis=0)) / numpy.maximum(spread, 1e-9), 0)
     return Nearness(
-        dict(zip(vectors.numbers, deviations.mean(axis=1).tolist(), strict=True)),
-        dict(zip(vectors.numbers, (theirs @ mine[0]).tolist(), strict=True)),
+        dict(zip(vectors, deviations.mean(axis=1).tolist(), strict=True)),
+        dict(zip(vectors, (theirs @ mine[0]).tolist(), strict=True)),
         notices,
     )
 

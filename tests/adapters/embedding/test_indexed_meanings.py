@@ -15,7 +15,7 @@ from agent_memory.adapters.embedding import IndexedMeanings
 from agent_memory.adapters.store.note_index import NoteIndex
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.searching.search import Nearness, Vectors
+from agent_memory.domain.searching.search import Nearness
 from agent_memory.domain.searching.terms import weighed_words
 from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.vocabulary import Sensitivity
@@ -152,7 +152,7 @@ def test_where_vectors_cannot_be_kept_the_others_are_searched(world: World) -> N
         def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> Result[None, Error]:
             return Failure(StoreIo(".cache", "write", "ENOSPC", "no space"))
 
-        def vectors(self, model: str) -> Result[Vectors, Error]:
+        def vectors(self, model: str) -> Result[Mapping[int, bytes], Error]:
             return world.index.vectors(model)
 
         def without_vector(self, model: str) -> Result[tuple[int, ...], Error]:

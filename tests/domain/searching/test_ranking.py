@@ -13,7 +13,6 @@ from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.searching.ranking import (
     WEIGHTS,
-    Asker,
     QueryHints,
     Ranked,
     from_links,
@@ -42,8 +41,7 @@ def weighed(
 ) -> list[Ranked]:
     """All found equally well by their words."""
     parts = {number: [ScorePart("words", 1.0)] for number in entries}
-    asker = Asker(NOW_MS, here)
-    ranked = weigh(parts, entries, hints or QueryHints(), asker, WEIGHTS)
+    ranked = weigh(parts, entries, hints or QueryHints(), WEIGHTS, NOW_MS, here)
     return in_order(ranked.values())
 
 
@@ -106,7 +104,7 @@ def test_entries_that_supersede_each_other_stay_as_they_are() -> None:
 def test_the_parts_sum_up_to_the_total(scores: dict[int, float]) -> None:
     parts = {number: [ScorePart("words", score)] for number, score in scores.items()}
     entries = {number: listed(number, valid_until_ms=1, importance=Importance.HIGH) for number in parts}
-    ranked = weigh(parts, entries, QueryHints(newest=True), Asker(NOW_MS), WEIGHTS)
+    ranked = weigh(parts, entries, QueryHints(newest=True), WEIGHTS, NOW_MS)
     for each in ranked.values():
         assert sum(part.value for part in each.parts) == pytest.approx(each.total)
         assert each.total > 0

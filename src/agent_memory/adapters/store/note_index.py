@@ -30,7 +30,6 @@ from agent_memory.domain.searching.search import (
     NoteLink,
     Refreshed,
     Relation,
-    Vectors,
 )
 from agent_memory.domain.searching.terms import QueryWord
 from agent_memory.domain.vocabulary import Sensitivity
@@ -150,11 +149,10 @@ class NoteIndex:
         return self._asked(asked)
 
     @as_result
-    def vectors(self, model: str) -> Vectors:
+    def vectors(self, model: str) -> Mapping[int, bytes]:
         """The vectors of a model, by number."""
         sql = "SELECT number, vector FROM vectors WHERE model = ? ORDER BY number"
-        rows = self._asked(lambda connection: connection.execute(sql, (model,)).fetchall())
-        return Vectors([number for number, _ in rows], [vector for _, vector in rows])
+        return self._asked(lambda connection: dict(connection.execute(sql, (model,)).fetchall()))
 
     @as_result
     def without_vector(self, model: str) -> tuple[int, ...]:

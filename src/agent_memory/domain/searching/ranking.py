@@ -226,14 +226,6 @@ WEIGHTS = RankingWeights()
 
 
 @frozen
-class Asker:
-    """Who asks, and when."""
-
-    now_ms: int
-    here: str = GLOBAL_SCOPE
-
-
-@frozen
 class Ranked:
     """One entry with its place in the order."""
 
@@ -272,10 +264,12 @@ def weigh(
     parts: Mapping[int, Sequence[ScorePart]],
     listed: Mapping[int, Listed],
     hints: QueryHints,
-    asker: Asker,
     weights: RankingWeights,
+    now_ms: int,
+    asked_from: str = GLOBAL_SCOPE,
 ) -> dict[int, Ranked]:
-    """Each entry with what its frontmatter adds. Entries without a positive score are left out."""
+    """Each entry with what its frontmatter adds for whoever asks now and from this scope. Entries without a positive score are
+    left out."""
     newest_ms = max((_true_since(each.meta) for number, each in listed.items() if number in parts), default=0)
     ranked: dict[int, Ranked] = {}
     for number, given in parts.items():
@@ -284,8 +278,8 @@ def weigh(
             continue
         meta = each.meta
         here = 0.0
-        if GLOBAL_SCOPE not in (asker.here, meta.scope):
-            here = weights.here if meta.scope == asker.here else -weights.here
+        if GLOBAL_SCOPE not in (asked_from, meta.scope):
+            here = weights.here if meta.scope == asked_from else -weights.here
         age_days = max(0, newest_ms - _true_since(meta)) / DAY_MS
         newness = weights.asked_for * float(0.5 ** min(age_days / weights.newest_half_life_days, 1_000.0))
         at_ms = meta.created_at_ms if meta.valid_from_ms is None else meta.valid_from_ms
@@ -302,7 +296,7 @@ def weigh(
         )
         told = [*given, *(ScorePart(name, value, detail) for name, value, detail in added if value)]
         total = sum(part.value for part in told)
-        is_over = has_passed(meta.expires_at_ms, asker.now_ms) or has_passed(meta.valid_until_ms, asker.now_ms)
+        is_over = has_passed(meta.expires_at_ms, now_ms) or has_passed(meta.valid_until_ms, now_ms)
         if each.archived or is_over:
             told.append(ScorePart("archived" if each.archived else "over", total * (weights.outdated - 1)))
             total *= weights.outdated

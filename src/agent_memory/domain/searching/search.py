@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 
 from attrs import field, frozen
@@ -259,14 +259,6 @@ class NoteLink:
     source: int
     target: int
     relation: Relation
-
-
-@frozen
-class Vectors:
-    """Vectors of one model, one a note, in the order of `numbers`."""
-
-    numbers: Sequence[int]
-    rows: Sequence[bytes]
 
 
 @frozen

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 
 from attrs import frozen
 
 from agent_memory.domain.searching.search import Snippet
-from agent_memory.domain.searching.terms import term_spans
+from agent_memory.domain.searching.terms import chunk_pattern, chunk_terms
 from agent_memory.domain.text.plain_text import clean_text, cut_chars
 
 SNIPPET_CHARS = 160
-_STRETCH_CHARS = 16_384
-"""A text is looked through in stretches of this size, until one has a word of the query."""
-_MOST_STRETCHES = 64
+_MOST_CHARS = 1 << 20
+"""What follows in a longer text is not looked through."""
 _LONG_CHUNK_CHARS = 40
 _MOST_HITS_INSIDE = 500
 _CUT = "…"
@@ -51,18 +51,11 @@ def snippet_of(texts: Sequence[str], worth: Mapping[str, float], max_chars: int 
     `worth` has the terms that are looked for, as `terms.chunk_terms` makes them, and what each is worth. Where no text has
     one, the beginning of the first that is not empty. Cut at words, or between graphemes; `…` marks a cut.
     """
-    best: tuple[float, Snippet] | None = None
-    for text in texts:
-        for stretch in _stretches(text):
-            found = _best_passage(stretch, worth, max_chars)
-            if found is not None and (best is None or found[0] > best[0]):
-                best = found
-            if found is not None:
-                break
-    if best is not None:
-        return best[1]
-    shown = next((line for line in map(_one_line, (text[:_STRETCH_CHARS] for text in texts)) if line), "")
-    return Snippet(_from(shown, 0, max_chars)[0])
+    lines = [line for text in texts if (line := _one_line(text[:_MOST_CHARS]))]
+    passages = [found for line in lines if (found := _best_passage(line, worth, max_chars)) is not None]
+    if passages:
+        return max(passages, key=itemgetter(0))[1]
+    return Snippet(_from(lines[0], 0, max_chars)[0] if lines else "")
 
 
 def _joined(marks: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -76,26 +69,12 @@ def _joined(marks: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     return tuple(joined)
 
 
-def _stretches(text: str) -> Iterator[str]:
-    """The text in pieces that end at a space where there is one near."""
-    start = 0
-    for _ in range(_MOST_STRETCHES):
-        if start >= len(text):
-            return
-        end = start + _STRETCH_CHARS
-        at_space = text.rfind(" ", end - 200, end) if end < len(text) else -1
-        end = at_space if at_space > start else end
-        yield text[start:end]
-        start = end
-
-
 def _one_line(text: str) -> str:
     plain = _NOISE.sub(" ", _LABELLED_LINK.sub(lambda link: link[1] or link[2] or "", clean_text(text).text))
     return " ".join(plain.split())
 
 
-def _best_passage(text: str, worth: Mapping[str, float], max_chars: int) -> tuple[float, Snippet] | None:
-    line = _one_line(text)
+def _best_passage(line: str, worth: Mapping[str, float], max_chars: int) -> tuple[float, Snippet] | None:
     hits = list(_hits(line, worth))
     if not hits:
         return None
@@ -109,16 +88,13 @@ def _best_passage(text: str, worth: Mapping[str, float], max_chars: int) -> tupl
 
 
 def _hits(line: str, worth: Mapping[str, float]) -> Iterator[_Hit]:
-    for span in term_spans(line, worth):
-        said = {
-            term: worth[term] for term in (*span.terms.parts, *span.terms.common, *span.terms.wholes) if term in worth
-        }
-        if said:
-            chunk = line[span.start : span.end]
-            if chunk.isascii() and len(chunk) <= _LONG_CHUNK_CHARS:
-                yield _Hit(span.start, span.end, said)
-            else:
-                yield from _inside(chunk, span.start, said)
+    for found in chunk_pattern(line).finditer(line):
+        chunk, terms = found[0], chunk_terms(found[0])
+        said = {term: worth[term] for term in (*terms.parts, *terms.common, *terms.wholes) if term in worth}
+        if said and chunk.isascii() and len(chunk) <= _LONG_CHUNK_CHARS:
+            yield _Hit(found.start(), found.end(), said)
+        elif said:
+            yield from _inside(chunk, found.start(), said)
 
 
 def _inside(chunk: str, start: int, said: Mapping[str, float]) -> list[_Hit]:

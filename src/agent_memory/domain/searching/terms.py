@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 
 from attrs import frozen
@@ -98,15 +98,6 @@ class QueryWord:
     """Whether terms that it begins, and slips of it, may stand for it."""
 
 
-@frozen
-class TermSpan:
-    """A chunk where it stands in a text: half-open, in characters."""
-
-    start: int
-    end: int
-    terms: ChunkTerms
-
-
 def note_terms(entry: StoredEntry) -> tuple[FieldTerms, FieldTerms]:
     """The terms of a note's title, and those of its text: tags, description and body. Its ids are in the text, whole and
     without prefix, so that they find it."""
@@ -167,22 +158,11 @@ def weighed_words(query: str, worth: Mapping[str, float]) -> tuple[tuple[str, fl
 
 def chunks_of(text: str) -> list[str]:
     """The chunks of a text, in order."""
-    return _chunk_pattern(text).findall(text)
+    return chunk_pattern(text).findall(text)
 
 
-def term_spans(text: str, wanted: Iterable[str]) -> Iterator[TermSpan]:
-    """The chunks of a text that may have one of these terms, with their places, for finding passages and marking hits. Of
-    words that begin in another way the stem is not even looked for."""
-    # How the base forms of words with these terms begin: as the term does, but for `dying`, which is `die`.
-    beginnings = {beginning for term in wanted for beginning in (term[:2], term[:2].replace("i", "y"))}
-    for found in _chunk_pattern(text).finditer(text):
-        chunk = found[0]
-        word = chunk.lower()
-        if not _is_word(chunk) or not beginnings.isdisjoint((word[:2], word[:1], base_form(word)[:2])):
-            yield TermSpan(found.start(), found.end(), chunk_terms(chunk))
-
-
-def _chunk_pattern(text: str) -> re.Pattern[str]:
+def chunk_pattern(text: str) -> re.Pattern[str]:
+    """What matches each chunk of this text."""
     return _ASCII_CHUNK if text.isascii() else _chunk_of_any_script()
 
 
