@@ -19,7 +19,7 @@ from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run import KeptReply, Run
 from agent_memory.errors import Defect, Error
-from agent_memory.ports import Agent, Replies
+from agent_memory.ports import Agent, MachineRecords, Replies
 from agent_memory.results import unwrap
 
 C = TypeVar("C")
@@ -136,11 +136,15 @@ class Defrag(Pipeline[DefragRun]):
 Step = Callable[[C], Result[C, Error]]
 Checkpoint = Callable[[str, C], Result[None, Error]]
 Rescue = Callable[[str, C, Defect], Result[C, Error]]
-Report = Callable[[C, Error | None], Result[None, Error]]
+
+
+def no_rescue(_state: str, _context: C, defect: Defect) -> Result[C, Error]:
+    """A bug ends the run."""
+    return Failure(defect)
 
 
 def drive(
-    machine: Pipeline[C], steps: Mapping[str, Step[C]], checkpoint: Checkpoint[C], rescue: Rescue[C]
+    machine: Pipeline[C], steps: Mapping[str, Step[C]], checkpoint: Checkpoint[C], rescue: Rescue[C] = no_rescue
 ) -> Result[C, Error]:
     """The context in which the machine completed, or the error with which it failed.
 
@@ -150,7 +154,11 @@ def drive(
     """
     while not machine.is_terminated:
         state, context = str(machine.current_state_value), machine.model.context
-        taken = _take(steps, checkpoint, rescue, state, context)
+        try:
+            kept = checkpoint(state, context)
+            taken = kept if isinstance(kept, Failure) else steps[state](context)
+        except Exception as bug:  # noqa: BLE001 - a bug in a step must end as a named value, with nothing lost
+            taken = rescue(state, context, Defect(state, repr(bug)))
         if isinstance(taken, Failure):
             machine.fail(error=taken.failure())
         else:
@@ -158,30 +166,22 @@ def drive(
     return Success(machine.model.context) if machine.model.error is None else Failure(machine.model.error)
 
 
-def drive_and_report(
-    machine: Pipeline[C],
-    steps: Mapping[str, Step[C]],
-    checkpoint: Checkpoint[C],
-    rescue: Rescue[C],
-    report: Report[C],
+def run_machine(
+    machine: Pipeline[C], steps: Mapping[str, Step[C]], records: MachineRecords[C], rescue: Rescue[C] = no_rescue
 ) -> C:
-    """As `drive`, with what it fails with raised; `report` is told of the end, whatever it was. Its own failure is that of a run
-    that completed."""
-    ended = drive(machine, steps, checkpoint, rescue)
-    reported = report(machine.model.context, ended.failure() if isinstance(ended, Failure) else None)
+    """As `drive`, with what it fails with raised; the report of the run is written, whatever the end was. Its own failure is
+    that of a run that completed."""
+    ended = drive(machine, steps, records.checkpoint, rescue)
+    reported = records.finish(machine.model.context, ended.failure() if isinstance(ended, Failure) else None)
     context = unwrap(ended)
     unwrap(reported)
     return context
 
 
-def _take(
-    steps: Mapping[str, Step[C]], checkpoint: Checkpoint[C], rescue: Rescue[C], state: str, context: C
-) -> Result[C, Error]:
-    try:
-        kept = checkpoint(state, context)
-        return kept if isinstance(kept, Failure) else steps[state](context)
-    except Exception as bug:  # noqa: BLE001 - a bug in a step must end as a named value, with nothing lost
-        return rescue(state, context, Defect(state, repr(bug)))
+def interrupted(chart: type[Pipeline[C]], records: MachineRecords[C]) -> Pipeline[C] | None:
+    """The machine of a run that crashed after it had begun to write, where it stood; None where there is none."""
+    found = unwrap(records.unfinished())
+    return None if found is None else chart(Model(found[1]), start_value=found[0])
 
 
 def answered(agent: Agent, records: Replies, run_id: str, key: str, request: AgentRequest) -> KeptReply:

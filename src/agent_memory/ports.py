@@ -10,7 +10,7 @@ Types are imported for type checkers alone: `memory list` has ports, and needs f
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from agent_memory.domain.actions import Deferred
     from agent_memory.domain.agent_request import AgentReply, AgentRequest
     from agent_memory.domain.change import Change, Receipt, Together
-    from agent_memory.domain.defrag_run import DefragRun, TieringMemo
+    from agent_memory.domain.defrag_run import DefragRun, TieringMemo  # noqa: F401 - the name is in a string
     from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry, Usage
     from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, StateTombstone
     from agent_memory.domain.found_session import FoundSession
     from agent_memory.domain.history import History, SessionMark
     from agent_memory.domain.queue import InboxEntry, KnownSessions, Loaded, Outcome, Pending, Trouble
-    from agent_memory.domain.run import KeptReply, Run
+    from agent_memory.domain.run import KeptReply, Run  # noqa: F401 - the name is in a string
     from agent_memory.domain.run_log import LoggedRun, Undoing
     from agent_memory.domain.section import TargetFile
     from agent_memory.domain.transcripts.turns import KeptSession
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from agent_memory.domain.usage import DayReads
     from agent_memory.domain.vocabulary import Harness, Status, TierList
     from agent_memory.errors import Error
+
+
+C = TypeVar("C")
 
 
 class Clock(Protocol):
@@ -294,36 +297,32 @@ class Replies(Protocol):
         """The reply was applied, and states what a person had forgotten: nothing of it stays, spent or not (P28)."""
 
 
-class RunRecords(Replies, Protocol):
-    """What is kept of each consolidate run under `runs/`: checkpoint, replies, plan, report."""
+class MachineRecords(Protocol[C]):
+    """What is kept of each run of a machine under `runs/`."""
 
-    def checkpoint(self, state: str, run: Run) -> Result[None, Error]:
+    def checkpoint(self, state: str, run: C) -> Result[None, Error]:
         """Make state and context durable where a crash would leave something half done; elsewhere do nothing."""
 
-    def unfinished(self) -> Result[tuple[str, Run] | None, Error]:
-        """State and context of a run that crashed half way. A checkpoint that cannot be understood is moved aside: the
-        session is still pending, and the store recovers by itself."""
+    def unfinished(self) -> Result[tuple[str, C] | None, Error]:
+        """State and context of a run that crashed half way. A checkpoint that cannot be understood is moved aside: what it
+        was about is still pending, and the store recovers by itself."""
+
+    def finish(self, run: C, error: Error | None) -> Result[None, Error]:
+        """Write the report, and drop the checkpoint unless the run failed."""
+
+
+class RunRecords(MachineRecords["Run"], Replies, Protocol):
+    """What is kept of each consolidate run: checkpoint, replies, plan, report."""
 
     def deferred(self) -> Result[tuple[Change, ...], Error]:
         """Changes that were over a run's limit, oldest first."""
 
     def put_deferred(self, changes: Sequence[Change]) -> Result[None, Error]: ...
 
-    def finish(self, run: Run, error: Error | None) -> Result[None, Error]:
-        """Write the report, and drop the checkpoint unless the run failed."""
 
-
-class DefragRecords(Replies, Protocol):
-    """What is kept of each defrag run under `runs/`, and what one run leaves for the next."""
-
-    def checkpoint(self, state: str, run: DefragRun) -> Result[None, Error]:
-        """Make state and context durable where a crash would leave something half done; elsewhere do nothing."""
-
-    def unfinished(self) -> Result[tuple[str, DefragRun] | None, Error]:
-        """State and context of a run that crashed half way."""
-
-    def finish(self, run: DefragRun, error: Error | None) -> Result[None, Error]:
-        """Write the report, and drop the checkpoint unless the run failed half way; `run.trouble` is no such failure."""
+class DefragRecords(MachineRecords["DefragRun"], Replies, Protocol):
+    """What is kept of each defrag run, and what one run leaves for the next. One that nobody answered (`run.trouble`) is
+    reported as failed, with what it did all the same; its checkpoint is dropped."""
 
     def deferred(self) -> Result[tuple[Deferred, ...], Error]:
         """Actions that were over a run's limit, oldest first."""

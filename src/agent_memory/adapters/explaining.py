@@ -29,6 +29,7 @@ from agent_memory.domain.note_story import (
 from agent_memory.domain.queue import Trouble, queue_key, session_id_of
 from agent_memory.domain.run_log import MOST_RUNS, LoggedRun
 from agent_memory.domain.session_trace import Capture, FoundSessions, Place, SeenByRun, SessionTrace
+from agent_memory.domain.text.plain_text import first_few
 from agent_memory.domain.tiering.resolve import shares_a_section
 from agent_memory.domain.tiering.score import score
 from agent_memory.domain.tiering.standing import best_tier
@@ -179,9 +180,8 @@ def session_traces(
     chosen = {key for key in keys if key[1] == session_id} or keys
     ids = sorted({id for _, id in chosen})
     if len(ids) > 1:
-        more = f" and {len(ids) - _MOST_NAMED:,} more" if len(ids) > _MOST_NAMED else ""
         count = f"{'at least ' if unopened else ''}{len(ids):,}"
-        problem = f"{session_id} begins the ids of {count} sessions: {', '.join(ids[:_MOST_NAMED])}{more}"
+        problem = f"{session_id} begins the ids of {count} sessions: {first_few(ids, _MOST_NAMED)}"
         raise UsageInvalid(problem, "Give more of it.")
     unread = (*unread, *unread_notes(*listings), *unread_runs(runs))
     return FoundSessions(tuple(map(trace_of, sorted(chosen))), unopened, unread)

@@ -22,7 +22,7 @@ from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.planning.information import KEPT_SHARE, Line, claims_among, distinct_lines
 from agent_memory.domain.text.file_name import EntryId
 from agent_memory.domain.text.markdown import find_links, without_see_also_of
-from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.text.plain_text import one_line, spliced
 from agent_memory.domain.text.salience import content_terms, coverage
 from agent_memory.domain.vocabulary import Harness
 
@@ -190,12 +190,9 @@ def unlinked(entry: MemoryEntry, ids: Collection[str]) -> MemoryEntry:
         supersedes=tuple(id for id in entry.meta.supersedes if id not in ids),
     )
     body = without_see_also_of(entry.body, ids)
-    parts, position = list[str](), 0
-    for link in find_links(body):
-        if link.target in ids:
-            parts += [body[position : link.start], (link.label or "").strip() or link.target]
-            position = link.end
-    return MemoryEntry(meta, "".join((*parts, body[position:])))
+    gone = (link for link in find_links(body) if link.target in ids)
+    words = ((link.start, link.end, (link.label or "").strip() or link.target) for link in gone)
+    return MemoryEntry(meta, spliced(body, words))
 
 
 # -- words ------------------------------------------------------------------------------------------------------------

@@ -91,6 +91,11 @@ class History:
     """Records left out, counted by reason (`unknown-type:foo`, `bad-line`, `line-too-long`)."""
 
     @property
+    def tools_answered(self) -> bool:
+        """Whether the session had tool output before or among these turns."""
+        return self.tools_answered_before or any(turn.role is Role.TOOL for turn in self.turns)
+
+    @property
     def unknown_records(self) -> int:
         """How many records were of kinds not known to us: many of them, and the harness's format has changed."""
         return sum(count for reason, count in self.skipped.items() if reason.startswith(UNKNOWN_TYPE))

@@ -15,6 +15,7 @@ from agent_memory.domain.findings import Finding
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.redaction import redact, stored_line
 from agent_memory.domain.text.markdown import derive_description
+from agent_memory.domain.text.plain_text import first_few
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Sensitivity, Tier, TierList
 from agent_memory.errors import ConfigInvalid
 from agent_memory.formats.prompt import Frame, fitting, plain
@@ -304,10 +305,8 @@ def _findings(facts: DefragPromptFacts) -> str:
 
 
 def _finding(finding: Finding) -> str:
-    ids = ", ".join(finding.ids[:_MAX_FINDING_IDS])
-    more = len(finding.ids) - _MAX_FINDING_IDS
-    others = f" and {more:,} more" if more > 0 else ""
-    return f"- {finding.kind.value}: {ids}{others}: {stored_line(finding.reason, _MAX_REASON_CHARS)}"
+    ids = first_few(finding.ids, _MAX_FINDING_IDS)
+    return f"- {finding.kind.value}: {ids}: {stored_line(finding.reason, _MAX_REASON_CHARS)}"
 
 
 # -- entries in full --------------------------------------------------------------------------------------------------

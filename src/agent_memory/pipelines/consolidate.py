@@ -64,6 +64,7 @@ from agent_memory.domain.queue import (
 from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.run import Run, Settled, Work, sentence_of
 from agent_memory.domain.tagging import TagVocabulary
+from agent_memory.domain.text.plain_text import counted
 from agent_memory.domain.transcripts.tool_calls import entry_uses
 from agent_memory.domain.transcripts.turns import redact_history
 from agent_memory.domain.transcripts.windows import cut_windows
@@ -81,7 +82,7 @@ from agent_memory.errors import (
 from agent_memory.formats.prompt import Frame, PromptBudget, PromptFacts, plan_prompt_budget, render_consolidate_prompt
 from agent_memory.formats.reply import parse_reply
 from agent_memory.known_notes import KnownNotes
-from agent_memory.machines import Consolidate, Model, Step, answered, drive_and_report
+from agent_memory.machines import Consolidate, Model, Step, answered, interrupted, run_machine
 from agent_memory.ports import (
     Agent,
     Clock,
@@ -180,8 +181,7 @@ def _without_shared(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark, his
         ends = {end.last_record_id for end in mark.ends}
         last = max((at for at, turn in enumerate(history.turns) if turn.record_id in ends), default=-1)
         is_new = [at > last for at in range(len(history.turns))]
-    answered = history.tools_answered_before or any(turn.role is Role.TOOL for turn in history.turns)
-    own = evolve(history, turns=tuple(compress(history.turns, is_new)), tools_answered_before=answered)
+    own = evolve(history, turns=tuple(compress(history.turns, is_new)), tools_answered_before=history.tools_answered)
     if own.turns or not history.turns:
         return Fetched(own, mark.last_record_id)
     end = history.turns[-1]
@@ -552,14 +552,20 @@ def _next_mark(io: ConsolidateIo, work: Work) -> SessionMark | None:
     entry, history, session_id = work.pending.entry, work.history, _marked_id(work.pending.entry)
     if history is None or session_id is None:
         return None
-    last = history.turns[-1]
-    answered = history.tools_answered_before or any(turn.role is Role.TOOL for turn in history.turns)
-    now = SessionMark(entry.harness, session_id, last.record_id, last.at_ms, last.number, answered, io.agent.name)
-    now = evolve(now, transcript=history.transcript)
-    if work.mark is None:
-        return now
-    elsewhere = tuple(end for end in work.mark.ends if end.transcript not in ("", history.transcript))
-    return evolve(now, handoff_id=work.mark.handoff_id, entry_ids=work.mark.entry_ids, elsewhere=elsewhere)
+    last, before = history.turns[-1], work.mark
+    return SessionMark(
+        harness=entry.harness,
+        session_id=session_id,
+        last_record_id=last.record_id,
+        last_at_ms=last.at_ms,
+        turns_seen=last.number,
+        tools_answered=history.tools_answered,
+        agent_name=io.agent.name,
+        handoff_id=before.handoff_id if before else None,
+        entry_ids=before.entry_ids if before else (),
+        transcript=history.transcript,
+        elsewhere=tuple(end for end in before.ends if end.transcript not in ("", history.transcript)) if before else (),
+    )
 
 
 def _with_uses(work: Work, live: Listing) -> Work:
@@ -590,25 +596,17 @@ def consolidate(io: ConsolidateIo, run: Run) -> Run:
     """The finished run. First whatever a crash left half done is finished, and hand edits are recorded as such."""
     if not run.dry_run:
         finished = unwrap(finish_interrupted(io))
-        told = () if finished is None else (f"An interrupted run was finished first: {sentence_of(finished)}.",)
-        run = evolve(run, warnings=(*told, *warning_of(io.recorder.adopt_hand_edits())))
+        told = f"An interrupted run was finished first: {sentence_of(finished)}." if finished else None
+        run = evolve(run, warnings=(*filter(None, [told]), *warning_of(io.recorder.adopt_hand_edits())))
         run = take_up_deferred(io, run)
-    return run_machine(io, Consolidate(Model(run)))
+    return run_machine(Consolidate(Model(run)), steps(io), io.runs, partial(rescue, io))
 
 
 @as_result
 def finish_interrupted(io: ConsolidateIo) -> Run | None:
     """Carry out the rest of a run that crashed after it had begun to write; None where there is none."""
-    found = unwrap(io.runs.unfinished())
-    if found is None:
-        return None
-    state, run = found
-    return run_machine(io, Consolidate(Model(run), start_value=state))
-
-
-def run_machine(io: ConsolidateIo, machine: Consolidate) -> Run:
-    """Drive the machine to its end and write the report of the run, whatever the end was."""
-    return drive_and_report(machine, steps(io), io.runs.checkpoint, partial(rescue, io), io.runs.finish)
+    machine = interrupted(Consolidate, io.runs)
+    return None if machine is None else run_machine(machine, steps(io), io.runs, partial(rescue, io))
 
 
 def steps(io: ConsolidateIo) -> Mapping[str, Step[Run]]:
@@ -752,8 +750,7 @@ def commit_changes(io: ConsolidateIo, run: Run) -> Run:
     if run.dry_run or work.receipt is None or not work.receipt.applied:
         return done
     entry, applied, session = work.pending.entry, work.receipt.applied, session_id_of(work.pending.entry)
-    notes = f"{len(applied)} note{'' if len(applied) == 1 else 's'}"
-    subject = f"consolidate: {notes} from {entry.harness}{f' session {session[:12]}' if session else ''}"
+    subject = f"consolidate: {counted(len(applied), 'note')} from {entry.harness}{f' session {session[:12]}' if session else ''}"
     signs = {"create": "+", "replace": "~", "retire": "-", "restore": "+"}
     body = "\n".join(f"{signs[each.act]} {each.id} {each.title}".rstrip() for each in applied)
     paths = [path for each in applied for path in each.touched]
@@ -787,8 +784,8 @@ def take_up_deferred(io: ConsolidateIo, run: Run) -> Run:
     if not receipt.applied:
         return grown
     paths = [path for each in receipt.applied for path in each.touched]
-    count = len(receipt.applied)
-    recorded = io.recorder.record(paths, f"consolidate: {count} change{'' if count == 1 else 's'} left by earlier runs")
+    left = counted(len(receipt.applied), "change")
+    recorded = io.recorder.record(paths, f"consolidate: {left} left by earlier runs")
     return evolve(grown, warnings=(*run.warnings, *warning_of(recorded)))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
+from returns.result import Result, Success
 
 from agent_memory.domain.actions import DefragFacts, DefragProposal, PlannedAction, ids_of
 from agent_memory.domain.agent_request import DefragRequest
@@ -42,7 +42,7 @@ from agent_memory.domain.tiering.resolve import resolve_tiers, tiers_after
 from agent_memory.domain.tiering.score import best_now, tier_facts
 from agent_memory.domain.undo_run import Footprint
 from agent_memory.domain.vocabulary import Status, Tier
-from agent_memory.errors import Defect, EntryChanged, EntryNotFound, Error, ReplyRefused, RunNotFound
+from agent_memory.errors import EntryChanged, EntryNotFound, Error, ReplyRefused, RunNotFound
 from agent_memory.formats.defrag_prompt import (
     DefragPromptFacts,
     plan_defrag_budget,
@@ -50,7 +50,7 @@ from agent_memory.formats.defrag_prompt import (
 )
 from agent_memory.formats.prompt import Frame
 from agent_memory.formats.reply import parse_defrag_reply
-from agent_memory.machines import Defrag, Model, Step, answered, drive_and_report
+from agent_memory.machines import Defrag, Model, Step, answered, interrupted, run_machine
 from agent_memory.pipelines.undo import footprint_if_any
 from agent_memory.ports import Agent, Clock, DefragRecords, Locks, Recorder, RunLog, Store, UsageLedger
 from agent_memory.publishing import KeepSections
@@ -289,44 +289,22 @@ def defrag(io: DefragIo, run: DefragRun) -> DefragRun:
     First whatever a crash left half done is finished, and hand edits are recorded as such."""
     if not run.dry_run:
         finished = unwrap(finish_interrupted(io))
-        told = (
-            ()
-            if finished is None
-            else (f"An interrupted run was finished first: {sentence_of(finished, brief=True)}.",)
-        )
-        run = evolve(run, warnings=(*told, *warning_of(io.recorder.adopt_hand_edits())))
-    return run_machine(io, Defrag(Model(run)))
+        told = f"An interrupted run was finished first: {sentence_of(finished, brief=True)}." if finished else None
+        run = evolve(run, warnings=(*filter(None, [told]), *warning_of(io.recorder.adopt_hand_edits())))
+    return run_machine(Defrag(Model(run)), steps(io), io.records)
 
 
 @as_result
 def finish_interrupted(io: DefragIo) -> DefragRun | None:
     """Carry out the rest of a run that crashed after it had begun to write; None where there is none."""
-    found = unwrap(io.records.unfinished())
-    if found is None:
-        return None
-    state, run = found
-    return run_machine(io, Defrag(Model(run), start_value=state))
-
-
-def run_machine(io: DefragIo, machine: Defrag) -> DefragRun:
-    """Drive the machine to its end and write the report of the run, whatever the end was. One that nobody answered is
-    reported as failed, with what it did all the same."""
-
-    def report(run: DefragRun, error: Error | None) -> Result[None, Error]:
-        return io.records.finish(run, error or run.trouble)
-
-    return drive_and_report(machine, steps(io), io.records.checkpoint, _rescue, report)
+    machine = interrupted(Defrag, io.records)
+    return None if machine is None else run_machine(machine, steps(io), io.records)
 
 
 def steps(io: DefragIo) -> Mapping[str, Step[DefragRun]]:
     """The table of steps, by state, of which each has the name."""
     first, last = (scan_entries, analyze_structure, run_agent), (apply_changes, generate_agents_md, commit_changes)
     return {step.__name__: partial(as_result(step), io) for step in (*first, *last)}
-
-
-def _rescue(state: str, run: DefragRun, defect: Defect) -> Result[DefragRun, Error]:
-    """A bug ends the run: there is only one thing in hand."""
-    return Failure(defect)
 
 
 def scan_entries(io: DefragIo, run: DefragRun) -> DefragRun:

@@ -209,12 +209,13 @@ class DefragRecordsFiles(RepliesFiles):
     @as_result
     def finish(self, run: DefragRun, error: Error | None) -> None:
         """See the port. A run that found nothing to do leaves no report, and no directory."""
+        is_half_way, error = error is not None, error or run.trouble
         failed = error is not None
         if is_worth_a_report(run, failed):
             text = render_report_document(logged(run, self._clock.now_ms(), failed), error)
             write_text(self._root, f"{RUNS}/{run.id}/{REPORT}", text)
         directory = f"{self._root}/{RUNS}/{run.id}"
-        if (failed and error != run.trouble) or not is_directory(directory):
+        if is_half_way or not is_directory(directory):
             return
         remove_file(self._root, f"{RUNS}/{run.id}/{DEFRAG_CHECKPOINT}")
         with as_store_io("remove", directory):

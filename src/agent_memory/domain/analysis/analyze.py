@@ -27,6 +27,7 @@ from agent_memory.domain.entry import Meta, StoredEntry, last_read
 from agent_memory.domain.findings import WORST_FIRST, Analysis, Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
 from agent_memory.domain.redaction import stored_line
+from agent_memory.domain.text.plain_text import counted, first_few
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Origin
 
 _WRONG_ANYWAY = (FindingKind.CONTRADICTION, FindingKind.DANGLING_LINK)
@@ -198,9 +199,8 @@ def dangling_links(live: Sequence[Features], taken_ids: Container[object]) -> It
     for each in live:
         gone = [id for id in each.links if id.casefold() not in bearers and id.casefold() not in taken_ids]
         if gone:
-            more = len(gone) - _MOST_LINKS_NAMED
-            names = ", ".join(gone[:_MOST_LINKS_NAMED]) + (f" and {more} more" if more > 0 else "")
-            reason = f"{len(gone)} {'link leads' if len(gone) == 1 else 'links lead'} to no entry: {names}"
+            leads = counted(len(gone), "link leads", "links lead")
+            reason = f"{leads} to no entry: {first_few(gone, _MOST_LINKS_NAMED)}"
             yield Finding(FindingKind.DANGLING_LINK, (each.id,), reason, round(1 - 1 / (1 + len(gone)), 4))
 
 
@@ -373,9 +373,8 @@ def contradictions(conflicts: Iterable[Conflict]) -> Iterator[Finding]:
     for group in stars((same[0].one, same[0].other) for same in by_pair.values()):
         winner = group[0]
         told = [_told(winner, by_pair[frozenset((winner.id, other.id))]) for other in group[1:]]
-        more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
         across = across_scopes(winner, group[1])
-        reason = f"{'; '.join(told[:_MOST_TOLD])}{more}; {_why_first(winner, group[1])}{across}"
+        reason = f"{first_few(told, _MOST_TOLD, '; ')}; {_why_first(winner, group[1])}{across}"
         yield Finding(FindingKind.CONTRADICTION, _ids(group), reason, 0.6 if across else 1.0)
 
 

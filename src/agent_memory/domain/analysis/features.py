@@ -13,7 +13,8 @@ from attrs import evolve, field, frozen, frozen as frozen_by_identity
 
 from agent_memory.domain.entry import Meta, StoredEntry, Usage
 from agent_memory.domain.findings import Profile
-from agent_memory.domain.text.markdown import find_code, find_links, without_links, without_see_also
+from agent_memory.domain.text.markdown import find_code, find_links, prose_lines, without_links, without_see_also
+from agent_memory.domain.text.plain_text import spliced
 from agent_memory.domain.text.salience import content_terms, statements, term_of, words_of
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Origin, Sensitivity
 
@@ -299,10 +300,8 @@ def _snippet(text: str) -> str:
     return text if len(text) <= _SNIPPET_CHARS else text[: _SNIPPET_CHARS + 1].rpartition(" ")[0]
 
 
-def _without(text: str, found: tuple[Quantity, ...]) -> str:
-    for each in reversed(found):
-        text = f"{text[: each.start]} {text[each.end :]}"
-    return text
+def _without(text: str, found: Iterable[Quantity]) -> str:
+    return spliced(text, ((each.start, each.end, " ") for each in found))
 
 
 def _terms(text: str) -> frozenset[str]:
@@ -488,18 +487,8 @@ def _sentences_of(stored: StoredEntry) -> tuple[str, ...]:
     """
     if stored.meta.kind in _MOMENTARY:
         return ()
-    prose = said_in(_without_fences(stored.body))
+    prose = said_in("\n".join(prose_lines(stored.body)))
     return tuple(dict.fromkeys((*statements(stored.meta.title), *statements(prose))))
-
-
-def _without_fences(body: str) -> str:
-    if "```" not in body and "~~~" not in body:
-        return body
-    parts, position = list[str](), 0
-    for start, end in find_code(body).fences:
-        parts.append(body[position:start])
-        position = end
-    return "\n".join((*parts, body[position:]))
 
 
 MOST_IN_GROUP = 12

@@ -67,7 +67,7 @@ from agent_memory.domain.planning.origin import with_source
 from agent_memory.domain.redaction import stored_line
 from agent_memory.domain.text.file_name import file_name_of, folded_name, mint_id
 from agent_memory.domain.text.markdown import append_see_also, derive_description, find_links, without_see_also
-from agent_memory.domain.text.plain_text import clean_text
+from agent_memory.domain.text.plain_text import clean_text, first_few
 from agent_memory.domain.text.salience import salient_tokens, statements
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.vocabulary import Origin, Tier, furthest, highest, least_trusted, strictest
@@ -128,9 +128,8 @@ def ids_to_read(
 
 def subject_of(action: Action) -> str:
     """The kind and the ids, cleaned: they are an agent's words until they are checked."""
-    ids = tuple(dict.fromkeys(ids_of(action)))
-    more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
-    return f"{kind_of(action)} of {', '.join(map(stored_subject, ids[:_MOST_IDS]))}{more}"
+    ids = tuple(map(stored_subject, dict.fromkeys(ids_of(action))))
+    return f"{kind_of(action)} of {first_few(ids, _MOST_IDS)}"
 
 
 def _seen_hashes(action: Action, facts: DefragFacts) -> Mapping[str, str]:

@@ -15,12 +15,13 @@ from agent_memory.domain.text.file_name import ID_PATTERN, normal_tags
 from agent_memory.domain.text.markdown import (
     MAX_DESCRIPTION_CHARS,
     MAX_TITLE_CHARS,
+    Link,
     append_see_also,
     derive_description,
     find_links,
     without_links,
 )
-from agent_memory.domain.text.plain_text import clean_text, one_line
+from agent_memory.domain.text.plain_text import clean_text, one_line, spliced
 from agent_memory.domain.tiering.standing import BY_A_PERSON
 from agent_memory.domain.transcripts.own_marks import PROMPT_MARKER
 from agent_memory.domain.vocabulary import Origin, Sensitivity, Status, furthest, least_trusted
@@ -218,17 +219,15 @@ def link_body(body: str, also: tuple[str, ...], targets: Targets, own_id: str) -
     A link to an unknown entry becomes its label, else the bare id; one to a note of the same reply that was not kept is
     called that, and not by a title that nobody checked. An entry does not link to itself.
     """
-    unknown: list[str] = []
-    parts, position = list[str](), 0
-    for link in find_links(body):
-        id = targets.id_of(link.target)
-        if id is None:
-            unknown.append(link.target)
-        label = f"|{link.label}" if link.label else ""
-        plain = link.label or (NOT_KEPT if link.target.startswith("ref:") else link.target)
-        parts += [body[position : link.start], plain if id is None or id == own_id else f"[[{id}{label}]]"]
-        position = link.end
-    text = "".join((*parts, body[position:]))
+    links = [(link, targets.id_of(link.target)) for link in find_links(body)]
+    unknown = [link.target for link, id in links if id is None]
+
+    def resolved(link: Link, id: str | None) -> str:
+        if id is None or id == own_id:
+            return link.label or (NOT_KEPT if link.target.startswith("ref:") else link.target)
+        return f"[[{id}|{link.label}]]" if link.label else f"[[{id}]]"
+
+    text = spliced(body, ((link.start, link.end, resolved(link, id)) for link, id in links))
     text = _ID_LINK.sub(lambda link: link[0] if targets.id_of(link[1]) else link[2] or link[1], text)
     wanted = [(target, targets.id_of(target.strip("[] "))) for target in also]
     unknown += [target for target, id in wanted if id is None]

@@ -18,6 +18,7 @@ from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
 from agent_memory.domain.planning.origin import words_of_person
 from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.text.markdown import SEE_ALSO, derive_description, find_code, find_links, without_see_also
+from agent_memory.domain.text.plain_text import first_few, spliced
 from agent_memory.domain.text.salience import (
     actionable_tokens,
     content_terms,
@@ -374,11 +375,7 @@ def comparable(text: str) -> str:
 
 def without_targets(text: str) -> str:
     """The text with each link replaced by its label, or by nothing where it has none."""
-    parts, position = list[str](), 0
-    for link in find_links(text):
-        parts += [text[position : link.start], link.label or ""]
-        position = link.end
-    return "".join((*parts, text[position:]))
+    return spliced(text, ((link.start, link.end, link.label or "") for link in find_links(text)))
 
 
 def _spoken(text: str) -> str:
@@ -494,8 +491,7 @@ def loss_problems(sources: Iterable[str], after: str, drops: Iterable[str] = ())
     lost = lost_content(sources, after, drops)
     if not lost:
         return ()
-    more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
-    return (f"it would lose {', '.join(map(repr, lost[:_MOST_NAMED]))}{more}, and its drops do not name that",)
+    return (f"it would lose {first_few(tuple(map(repr, lost)), _MOST_NAMED)}, and its drops do not name that",)
 
 
 def information_problems(

@@ -15,6 +15,7 @@ from agent_memory.domain.instants import DAY_MS, has_passed
 from agent_memory.domain.searching.search import MatchedWord, NearNote, NoteLink, Relation, ScorePart, TermPart
 from agent_memory.domain.searching.terms import QueryWord
 from agent_memory.domain.text.file_name import ID_PATTERN
+from agent_memory.domain.text.plain_text import first_few
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind
 
 # -- hints in a query -------------------------------------------------------------------------------------------------
@@ -375,8 +376,7 @@ def with_words(parts: Sequence[ScorePart], said: Sequence[TermPart]) -> tuple[Sc
     """The parts, that of the words with the words themselves, those worth most first."""
     best = sorted(said, key=lambda part: -part.value)
     words = [part.found if part.found == part.term else f"{part.found} for {part.term}" for part in best]
-    more = f" and {len(words) - _TOLD_WORDS} more" if len(words) > _TOLD_WORDS else ""
-    detail = ", ".join(words[:_TOLD_WORDS]) + more
+    detail = first_few(words, _TOLD_WORDS)
     return tuple(evolve(part, detail=detail) if part.name == "words" else part for part in parts)
 
 

@@ -13,7 +13,7 @@ from hashlib import sha256
 from attrs import frozen
 
 from agent_memory.domain.text.file_name import ID_PATTERN
-from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.text.plain_text import one_line, spliced
 
 # -- code and check-boxes ----------------------------------------------------------------------------------------------
 
@@ -205,7 +205,7 @@ _SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)[
 
 def derive_title(body: str) -> str:
     """The first heading, else the first line of text, without markers, at most 200 characters; empty for an empty body."""
-    lines = _prose_lines(body)
+    lines = prose_lines(body)
     heading = next((found[1] for found in map(_HEADING_TEXT.fullmatch, lines) if found and found[1]), None)
     if heading is None:
         text = (line for line in (*lines, *body.split("\n")) if line.strip() and not _NO_TEXT.match(line))
@@ -217,7 +217,7 @@ def derive_description(body: str) -> str:
     """The first sentence of the first paragraph that is no heading and no code, without links, at most 200 characters;
     may be empty."""
     paragraph: list[str] = []
-    for line in _prose_lines(body):
+    for line in prose_lines(body):
         if paragraph and _ENDS_PARAGRAPH.match(line):
             break
         if line.strip() and not _HEADING_TEXT.fullmatch(line) and not _NO_TEXT.match(line):
@@ -232,15 +232,11 @@ def body_hash(body: str) -> str:
     return sha256(body.strip().encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _prose_lines(body: str) -> list[str]:
+def prose_lines(body: str) -> list[str]:
     """The lines outside fenced blocks, a blank one in the place of each block."""
     if "```" not in body and "~~~" not in body:
         return body.split("\n")
-    parts, position = list[str](), 0
-    for start, end in find_code(body).fences:
-        parts.append(body[position:start])
-        position = end
-    return "".join((*parts, body[position:])).split("\n")
+    return spliced(body, ((start, end, "") for start, end in find_code(body).fences)).split("\n")
 
 
 def _without_marker(line: str) -> str:

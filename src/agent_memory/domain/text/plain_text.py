@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from attrs import frozen
 
@@ -124,6 +124,22 @@ def _fitting(pieces: Iterable[str], limit: int, size: Callable[[str], int]) -> s
     return "".join(kept)
 
 
+def spliced(text: str, parts: Iterable[tuple[int, int, str]]) -> str:
+    """The text with other words in the place of each of these ranges, which are in order; of two that overlap the first counts."""
+    kept, at = list[str](), 0
+    for start, end, words in parts:
+        if start >= at:
+            kept += (text[at:start], words)
+        at = max(at, end)
+    return "".join((*kept, text[at:]))
+
+
 def counted(number: int, one: str, many: str = "") -> str:
     """`1 action`, `2,000 actions`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def first_few(texts: Sequence[str], most: int, separator: str = ", ") -> str:
+    """`one, two and 3 more`."""
+    more = len(texts) - most
+    return separator.join(texts[:most]) + (f" and {more:,} more" if more > 0 else "")

@@ -12,6 +12,7 @@ from agent_memory.domain.findings import Profile
 from agent_memory.domain.instants import DAY_MS, has_passed
 from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.text.markdown import find_code
+from agent_memory.domain.text.plain_text import counted
 from agent_memory.domain.text.salience import statements, typed_tokens
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity, Tier
@@ -171,7 +172,7 @@ def told_of(stored: StoredEntry) -> StoredEntry | None:
     ):
         return None
     if left_out:
-        note = f"({left_out} line{'' if left_out == 1 else 's'} with what may be orders left out: `memory read {meta.id}`.)"
+        note = f"({counted(left_out, 'line')} with what may be orders left out: `memory read {meta.id}`.)"
         body = [*body, "", note]
     shown = evolve(meta, title=title or meta.kind.value.capitalize(), description=description)
     return StoredEntry(evolve(stored.listed, meta=shown), "\n".join(body).strip("\n"))

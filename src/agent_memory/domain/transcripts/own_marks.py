@@ -10,6 +10,7 @@ from functools import cache
 
 from agent_memory.domain.text.file_name import ID_PATTERN
 from agent_memory.domain.text.markdown import find_code
+from agent_memory.domain.text.plain_text import spliced
 
 PROMPT_MARKER = "[agent-memory:agent-call:v1]"
 """First line of every prompt to an agent command: a transcript that begins with it is one of our own calls."""
@@ -192,10 +193,4 @@ def _paired_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]], placeholder: str) -> str:
-    kept: list[str] = []
-    at = 0
-    for begin, end in sorted(spans):
-        if begin >= at:
-            kept += (text[at:begin], placeholder)
-        at = max(at, end)
-    return "".join((*kept, text[at:]))
+    return spliced(text, ((begin, end, placeholder) for begin, end in sorted(spans)))

@@ -95,7 +95,7 @@ def cut_windows(history: History, max_chars: int) -> tuple[History, ...]:
     for part in best:
         ended_at_ms = history.ended_at_ms if part is best[-1] else last_time(part)
         windows.append(evolve(history, turns=part, tools_answered_before=answered, ended_at_ms=ended_at_ms))
-        answered = answered or any(turn.role is Role.TOOL for turn in part)
+        answered = windows[-1].tools_answered
     return tuple(windows) or (history,)
 
 
