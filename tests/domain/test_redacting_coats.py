@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from agent_memory.domain.redacting.rule import Rule
-from agent_memory.domain.redaction import RULES, Redacted, plain_secret_spans, redact
+from agent_memory.domain.redaction import RULES, Redacted, redact, redact_path
 from fixtures.coats import LEGIBLE, OPAQUE, letters_of
 from fixtures.secret_samples import INNOCENT, SAMPLES, base62, base64_text, hexadecimal, password, pem, url_safe, uuid
 
@@ -138,6 +138,5 @@ def test_p20_hashes_that_stand_where_a_secret_would_are_taken_for_one() -> None:
 def test_p20_a_name_may_hold_an_encoded_secret_too() -> None:
     token = f"ghp_{base62(36)}"
     for name in (token, base64.b64encode(f"token={token}".encode()).decode()):
-        (span,) = plain_secret_spans(f"a {name} b")
-        assert span.end - span.start >= len(token)
-    assert plain_secret_spans("a name without any") == ()
+        assert name not in redact_path(f"a {name} b")
+    assert redact_path("a name without any") == "a name without any"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import chain
 
@@ -145,18 +145,13 @@ def _united(spans: Iterable[Span]) -> list[Span]:
     return united
 
 
-def _replaced(text: str, spans: list[Span]) -> str:
+def _replaced(text: str, spans: Iterable[Span]) -> str:
     parts: list[str] = []
     position = 0
     for span in spans:
         parts += (text[position : span.start], placeholder(span.name))
         position = span.end
     return "".join((*parts, text[position:]))
-
-
-def plain_secret_spans(name: str) -> tuple[Span, ...]:
-    """Where the secrets of a name or another piece of one line are, in order: encoded ones too, but no lines to be joined."""
-    return tuple(_united((*_plain_spans(name), *encoded_spans(name, _plain_spans))))
 
 
 def redact(text: str) -> Redacted:
@@ -209,11 +204,10 @@ def redact_with_paths(text: str) -> str:
 
 def _without_secrets_in_parts(path: str) -> str:
     def redacted(part: re.Match[str]) -> str:
-        text = part[0]
-        if _NAME_TELLS.search(text) and len(text) <= _NAME_CHARS:
-            for span in reversed(plain_secret_spans(_ENDINGS.sub("", text))):
-                text = f"{text[: span.start]}{placeholder(span.name)}{text[span.end :]}"
-        return text
+        if not _NAME_TELLS.search(part[0]) or len(part[0]) > _NAME_CHARS:
+            return part[0]
+        name = _ENDINGS.sub("", part[0])
+        return _replaced(part[0], _united((*_plain_spans(name), *encoded_spans(name, _plain_spans))))
 
     while (cleaned := _PART.sub(redacted, path)) != path:
         path = cleaned
@@ -279,6 +273,18 @@ def encoded_spans(text: str, search: Search) -> Iterator[Span]:
             yield Span(start, end, found.rank, found.name)
 
 
+def _reread(text: str, start: int, end: int, pieces: Iterable[tuple[int, int, str]]) -> tuple[str, list[int]]:
+    """`text[start:end]` with others in the place of these pieces of it, and where each character of that, and its end, stands
+    in `text`."""
+    parts: list[str] = []
+    places: list[int] = []
+    for first, last, read in (*pieces, (end, end, "")):
+        parts += (text[start:first], read)
+        places += (*range(start, first), *[first] * len(read))
+        start = last
+    return "".join(parts), [*places, end]
+
+
 def escaped_spans(text: str, search: Search) -> Iterator[Span]:
     """Every secret that only shows in a line once its escapes are read."""
     end = 0
@@ -289,31 +295,15 @@ def escaped_spans(text: str, search: Search) -> Iterator[Span]:
         first = max(text.rfind("\n", end, tell.start()) + 1, tell.start() - _BEFORE_CHARS, end)
         behind = _BEHIND.match(text, tell.end())
         end = behind.end() if behind else tell.end()
-        yield from _spans_in_line(text[first:end], first, search)
-
-
-def _spans_in_line(line: str, offset: int, search: Search) -> Iterator[Span]:
-    read = _ESCAPE.sub(_character, line)
-    found = list(search(read))
-    if "+" in line and "%" in line:  # a form, in which a plus sign is a space
-        found.extend(search(read.replace("+", " ")))
-    if not found:
-        return
-    starts: list[int] = []
-    position = 0
-    for escape in _ESCAPE.finditer(line):
-        starts.extend(range(offset + position, offset + escape.start()))
-        starts.extend([offset + escape.start()] * len(_character(escape)))
-        position = escape.end()
-    starts.extend(range(offset + position, offset + len(line) + 1))
-    for span in found:
-        yield _original(span, starts)
-
-
-def _original(span: Span, starts: Sequence[int]) -> Span:
-    """Where a span of a text that was read or put together lies in the original: its character `n` stands at `starts[n]`, and
-    the last of `starts` ends it."""
-    return Span(starts[span.start], starts[span.end], span.rank, span.name)
+        escapes = _ESCAPE.finditer(text, first, end)
+        read, places = _reread(text, first, end, ((*each.span(), _character(each)) for each in escapes))
+        found = list(search(read))
+        if (
+            text.find("+", first, end) >= 0 and text.find("%", first, end) >= 0
+        ):  # a form, in which a plus sign is a space
+            found.extend(search(read.replace("+", " ")))
+        for span in found:
+            yield Span(places[span.start], places[span.end], span.rank, span.name)
 
 
 def _character(escape: re.Match[str]) -> str:
@@ -419,16 +409,11 @@ def _crossing(text: str, chain: list[_Joint], search: Search) -> Iterator[Span]:
     begin = max(text.rfind("\n", 0, first) + 1, first - _AROUND_CHARS)
     line_end = text.find("\n", last, last + _AROUND_CHARS)
     end = line_end if line_end >= 0 else min(len(text), last + _AROUND_CHARS)
-    parts: list[str] = []
-    starts: list[int] = []
-    for gap_start, gap_end in (*chain, (end, end)):
-        parts.append(text[begin:gap_start])
-        starts.extend(range(begin, gap_start))
-        begin = gap_end
-    for span in search("".join(parts)):
-        original = _original(span, (*starts, end))
-        if original.end - original.start > span.end - span.start:
-            yield original
+    read, places = _reread(text, begin, end, ((*joint, "") for joint in chain))
+    for span in search(read):
+        start, behind = places[span.start], places[span.end]
+        if behind - start > span.end - span.start:
+            yield Span(start, behind, span.rank, span.name)
 
 
 # -- secrets that span lines: private keys, `<private>` spans, Kubernetes secrets; each search is linear in the text ---------

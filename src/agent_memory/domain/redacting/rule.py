@@ -269,20 +269,16 @@ def is_unquoted_password(value: str) -> bool:
 
 def is_strong_password(value: str) -> bool:
     """A password that no sentence and no identifier looks like: 12 characters or more, letters, digits and symbols."""
-    return (
-        len(value) >= 12 and digits_in(value) > 0 and _kinds_of_characters(value) >= 3 and is_unquoted_password(value)
-    )
+    return len(value) >= 12 and _is_much_mixed(value)
 
 
 def is_unquoted_strong_password(value: str) -> bool:
     """Like `is_strong_password` from 8 characters on, with one of the signs that neither names nor code have."""
-    return (
-        len(value) >= 8
-        and not _SIGNS.isdisjoint(value)
-        and digits_in(value) > 0
-        and _kinds_of_characters(value) >= 3
-        and is_unquoted_password(value)
-    )
+    return len(value) >= 8 and not _SIGNS.isdisjoint(value) and _is_much_mixed(value)
+
+
+def _is_much_mixed(value: str) -> bool:
+    return digits_in(value) > 0 and _kinds_of_characters(value) >= 3 and is_unquoted_password(value)
 
 
 def is_environment_value(value: str) -> bool:
