@@ -41,12 +41,12 @@ class OwnIndex:
 
     def __init__(self, place: Path) -> None:
         from agent_memory.adapters.store.note_index import note_index
-        from agent_memory.domain.searching.search import NoteFilter
+        from agent_memory.domain.searching.search import SearchRequest
         from agent_memory.domain.searching.terms import query_words
 
         self.index = note_index(place / "store")
         self._match: Callable[[str], Any] = lambda text: self.index.match(
-            query_words(text, stretch=False), TOP, NoteFilter()
+            query_words(text, stretch=False), TOP, SearchRequest("")
         )
 
     def build(self) -> None:

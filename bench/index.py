@@ -45,11 +45,11 @@ COLD_INDEX = """
 import sys
 from pathlib import Path
 from agent_memory.adapters.store.note_index import note_index
-from agent_memory.domain.searching.search import NoteFilter
+from agent_memory.domain.searching.search import SearchRequest
 from agent_memory.domain.searching.terms import query_words
 index = note_index(sys.argv[1])
 index.refresh()
-index.match(query_words(sys.argv[2]), 10, NoteFilter()).unwrap()
+index.match(query_words(sys.argv[2]), 10, SearchRequest("")).unwrap()
 """
 COLD_SCAN = """
 import os, sys

@@ -14,7 +14,7 @@ from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.note_index import NoteIndex
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta
-from agent_memory.domain.searching.search import Matches, NoteFilter, Refreshed
+from agent_memory.domain.searching.search import Matches, Refreshed, SearchRequest
 from agent_memory.domain.searching.terms import QueryWord
 from agent_memory.domain.similarity import Subject
 from agent_memory.domain.text.file_name import mint_id
@@ -63,7 +63,7 @@ class LateIndex(NoteIndex):
 
 
 class SilentIndex(NoteIndex):
-    def match(self, words: Sequence[QueryWord], limit: int, among: NoteFilter) -> Result[Matches, Error]:
+    def match(self, words: Sequence[QueryWord], limit: int, among: SearchRequest) -> Result[Matches, Error]:
         return Failure(BROKEN)
 
 

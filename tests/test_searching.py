@@ -18,7 +18,7 @@ from agent_memory.adapters.embedding import IndexedMeanings
 from agent_memory.adapters.store.note_index import NoteIndex
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Caller, Listed, MemoryEntry, Meta, Source, StoredEntry
-from agent_memory.domain.searching.search import Matches, Mode, NoteFilter, SearchAnswer, SearchRequest
+from agent_memory.domain.searching.search import Matches, Mode, SearchAnswer, SearchRequest
 from agent_memory.domain.searching.terms import QueryWord
 from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.vocabulary import Harness, Kind, Sensitivity
@@ -61,7 +61,7 @@ class LostIndex(NoteIndex):
 
     is_whole = True
 
-    def match(self, words: Sequence[QueryWord], limit: int, among: NoteFilter) -> Result[Matches, Error]:
+    def match(self, words: Sequence[QueryWord], limit: int, among: SearchRequest) -> Result[Matches, Error]:
         if self.is_whole:
             self.is_whole = False
             Path(self._database.path).unlink()

@@ -14,7 +14,7 @@ from attrs import frozen
 from returns.result import Failure
 
 from agent_memory.domain.entry import Listed, StoredEntry, without_secret
-from agent_memory.domain.searching.search import Matches, NoteFilter
+from agent_memory.domain.searching.search import Matches, SearchRequest
 from agent_memory.domain.searching.terms import query_words
 from agent_memory.domain.similarity import Candidate, Subject, cosine, meaning_text, postings_among, similar_among
 from agent_memory.domain.text.salience import content_terms, statements
@@ -99,7 +99,7 @@ def _indexed(subject: Subject, scopes: frozenset[str], index: NoteIndex) -> Sequ
 
     def found(text: str) -> Matches:
         words = query_words(text, stretch=False)
-        return unwrap(index.match(words, MOST_CANDIDATES, NoteFilter(scopes=scopes)))
+        return unwrap(index.match(words, MOST_CANDIDATES, SearchRequest(text, scopes=scopes)))
 
     try:
         matches = found(f"{subject.title}\n{subject.description}\n{subject.body}")

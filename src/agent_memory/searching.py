@@ -26,7 +26,6 @@ from agent_memory.domain.searching.search import (
     Matches,
     Mode,
     Nearness,
-    NoteFilter,
     NoteLink,
     Relation,
     ScorePart,
@@ -35,7 +34,6 @@ from agent_memory.domain.searching.search import (
     SearchRequest,
     Snippet,
     TermPart,
-    filter_of,
     problem_of,
 )
 from agent_memory.domain.searching.snippet import snippet_of
@@ -73,7 +71,6 @@ class _Query:
     request: SearchRequest
     hints: QueryHints
     words: tuple[QueryWord, ...]
-    among: NoteFilter
     now_ms: int
 
 
@@ -130,7 +127,7 @@ class Searching:
         if problem := problem_of(request):
             raise UsageInvalid(problem)
         now_ms = self.clock.now_ms()
-        query = _Query(request, hints_of(request.query, now_ms), query_words(request.query), filter_of(request), now_ms)
+        query = _Query(request, hints_of(request.query, now_ms), query_words(request.query), now_ms)
         notices = unwrap(self.index.refresh(PATIENCE_SECONDS)).notices
         renewals = self.index.renewals
         found = self._ranked(query, notices)
@@ -140,7 +137,7 @@ class Searching:
 
     def _ranked(self, query: _Query, notices: tuple[str, ...]) -> _Found:
         request, index = query.request, self.index
-        matches = unwrap(index.match(query.words, max(_CANDIDATES, 2 * request.limit), query.among))
+        matches = unwrap(index.match(query.words, max(_CANDIDATES, 2 * request.limit), request))
         if (
             not isinstance(self.meanings, str) and request.mode is Mode.SEMANTIC
         ):  # what each word is worth counts there too
@@ -213,7 +210,7 @@ class Searching:
         """The nearest entries that may be shown, those that are at a right angle or farther left out; of equals the newest."""
         if not nearness.cosines:
             return []
-        allowed = unwrap(self.index.among(query.among))
+        allowed = unwrap(self.index.among(query.request))
         near = [number for number, cosine in nearness.cosines.items() if cosine > 0 and number in allowed]
         near.sort(key=lambda number: (nearness.deviations[number], number), reverse=True)
         return near[: max(_NEAREST, query.request.limit)]
@@ -228,7 +225,7 @@ class Searching:
         listed: Mapping[int, Listed],
     ) -> tuple[tuple[Ranked, ...], int]:
         """The best entries, what the query names before the others, and how many there are in all."""
-        shown = {number: each for number, each in listed.items() if query.among.lets_through(each)}
+        shown = {number: each for number, each in listed.items() if query.request.lets_through(each)}
 
         def is_found(number: int) -> bool:
             """Whether anything but a faint likeness in meaning speaks for it: what is least unlike the query is no answer."""
@@ -279,7 +276,8 @@ class Searching:
             except Error as error:
                 unread.append(str(error))
                 continue
-            if query.among.lets_through(stored.listed):  # it may have become another meanwhile
+            is_secret = stored.meta.sensitivity is Sensitivity.SECRET
+            if not is_secret and query.request.lets_through(stored.listed):  # it may have become another meanwhile
                 yield SearchHit(
                     stored,
                     score,
@@ -293,12 +291,12 @@ class Searching:
         """Secret entries that a person names by id: that they are there, and nothing of their text."""
         if self.caller.is_agent:
             return []
-        open_to_secret = evolve(found.query.among, sensitivities=frozenset({Sensitivity.SECRET}))
         known = {each.meta.id for each in found.listed.values()}
         hits = list[SearchHit]()
         for id in found.query.hints.ids:
             stored = None if id in known else self.store.read(id).value_or(None)
-            if stored is not None and open_to_secret.lets_through(stored.listed):
+            is_secret = stored is not None and stored.meta.sensitivity is Sensitivity.SECRET
+            if stored is not None and is_secret and found.query.request.lets_through(stored.listed):
                 hidden = evolve(stored, body="")
                 hits.append(SearchHit(hidden, 1.0, Snippet(""), Tier.COLD, (ScorePart("id", 1.0),)))
         return hits

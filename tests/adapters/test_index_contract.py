@@ -11,14 +11,14 @@ from hypothesis import given, settings, strategies as st
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.note_index import NoteIndex, note_index
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.searching.search import Matches, NearNote, NoteFilter, NoteLink, Relation
+from agent_memory.domain.searching.search import Matches, NearNote, NoteLink, Relation, SearchRequest
 from agent_memory.domain.searching.terms import query_words
-from agent_memory.domain.vocabulary import Kind, Sensitivity
+from agent_memory.domain.vocabulary import Kind
 from agent_memory.ports import Store
 
 A, B, C, D = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"
-LIVE_NOTES = NoteFilter()
-EVERY_NOTE = NoteFilter(archived=True)
+LIVE_NOTES = SearchRequest("")
+EVERY_NOTE = SearchRequest("", archived=True)
 
 
 class World:
@@ -40,10 +40,10 @@ class World:
     def refresh(self) -> None:
         self.index.refresh().unwrap()
 
-    def match(self, query: str, among: NoteFilter = LIVE_NOTES, limit: int = 10) -> Matches:
+    def match(self, query: str, among: SearchRequest = LIVE_NOTES, limit: int = 10) -> Matches:
         return self.index.match(query_words(query), limit, among).unwrap()
 
-    def found(self, query: str, among: NoteFilter = LIVE_NOTES, limit: int = 10) -> list[str]:
+    def found(self, query: str, among: SearchRequest = LIVE_NOTES, limit: int = 10) -> list[str]:
         """Ids, the best first."""
         return self.ids(self.match(query, among, limit).scores)
 
@@ -218,18 +218,17 @@ def test_a_file_that_is_no_note_is_left_out(world: World) -> None:
 @pytest.mark.parametrize(
     "among",
     [
-        NoteFilter(kind=Kind.TASK),
-        NoteFilter(tags=("topic__x",)),
-        NoteFilter(tags=("x", "nothing")),
-        NoteFilter(scopes=frozenset({"github.com/o/r"})),
-        NoteFilter(since_ms=1771000205124),
-        NoteFilter(session="T-1"),
-        NoteFilter(agent="amp"),
-        NoteFilter(agent="oracle"),
-        NoteFilter(sensitivities=frozenset({Sensitivity.PRIVATE})),
+        SearchRequest("", kind=Kind.TASK),
+        SearchRequest("", tags=("topic__x",)),
+        SearchRequest("", tags=("x", "nothing")),
+        SearchRequest("", scopes=frozenset({"github.com/o/r"})),
+        SearchRequest("", since_ms=1771000205124),
+        SearchRequest("", session="T-1"),
+        SearchRequest("", agent="amp"),
+        SearchRequest("", agent="oracle"),
     ],
 )
-def test_a_filter_lets_through_what_it_says(world: World, among: NoteFilter) -> None:
+def test_a_filter_lets_through_what_it_says(world: World, among: SearchRequest) -> None:
     source = "{harness: amp, threadId: T-1, agent: oracle, turns: [3]}"
     world.put(
         A,
@@ -251,7 +250,11 @@ def test_a_filter_lets_through_what_it_says(world: World, among: NoteFilter) -> 
 def test_a_filter_that_is_no_text_lets_nothing_through(world: World) -> None:
     world.put(A, "zebra")
     world.refresh()
-    for among in (NoteFilter(session="\udcff"), NoteFilter(tags=("\udcff",)), NoteFilter(scopes=frozenset({"\udcff"}))):
+    for among in (
+        SearchRequest("", session="\udcff"),
+        SearchRequest("", tags=("\udcff",)),
+        SearchRequest("", scopes=frozenset({"\udcff"})),
+    ):
         assert world.found("zebra", among) == []
     assert world.index.numbers_of(["\udcff"]).unwrap() == {}
 

@@ -24,7 +24,7 @@ from agent_memory.adapters.store.entry_files import read_image
 from agent_memory.adapters.store.note_index import MADE_ANEW, NoteIndex, note_index
 from agent_memory.adapters.store.store_database import DIRECTORY, NAME
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.searching.search import NoteFilter, Refreshed
+from agent_memory.domain.searching.search import Refreshed, SearchRequest
 from agent_memory.domain.searching.terms import query_words
 from agent_memory.errors import StoreIo
 
@@ -61,7 +61,7 @@ def found(index: NoteIndex, query: str) -> list[str]:
     renewals = -1
     while renewals != index.renewals:  # else numbers of one file are asked of its successor
         renewals = index.renewals
-        scores = index.match(query_words(query), 10, NoteFilter()).unwrap().scores
+        scores = index.match(query_words(query), 10, SearchRequest("")).unwrap().scores
         notes = index.notes(list(scores)).unwrap()
     return sorted(notes[number].meta.id for number in scores)
 
@@ -136,7 +136,7 @@ def test_a_note_that_moves_to_the_other_shelf_is_one_note(root: Path, topics: Pa
     path.rename(root / "archive" / path.name)
     assert index.refresh().unwrap() == Refreshed(1, read=1, removed=1)
     assert found(index, "zebra") == []
-    assert index.among(NoteFilter(archived=True)).unwrap() == frozenset(index.numbers_of([A]).unwrap().values())
+    assert index.among(SearchRequest("", archived=True)).unwrap() == frozenset(index.numbers_of([A]).unwrap().values())
 
 
 def test_a_change_of_one_note_reads_and_writes_that_note_alone(
@@ -555,11 +555,11 @@ def test_what_cannot_be_read_is_counted_before_it_is_tried(
 OPENS = """
 import sys
 from agent_memory.adapters.store.note_index import note_index
-from agent_memory.domain.searching.search import NoteFilter
+from agent_memory.domain.searching.search import SearchRequest
 sys.stdin.readline()
 index = note_index(sys.argv[1])
 done = index.refresh().unwrap()
-print(done.pending, len(index.among(NoteFilter()).unwrap()), index.renewals)
+print(done.pending, len(index.among(SearchRequest("")).unwrap()), index.renewals)
 """
 
 

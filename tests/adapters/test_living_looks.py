@@ -15,7 +15,7 @@ from agent_memory.adapters.store import store_database
 from agent_memory.adapters.store.note_index import NoteIndex, note_index
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listing
-from agent_memory.domain.searching.search import NoteFilter
+from agent_memory.domain.searching.search import SearchRequest
 from agent_memory.domain.searching.terms import query_words
 
 WORDS = ("zebra", "camel", "otter", "llama", "koala")
@@ -156,7 +156,7 @@ def found_by(index: NoteIndex) -> dict[str, list[str]]:
     index.refresh().unwrap()
     found: dict[str, list[str]] = {}
     for word in WORDS:
-        scores = index.match(query_words(word, stretch=False), 20, NoteFilter(archived=True)).unwrap()
+        scores = index.match(query_words(word, stretch=False), 20, SearchRequest("", archived=True)).unwrap()
         known = index.notes(tuple(scores.scores)).unwrap()
         found[word] = sorted(each.path for each in known.values())
     return found

@@ -26,13 +26,12 @@ from agent_memory.domain.searching.search import (
     MatchedWord,
     Matches,
     NearNote,
-    NoteFilter,
     NoteLink,
     Refreshed,
     Relation,
+    SearchRequest,
 )
 from agent_memory.domain.searching.terms import QueryWord
-from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.formats.listed_json import parse_listed
 from agent_memory.results import as_result
 
@@ -76,7 +75,7 @@ class NoteIndex:
         return evolve(refreshed, notices=(MADE_ANEW, *refreshed.notices))
 
     @as_result
-    def match(self, words: Sequence[QueryWord], limit: int, among: NoteFilter) -> Matches:
+    def match(self, words: Sequence[QueryWord], limit: int, among: SearchRequest) -> Matches:
         """The notes with at least one of the words, the best first. What was not refreshed is not seen."""
 
         def asked(connection: sqlite3.Connection) -> Matches:
@@ -93,9 +92,9 @@ class NoteIndex:
         return self._asked(asked)
 
     @as_result
-    def among(self, notes: NoteFilter) -> frozenset[int]:
-        """All notes that the filter lets through."""
-        return self._asked(lambda connection: _through(connection, notes))
+    def among(self, request: SearchRequest) -> frozenset[int]:
+        """All notes that the request lets through."""
+        return self._asked(lambda connection: _through(connection, request))
 
     @as_result
     def notes(self, numbers: Sequence[int]) -> Mapping[int, Listed]:
@@ -237,29 +236,20 @@ def _standing_for(connection: sqlite3.Connection, term: str, *, is_known: bool) 
     return standing_for(terms(term, "term, doc"), slips)
 
 
-def _through(connection: sqlite3.Connection, notes: NoteFilter) -> frozenset[int]:
-    """The notes that a filter lets through."""
-    labels: list[list[tuple[str, str]]] = []
-    if notes.kind is not None:
-        labels.append([("kind", notes.kind)])
-    if notes.scopes is not None:
-        labels.append([("scope", scope) for scope in sorted(notes.scopes)])
-    if notes.tags:
-        labels.append([("tag" if "__" in tag else "slug", tag) for tag in notes.tags])
-    if notes.agent is not None:
-        labels.append([("agent", notes.agent)])
+def _through(connection: sqlite3.Connection, request: SearchRequest) -> frozenset[int]:
+    """The notes that a request lets through."""
+    single = {"kind": request.kind, "scope": request.scope, "session": request.session, "agent": request.agent}
+    labels = [[(sort, label)] for sort, label in single.items() if label is not None]
+    if request.scopes is not None:
+        labels.append([("scope", scope) for scope in sorted(request.scopes)])
+    if request.tags:
+        labels.append([("tag" if "__" in tag else "slug", tag) for tag in request.tags])
     where, values = list[str](), list[object]()
-    for is_private, sensitivity in ((0, Sensitivity.NORMAL), (1, Sensitivity.PRIVATE)):
-        if sensitivity not in notes.sensitivities:
-            where.append(f"private <> {is_private}")
-    if not notes.archived:
+    if not request.archived:
         where.append("archived = 0")
-    if notes.since_ms is not None:
+    if request.since_ms is not None:
         where.append("updated_ms >= ?")
-        values.append(max(-_MOST_MS, min(notes.since_ms, _MOST_MS)))
-    if notes.session is not None:
-        where.append("number IN (SELECT number FROM places WHERE session = ?)")
-        values.append(notes.session)
+        values.append(max(-_MOST_MS, min(request.since_ms, _MOST_MS)))
     for some in labels:
         each = " OR ".join("(sort = ? AND label = ?)" for _ in some) or "0"
         where.append(f"number IN (SELECT number FROM labels WHERE {each})")

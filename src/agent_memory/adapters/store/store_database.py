@@ -69,8 +69,8 @@ _SCHEMA = """
     CREATE INDEX files_look ON files (path, archived, look);
     CREATE INDEX files_id ON files (id, archived);
     CREATE TABLE notes (
-        number INTEGER PRIMARY KEY AUTOINCREMENT, archived INTEGER NOT NULL, private INTEGER NOT NULL,
-        updated_ms INTEGER NOT NULL, length INTEGER NOT NULL
+        number INTEGER PRIMARY KEY AUTOINCREMENT, archived INTEGER NOT NULL, updated_ms INTEGER NOT NULL,
+        length INTEGER NOT NULL
     );
     CREATE TABLE names (name TEXT, number INTEGER, rank INTEGER, PRIMARY KEY (name, rank, number)) WITHOUT ROWID;
     CREATE INDEX names_number ON names (number);

@@ -115,13 +115,8 @@ class Batch:
         meta, archived, fields = stored.meta, stored.listed.archived, note_terms(stored)
         execute, many = self._connection.execute, self._connection.executemany
         number = execute(
-            "INSERT INTO notes (archived, private, updated_ms, length) VALUES (?, ?, ?, ?)",
-            (
-                archived,
-                meta.sensitivity is Sensitivity.PRIVATE,
-                max(-_MOST_MS, min(meta.updated_at_ms, _MOST_MS)),
-                sum(field.length for field in fields),
-            ),
+            "INSERT INTO notes (archived, updated_ms, length) VALUES (?, ?, ?)",
+            (archived, max(-_MOST_MS, min(meta.updated_at_ms, _MOST_MS)), sum(field.length for field in fields)),
         ).lastrowid
         assert number is not None
         execute("INSERT INTO terms (rowid, title, text) VALUES (?, ?, ?)", (number, *map(_spelled, fields)))
@@ -165,6 +160,8 @@ def _labels(stored: StoredEntry) -> Iterator[tuple[str, str]]:
         yield "tag", tag
         yield "slug", tag.partition("__")[2]
     for source in meta.sources:
+        if source.thread_id is not None:
+            yield "session", source.thread_id
         yield "agent", source.harness
         if source.agent is not None:
             yield "agent", source.agent

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from attrs import field, frozen
 
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.text.file_name import normal_tags
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Sensitivity, Tier
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Tier
 
 MAX_HITS = 1_000
 """The most that can be asked for at once."""
@@ -23,16 +23,26 @@ class Mode(StrEnum):
     SEMANTIC = "semantic"
 
 
+def _wanted_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """As notes bear them; without prefix where they were asked for without."""
+    return tuple(dict.fromkeys(wanted for tag in tags for wanted in _wanted_tag(tag)))
+
+
+def _wanted_tag(tag: str) -> tuple[str, ...]:
+    return tuple(each if "__" in tag else each.partition("__")[2] for each in normal_tags([tag])) or (tag,)
+
+
 @frozen
 class SearchRequest:
-    """A question to the store. Any text is a query; what is None or empty does not filter."""
+    """A question to the store. Any text is a query; what is None or empty does not filter. Secret notes are not in the index at
+    all."""
 
     query: str
     limit: int = 10
     mode: Mode = Mode.HYBRID
     kind: Kind | None = None
-    tags: tuple[str, ...] = ()
-    """Only entries that have one of these, with or without prefix."""
+    tags: tuple[str, ...] = field(default=(), converter=_wanted_tags)
+    """Only entries that have one of these; one without prefix matches under every prefix."""
     scope: str | None = None
     """Only entries of this scope."""
     since_ms: int | None = None
@@ -40,7 +50,7 @@ class SearchRequest:
     session: str | None = None
     """Only entries that come from this session."""
     agent: str | None = None
-    """Only entries whose sources name this agent."""
+    """Only entries of which a source names this agent, or is of the harness of this name."""
     min_score: float | None = None
     """Only hits of at least this score, 0 to 1."""
     archived: bool = False
@@ -50,6 +60,28 @@ class SearchRequest:
     scopes: frozenset[str] | None = None
     """Only entries of these scopes; for what is shown unasked."""
 
+    def lets_through(self, listed: Listed) -> bool:
+        """Whether a note may be found, its sensitivity aside."""
+        meta = listed.meta
+        sources = meta.sources
+        return (
+            (self.archived or not listed.archived)
+            and (self.kind is None or meta.kind is self.kind)
+            and (self.scope is None or meta.scope == self.scope)
+            and (self.scopes is None or meta.scope in self.scopes)
+            and (self.since_ms is None or meta.updated_at_ms >= self.since_ms)
+            and (not self.tags or any(has_tag(meta.tags, tag) for tag in self.tags))
+            and (self.session is None or any(source.thread_id == self.session for source in sources))
+            and (self.agent is None or any(self.agent in (source.agent, source.harness) for source in sources))
+        )
+
+
+def has_tag(tags: tuple[str, ...], wanted: str) -> bool:
+    """Whether a tag is among those of a note; without prefix it is there under any prefix."""
+    if "__" in wanted:
+        return wanted in tags
+    return any(tag.partition("__")[2] == wanted for tag in tags)
+
 
 def problem_of(request: SearchRequest) -> str | None:
     """What is wrong with its numbers, as a sentence without its full stop."""
@@ -58,23 +90,6 @@ def problem_of(request: SearchRequest) -> str | None:
     if request.min_score is not None and not 0 <= request.min_score <= 1:
         return f"The least score is {request.min_score:g}, expected a number from 0 to 1"
     return None
-
-
-def filter_of(request: SearchRequest) -> NoteFilter:
-    """The entries that it asks for."""
-    scopes = request.scopes
-    if request.scope is not None:
-        wanted = frozenset({request.scope})
-        scopes = wanted if scopes is None else scopes & wanted
-    tags = tuple(dict.fromkeys(tag for each in request.tags for tag in _wanted_tags(each)))
-    return NoteFilter(
-        request.kind, tags, scopes, request.since_ms, request.session, request.agent, archived=request.archived
-    )
-
-
-def _wanted_tags(tag: str) -> tuple[str, ...]:
-    """As notes bear it; without its prefix where it was asked for without."""
-    return tuple(each if "__" in tag else each.partition("__")[2] for each in normal_tags([tag])) or (tag,)
 
 
 @frozen
@@ -124,49 +139,6 @@ class SearchAnswer:
     """What the reader should know of it, a sentence each: what could not be read, another mode answered."""
     matched: int = 0
     """Entries that had something of the query, before `limit`."""
-
-
-OPEN_SENSITIVITIES = frozenset({Sensitivity.NORMAL, Sensitivity.PRIVATE})
-
-
-@frozen
-class NoteFilter:
-    """Which notes may be found. What is None or empty does not filter; secret notes are not in the index at all."""
-
-    kind: Kind | None = None
-    tags: tuple[str, ...] = ()
-    """Any one of these, with prefix; one without it matches under every prefix."""
-    scopes: frozenset[str] | None = None
-    since_ms: int | None = None
-    """Changed at or after this, epoch ms."""
-    session: str | None = None
-    agent: str | None = None
-    """A source names this agent, or is of the harness of this name."""
-    archived: bool = False
-    """Archived notes too."""
-    sensitivities: frozenset[Sensitivity] = OPEN_SENSITIVITIES
-
-    def lets_through(self, listed: Listed) -> bool:
-        """Whether a note may be found."""
-        meta = listed.meta
-        sources = meta.sources
-        return (
-            meta.sensitivity in self.sensitivities
-            and (self.archived or not listed.archived)
-            and (self.kind is None or meta.kind is self.kind)
-            and (self.scopes is None or meta.scope in self.scopes)
-            and (self.since_ms is None or meta.updated_at_ms >= self.since_ms)
-            and (not self.tags or any(has_tag(meta.tags, tag) for tag in self.tags))
-            and (self.session is None or any(source.thread_id == self.session for source in sources))
-            and (self.agent is None or any(self.agent in (source.agent, source.harness) for source in sources))
-        )
-
-
-def has_tag(tags: tuple[str, ...], wanted: str) -> bool:
-    """Whether a tag is among those of a note; without prefix it is there under any prefix."""
-    if "__" in wanted:
-        return wanted in tags
-    return any(tag.partition("__")[2] == wanted for tag in tags)
 
 
 @frozen
