@@ -81,7 +81,7 @@ def test_a_merge_tells_what_went_in_and_every_earlier_id_leads_to_it(told: Told)
     for id in (one.meta.id, *ids):
         story = told.story(id)
         assert (story.asked, story.stored.meta.id) == (id, one.meta.id)
-        assert [each.action.kind for each in story.chapters] == ["create", "create", "merge"]
+        assert [each.kind for each in story.chapters] == ["create", "create", "merge"]
         assert {each.meta.id for each in story.merged} == set(ids)
 
 

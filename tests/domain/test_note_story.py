@@ -66,8 +66,7 @@ LATER = "2026-02-14T14-30-05.123Z_5ecafe"
 def chapter(
     kind: str, words: str = "", new_ids: tuple[str, ...] = ("id__cccccc",), undone_by: str | None = None
 ) -> Chapter:
-    action = LoggedAction(kind, ("id__aaaaaa", "id__bbbbbb"), new_ids, words)
-    return Chapter(LoggedRun(RUN, "defrag", 1, 1, "completed", "", undone_by=undone_by), action)
+    return Chapter(1, RUN, "defrag", kind, ("id__aaaaaa", "id__bbbbbb"), new_ids, words, undone_by)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +92,7 @@ def test_only_what_concerns_the_entry_in_the_order_in_which_it_happened() -> Non
         LoggedRun(LATER, "defrag", 2, 2, "completed", "", (LoggedAction("archive", ("id__aaaaaa",), (), "three"),)),
         LoggedRun(RUN, "consolidate", 1, 1, "completed", "", (first, other, second)),
     )
-    assert [each.action.words for each in chapters_of(frozenset({"id__aaaaaa"}), runs)] == ["one", "two", "three"]
+    assert [each.words for each in chapters_of(frozenset({"id__aaaaaa"}), runs)] == ["one", "two", "three"]
     assert chapters_of(frozenset({"id__bbbbbb"}), runs) == ()
 
 

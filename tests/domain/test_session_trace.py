@@ -8,7 +8,6 @@ import pytest
 
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.queue import Outcome, Trouble, Verdict
-from agent_memory.domain.run_log import LoggedRun, LoggedSession
 from agent_memory.domain.session_trace import (
     Capture,
     SeenByRun,
@@ -80,9 +79,7 @@ def test_trouble_tells_attempts_and_when_it_is_tried_again() -> None:
 
 
 def test_runs_tell_where_the_inbox_no_longer_does() -> None:
-    run = LoggedRun(RUN, "consolidate", NOW_MS, NOW_MS, "completed", "")
-    seen = SeenByRun(run, LoggedSession("claude-code", "s-1", "skipped", "idle talk", (), ("x",)))
-    one = trace(runs=(seen,))
+    one = trace(runs=(SeenByRun(RUN, NOW_MS, "consolidate", "skipped", "idle talk", (), ("x",)),))
     assert one.state == "processed"
     assert facts_in_words(one) == ("2026-02-13 16:26 UTC: nothing of it was kept: idle talk (run 4dbfbe)",)
     assert dropped_of(one) == ("x",)

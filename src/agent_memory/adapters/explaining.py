@@ -112,7 +112,7 @@ def _tiers_since(meta: Meta, chapters: Iterable[Chapter], runs: Iterable[LoggedR
     tierings = [run.started_at_ms for run in runs if run.machine == "defrag" and run.result == "completed"]
     if not tierings:
         return None
-    written = [each.run.started_at_ms for each in chapters if meta.id in each.action.new_ids]
+    written = [each.at_ms for each in chapters if meta.id in each.new_ids]
     return max(tierings) >= max(written, default=meta.created_at_ms)
 
 
@@ -151,7 +151,8 @@ def session_traces(
     for run in runs:
         for each in run.sessions:
             if each.session_id is not None and each.session_id.startswith(session_id):
-                seen[each.harness, each.session_id].append(SeenByRun(run, each))
+                told = (each.verdict, each.reason, each.entry_ids, each.dropped)
+                seen[each.harness, each.session_id].append(SeenByRun(run.run_id, run.started_at_ms, run.machine, *told))
     # What is secret is not even named to an agent.
     entries = [
         each

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from attrs import frozen
+from attrs import field, frozen
 
 from agent_memory.domain.entry import Listed, Listing, Meta, Source, StoredEntry, Usage
 from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
-from agent_memory.domain.run_log import LoggedAction, LoggedRun, short_id
-from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.run_log import LoggedRun, short_id
+from agent_memory.domain.text.plain_text import counted, one_line
 from agent_memory.domain.tiering.score import ScoreParts, is_ageless, score_parts, why_not_nearer
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.vocabulary import Harness, Origin, Tier
@@ -68,17 +68,25 @@ class Revision:
 class Chapter:
     """One thing that a run did to the note."""
 
-    run: LoggedRun
-    action: LoggedAction
+    at_ms: int
+    run_id: str = field(metadata={"key": "run"})
+    machine: str
+    kind: str
+    ids: tuple[str, ...]
+    new_ids: tuple[str, ...]
+    words: str
+    undone_by: str | None = None
 
 
 def chapters_of(ids: frozenset[str], runs: Iterable[LoggedRun]) -> tuple[Chapter, ...]:
     """What the runs did to any of these notes, oldest first; `runs` come newest first."""
     found = [
-        Chapter(run, action)
+        Chapter(
+            run.started_at_ms, run.run_id, run.machine, each.kind, each.ids, each.new_ids, each.words, run.undone_by
+        )
         for run in runs
-        for action in reversed(run.actions)
-        if not ids.isdisjoint((*action.ids, *action.new_ids))
+        for each in reversed(run.actions)
+        if not ids.isdisjoint((*each.ids, *each.new_ids))
     ]
     return tuple(reversed(found))
 
@@ -100,12 +108,11 @@ _DONE: Mapping[str, str] = {
 
 def chapter_in_words(chapter: Chapter) -> str:
     """`merged by defrag 4dbfbe: merge id__…, id__… into id__…`."""
-    run, action = chapter.run, chapter.action
-    is_move = action.ids and action.new_ids
-    moved = f"{', '.join(action.ids)} into {', '.join(action.new_ids)}" if is_move else ""
-    done = f"{_DONE.get(action.kind, action.kind)} by {run.machine} {short_id(run.run_id)}"
-    told = f"{done}: {action.words or moved}".removesuffix(": ")
-    return f"{told} (undone by {short_id(run.undone_by)})" if run.undone_by else told
+    is_move = chapter.ids and chapter.new_ids
+    moved = f"{', '.join(chapter.ids)} into {', '.join(chapter.new_ids)}" if is_move else ""
+    done = f"{_DONE.get(chapter.kind, chapter.kind)} by {chapter.machine} {short_id(chapter.run_id)}"
+    told = f"{done}: {chapter.words or moved}".removesuffix(": ")
+    return f"{told} (undone by {short_id(chapter.undone_by)})" if chapter.undone_by else told
 
 
 # -- why it is in its tier --------------------------------------------------------------------------------------------
@@ -150,13 +157,12 @@ def tier_reason(standing: TierStanding) -> tuple[str, ...]:
 def score_in_words(standing: TierStanding) -> str:
     """`Its score is 2.38: importance medium 2 × read 3 times 1.4 × last read or changed 45 days ago 0.85 × origin user 1.`"""
     meta, parts = standing.meta, standing.parts
-    count = standing.usage.count
     days = max(standing.now_ms - max(meta.updated_at_ms, standing.usage.last_at_ms or 0), 0) // DAY_MS
-    ago = "today" if days == 0 else f"{days} day{'' if days == 1 else 's'} ago"
+    ago = f"{counted(days, 'day')} ago" if days else "today"
     age = "what a person wants does not age" if is_ageless(meta) else f"last read or changed {ago}"
     factors = (
         f"importance {meta.importance} {parts.importance:g}",
-        f"read {count} time{'' if count == 1 else 's'} {parts.use:g}",
+        f"read {counted(standing.usage.count, 'time')} {parts.use:g}",
         f"{age} {parts.recency:.2g}",
         f"origin {meta.origin} {parts.origin:g}",
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from attrs import frozen
+from attrs import field, frozen
 
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import MAX_ATTEMPTS, InboxEntry, Outcome, Trouble, session_id_of
-from agent_memory.domain.run_log import LoggedRun, LoggedSession, short_id
+from agent_memory.domain.run_log import short_id
+from agent_memory.domain.text.plain_text import counted
 
 Place = Literal["waiting", "processed", "given-up"]
 SessionState = Literal["pending", "processed", "failed", "never-captured"]
@@ -39,8 +40,13 @@ class Capture:
 class SeenByRun:
     """What one run made of the session."""
 
-    run: LoggedRun
-    seen: LoggedSession
+    run_id: str = field(metadata={"key": "run"})
+    at_ms: int
+    machine: str
+    verdict: str
+    reason: str
+    entry_ids: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
 
 @frozen
@@ -64,17 +70,21 @@ class SessionTrace:
         return tuple(each for each in self.captures if each.place == "waiting")
 
     @property
-    def retired(self) -> tuple[Capture, ...]:
-        """Those with an outcome, the newest outcome first."""
-        done = (each for each in self.captures if each.outcome is not None)
-        return tuple(sorted(done, key=lambda each: -(each.outcome.at_ms if each.outcome else 0)))
+    def retired(self) -> tuple[tuple[Place, Outcome], ...]:
+        """Where those with an outcome are, and the outcome, the newest first."""
+        done = ((each.place, each.outcome) for each in self.captures if each.outcome is not None)
+        return tuple(sorted(done, key=lambda each: -each[1].at_ms))
+
+    @property
+    def outcomes(self) -> tuple[Outcome | SeenByRun, ...]:
+        """What became of it, by its captures and then by the runs, the newest of each first."""
+        return (*(outcome for _, outcome in self.retired), *self.runs)
 
     @property
     def recorded_ids(self) -> frozenset[str]:
         """The notes that were recorded as made of it."""
         marked = () if self.mark is None else self.mark.entry_ids
-        retired = (id for each in self.retired if each.outcome for id in each.outcome.entry_ids)
-        return frozenset((*marked, *retired, *(id for each in self.runs for id in each.seen.entry_ids)))
+        return frozenset((*marked, *(id for each in self.outcomes for id in each.entry_ids)))
 
     @property
     def cwd(self) -> str | None:
@@ -94,7 +104,7 @@ class SessionTrace:
         if self.waiting:
             return "pending"
         if self.retired:
-            return "failed" if self.retired[0].place == "given-up" else "processed"
+            return "failed" if self.retired[0][0] == "given-up" else "processed"
         return "processed" if self.mark is not None or self.runs else "never-captured"
 
 
@@ -153,11 +163,7 @@ def facts_in_words(trace: SessionTrace) -> tuple[str, ...]:
         times = f"on {last}" if len(captures) == 1 else f"{len(captures)} times, first on {first}, last on {last}"
         facts.append(f"It was captured {times}.")
     # What the inbox no longer tells, the runs do.
-    outcomes = [each.outcome for each in trace.retired if each.outcome is not None]
-    told = [_outcome_in_words(each.at_ms, each.verdict, each.reason, each.run_id) for each in outcomes] or [
-        _outcome_in_words(each.run.started_at_ms, each.seen.verdict, each.seen.reason, each.run.run_id)
-        for each in trace.runs
-    ]
+    told = map(_outcome_in_words, [outcome for _, outcome in trace.retired] or trace.runs)
     facts += reversed(tuple(dict.fromkeys(told))[:_MOST_OUTCOMES])
     if (mark := trace.mark) is not None:
         when = f", of {instant(mark.last_at_ms)}" if mark.last_at_ms is not None else ""
@@ -169,10 +175,11 @@ def facts_in_words(trace: SessionTrace) -> tuple[str, ...]:
     return tuple(facts)
 
 
-def _outcome_in_words(at_ms: int, verdict: str, reason: str, run_id: str) -> str:
+def _outcome_in_words(outcome: Outcome | SeenByRun) -> str:
     """`2026-02-13 14:30 UTC: nothing of it was kept: … (run 4dbfbe)`."""
-    why = f": {reason.rstrip('.')}" if reason else ""
-    return f"{instant(at_ms)}: {_VERDICTS.get(verdict, verdict)}{why} (run {short_id(run_id)})"
+    why = f": {outcome.reason.rstrip('.')}" if outcome.reason else ""
+    what = _VERDICTS.get(outcome.verdict, outcome.verdict)
+    return f"{instant(outcome.at_ms)}: {what}{why} (run {short_id(outcome.run_id)})"
 
 
 def instant(at_ms: int) -> str:
@@ -182,9 +189,7 @@ def instant(at_ms: int) -> str:
 
 def dropped_of(trace: SessionTrace) -> tuple[str, ...]:
     """What of the agent's answers was not applied and why, each once, newest first."""
-    by_captures = (words for each in trace.retired if each.outcome for words in each.outcome.dropped)
-    by_runs = (words for each in trace.runs for words in each.seen.dropped)
-    return tuple(dict.fromkeys((*by_captures, *by_runs)))
+    return tuple(dict.fromkeys(words for each in trace.outcomes for words in each.dropped))
 
 
 def _trouble_in_words(trouble: Trouble) -> str:
@@ -192,11 +197,11 @@ def _trouble_in_words(trouble: Trouble) -> str:
     if trouble.attempts:
         counts.append(f"{trouble.attempts} of {MAX_ATTEMPTS} attempts used up")
     if trouble.timeouts:
-        counts.append(f"{trouble.timeouts} time-out{'' if trouble.timeouts == 1 else 's'} in a row")
+        counts.append(f"{counted(trouble.timeouts, 'time-out')} in a row")
     if trouble.unavailable_since_ms is not None:
         counts.append(f"its transcript was not there since {instant(trouble.unavailable_since_ms)}")
     if trouble.not_before_ms:
         counts.append(f"not tried again before {instant(trouble.not_before_ms)}")
     why = f": {trouble.message.rstrip('.')}" if trouble.message else ""
-    counted = f" ({', '.join(counts)})" if counts else ""
-    return f"It was set back{counted}{why}."
+    known = f" ({', '.join(counts)})" if counts else ""
+    return f"It was set back{known}{why}."

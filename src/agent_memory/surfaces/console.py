@@ -10,7 +10,7 @@ from enum import Enum
 from functools import cache
 from typing import Any, TextIO
 
-from attrs import fields
+from attrs import fields, fields_dict
 
 from agent_memory.domain.entry import Listed, UnreadableFile, Usage
 from agent_memory.domain.instants import iso_of
@@ -137,20 +137,21 @@ def json_of(value: Any) -> Any:
 
 
 def fields_of(value: Any, *names: str) -> dict[str, Any]:
-    """The attributes of a value, or only those with these names: keys in camelCase; an instant, whose name ends with
-    `_at_ms`, in ISO 8601."""
+    """The attributes of a value, or only those with these names: keys in camelCase, or as its class names them; an instant,
+    whose name ends with `at_ms`, in ISO 8601."""
     document: dict[str, Any] = {}
     for name in names or [each.name for each in fields(value.__class__)]:
-        key, is_instant = _key(name)
+        key, is_instant = _key(value.__class__, name)
         member = getattr(value, name)
         document[key] = iso_or_none(member) if is_instant else json_of(member)
     return document
 
 
 @cache
-def _key(name: str) -> tuple[str, bool]:
-    is_instant = name.endswith("_at_ms")
-    return camel_case(name.removesuffix("_ms") if is_instant else name), is_instant
+def _key(cls: type, name: str) -> tuple[str, bool]:
+    is_instant = name.endswith("at_ms")
+    stated: str | None = fields_dict(cls)[name].metadata.get("key") if name in fields_dict(cls) else None
+    return stated or camel_case(name.removesuffix("_ms") if is_instant else name), is_instant
 
 
 def rows_of(values: Iterable[Any], *names: str) -> list[dict[str, Any]]:

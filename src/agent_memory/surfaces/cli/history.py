@@ -91,22 +91,12 @@ def _action(action: LoggedAction) -> str:
 
 
 def _run_document(run: LoggedRun) -> dict[str, Any]:
-    sessions = [
-        {
-            "harness": each.harness,
-            "session": each.session_id,
-            **fields_of(each, "verdict", "reason"),
-            "entries": list(each.entry_ids),
-        }
-        for each in run.sessions
-    ]
     return {
-        "run": run.run_id,
-        **fields_of(run, "machine", "started_at_ms", "ended_at_ms", "result", "summary"),
+        **fields_of(run, "run_id", "machine", "started_at_ms", "ended_at_ms", "result", "summary"),
         "error": run.error or None,
         **fields_of(run, "undone_by", "undid", "kept"),
         "actions": rows_of(run.actions, *_ACTION),
-        "sessions": sessions,
+        "sessions": rows_of(run.sessions, "harness", "session_id", "verdict", "reason", "entry_ids"),
         **fields_of(run, "dropped", "warnings", "problems"),
     }
 
@@ -126,7 +116,7 @@ def configure_diff(parser: argparse.ArgumentParser) -> None:
 def _diff(arguments: argparse.Namespace, console: Console) -> None:
     logged, parts = unwrap(open_here(console).run_diff(arguments.run))
     changes = [fields_of(each, "subject", "act", "words") | {"diff": "\n".join(each.lines)} for each in parts]
-    document = {"run": logged.run_id, **fields_of(logged, "machine", "summary"), "changes": changes}
+    document = {**fields_of(logged, "run_id", "machine", "summary"), "changes": changes}
     heading = f"# {called(logged)}: {one_line(logged.summary, _SUMMARY_CHARS)}".rstrip(": ")
     console.answer(document, heading, *([render_diff(parts)] if parts else []))
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from agent_memory.domain.entry import Listed, Source
 from agent_memory.domain.note_story import (
-    Chapter,
     NoteStory,
     chapter_in_words,
     said_by,
@@ -81,7 +80,7 @@ def _story_lines(story: NoteStory) -> Iterator[str]:
         yield f"{story.asked} leads here: it was merged into this note."
     score = [] if standing.archived else [score_in_words(standing)]
     commits = [f"{each.at[:10]} {each.commit} {each.author}: {each.subject}" for each in story.revisions]
-    history = [f"{instant(each.run.started_at_ms)}: {_line(chapter_in_words(each))}" for each in story.chapters]
+    history = [f"{instant(each.at_ms)}: {_line(chapter_in_words(each))}" for each in story.chapters]
     changed = f"it is from {instant(meta.created_at_ms)}, last changed {instant(meta.updated_at_ms)}"
     yield from _section("Whose word", [said_by(meta)])
     yield from _section("Comes from", list(_sources(story)) or ["No session is named."])
@@ -118,15 +117,8 @@ def _entry(listed: Listed) -> str:
 def _story_document(story: NoteStory) -> dict[str, Any]:
     """Instants are ISO 8601, those of commits as git has them. Without the body."""
     meta, listed, standing = story.stored.meta, story.stored.listed, story.standing
-    parts = standing.parts
-    score = {
-        "total": round(parts.total, 4),
-        "importance": parts.importance,
-        "use": round(parts.use, 4),
-        "recency": round(parts.recency, 4),
-        "origin": parts.origin,
-        "pin": parts.pin,
-    }
+    parts = ("total", "importance", "use", "recency", "origin", "pin")
+    score = {name: round(getattr(standing.parts, name), 4) for name in parts}
     return {
         "id": meta.id,
         "asked": story.asked,
@@ -136,38 +128,25 @@ def _story_document(story: NoteStory) -> dict[str, Any]:
         "saidBy": said_by(meta),
         **fields_of(meta, "created_at_ms", "updated_at_ms"),
         "sources": list(map(_source_document, meta.sources)),
-        "history": list(map(_chapter_document, story.chapters)),
+        "history": rows_of(story.chapters),
         "commits": rows_of(story.revisions),
-        "aliases": list(meta.aliases),
+        **fields_of(meta, "aliases"),
         "merged": _named(story.merged),
         "supersedes": _named(story.supersedes),
         "supersededBy": _named(story.superseded_by),
-        "told": list(story.told),
         "tier": {
-            "tier": standing.tier.value,
-            "best": standing.best.value,
+            **fields_of(standing, "tier", "best"),
             "pinned": meta.pinned,
             "reasons": list(tier_reason(standing)),
             "score": score,
         },
         "usage": fields_of(standing.usage, "count", "last_at_ms"),
-        "unread": list(story.unread),
+        **fields_of(story, "told", "unread"),
     }
 
 
 def _source_document(source: Source) -> dict[str, Any]:
     return fields_of(source) | {"reopen": resume_command(source.harness, source.thread_id, source.cwd)}
-
-
-def _chapter_document(chapter: Chapter) -> dict[str, Any]:
-    run, action = chapter.run, chapter.action
-    return {
-        "at": iso_or_none(run.started_at_ms),
-        "run": run.run_id,
-        "machine": run.machine,
-        **fields_of(action, "kind", "ids", "new_ids", "words"),
-        "undoneBy": run.undone_by,
-    }
 
 
 def _named(entries: Iterable[Listed]) -> list[dict[str, Any]]:
@@ -205,15 +184,6 @@ def _session_document(trace: SessionTrace) -> dict[str, Any]:
         "at": iso_or_none(mark.last_at_ms),
         "agent": mark.agent_name,
     }
-    runs = [
-        {
-            "run": each.run.run_id,
-            "at": iso_or_none(each.run.started_at_ms),
-            "machine": each.run.machine,
-            **fields_of(each.seen, "verdict", "reason"),
-        }
-        for each in trace.runs
-    ]
     return {
         **fields_of(trace, "harness", "session_id", "state"),
         "words": [state_in_words(trace), *facts_in_words(trace)],
@@ -221,10 +191,10 @@ def _session_document(trace: SessionTrace) -> dict[str, Any]:
         "reopen": resume_command(trace.harness, trace.session_id, trace.cwd),
         "captures": list(map(_capture_document, trace.captures)),
         "readUpTo": read_up_to,
-        "runs": runs,
+        "runs": rows_of(trace.runs, "run_id", "at_ms", "machine", "verdict", "reason"),
         "entries": _named(trace.entries),
         "dropped": list(dropped_of(trace)),
-        "deferred": list(trace.deferred),
+        **fields_of(trace, "deferred"),
     }
 
 
@@ -244,9 +214,8 @@ def _capture_document(capture: Capture) -> dict[str, Any]:
         and {
             "verdict": outcome.verdict,
             "run": outcome.run_id,
-            "at": iso_or_none(outcome.at_ms),
             "entries": list(outcome.entry_ids),
-            **fields_of(outcome, "reason", "dropped"),
+            **fields_of(outcome, "at_ms", "reason", "dropped"),
         },
     }
 
