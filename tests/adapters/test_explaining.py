@@ -124,7 +124,9 @@ def test_marks_runs_and_sources_are_enough_without_an_inbox(told: Told, tmp_path
     (trace,) = traces(told, tmp_path, "s-")
     assert (trace.harness, trace.session_id, trace.state, trace.mark) == ("claude-code", "s-1", "processed", mark)
     assert {each.meta.id for each in trace.entries} == {FIRST.meta.id, SECOND.meta.id}
-    assert [each.seen for each in trace.runs] == [seen]
+    assert [(each.verdict, each.entry_ids, each.dropped) for each in trace.runs] == [
+        (seen.verdict, seen.entry_ids, seen.dropped)
+    ]
 
 
 def test_notes_alone_name_a_session_that_was_never_captured(told: Told, tmp_path: Path) -> None:

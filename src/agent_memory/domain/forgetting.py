@@ -22,7 +22,7 @@ from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.planning.information import KEPT_SHARE, Line, claims_among, distinct_lines
 from agent_memory.domain.text.file_name import EntryId
 from agent_memory.domain.text.markdown import find_links, without_see_also_of
-from agent_memory.domain.text.plain_text import one_line, spliced
+from agent_memory.domain.text.plain_text import counted, one_line, spliced
 from agent_memory.domain.text.salience import content_terms, coverage
 from agent_memory.domain.vocabulary import Harness
 
@@ -267,12 +267,12 @@ class GoneNote:
     """An entry that goes, or earlier versions of one that stays."""
 
     id: str
-    title: str
+    title: str | None
+    """None for a secret one."""
     paths: tuple[str, ...]
     """Its files that are removed, relative to the root."""
-    stays: bool = False
+    versions_only: bool = False
     """Other files of the entry stay: only versions that came from the session alone go."""
-    secret: bool = False
 
 
 @frozen
@@ -322,7 +322,7 @@ class Forgetting:
     @property
     def ids(self) -> tuple[str, ...]:
         """Of the entries that go altogether."""
-        return tuple(each.id for each in self.notes if not each.stays)
+        return tuple(each.id for each in self.notes if not each.versions_only)
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -338,10 +338,9 @@ def lines_of(forgetting: Forgetting) -> Iterator[str]:
     if forgetting.target.session is not None and not forgetting.is_known:
         yield "  nothing  is kept of this session; it is only marked, so that it is never learnt"
     for note in forgetting.notes:
-        title = "(secret)" if note.secret else _short(note.title)
-        files = f"{len(note.paths)} {'file' if len(note.paths) == 1 else 'files'}"
-        what = f"{files} of its earlier versions; the note stays" if note.stays else files
-        yield f"  forget   {note.id}  {title}  ({what})"
+        files = counted(len(note.paths), "file")
+        what = f"{files} of its earlier versions; the note stays" if note.versions_only else files
+        yield f"  forget   {note.id}  {_short(note.title or '(secret)')}  ({what})"
     for shared in forgetting.shared:
         yield f"  keep     {shared.id}  {_short(shared.title)}  (also from {_short(', '.join(shared.others))}; it forgets this session)"
     yield from _listed("unlink", "it linked to what goes", forgetting.linked)
@@ -360,32 +359,28 @@ def lines_of(forgetting: Forgetting) -> Iterator[str]:
 
 def what_stays(forgetting: Forgetting) -> tuple[str, ...]:
     """What forgetting does not reach, as sentences."""
+    target = forgetting.target
     sentences: list[str] = []
-    if forgetting.has_history and not forgetting.target.purge:
-        others, them = (", and so may kept histories", "them") if forgetting.target.session is None else ("", "it")
-        sentences.append(f"The git history of the store still holds it{others}; `--purge` rewrites {them}.")
-    if forgetting.target.purge and forgetting.has_history:
+    if forgetting.has_history and target.purge:
         sentences.append(
             "The git history is rewritten: every other clone still holds it, and `memory sync` waits for --after-purge."
         )
-    session = forgetting.target.session
-    if session is not None:
+    elif forgetting.has_history:
+        others, them = (", and so may kept histories", "them") if target.session is None else ("", "it")
+        sentences.append(f"The git history of the store still holds it{others}; `--purge` rewrites {them}.")
+    if target.session is not None:
         sentences.append("The harness's own transcript is not memory's to remove.")
     return tuple(sentences)
 
 
 def sentence_of(forgetting: Forgetting, *, done: bool) -> str:
     """`Forgotten: 3 notes and 2 inbox files of the session s1, for good.`"""
-    gone = len(forgetting.ids)
     session = forgetting.target.session
-    what = [f"{gone} {'note' if gone == 1 else 'notes'}"]
-    if forgetting.inbox:
-        what.append(f"{len(forgetting.inbox)} inbox {'file' if len(forgetting.inbox) == 1 else 'files'}")
+    inbox = f" and {counted(len(forgetting.inbox), 'inbox file')}" if forgetting.inbox else ""
     of = "" if session is None else f" of the session {session.session_id}"
-    if not done:
-        return f"This would forget {' and '.join(what)}{of}, for good."
+    what = f"{counted(len(forgetting.ids), 'note')}{inbox}{of}, for good."
     learnt = "" if session is None else " It is not learnt again."
-    return f"Forgotten: {' and '.join(what)}{of}, for good.{learnt}"
+    return f"Forgotten: {what}{learnt}" if done else f"This would forget {what}"
 
 
 def _listed(act: str, why: str, things: tuple[str, ...]) -> Iterator[str]:

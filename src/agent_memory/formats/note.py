@@ -8,7 +8,7 @@ from enum import StrEnum
 from sys import intern
 from typing import Any, TypeGuard
 
-from attrs import evolve, frozen
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
@@ -19,7 +19,6 @@ from agent_memory.domain.text.file_name import (
     is_id,
     mint_id,
     normal_tag,
-    normal_tags,
     title_in_name,
 )
 from agent_memory.domain.text.markdown import derive_description, derive_title
@@ -426,28 +425,3 @@ def _is_default(field: MetaField, entry: MemoryEntry) -> bool:
 def _value(field: MetaField, entry: MemoryEntry) -> Any:
     value = getattr(entry.meta, field.attribute)
     return well_formed(value) if isinstance(value, str) else value
-
-
-# -- tags as they stand in the file -----------------------------------------------------------------------------------
-
-_TAGS = next(field for field in META_FIELDS if field.key == "tags")
-
-
-def written_tags(text: str, read: tuple[str, ...]) -> tuple[str, ...]:
-    """The tags that the frontmatter of a readable file states, word for word; `read` are those that it was read as."""
-    if not read or f"\ntags: {_write_field(_TAGS, read)}\n" in text:
-        return read
-    stated = read_values(split_note(text).block or "").get("tags")
-    return tuple(str(each) for each in stated) if isinstance(stated, list) else ()
-
-
-def with_normal_tags(text: str) -> str:
-    """The readable file with its tags in their normal form, and everything else of it as it was."""
-    from agent_memory.formats.yaml_block import edit_block
-
-    parts = split_note(text)
-    stated = read_values(parts.block or "").get("tags")
-    if parts.block is None or not isinstance(stated, list):
-        return text
-    normal = _write_field(_TAGS, normal_tags(map(str, stated)))
-    return join_note(evolve(parts, block=edit_block(parts.block, {"tags": normal}, _ORDER)))

@@ -36,9 +36,8 @@ def stored(meta: Meta = META, body: str = "The api listens on 8080.", path: str 
     return StoredEntry(Listed(meta, path or f"topics/{file_name_of(meta)}", "hash", **listed), body)  # type: ignore[arg-type]
 
 
-def note(entry: StoredEntry, text: str = "", tags: tuple[str, ...] | None = None) -> NoteFile:
-    written = entry.meta.tags if tags is None else tags
-    return NoteFile(entry.listed.path, text or entry.body, entry, written)
+def note(entry: StoredEntry, text: str = "") -> NoteFile:
+    return NoteFile(entry.listed.path, text or entry.body, entry)
 
 
 def tags_of(notes: Sequence[Sequence[str]], vocabulary: TagVocabulary) -> list[Finding]:
@@ -68,10 +67,6 @@ class TestOneNote:
 
     def test_conflict_markers(self) -> None:
         assert codes(examine_note(note(stored(conflicted=True)), RULES)) == ["merge-conflict"]
-
-    def test_tags_that_are_not_in_normal_form(self) -> None:
-        finding = only(examine_note(note(stored(), tags=("Api", "topic__api")), RULES))
-        assert (finding.code, finding.message) == ("tag-form", "'Api' read as topic__api")
 
     def test_tags_outside_the_vocabulary_and_bare_words_in_it_that_fit_any_prefix(self) -> None:
         rules = evolve(RULES, vocabulary=TagVocabulary(frozenset(("api", "topic__deploy"))))
@@ -118,19 +113,18 @@ class TestOneNote:
         assert codes(examine_note(note(stored(evolve(secret, pinned=True))), RULES)) == ["secret-in-front"]
         assert codes(examine_note(note(stored(evolve(secret, promoted_by="person"))), RULES)) == ["secret-in-front"]
 
-    def test_hidden_text_and_sentinels_are_problems_and_emoji_joiners_remarks(self) -> None:
+    def test_hidden_text_and_sentinels_are_problems_and_emoji_joiners_are_fine(self) -> None:
         bidi = only(examine_note(note(stored(), text="safe \u202eevil"), RULES))
         tags = only(examine_note(note(stored(), text="safe \U000e0041"), RULES))
         sentinel = only(examine_note(note(stored(), text="<!-- agent-memory:end -->"), RULES))
-        emoji = only(examine_note(note(stored(), text="a family \U0001f468\u200d\U0001f469"), RULES))
         assert {bidi.severity, tags.severity, sentinel.severity} == {Severity.PROBLEM}
-        assert (emoji.code, emoji.severity) == ("hidden-text", Severity.NOTE)
+        assert codes(examine_note(note(stored(), text="a family \U0001f468\u200d\U0001f469"), RULES)) == []
         assert codes(examine_note(note(stored(), text="\ufeff---\r\ncrlf and a byte order mark"), RULES)) == []
 
-    @given(st.text(), st.lists(st.text(max_size=20), max_size=4))
+    @given(st.text())
     @settings(max_examples=60)
-    def test_no_text_makes_it_fail(self, text: str, tags: list[str]) -> None:
-        for finding in examine_note(note(stored(body=text), text=text or " ", tags=tuple(tags)), RULES):
+    def test_no_text_makes_it_fail(self, text: str) -> None:
+        for finding in examine_note(note(stored(body=text), text=text or " "), RULES):
             assert finding.message
 
 
@@ -201,11 +195,11 @@ class TestAliases:
 
 
 class TestAnalysis:
-    def test_every_kind_but_expired_is_told_with_its_reason(self) -> None:
+    def test_every_kind_but_expired_and_surplus_is_told_with_its_reason(self) -> None:
         each = tuple(AnalysisFinding(kind, (META.id, "id__d4e5f6"), f"because of {kind}.") for kind in FindingKind)
         analysis = Analysis(each)
         found = list(examine_analysis(analysis, {META.id: stored().listed.path}))
-        assert len(found) == len(FindingKind) - 1
+        assert len(found) == len(FindingKind) - 2
         assert all(each.subject == stored().listed.path for each in found)
         assert found[0].message == "Because of contradiction (with id__d4e5f6)"
 

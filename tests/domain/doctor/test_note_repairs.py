@@ -17,13 +17,10 @@ from agent_memory.domain.vocabulary import Sensitivity
 META = Meta("id__a1b2c3", "Ports", 5, 5, tags=("topic__api",))
 
 
-def note(
-    meta: Meta, name: str = "", body: str = "8080", tags: tuple[str, ...] | None = None, **more: object
-) -> NoteFile:
+def note(meta: Meta, name: str = "", body: str = "8080", **more: object) -> NoteFile:
     copy_of = more.pop("copy_of", None)
     listed = Listed(meta, f"topics/{name or file_name_of(meta)}", "hash", body_hash=body_hash(body), **more)  # type: ignore[arg-type]
-    written = meta.tags if tags is None else tags
-    return NoteFile(listed.path, body, StoredEntry(listed, body), written, 0, copy_of)  # type: ignore[arg-type]
+    return NoteFile(listed.path, body, StoredEntry(listed, body), 0, copy_of)  # type: ignore[arg-type]
 
 
 def plan(
@@ -91,13 +88,6 @@ def test_a_copy_with_the_same_body_and_another_frontmatter_is_no_twin(other: dic
     (repair,) = plan(note(evolve(META, **other), name="Ports 2.md", copy_of=original.path), original)
     assert isinstance(repair, Rewrite)
     assert evolve(repair.meta, id=META.id) == evolve(META, **other)
-
-
-def test_tags_are_written_in_normal_form() -> None:
-    (repair,) = plan(note(META, tags=("api",)))
-    assert isinstance(repair, Rewrite)
-    assert (repair.meta, repair.name) == (META, note(META).name)
-    assert "has the tags topic__api now" in repair.words
 
 
 def test_of_two_names_that_clash_one_is_changed() -> None:

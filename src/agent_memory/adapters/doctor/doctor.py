@@ -44,7 +44,7 @@ from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.plain_text import counted, one_line
 from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import AgentMissing, EntryUnreadable, Error, InboxEntryInvalid, PathRefused, StoreIo
-from agent_memory.formats.note import HEADLESS, written_tags
+from agent_memory.formats.note import HEADLESS
 from agent_memory.ports import Clock, RunLog, Store
 from agent_memory.results import unwrap
 
@@ -196,9 +196,6 @@ class Doctor:
         analysis = analyze_features(features, facts)
         findings += note_checks.examine_analysis(analysis, paths)
         findings += note_checks.examine_tags([each.meta.tags for each in live.entries], vocabulary)
-        chars = sum(each.body_chars for each in analysis.profiles.values())
-        caps = {"max_entries": limits.max_entries, "max_chars": limits.max_chars}
-        findings += note_checks.examine_caps(len(live.entries), chars, **caps)
 
 
 @contextmanager
@@ -235,8 +232,7 @@ def read_note(root: str, path: str, listed: Listed | None = None) -> NoteFile | 
             stored = understand_again(listed, image.data, image.mtime_ns)
     except EntryUnreadable:
         return None
-    text = image.data.decode()
-    return NoteFile(path, text, stored, written_tags(text, stored.meta.tags), image.mtime_ns // 1_000_000)
+    return NoteFile(path, image.data.decode(), stored, image.mtime_ns // 1_000_000)
 
 
 def read_notes(root: str, files: Iterable[UnreadableFile | Listed]) -> Iterator[NoteFile]:

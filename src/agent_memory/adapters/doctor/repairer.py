@@ -32,7 +32,7 @@ from agent_memory.domain.text.plain_text import counted
 from agent_memory.domain.tiering.standing import without
 from agent_memory.errors import EntryChanged, EntryInvalid, EntryUnreadable, Error
 from agent_memory.formats.frontmatter import split_note
-from agent_memory.formats.note import HEADLESS, render_note, with_normal_tags
+from agent_memory.formats.note import HEADLESS, render_note
 from agent_memory.formats.yaml_scalars import NotReadable
 from agent_memory.ports import Locks, Recorder, Store
 from agent_memory.results import as_result, unwrap
@@ -76,7 +76,7 @@ class Repairer:
         repairs = (
             self._finish_write,
             self._free_repository,
-            self._finish_runs,
+            lambda _: unwrap(self.finish_runs()),
             self._adopt,
             self._restore_heads,
             self._repair_notes,
@@ -103,9 +103,6 @@ class Repairer:
         unwrap(self.doctor.store.apply(()))  # whoever changes nothing still finishes, or undoes, what is half done
         if was_cut_short:
             log.did.append("a change that was cut short is undone, or finished")
-
-    def _finish_runs(self, _: Repair) -> None:
-        unwrap(self.finish_runs())
 
     def _free_repository(self, log: Repair) -> None:
         """Remove the locks that no git works behind."""
@@ -289,7 +286,7 @@ def _changes(root: str, repair: NoteRepair, planned: Mapping[str, FileState]) ->
         raise AssertionError("milliseconds do not end")
     # The file has to be read back as the same note, but for what was repaired; else it must not be written so.
     path = f"{TOPICS}/{repair.name}"
-    data = with_normal_tags(render_note(MemoryEntry(repair.meta, stored.body), note.text)).encode()
+    data = render_note(MemoryEntry(repair.meta, stored.body), note.text).encode()
     try:
         read = understand(path, data, 0)
     except EntryUnreadable as invalid:

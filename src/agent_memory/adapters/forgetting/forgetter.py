@@ -348,16 +348,13 @@ def _notes_in(traces: NoteTraces) -> tuple[GoneNote, ...]:
     paths: dict[str, list[str]] = {}
     for file in traces.removed:
         paths.setdefault(file.id or "", []).append(file.path)
-    return tuple(
-        GoneNote(
-            id=id,
-            title=_title_of(newest[id].meta) if id in newest else "(not a readable note)",
-            paths=tuple(found),
-            stays=id in traces.kept_ids,
-            secret=id in newest and newest[id].meta.sensitivity is Sensitivity.SECRET,
-        )
-        for id, found in paths.items()
-    )
+
+    def title(id: str) -> str | None:
+        if id not in newest:
+            return "(not a readable note)"
+        return None if newest[id].meta.sensitivity is Sensitivity.SECRET else newest[id].meta.title
+
+    return tuple(GoneNote(id, title(id), tuple(found), id in traces.kept_ids) for id, found in paths.items())
 
 
 def _shared_in(traces: NoteTraces, session: SessionKey) -> tuple[SharedNote, ...]:
@@ -561,34 +558,28 @@ def forgetful_report(data: bytes, words: TraceWords, path: str) -> bytes:
     report = _document(data)
     if not is_object(report):
         raise StateCorrupt(path, ("it is not a report",))
-    kept = dict(report)
-    said: set[str] = set()  # of a session that goes, which the report may say again elsewhere
-    for session in filter(is_object, _list_at(report, "sessions")):
-        if words.session_id is not None and session.get("session") == words.session_id:
-            outcome = session.get("outcome")
-            dropped = _list_at(outcome, "dropped") if is_object(outcome) else []
-            said |= {text for text in dropped if isinstance(text, str) and text}
-            kept["sessions"] = [each for each in kept["sessions"] if each is not session]
-
-    def silenced(action: Any) -> Any:
-        """An action without its words, where it is about an entry that went."""
-        if not is_object(action) or words.ids.isdisjoint((*_list_at(action, "ids"), *_list_at(action, "newIds"))):
-            return action
-        return {**action, "words": FORGOTTEN if action.get("words") else ""}
+    gone = [
+        each
+        for each in filter(is_object, _list_at(report, "sessions"))
+        if words.session_id is not None and each.get("session") == words.session_id
+    ]
+    outcomes = filter(is_object, (each.get("outcome") for each in gone))
+    # What it says of a session that goes, the report may say again elsewhere.
+    said = {text for outcome in outcomes for text in _list_at(outcome, "dropped") if isinstance(text, str) and text}
 
     def without(value: Any) -> Any:
         if is_object(value):
-            return {key: without(each) for key, each in value.items()}
+            told = {key: without(each) for key, each in value.items()}
+            is_gone = not words.ids.isdisjoint((*_list_at(value, "ids"), *_list_at(value, "newIds")))
+            return {**told, "words": FORGOTTEN} if is_gone and value.get("words") else told
         if is_list(value):
-            return [without(each) for each in value]
+            return [without(each) for each in value if each not in gone]
         if not isinstance(value, str):
             return value
         is_of_session = words.session_id is not None and words.session_id in value
         return FORGOTTEN if value in said or words.is_in(value) or is_of_session else value
 
-    if is_list(report.get("actions")):
-        kept["actions"] = [silenced(each) for each in report["actions"]]
-    cleaned = without(kept)
+    cleaned = without(report)
     return data if cleaned == report else _dumped(cleaned)
 
 

@@ -74,7 +74,6 @@ MERGE_CONFLICT = Check("merge-conflict", Area.NOTES, _PROBLEM)
 NAME_CLASH = Check("name-clash", Area.NOTES, _PROBLEM, "renames one of them")
 NAME_TOO_LONG = Check("name-too-long", Area.NOTES, _PROBLEM, "gives the file its proper name")
 NAME_UNSAFE = Check("name-unsafe", Area.NOTES, _NOTE, "gives the file its proper name")
-TAG_FORM = Check("tag-form", Area.NOTES, _NOTE, "writes the tags in their normal form")
 TAG_UNKNOWN = Check("tag-unknown", Area.NOTES, _NOTE)
 TAG_ALIKE = Check("tag-alike", Area.NOTES, _NOTE)
 EXPIRED = Check("expired", Area.NOTES, _NOTE, "moves it to the archive")
@@ -85,7 +84,6 @@ CONTRADICTION = Check("contradiction", Area.NOTES, _PROBLEM)
 DUPLICATE = Check("duplicate", Area.NOTES, _PROBLEM)
 NEAR_DUPLICATE = Check("near-duplicate", Area.NOTES, _NOTE)
 OVERLAP = Check("overlap", Area.NOTES, _NOTE)
-SURPLUS = Check("surplus", Area.NOTES, _NOTE)
 OVERSIZED = Check("oversized", Area.NOTES, _PROBLEM)
 FRAGMENTED = Check("fragmented", Area.NOTES, _NOTE)
 STALE = Check("stale", Area.NOTES, _NOTE)
@@ -190,7 +188,3 @@ class SecretSearch:
     """Of git: versions of files and messages of commits."""
     unread: tuple[str, ...] = ()
     """What could not be looked at, each with the reason: where this is not empty, silence proves nothing."""
-
-    @property
-    def is_clean(self) -> bool:
-        return not self.finds and not self.unread

@@ -13,7 +13,6 @@ from agent_memory.domain.doctor.catalogue import Finding, Severity
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.instants import has_passed, iso_of
-from agent_memory.domain.plan import max_changes
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.tagging import VOCABULARY_FILE, Standing, TagUse, TagVocabulary, alike, survey_tags, tag_counts
 from agent_memory.domain.text.file_name import (
@@ -22,8 +21,6 @@ from agent_memory.domain.text.file_name import (
     folded_name,
     is_safe_name,
     mint_id,
-    normal_tag,
-    normal_tags,
 )
 from agent_memory.domain.text.plain_text import clean_text, counted
 from agent_memory.domain.vocabulary import Sensitivity
@@ -38,8 +35,6 @@ class NoteFile:
     text: str
     """The whole file."""
     stored: StoredEntry
-    written_tags: tuple[str, ...] = ()
-    """The tags as they stand in the frontmatter."""
     mtime_ms: int = 0
     """When the file was last written, whatever it says of itself."""
     copy_of: str | None = None
@@ -50,8 +45,8 @@ class NoteFile:
         return self.path.rpartition("/")[2]
 
 
-HARMLESS_HIDDEN = frozenset({"invisible characters", "variation selectors"})
-"""What emoji and some scripts are written with: worth knowing, but no sign of anything."""
+_HARMLESS_HIDDEN = frozenset({"invisible characters", "variation selectors"})
+"""What emoji and some scripts are written with."""
 
 
 @frozen
@@ -76,9 +71,6 @@ def examine_note(file: NoteFile, rules: NoteRules) -> Iterator[Finding]:
         words = "It holds unresolved merge-conflict markers, and no run touches it; edit it"
         yield of.MERGE_CONFLICT.found(note.path, words)
     yield from examine_name(note)
-    if odd := [tag for tag in file.written_tags if normal_tag(tag) != tag]:
-        quoted = ", ".join(f"'{tag}'" for tag in odd)
-        yield of.TAG_FORM.found(note.path, f"{quoted} read as {', '.join(normal_tags(odd)) or 'none'}")
     for tag in meta.tags:
         if now := rules.vocabulary.renamed.get(tag):
             words = f"'{tag}' is called '{now}' now; `memory tags rename {tag} {now}` writes that"
@@ -97,9 +89,10 @@ def examine_note(file: NoteFile, rules: NoteRules) -> Iterator[Finding]:
         kinds = ", ".join(name for name, _ in secrets)
         words = f"It seems to hold a secret ({kinds}), so git leaves it out; remove it, and change the secret"
         yield of.SECRET.found(note.path, words)
-    if hidden := clean_text(file.text.removeprefix("\ufeff")).removed:
+    hidden = clean_text(file.text.removeprefix("\ufeff")).removed
+    if not _HARMLESS_HIDDEN.issuperset(hidden):
         words = f"It holds what a reader does not see and a model does: {', '.join(hidden)}"
-        yield of.HIDDEN_TEXT.found(note.path, words, Severity.NOTE if HARMLESS_HIDDEN.issuperset(hidden) else None)
+        yield of.HIDDEN_TEXT.found(note.path, words)
 
 
 def examine_tags(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> Iterator[Finding]:
@@ -214,22 +207,12 @@ def examine_analysis(analysis: Analysis, paths: Mapping[str, str]) -> Iterator[F
             yield check.found(path or " ".join(finding.ids), f"{told}{with_whom}")
 
 
-def examine_caps(entries: int, chars: int, *, max_entries: int | None, max_chars: int | None) -> Iterator[Finding]:
-    """A finding for each cap that this many live entries, and characters of their bodies, are over."""
-    how = f"`memory defrag` archives those that matter least, at most {max_changes(entries):,} a run"
-    if max_entries is not None and entries > max_entries:
-        yield of.SURPLUS.found("limits.maxEntries", f"There are {entries:,} live notes, {max_entries:,} at most; {how}")
-    if max_chars is not None and chars > max_chars:
-        words = f"The live notes have {chars:,} characters, {max_chars:,} at most; {how}"
-        yield of.SURPLUS.found("limits.maxChars", words)
-
-
 # -- repairs: nothing is ever deleted ---------------------------------------------------------------------------------
 
 
 @frozen
 class Rewrite:
-    """The file is written again with this frontmatter, its tags in normal form, under this name."""
+    """The file is written again with this frontmatter, under this name."""
 
     note: NoteFile
     meta: Meta
@@ -312,8 +295,6 @@ def _rewritten(note: NoteFile, taken: _Taken) -> NoteRepair | None:
     if listed.provisional_id:
         meta = evolve(meta, id=taken.id_for(meta, preferred=True))
         words.append(f"has the id {meta.id} now")
-    if any(normal_tag(tag) != tag for tag in note.written_tags):
-        words.append(f"has the tags {' '.join(meta.tags) or '(none)'} now")
     name = note.name
     if listed.provisional_id or taken.clashes(name) or len(name.encode()) > MAX_NAME_BYTES or not is_safe_name(name):
         name = taken.renamed(name, file_name_of(meta))

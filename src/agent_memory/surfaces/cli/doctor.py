@@ -106,7 +106,7 @@ def _report_secrets(search: SecretSearch, console: Console) -> int:
     document = {"secrets": secrets, **fields_of(search, "files", "objects", "unread")}
     console.answer(document, *map(_secret_line, search.finds), _secrets_summary(search))
     console.warn(*(f"not looked at: {reason}" for reason in search.unread))
-    return 0 if search.is_clean else 1
+    return 1 if search.finds or search.unread else 0
 
 
 def _secret_line(find: SecretFind) -> str:

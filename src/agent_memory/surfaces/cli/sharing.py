@@ -27,7 +27,7 @@ from agent_memory.formats.merged_tree import driven_merge
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import ENTRY, add_choice, add_flag, add_id, set_command
 from agent_memory.surfaces.cli.dialogue import first_of, is_agreed, open_here
-from agent_memory.surfaces.console import Console, fields_of, rows_of
+from agent_memory.surfaces.console import Console, fields_of
 
 # -- sync -------------------------------------------------------------------------------------------------------------
 
@@ -139,16 +139,14 @@ def _forget(arguments: argparse.Namespace, console: Console) -> int:
     told = seen.told
     console.out(*lines_of(told))
     if not arguments.dry_run:
-        if not arguments.yes and not is_agreed(
-            console, "memory forget", f"{forgetting_in_words(told, done=False)} Go on?"
-        ):
+        question = f"{forgetting_in_words(told, done=False)} Go on?"
+        if not arguments.yes and not is_agreed(console, "memory forget", question):
             console.warn("Nothing was changed.")
             return 1
         told = unwrap(memory.forget(seen))
     done = not arguments.dry_run
-    console.answer(
-        {"done": done, **_forgetting_document(told)}, forgetting_in_words(told, done=done), *what_stays(told)
-    )
+    document = {"done": done, **_forgetting_document(told)}
+    console.answer(document, forgetting_in_words(told, done=done), *what_stays(told))
     return 0
 
 
@@ -168,24 +166,13 @@ def _target(memory: Memory, arguments: argparse.Namespace) -> ForgetTarget:
 
 def _forgetting_document(forgetting: Forgetting) -> dict[str, Any]:
     session = forgetting.target.session
-    notes = [
-        {
-            "id": each.id,
-            "title": None if each.secret else each.title,
-            "paths": list(each.paths),
-            "versionsOnly": each.stays,
-        }
-        for each in forgetting.notes
-    ]
     return {
         "session": None if session is None else {"id": session.session_id, "harness": session.harness},
         "purge": forgetting.target.purge,
-        "notes": notes,
-        "shared": rows_of(forgetting.shared, "id", "title", "others"),
+        **fields_of(forgetting, "notes", "shared"),
         "unlinked": list(forgetting.linked),
         **fields_of(forgetting, "inbox", "runs"),
         "histories": [{"harness": harness, "session": id} for harness, id in forgetting.histories],
-        "marks": list(forgetting.marks),
-        "mentions": rows_of(forgetting.mentions, "id", "title", "archived", "percent"),
+        **fields_of(forgetting, "marks", "mentions"),
         "remarks": list(what_stays(forgetting)),
     }

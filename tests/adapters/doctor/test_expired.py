@@ -1,4 +1,4 @@
-"""What has had its time, and what is too much: told by the doctor, and the first of them mended."""
+"""What has had its time: told by the doctor, and mended."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_memory.adapters.doctor.repairer import archive_expired
-from agent_memory.config import Config, LimitsConfig
 from agent_memory.domain.change import Create
-from agent_memory.domain.doctor.note_checks import examine_caps
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.vocabulary import TierList
 from stand_ins.dict_locks import DictLocks
@@ -61,22 +59,3 @@ class TestExpired:
         receipt = archive_expired(store, DictLocks(), 11).unwrap()
         assert [each.id for each in receipt.applied] == ["id__aaaaaa", "id__bbbbbb"]
         assert archive_expired(store, DictLocks(), 11).unwrap().applied == ()
-
-
-class TestCaps:
-    def test_a_store_within_its_caps_is_healthy(self) -> None:
-        assert list(examine_caps(5, 100, max_entries=5, max_chars=100)) == []
-        assert list(examine_caps(5, 100, max_entries=None, max_chars=None)) == []
-
-    def test_each_cap_that_is_passed_is_told(self) -> None:
-        entries, chars = examine_caps(1_201, 2_000_000, max_entries=1_200, max_chars=1_000_000)
-        assert (entries.code, entries.subject) == ("surplus", "limits.maxEntries")
-        assert entries.message.startswith("There are 1,201 live notes, 1,200 at most; `memory defrag` archives")
-        assert chars.message.startswith("The live notes have 2,000,000 characters, 1,000,000 at most")
-
-    def test_of_a_store(self, patient: Patient) -> None:
-        for number in range(3):
-            patient.note(f"Note {number}", f"The body of number {number}.")
-        assert "surplus" not in patient.codes()
-        patient.config = Config(limits=LimitsConfig(max_entries=2, max_chars=10))
-        assert patient.codes().count("surplus") == 2
