@@ -90,12 +90,12 @@ class TestAsGitAsksForIt:
     def test_two_versions_of_a_note_become_one(self) -> None:
         both = driven_merge(self.PATH, BASE, NEWER, BASE)
         assert both is not None
-        assert (b"New words." in both.data, both.conflicted) == (True, False)
+        assert (b"New words." in both[0], both[1]) == (True, False)
 
     def test_two_versions_of_one_line_are_told_of(self) -> None:
         found = driven_merge(self.PATH, BASE, NEWER, text_of("Other words.", NOON_MS + 1))
         assert found is not None
-        assert (b"<<<<<<<" in found.data, found.conflicted) == (True, True)
+        assert (b"<<<<<<<" in found[0], found[1]) == (True, True)
 
     @pytest.mark.parametrize("path", [PATH, TIERS_FILE, "README.md"])
     def test_what_cannot_be_one_is_left_to_git(self, path: str) -> None:

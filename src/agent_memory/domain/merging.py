@@ -9,10 +9,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from operator import add
-from typing import TypeVar
+from operator import add, or_
+from typing import Any, TypeVar
 
-from attrs import astuple, evolve, field, frozen
+from attrs import astuple, evolve, field, fields, frozen
 
 from agent_memory.domain.commit_message import IGNORE_FILE, is_ignored
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
@@ -97,74 +97,39 @@ def _places(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
     return {block.a + each: block.b + each for block in blocks for each in range(block.size)}
 
 
-@frozen
-class Versions:
-    """One entry as two machines have it, the newer first; which of them is ours plays no part, so that both machines come
-    to the same result."""
-
-    base: MemoryEntry | None
-    newer: MemoryEntry
-    older: MemoryEntry
+def newer_first(one: MemoryEntry, other: MemoryEntry) -> tuple[MemoryEntry, MemoryEntry]:
+    """One entry as two machines have it: first that with the later `updatedAt`, for equal ones the greater by content. Which
+    of them is ours plays no part, so that both machines come to the same result."""
+    newer, older = sorted((one, other), key=lambda each: (each.meta.updated_at_ms, repr(each)), reverse=True)
+    return newer, older
 
 
-def versions_of(base: MemoryEntry | None, one: MemoryEntry, other: MemoryEntry) -> Versions:
-    """The newer is that with the later `updatedAt`; for equal ones the greater by content, whichever side it is on."""
-    first, second = sorted((one, other), key=lambda each: (each.meta.updated_at_ms, repr(each)), reverse=True)
-    return Versions(base, first, second)
-
-
-def merged_meta(versions: Versions) -> Meta:
+def merged_meta(base: MemoryEntry | None, newer: MemoryEntry, older: MemoryEntry) -> Meta:
     """The frontmatter of both. The id is that of the newer, and the same of both."""
-    base = None if versions.base is None else versions.base.meta
-    newer, older = versions.newer.meta, versions.older.meta
 
-    def field(get: Callable[[Meta], T], both: Callable[[T, T], T] | None = None) -> T:
-        before = None if base is None else get(base)
-        return chosen(before, get(newer), get(older), both or (lambda newest, _: newest), has_base=base is not None)
+    def merged(name: str) -> Any:
+        before = None if base is None else getattr(base.meta, name)
+        one, other = getattr(newer.meta, name), getattr(older.meta, name)
+        if name == "sources":
+            return _united_sources(before or (), one, other)
+        if name in _LISTS:
+            return united(before or (), one, other)
+        if name in _RAISED:
+            return _RAISED[name](one, other)
+        both = _IF_BOTH_CHANGED.get(name, lambda newest, _: newest)
+        return chosen(before, one, other, both, has_base=base is not None)
 
-    def listed(get: Callable[[Meta], tuple[str, ...]]) -> tuple[str, ...]:
-        return united(() if base is None else get(base), get(newer), get(older))
-
-    def lower(one: float | None, other: float | None) -> float | None:
-        return min((each for each in (one, other) if each is not None), default=None)
-
-    meta = evolve(
-        newer,
-        title=field(lambda meta: meta.title),
-        description=field(lambda meta: meta.description),
-        kind=field(lambda meta: meta.kind),
-        scope=field(lambda meta: meta.scope),
-        tags=listed(lambda meta: meta.tags),
-        status=furthest((newer.status, older.status)),
-        origin=field(lambda meta: meta.origin, lambda one, other: least_trusted((one, other))),
-        importance=field(lambda meta: meta.importance, lambda one, other: highest((one, other))),
-        confidence=field(lambda meta: meta.confidence, lower),
-        sensitivity=field(lambda meta: meta.sensitivity, lambda one, other: strictest((one, other))),
-        pinned=field(lambda meta: meta.pinned, lambda one, other: one or other),
-        promoted_by=field(lambda meta: meta.promoted_by, lambda one, other: one or other),
-        used=max(newer.used, older.used),
-        last_used_at_ms=_later(newer.last_used_at_ms, older.last_used_at_ms),
-        created_at_ms=field(lambda meta: meta.created_at_ms, min),
-        updated_at_ms=max(newer.updated_at_ms, older.updated_at_ms),
-        expires_at_ms=field(lambda meta: meta.expires_at_ms, _latest_if_both),
-        valid_from_ms=field(lambda meta: meta.valid_from_ms, _later),
-        valid_until_ms=field(lambda meta: meta.valid_until_ms, _latest_if_both),
-        aliases=listed(lambda meta: meta.aliases),
-        supersedes=listed(lambda meta: meta.supersedes),
-        sources=_united_sources(() if base is None else base.sources, newer.sources, older.sources),
-    )
-    return _without_unearned_trust(meta, versions)
+    meta = Meta(**{each.name: merged(each.name) for each in fields(Meta)})
+    return _without_unearned_trust(meta, base, newer, older)
 
 
-def _without_unearned_trust(meta: Meta, versions: Versions) -> Meta:
+def _without_unearned_trust(meta: Meta, base: MemoryEntry | None, newer: MemoryEntry, older: MemoryEntry) -> Meta:
     """A person's word holds for what they saw (P19): where the side without that word changed the text, it is taken back if
     the entry comes out external, or if what that side says would need it, as when a program edits."""
     if meta.promoted_by is None:
         return meta
-    pairs = ((versions.newer, versions.older), (versions.older, versions.newer))
-    told_more = [
-        side for side, other in pairs if side.meta.promoted_by is None and side.texts != (versions.base or other).texts
-    ]
+    pairs = ((newer, older), (older, newer))
+    told_more = [side for side, other in pairs if side.meta.promoted_by is None and side.texts != (base or other).texts]
     for side in told_more:
         told = evolve(meta, title=side.meta.title, description=side.meta.description, kind=side.meta.kind)
         if meta.origin is Origin.EXTERNAL or needs_vouching(evolve(side, meta=told)):
@@ -199,6 +164,29 @@ def _later(one: int | None, other: int | None) -> int | None:
 def _latest_if_both(one: int | None, other: int | None) -> int | None:
     """No end is later than any."""
     return None if one is None or other is None else max(one, other)
+
+
+_LISTS = ("tags", "aliases", "supersedes")
+_RAISED: Mapping[str, Callable[[Any, Any], Any]] = {
+    "status": lambda one, other: furthest((one, other)),
+    "used": max,
+    "last_used_at_ms": _later,
+    "updated_at_ms": max,
+}
+"""What never goes back, whichever side changed it."""
+_IF_BOTH_CHANGED: Mapping[str, Callable[[Any, Any], Any]] = {
+    "origin": lambda one, other: least_trusted((one, other)),
+    "importance": lambda one, other: highest((one, other)),
+    "confidence": lambda one, other: min((each for each in (one, other) if each is not None), default=None),
+    "sensitivity": lambda one, other: strictest((one, other)),
+    "pinned": or_,
+    "promoted_by": lambda one, other: one or other,
+    "created_at_ms": min,
+    "expires_at_ms": _latest_if_both,
+    "valid_from_ms": _later,
+    "valid_until_ms": _latest_if_both,
+}
+"""Of any other field that both sides changed the newer one's value stands."""
 
 
 _LIVE, _RETIRED = "topics/", "archive/"

@@ -43,7 +43,7 @@ def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes
         return data if isinstance(data, bytes) else data.encode("utf-8", "backslashreplace")
 
     if path == TIERS_FILE:
-        return merged(_tier_list, _tiers, render_tiers)
+        return merged(lambda data, path: unwrap(parse_tiers(data, path)), _tiers, render_tiers)
     if path == VOCABULARY_FILE:
         return merged(TAG_VOCABULARY.parse, _tags, TAG_VOCABULARY.render)
     if path == PURGE_FILE:
@@ -60,10 +60,6 @@ def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes
 
 
 # -- tiers ------------------------------------------------------------------------------------------------------------
-
-
-def _tier_list(data: bytes, path: str) -> TierList:
-    return unwrap(parse_tiers(data, path))
 
 
 def _tiers(base: TierList | None, ours: TierList, theirs: TierList) -> TierList:
@@ -177,7 +173,11 @@ def _larger_counts(ours: bytes, theirs: bytes) -> bytes:
     sides = [_records(ours), _records(theirs)]
     one, other = map(counted, sides)
     both = counted(chain(*sides))
-    reads = {id: max((side.read.get(id, Usage(0, None)) for side in (one, other)), key=_by_count) for id in both.read}
+    none = Usage(0, None)
+    reads = {
+        id: max((side.read.get(id, none) for side in (one, other)), key=lambda each: (each.count, each.last_at_ms or 0))
+        for id in both.read
+    }
     records: tuple[LedgerRecord, ...] = (
         *(Total(id, each.count, each.last_at_ms) for id, each in reads.items()),
         *(Base(id, each.count, each.last_at_ms) for id, each in both.based.items()),
@@ -188,10 +188,6 @@ def _larger_counts(ours: bytes, theirs: bytes) -> bytes:
 
 def _records(data: bytes) -> list[LedgerRecord]:
     return [record for line in data.splitlines() if (record := parse_ledger_line(line)) is not None]
-
-
-def _by_count(usage: Usage) -> tuple[int, int]:
-    return usage.count, usage.last_at_ms or 0
 
 
 def _ended(data: bytes) -> bytes:

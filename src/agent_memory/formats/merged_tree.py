@@ -33,11 +33,10 @@ from agent_memory.domain.merging import (
     MergedTree,
     Remark,
     Tree,
-    Versions,
     chosen,
     merged_meta,
     merged_text,
-    versions_of,
+    newer_first,
     why_outside,
 )
 from agent_memory.domain.text.file_name import file_name_of, folded_name, id_in_name, is_id
@@ -276,8 +275,7 @@ class _Merge:
         one, other, before = (tree.get(IGNORE_FILE) for tree in (self.ours, self.theirs, self.base))
         if one is not None and other in (one, before):
             return one
-        is_theirs = one == before and other is not None and other.mode in PLAIN_MODES
-        sides = (other,) if is_theirs else (one, other)
+        sides = (other,) if one == before and other is not None and other.mode in PLAIN_MODES else (one, other)
         texts = [self._data(leaf) or b"" for leaf in sides if leaf is not None and leaf.mode in PLAIN_MODES]
         lines = [line for text in texts for line in text.decode("utf-8", "replace").splitlines()]
         return "".join(f"{line}\n" for line in dict.fromkeys((*lines, *IGNORED))).encode()
@@ -414,21 +412,15 @@ def _beside(path: str, what: str) -> str:
 # -- one file by itself -----------------------------------------------------------------------------------------------
 
 
-@frozen
-class DrivenMerge:
-    data: bytes
-    conflicted: bool
-
-
-def driven_merge(path: str, base: bytes, ours: bytes, theirs: bytes) -> DrivenMerge | None:
-    """Both versions of one file as one, as git's merge drivers are asked to; None where that cannot be, and git is to say so.
-    An empty base is none."""
+def driven_merge(path: str, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool] | None:
+    """Both versions of one file as one, as git's merge drivers are asked to, and whether both had changed the same lines; None
+    where they cannot be one, and git is to say so. An empty base is none."""
     before = base or None
     if is_note(path):
         merged = merged_note(before, ours, theirs, "note.md")
-        return None if merged is None else DrivenMerge(merged.text.encode(), has_conflict(merged.entry.body))
+        return None if merged is None else (merged.text.encode(), merged.conflicted)
     data = merged_bookkeeping(path, before, ours, theirs)
-    return None if data is None else DrivenMerge(data, conflicted=False)
+    return None if data is None else (data, False)
 
 
 # -- one note that two machines changed ------------------------------------------------------------------------------
@@ -443,8 +435,11 @@ class MergedNote:
 
     text: str
     entry: MemoryEntry
-    conflicted: bool
-    """Both had changed the same lines of the body: the two versions stand between conflict markers."""
+
+    @property
+    def conflicted(self) -> bool:
+        """Both had changed the same lines of the body: the two versions stand between conflict markers."""
+        return has_conflict(self.entry.body)
 
 
 def merged_note(base: bytes | None, one: bytes, other: bytes, path: str) -> MergedNote | None:
@@ -453,36 +448,33 @@ def merged_note(base: bytes | None, one: bytes, other: bytes, path: str) -> Merg
     Keys that are not ours, and comments, survive: those of the newer file as they stand, those that only the other has
     added behind them. A base that cannot be read counts as none.
     """
-    sides = (_entry(one, path), _entry(other, path))
-    if sides[0] is None or sides[1] is None or sides[0].meta.id != sides[1].meta.id:
+    first, second = _entry(one, path), _entry(other, path)
+    if first is None or second is None or first.meta.id != second.meta.id:
         return None
     before = None if base is None else _entry(base, path)
-    versions = versions_of(before, sides[0], sides[1])
-    newer, older = (one, other) if versions.newer == sides[0] else (other, one)
-    body = _merged_body(versions)
-    entry = MemoryEntry(_described(merged_meta(versions), versions, body), body)
-    previous = _with_foreign(newer.decode("utf-8"), older.decode("utf-8"), base if before is not None else None)
-    return MergedNote(render_note(entry, previous), entry, has_conflict(body))
+    newer, older = newer_first(first, second)
+    body = _merged_body(before, newer, older)
+    entry = MemoryEntry(_described(merged_meta(before, newer, older), before, (newer, older), body), body)
+    files = (one, other) if newer == first else (other, one)
+    previous = _with_foreign(files[0].decode("utf-8"), files[1].decode("utf-8"), None if before is None else base)
+    return MergedNote(render_note(entry, previous), entry)
 
 
-def _merged_body(versions: Versions) -> str:
-    newer, older = versions.newer, versions.older
+def _merged_body(base: MemoryEntry | None, newer: MemoryEntry, older: MemoryEntry) -> str:
     labels = (
         f"one machine, {iso_of(newer.meta.updated_at_ms)}",
         f"another machine, {iso_of(older.meta.updated_at_ms)}",
     )
-    base = None if versions.base is None else canonical_body(versions.base.body)
-    return merged_text(base, canonical_body(newer.body), canonical_body(older.body), labels)
+    before = None if base is None else canonical_body(base.body)
+    return merged_text(before, canonical_body(newer.body), canonical_body(older.body), labels)
 
 
-def _described(meta: Meta, versions: Versions, body: str) -> Meta:
+def _described(meta: Meta, base: MemoryEntry | None, sides: tuple[MemoryEntry, MemoryEntry], body: str) -> Meta:
     """A description that nobody wrote follows the body; one that only one of them wrote stays."""
-    sides = (versions.newer, versions.older)
     written = [each.meta.description for each in sides if not _is_derived(each)]
     if len(written) == len(sides):
         return meta
-    was = None if versions.base is None else versions.base.meta.description
-    if written and written[0] != was:
+    if written and written[0] != (None if base is None else base.meta.description):
         return evolve(meta, description=written[0])
     return meta if has_conflict(body) else evolve(meta, description=derive_description(body))
 

@@ -14,9 +14,8 @@ from pathlib import Path
 from attrs import frozen
 
 from agent_memory.adapters.disk.paths import (
-    MAX_STATE_BYTES,
+    JsonFile,
     path_in,
-    read_bytes,
     read_image,
     real_root,
     remove_file,
@@ -159,14 +158,12 @@ class DiskMerge:
 
     def finish(self) -> bool:
         """Carry out the rest of a merge that a crash left between disk and git; whether there was one."""
-        real = real_root(self.root)
         # A transaction that was not finished is undone first, and its journal with it.
-        Transactions(real).recover()
-        data = read_bytes(real, AT_WORK, MAX_STATE_BYTES)
-        if data is None:
-            return False
-        self._tell_git(SYNCING.parse(data, f"{real}/{AT_WORK}"))
-        return True
+        Transactions(real_root(self.root)).recover()
+        work = JsonFile(self.root, AT_WORK, SYNCING).read()
+        if work is not None:
+            self._tell_git(work)
+        return work is not None
 
     def _changes(self, before: Tree, after: Tree) -> tuple[FileChange, ...]:
         touched = [

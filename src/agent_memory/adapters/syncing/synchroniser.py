@@ -13,7 +13,7 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from agent_memory.adapters.disk.paths import MAX_STATE_BYTES, exists, read_bytes, real_root, write_text
+from agent_memory.adapters.disk.paths import JsonFile, exists
 from agent_memory.adapters.forgetting.forgetter import Forgetter
 from agent_memory.adapters.forgetting.forgetting_files import PURGE_MARK, purge_mark_of
 from agent_memory.adapters.git.git_history import contents_of
@@ -34,7 +34,6 @@ from agent_memory.domain.merging import (
     count_notes,
     together,
 )
-from agent_memory.domain.vocabulary import TIERS_FILE
 from agent_memory.errors import EntryNotFound, StateCorrupt, SyncRefused
 from agent_memory.formats.bookkeeping_json import PURGE, SYNCED, TOMBSTONE, SyncAtWork
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
@@ -100,7 +99,7 @@ class Synchroniser:
                     self._record()
                 agreed = merged or self._commits.named(AGREED)
                 theirs = self._commits.named(INCOMING) if is_there else None
-                meeting = meet(self._commits, self._commits.named("HEAD"), theirs, agreed, self._purge_handled_ms())
+                meeting = meet(self._commits, self._commits.named("HEAD"), theirs, agreed, self._purge_handled.read())
                 refuse(meeting, remote.shown, request)
                 commit, tree = merge(self._commits, meeting, self.clock.now_ms(), dry_run=request.dry_run)
                 is_applied = not request.dry_run and self._apply(meeting, commit, tree)
@@ -121,7 +120,7 @@ class Synchroniser:
                 return synced
             if not is_applied:  # the two are to be looked at anew
                 continue
-            if commit != meeting.ours and _shown(meeting.our_tree) != _shown(tree.files):
+            if commit != meeting.ours:
                 self.forgetter.publish()
             so_far = synced if so_far is None else together(so_far, synced)
             merged = meeting.theirs or merged
@@ -211,27 +210,21 @@ class Synchroniser:
         purged_at_ms = purge_mark_of(self.root).read()
         self.git.must("update-ref", AGREED, head)
         keep_remote(self.git, remote.address, branch, self.program)
-        if purged_at_ms != self._purge_handled_ms():
+        if purged_at_ms != self._purge_handled.read():
             with self.locks.write() as held:
                 unwrap(held)
                 self._commits.forget_remote_history()
-                write_text(real_root(self.root), SYNCED_FILE, SYNCED.render(purged_at_ms))
+                self._purge_handled.write(purged_at_ms)
         return True
 
-    def _purge_handled_ms(self) -> int | None:
-        """The purge that this machine has dealt with (epoch ms); None for none yet. StateCorrupt for a damaged mark."""
-        real = real_root(self.root)
-        data = read_bytes(real, SYNCED_FILE, MAX_STATE_BYTES)
-        return None if data is None else SYNCED.parse(data, f"{real}/{SYNCED_FILE}")
+    @property
+    def _purge_handled(self) -> JsonFile[int | None]:
+        """The purge that this machine has dealt with (epoch ms)."""
+        return JsonFile(self.root, SYNCED_FILE, SYNCED)
 
     @property
     def _commits(self) -> Commits:
         return Commits(self.git)
-
-
-def _shown(tree: Mapping[str, object]) -> dict[str, object]:
-    """What managed sections are made of."""
-    return {path: held for path, held in tree.items() if path.startswith("topics/") or path == TIERS_FILE}
 
 
 # -- two histories that are to become one ------------------------------------------------------------------------------

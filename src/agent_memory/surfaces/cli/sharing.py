@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_memory.adapters.disk.durable import replace_file
-from agent_memory.adapters.disk.paths import read_image, store_io
+from agent_memory.adapters.disk.paths import as_store_io, read_image
 from agent_memory.app import Memory
 from agent_memory.domain.forgetting import (
     ForgetTarget,
@@ -91,16 +91,13 @@ def configure_merge_driver(parser: argparse.ArgumentParser) -> None:
 
 def _merge_driver(arguments: argparse.Namespace, console: Console) -> int:
     base, ours, theirs = (_content(file) for file in (arguments.base, arguments.ours, arguments.theirs))
-    merged = driven_merge(arguments.path, base, ours, theirs)
-    if merged is None:
+    data, conflicted = driven_merge(arguments.path, base, ours, theirs) or (None, True)
+    if data is None:
         console.warn(f"{arguments.path!r} cannot be merged; it was left as it was.")
     else:
         path = os.path.abspath(arguments.ours)
-        try:
-            replace_file(path, merged.data)
-        except OSError as error:
-            raise store_io(error, "write", path) from error
-    conflicted = merged is None or merged.conflicted
+        with as_store_io("write", path):
+            replace_file(path, data)
     console.answer({"path": arguments.path, "conflicted": conflicted})
     return _IN_CONFLICT if conflicted else 0
 
