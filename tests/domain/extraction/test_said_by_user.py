@@ -148,6 +148,34 @@ def test_what_the_person_takes_back_goes() -> None:
     assert len(notes(*said[:2])) == 1
 
 
+def test_what_the_person_decides_anew_stands_alone() -> None:
+    first, second = "let's use the Graphik font instead", "let's use the Inter font instead"
+    (note,) = notes(user("Set the headings in Arial."), agent("ok"), user(first), agent("ok"), user(second))
+    assert second in note.body
+
+
+def test_what_the_agent_said_before_is_not_the_persons_when_they_paste_it_back() -> None:
+    """P19"""
+    answer = "Ensure that we always store money as integer cents, not as floats.\n\nThe loader is in cart.py."
+    said = (user("How is money kept?"), agent(answer))
+    assert notes(*said, user(f"You said:\n\n{answer}\n\nNow add the loader.")) == ()
+    (note,) = notes(*said, user("Remember that we always store money as integer cents, not as floats."))
+    assert note.importance is Importance.HIGH
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I can't run commands in your environment, but here is how you can run it.",
+        "I understand you want me to run the linter.",
+        "Once you provide the output, I'll tell you what to change.",
+    ],
+)
+def test_what_an_assistant_of_another_session_said_is_nobodys_rule(answer: str) -> None:
+    """P19"""
+    assert notes(user(f"{answer}\n\nWe always store money as integer cents.")) == ()
+
+
 @pytest.mark.parametrize(
     "said",
     [
@@ -159,6 +187,10 @@ def test_what_the_person_takes_back_goes() -> None:
         "no, move the helper to the cart module",
         "On bullet 2, the total should never be rounded.",
         "if the shop merges the carts then the deletion should be handled by the shop right",
+        "In CART.md\nreorder the lists. Do not change content of list items.",
+        "but @CartDialog.tsx should go away since it is not being used, right?",
+        "The height of the cart box should be smaller so that it fits the screen",
+        "I don't want any wrong totals there, remove them",
     ],
 )
 def test_a_request_that_was_carried_out_is_no_rule(said: str) -> None:

@@ -59,10 +59,10 @@ _ONE = r"(?:the|this|that|these|those|it|them|my|your|our|his|her|their|a|an|any
 """Before the name of one thing: an order about it is a request and no rule."""
 _COMMAND = r"(?:the )?`?(?:npm|pnpm|yarn|bun|npx|make|just|cargo|go|uv|uvx|poetry|pytest|tox|nox|mise|gradle|\./\w+|mvn|ruff|docker|bazel|task|rake|bundle|composer|dotnet|mix|deno|nix)\b`?"
 _WORK = (
-    r"(?:add(?:ed)?|implement|create|build|write|fix|change|update|refactor|rename|move|remove|delete|check|look|investigate|review|run"
+    r"(?:re-?)?(?:add(?:ed)?|implement|create|build|write|fix|change|update|refactor|rename|move|remove|delete|check|look|investigate|review|run"
     r"|test|try|find|search|explore|read|analy[sz]e|improve|reduce|simplify|clean|replace|convert|extract|split|merge|rebase|commit|push|open"
     r"|close|show|list|explain|mention|document|spawn|migrate|generate|install|set up|finish|continue|go(?! with| for)|get|give|help|take|see|ensure|make|tell|new"
-    r"|mark|deduplicate|adjust|align|tweak|polish|bump|rewrite|drop|do(?! not)|think|simulate|pretend|start|switch|pull|reconstruct|revert|restore|turn|include)"
+    r"|mark|deduplicate|sort|order|organi[sz]e|arrange|group|enable|disable|configure|integrate|connect|deploy|copy|translate|compare|adjust|align|tweak|polish|bump|rewrite|drop|do(?! not)|think|simulate|pretend|start|switch|pull|reconstruct|revert|restore|turn|include)"
 )
 _STANDING = r"\b(?:always|never|every time|whenever|from now on|going forward)\b"
 _LEADS = {
@@ -247,6 +247,7 @@ _VOID_WORDS = {
         r"\b(?:don't|do not) (?:want|need) (?:(?:an?|the|any|your|my) (?:[\w-]+[ .!]*){1,2}$|(?:an? |the )?@?[\w./-]*/?[\w-]+\.\w{1,5}\b)",
     ),
     "convention": (
+        r"\bi can (?:not|only|never)\b",
         r"\b(?:problem|issue|question)\b.*\bis that\b|\btoo \w+[.!]?$|\b(?:confusing|weird|ugly|annoying|backwards)\b",
     ),
     "decision": (r"\b(?:use|keep|go with|take|drop|adopt|do) (?:this|that|those|these|it|both)\b|\blike this\b",),
@@ -254,7 +255,8 @@ _VOID_WORDS = {
         r"^@|^(?:(?:also|and|so|but|or|then)[, ]+)*(?:should|there)\b|\bwhether\b|\bright[.!]?$|\bthe following\b",
         r"^(?!(?:\w+ )?keep it\b)(?:[^\s,]+ ){0,5}(?:it|them|those|these)\b",
         r"\b(?:output of this|(?:the|this) (?:pr|branch))\b",
-        r"\bshould (?:be )?(?:move|go|moved|renamed|removed|deleted|added|put|split|extracted|documented)\b",
+        r"\bshould be (?:a (?:bit|little) )?(?:more|less|fewer|smaller|larger|bigger|taller|wider|narrower|higher|lower|shorter|longer|closer|lighter|darker|brighter|thicker|thinner|faster|slower|simpler|cleaner|clearer|better|nicer|bolder)\b(?! than)",
+        r"\bshould (?:be )?(?:move|go(?! (?:through|in|into|to|on|under|behind|at|via)\b)|moved|renamed|removed|deleted|added|put|split|extracted|documented)\b",
         r"^(?:the|this) (?:task|pr|plan|branch|commit|ticket|issue) (?:should|must)\b|^[^.;]{0,30}, and (?:it|they)\b",
         r"\btests? (?:cases? )?should\b|\bmust be (?:off|wrong|missing|because|something|an? (?:bug|error|issue)|due)\b",
         r"\bshould (?:it|i|we|this|that|there|the)\b",
@@ -360,7 +362,7 @@ _SIGNAL_WORDS = {
         r"\b(?:revert\w+|desfi[zs]\w*|removi|tirei|apaguei|repus|restaurei|já não)\b",
     ),
     "request": (
-        rf"^(?:(?:and|but|so|ok(?:ay)?|great|nice|good|perfect|fantastic|awesome|cool|thanks|also|moreover|furthermore|additionally|finally|lastly|well|yes|no|instead|now|then|next|just|please|pls|can you|could you|let'?s|i (?:really |just |only |also )*(?:want|need) to|i want you to|i need you to|i(?:'d| would) like to|(?:you|we) (?:should|can|need to))[,:!.]?\s+)*{_WORK}\b(?!.*{_STANDING})",
+        rf"^(?:(?:and|but|so|ok(?:ay)?|great|nice|good|perfect|fantastic|awesome|cool|thanks|also|moreover|furthermore|additionally|finally|lastly|well|yes|no|instead|now|then|next|just|please|pls|can you|could you|let'?s|i (?:really |just |only |also )*(?:want|need) to|i want you to|i need you to|i(?:'d| would) like to|(?:you|we) (?:should|can|need to)|in @?[\w./`-]+\.\w+)[,:!.]?\s+)*{_WORK}\b(?!.*{_STANDING})",
         rf"\b(?:(?:please|pls|can you|could you) {_WORK}|i (?:want|need|would like) you to|i'd like you to|(?:but|and|so) make sure to)\b(?!.*{_STANDING})",
     ),
     "passing": (
@@ -375,6 +377,7 @@ _SIGNAL_WORDS = {
         r"\b(?:use|do|take|want) (?-i:[A-E])\b(?= instead|[.!,]|$)",
         r"\b(?:bullet|item|point|step|question|finding|comment|issue|improvement|phase|chunk|task|suggestion|for|bug|slice)s? #?\d+\b|(?:^|\s)#\d\b|^[A-Z]\d{1,3}\b|\b(?:recommendation|reccomendation)\b|\blin(?:es?|) \d|\[\^\d",
         r"\b(?:the|this|that|whatever is) (?:latter|former|other one|above|below)\b|^(?:there|here|correct)\b|\bthe (?:[\w-]+ )?one (?:instead|there|here)\b|\bthe (?:first|second|third|last) \w+ instead\b|\b(?:like|as|about|do|does|did|doing|is|was|with|for|of|than) (?:this|that)(?=[.,;:!?)]|$| again| going forward| from now on)",
+        rf",\s*(?:so |and |please |just )*{_WORK} (?:it|them|this|that|these|those)\b",
         r"\b(?:this|that|these|those) (?:one|change|changes|info|error|output|message|rules?|dir|part|things?|way|again|format|normal|new|same|should|shouldn't|must)\b",
         r"^(?:(?:and|but|so|also)[, ]+)*(?:for (?:example|instance)|e\.g\.|similarly|likewise|in other words|that said)(?![\w-])|\bshould then\b",
         r"^(?:(?:ok|so|and|for starters|issue here|lastly|another \w+ one)[\s,.…-]+){2,}|\b(?:start|begin) with\b|^each one\b|\bit's there\b|\bwhat you think\b|\bif not\b|\btheir fork\b|\b(?:between|of) the (?:2|two|3|three)\b(?! \w)|^not (?:this|that|these|those)\b|(?:\.\.|…)$",

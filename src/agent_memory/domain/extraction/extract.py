@@ -47,6 +47,9 @@ _PASTED = "[pasted review]"
 _LASTING = frozenset({Sort.REMEMBER, Sort.PREFERENCE, Sort.CONVENTION})
 _LATER_MESSAGES = 2
 """In so many of the person's next messages a conclusion may turn out to have been wrong."""
+_SENTENCE_WORDS = 6
+"""A shorter sentence two may say alike by chance."""
+_ANOTHER = re.compile(r"\binstead\b|\b(?:changed my mind|on second thought)|\bem vez disso\b", re.IGNORECASE)
 
 
 def extracted(
@@ -108,10 +111,34 @@ def _candidates(history: History, episodes: Sequence[Episode], final_window: boo
         later = [each.asked for each in episodes[index + 1 : index + 1 + _LATER_MESSAGES] if each.asked]
         if not history.automated:
             chose_anew = any(speaks_of_an_option(each.text) for each in later)
-            found.extend(one for one in user_candidates(episode, before) if not (one.is_option and chose_anew))
+            found.extend(
+                one
+                for one in user_candidates(episode, before)
+                if not (one.is_option and chose_anew)
+                and not _is_pasted_back(one, history)
+                and not any(_takes_another(each, one) for each in later)
+            )
         if not any(objects(each) for each in later):
             found.extend(agent_candidates(episode, open_end=index >= last_work >= 0))
     return [one for one in found if not (_done if one.sort is Sort.TASK else _undone)(one, episodes)]
+
+
+def _is_pasted_back(candidate: Candidate, history: History) -> bool:
+    """Whether the agent had said it before in the same words: then they are not the person's, who chose none of them."""
+    if candidate.is_option or candidate.sort is Sort.REMEMBER:
+        return False
+    words = in_words(candidate.claim)
+    earlier = (turn for turn in history.turns if turn.role is Role.AGENT and turn.number < candidate.turns[-1])
+    said = f" {' '.join(words)} "
+    return len(words) >= _SENTENCE_WORDS and any(said in f" {' '.join(in_words(turn.text))} " for turn in earlier)
+
+
+def _takes_another(later: Turn, decided: Candidate) -> bool:
+    """Whether the person decides the matter anew in a later message: the one that they named before holds no longer."""
+    if decided.sort in _LASTING:
+        return False
+    terms = content_terms(decided.claim)
+    return any(_ANOTHER.search(each) and terms & content_terms(each) for each in prose_sentences(later.text))
 
 
 def _last_work(episodes: Sequence[Episode]) -> int:

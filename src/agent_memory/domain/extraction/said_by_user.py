@@ -8,7 +8,7 @@ from itertools import islice
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.extraction.cues import Hit, Signal, Sort, is_quiet, shows, sort_of_section, user_hits
+from agent_memory.domain.extraction.cues import Hit, Signal, Sort, is_quiet, is_void, shows, sort_of_section, user_hits
 from agent_memory.domain.extraction.notes import Candidate, Support
 from agent_memory.domain.extraction.session import (
     Episode,
@@ -250,7 +250,7 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
         return None  # a cue in what others say shows nothing of what the person wants
     hit = _strongest(sentence.rstrip("?!") if is_question else sentence, answering=answering)
     if hit is None and tagged and not is_question and _REASON.search(sentence) and not _PERSONS.search(sentence):
-        hit = Hit(Sort.DECISION, sentence)
+        hit = None if is_void(Sort.WANT, sentence) else Hit(Sort.DECISION, sentence)
     if hit is None or not is_balanced(sentence) or _CODE.search(sentence):
         return None
     if answering and _YES.match(sentence) and len(content_terms(hit.said)) < _MANY_WORDS:

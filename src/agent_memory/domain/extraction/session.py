@@ -149,6 +149,13 @@ _PROGRAM = re.compile(
     r"|^\s*(?:respond|reply|answer) with (?:only |just |exactly )?(?:an?|the|one) (?:\w+ )?(?:json|yaml|xml|marker|label|token)\b",
     re.IGNORECASE | re.MULTILINE,
 )
+_ANSWER = re.compile(
+    r"\bi (?:can['’]?t|cannot|can not) (?:run|execute|access|open)\b.{0,40}\byour (?:environment|machine|computer|system|files)\b"
+    r"|\bi understand you want me to\b|\bonce you (?:provide|share|paste)\b|\bi(?:['’]ll| will) (?:tell you|walk you|guide you)\b"
+    r"|\blet me know if you(?:['’]d| would) like\b|\bwould you like me to\b|\bas an ai\b",
+    re.IGNORECASE,
+)
+"""What an assistant says to the person who asked it: from there on an answer was pasted."""
 _REPORT = re.compile(
     r"\*\*[^*\n]{2,}\*\*|\.[a-z]{1,4}(?::|#L)\d+|^\s{0,3}-{3,}\s*$|^(?:new |key |main )?findings:"
     r"|\b(?:i've|i have) (?:reviewed|verified|analy[sz]ed)\b|\S [—→] \S[\s\S]*\S [—→] \S",
@@ -188,7 +195,7 @@ def own_words(turn: Turn) -> tuple[Block, ...]:
     kept: list[Block] = []
     last_run = -1  # up to there, what stands behind the introduction is somebody else's
     for block in _without_reports(turn):
-        if block.behind_output:
+        if block.behind_output or _ANSWER.search(block.text):
             break
         if block.run <= last_run or (kept and last_run == kept[-1].run == block.run - 1):
             last_run = block.run
