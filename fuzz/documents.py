@@ -57,10 +57,6 @@ def _config(data: bytes) -> Any:
 
 DOCUMENTS: Mapping[str, tuple[Parse, Render | None]] = {
     "inbox-entry": (_text(lambda text, _: inbox_json.parse_inbox_entry(text)), inbox_json.render_inbox_entry),
-    "retired-entry": (
-        _text(lambda text, _: inbox_json.parse_retired_entry(text)),
-        lambda both: inbox_json.render_retired_entry(*both),
-    ),
     "session-mark": _file(bookkeeping_json.SESSION_MARK),
     "checkpoint": _file(run_json.CHECKPOINT),
     "reply-record": _file(run_json.REPLY),

@@ -881,7 +881,6 @@ class Memory:
         from agent_memory.adapters.injecting import DeliveryLog
         from agent_memory.adapters.records.health_files import read_health
         from agent_memory.adapters.scheduling.schedule_state import job_healths
-        from agent_memory.adapters.targets import expanded
         from agent_memory.domain.health import deliveries_by_harness
 
         configured = self.agent()
@@ -890,10 +889,9 @@ class Memory:
         home = home_of(self.environ)
         installed, jobs = job_healths(home, self.config.schedule, self.real_root, now_ms)
         problems = [job.problem(now_ms) for job in jobs]
-        targets = (expanded(path, home) for path in self.config.agents_md.targets)
         problems += [
             f"the directory of the target {path} does not exist"
-            for path in targets
+            for path in self.config.agents_md.targets
             if not os.path.isdir(os.path.dirname(path))
         ]
         if installed is not None and not os.access(installed.program, os.X_OK):

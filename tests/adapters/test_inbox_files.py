@@ -10,13 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from returns.result import Success
 
 from agent_memory.adapters.inbox.inbox_files import InboxFiles, put_snapshot
 from agent_memory.domain.queue import FileSnapshot, InboxEntry, Loaded, Outcome, Pending, Trouble
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import InboxEntryInvalid, PathRefused, StateCorrupt, StoreIo
-from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry, render_inbox_entry
+from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
 from faults import Killed, failing_at, failing_on, killed_at, snapshot
 from inbox_entries import AT_MS, note, session
 
@@ -266,7 +267,7 @@ def test_a_retired_entry_has_its_outcome_with_it(inbox: InboxFiles, root: Path) 
     name = inbox.put(note()).unwrap()
     inbox.retire(load(inbox).pending[0], WRITTEN).unwrap()
     text = (root / "inbox" / ".processed" / name).read_text()
-    assert parse_retired_entry(text) == Success((note(), WRITTEN))
+    assert parse_inbox_entry(text) == Success(evolve(note(), outcome=WRITTEN))
     assert files(root / "inbox") == [".processed"]
 
 

@@ -8,7 +8,7 @@ from agent_memory.domain.entry import Expiry
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, ms_of
 from agent_memory.errors import UsageInvalid
 from agent_memory.surfaces.arguments import expiry_of
-from agent_memory.surfaces.cli.dialogue import age_of, short_age, time_until
+from agent_memory.surfaces.cli.dialogue import short_age, time_until
 
 NOW_MS = ms_of("2026-02-13T14:30:00") or 0
 
@@ -33,23 +33,6 @@ def test_what_is_no_time_to_come_is_refused(text: str) -> None:
     with pytest.raises(UsageInvalid) as refused:
         expiry_of(text, NOW_MS)
     assert refused.value.problem.startswith(f"--expires is {text!r}, ")
-
-
-@pytest.mark.parametrize(
-    ("age_ms", "words"),
-    [
-        (-DAY_MS, "just now"),
-        (59_999, "just now"),
-        (60_000, "1 minute ago"),
-        (5 * HOUR_MS, "5 hours ago"),
-        (DAY_MS, "1 day ago"),
-        (29 * DAY_MS, "29 days ago"),
-        (70 * DAY_MS, "2 months ago"),
-        (800 * DAY_MS, "2 years ago"),
-    ],
-)
-def test_an_age_in_words(age_ms: int, words: str) -> None:
-    assert age_of(NOW_MS - age_ms, NOW_MS) == words
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def test_no_other_store_is_worked_on_where_the_receipt_of_a_crontab_cannot_be_re
     state = ScheduleState(str(home))
     mine = str(home / "mine")
     environment = {"AGENT_MEMORY_ROOT": mine}
-    state.put_installed(InstalledSchedule("cron", "/bin/memory", mine, environment, 0, ()))
+    state.receipt.write(InstalledSchedule("cron", "/bin/memory", mine, environment, 0, ()))
     with failing_on("installed.json", "open"):
         assert main(["run-scheduled", "consolidate"]) == 20
     assert "installed.json" in capsys.readouterr().err

@@ -54,14 +54,14 @@ def test_text_of_others_breaks_no_line_and_no_field() -> None:
 def test_a_hit_for_people() -> None:
     assert shown(2, HIT, colour=False, width_cells=80) == [
         "2. Locks",
-        "   id__a1b2c3 · warm · lesson · from external · 3 days ago · 0.93",
+        "   id__a1b2c3 · warm · lesson · from external · 3 d ago · 0.93",
         "   the zebra lock",
         "",
     ]
     archived = evolve(HIT, stored=StoredEntry(evolve(HIT.listed, archived=True), ""), superseded_by="id__c3d4e5")
     lines = shown(1, archived, colour=False, explain=True, width_cells=80)
     assert lines[1:] == [
-        "   id__a1b2c3 · archived · lesson · from external · 3 days ago · 0.93",
+        "   id__a1b2c3 · archived · lesson · from external · 3 d ago · 0.93",
         "   superseded by id__c3d4e5",
         "   the zebra lock",
         "   +0.900  words: zebra",

@@ -127,14 +127,12 @@ def _open_table(path: str) -> _Table:
     try:
         tensor = json.loads(header)[_TABLE]
         kind, (rows, columns), (start, end) = tensor["dtype"], tensor["shape"], tensor["data_offsets"]
+        are_numbers = all(type(number) is int and number >= 0 for number in (rows, columns, start, end))
+        is_whole = end - start == rows * columns * _FLOAT16_BYTES > 0 and 8 + length + end <= size
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise _DamagedError(f"{path}: its header names no table {_TABLE}") from None
-    if kind != "F16" or not all(type(number) is int and number >= 0 for number in (rows, columns, start, end)):
-        raise _DamagedError(f"{path}: its table {_TABLE} is not one of 16-bit floats")
-    if end - start != rows * columns * _FLOAT16_BYTES or not rows or not columns:
-        raise _DamagedError(f"{path}: the shape of its table {_TABLE} is not its size")
-    if 8 + length + end > size:
-        raise _DamagedError(f"{path}: it ends after {size:,} of {8 + length + end:,} bytes")
+        kind, are_numbers, is_whole = "", False, False
+    if kind != "F16" or not are_numbers or not is_whole:
+        raise _DamagedError(f"{path}: it holds no whole table {_TABLE} of 16-bit floats")
     return _Table(path, 8 + length + start, rows, columns, f"{zlib.crc32(sample):08x}")
 
 
@@ -148,9 +146,9 @@ def _read_vocabulary(path: str, rows: int) -> dict[str, int]:
         vocabulary: dict[str, int] = json.loads(data[start:end])
         numbers = [*vocabulary.values()]
     except (ValueError, RecursionError, AttributeError):
-        raise _DamagedError(f"{path}: it holds no vocabulary") from None
+        numbers = []
     if not numbers or not all(type(number) is int and 0 <= number < rows for number in numbers):
-        raise _DamagedError(f"{path}: its vocabulary does not fit the {rows:,} vectors")
+        raise _DamagedError(f"{path}: it holds no vocabulary for {rows:,} vectors")
     return vocabulary
 
 

@@ -35,7 +35,7 @@ from agent_memory.domain.tiering.score import score
 from agent_memory.domain.tiering.standing import best_tier
 from agent_memory.domain.vocabulary import Sensitivity, Tier
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, UsageInvalid
-from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry
+from agent_memory.formats.inbox_json import parse_inbox_entry
 from agent_memory.ports import Clock, RunLog, Store, UsageLedger
 from agent_memory.results import as_result, unwrap, warning_of
 
@@ -225,12 +225,8 @@ def captures_beginning_with(root: str, session_id: str) -> tuple[tuple[Capture, 
 
 def _capture(text: str, name: str, place: Place, troubles: Mapping[str, Trouble]) -> Capture | None:
     """The capture in a file; None for one of no session, and for what is no entry: `memory status` tells of those."""
-    entry, outcome = (
-        (parse_inbox_entry(text).value_or(None), None)
-        if place == "waiting"
-        else parse_retired_entry(text).value_or((None, None))
-    )
+    entry = parse_inbox_entry(text).value_or(None)
     if entry is None or session_id_of(entry) is None:
         return None
     trouble = troubles.get(queue_key(entry, name)) if place == "waiting" else None
-    return Capture(entry, place, name, trouble, outcome)
+    return Capture(entry, place, name, trouble)

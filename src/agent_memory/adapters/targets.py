@@ -28,9 +28,10 @@ from agent_memory.adapters.disk.durable import (
     replace_file,
     write_new_file,
 )
-from agent_memory.adapters.disk.paths import is_directory, read_image, store_io
-from agent_memory.adapters.disk.root import local_state_directory
+from agent_memory.adapters.disk.paths import as_store_io, is_directory, read_image
+from agent_memory.adapters.disk.root import absolute, local_state_directory
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree, work_tree_above
+from agent_memory.domain.injecting.moment import read_everywhere
 from agent_memory.domain.queueing.scope import is_within
 from agent_memory.domain.section import Target, TargetFile
 from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
@@ -42,20 +43,6 @@ from agent_memory.results import as_result
 
 MAX_TARGET_BYTES = 4 << 20
 """Larger than any harness reads."""
-
-READ_EVERYWHERE = (
-    ".claude/CLAUDE.md",
-    ".codex/AGENTS.md",
-    ".codex/AGENTS.override.md",
-    ".config/AGENTS.md",
-    ".config/amp/AGENTS.md",
-    ".config/goose/.goosehints",
-    ".config/opencode/AGENTS.md",
-    ".copilot/copilot-instructions.md",
-    ".gemini/GEMINI.md",
-    ".pi/agent/AGENTS.md",
-)
-"""Files below the home that harnesses read in every session: whatever repository holds them, they show what is global."""
 
 OVERRIDE = "AGENTS.override.md"
 READ_BY_CODEX = (OVERRIDE, "AGENTS.md")
@@ -77,10 +64,9 @@ class TargetFiles:
     def read(self, path: str) -> TargetFile:
         """See the port. The directory of a missing file must exist. Nothing is opened that might keep us waiting."""
         try:
-            real = self._real_path(path)
-            data = _bytes_of(path, real)
-        except OSError as error:
-            raise store_io(error, "read", path) from None
+            with as_store_io("read", path):
+                real = self._real_path(path)
+                data = _bytes_of(path, real)
         except ValueError:  # a NUL in it
             raise TargetRefused(path, "its name cannot be that of a file") from None
         return TargetFile(
@@ -98,22 +84,21 @@ class TargetFiles:
         or its new bytes, and beside it at most `.<name>.agent-memory-<random>`."""
         if data == file.data:
             return None
-        try:
+        with as_store_io("write", file.real_path):
             copy = self._kept(file, data)
-            if file.data is None:
-                create_file(file.real_path, data)
-            else:
+            if file.data is not None:
                 _replace(file, data)
-        except FileExistsError:
-            raise TargetRefused(file.path, _CHANGED) from None
-        except OSError as error:
-            raise store_io(error, "write", file.real_path) from None
+                return copy
+            try:
+                create_file(file.real_path, data)
+            except FileExistsError:
+                raise TargetRefused(file.path, _CHANGED) from None
         return copy
 
     @as_result
     def remove(self, file: TargetFile) -> str | None:
         """See the port; a file that is gone already counts as removed."""
-        try:
+        with as_store_io("remove", file.real_path):
             copy = self._kept(file, None)
             now = _bytes_of(file.path, file.real_path)
             if now is not None:
@@ -121,8 +106,6 @@ class TargetFiles:
                     raise TargetRefused(file.path, _CHANGED)
                 os.unlink(file.real_path)
                 fsync_directory(os.path.dirname(file.real_path))
-        except OSError as error:
-            raise store_io(error, "remove", file.real_path) from None
         return copy
 
     def _real_path(self, path: str) -> str:
@@ -241,9 +224,7 @@ def _bytes_of(path: str, real: str) -> bytes | None:
 
 def expanded(path: str, home: str | None, directory: str | None = None) -> str:
     """The path with `~` as the home, and from `directory` where it is relative and that is given; else as it is."""
-    if home is not None and (path == "~" or path.startswith("~/")):
-        return os.path.normpath(home + path[1:])
-    return os.path.normpath(f"{directory}/{path}") if directory and not os.path.isabs(path) else path
+    return absolute(path, home, lambda: directory or "") or path
 
 
 def chosen_targets(
@@ -256,7 +237,7 @@ def chosen_targets(
 
 def scopes_of(path: str, home: str | None, places: Places, is_committed: Callable[[str], bool]) -> frozenset[str]:
     """The scopes that a target shows. A directory that is a link into a repository is not that repository's."""
-    if home is not None and (path in {f"{home}/{each}" for each in READ_EVERYWHERE} or _is_behind_a_link(path, home)):
+    if home is not None and (path in read_everywhere(home) or _is_behind_a_link(path, home)):
         return frozenset({GLOBAL_SCOPE})
     scope = places.scope_of(os.path.dirname(path))
     return frozenset({scope} if is_committed(path) else {scope, GLOBAL_SCOPE})

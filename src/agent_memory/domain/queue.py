@@ -136,14 +136,34 @@ class Context:
     harness_version: Annotated[str, version_problem] | None = field(default=None, metadata=_SPARSE)
 
 
+Verdict = Literal[
+    "written", "skipped", "unchanged", "refused", "unavailable", "timed-out", "gave-up", "own-call", "paused", "planned"
+]
+
+
+@frozen
+class Outcome:
+    """What became of one pending session in one run; stored with the processed inbox entry."""
+
+    verdict: Verdict
+    run_id: Annotated[str, id_problem]
+    at_ms: Instant
+    entry_ids: tuple[Annotated[str, id_problem], ...] = field(default=(), metadata=_SPARSE)
+    """Created or updated."""
+    reason: str = field(default="", metadata=_SPARSE)
+    dropped: tuple[str, ...] = field(default=(), metadata=_SPARSE)
+
+
 @frozen
 class InboxEntry:
-    """JSON, version 1: `{version, timestamp, harness, retrieval, context?}`."""
+    """JSON, version 1: `{version, timestamp, harness, retrieval, context?, outcome?}`."""
 
     at_ms: Instant = field(metadata={"key": "timestamp"})
     harness: Harness
     retrieval: Retrieval
     context: Context = field(factory=Context, metadata=_SPARSE)
+    outcome: Outcome | None = field(default=None, metadata=_SPARSE)
+    """Of one that was taken out of the inbox."""
 
 
 def retrieval_of(harness: Harness, session_id: str, session_path: str | None = None) -> SessionRetrieval | None:
@@ -237,24 +257,6 @@ class KnownSessions:
     """Those of them that are to be looked at again as a whole."""
     given_up_at_ms: dict[str, int] = field(factory=dict[str, int])
     """When they were given up, the last time."""
-
-
-Verdict = Literal[
-    "written", "skipped", "unchanged", "refused", "unavailable", "timed-out", "gave-up", "own-call", "paused", "planned"
-]
-
-
-@frozen
-class Outcome:
-    """What became of one pending session in one run; stored with the processed inbox entry."""
-
-    verdict: Verdict
-    run_id: Annotated[str, id_problem]
-    at_ms: Instant
-    entry_ids: tuple[Annotated[str, id_problem], ...] = field(default=(), metadata=_SPARSE)
-    """Created or updated."""
-    reason: str = field(default="", metadata=_SPARSE)
-    dropped: tuple[str, ...] = field(default=(), metadata=_SPARSE)
 
 
 # -- the records, folded ----------------------------------------------------------------------------------------------

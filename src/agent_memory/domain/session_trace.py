@@ -27,8 +27,10 @@ class Capture:
     name: str
     trouble: Trouble | None = None
     """Of one that waits."""
-    outcome: Outcome | None = None
-    """Of one that was taken out of the inbox."""
+
+    @property
+    def outcome(self) -> Outcome | None:
+        return self.entry.outcome
 
     @property
     def key(self) -> tuple[str, str]:

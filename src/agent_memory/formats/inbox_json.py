@@ -4,7 +4,8 @@
      "retrieval": {"method": "amp-thread", "threadId": "T-…"},
      "context": {"cwd": "/path", "repo": "github.com/owner/repo", "branch": "…", "commit": "…"}}
 
-`retrieval` is a union tagged by `method`. `context` and its keys may be absent. A retired entry has `outcome` besides.
+`retrieval` is a union tagged by `method`. `context` and its keys may be absent. An entry that was taken out of the inbox has
+`outcome` besides.
 
 Trouble is in one file, `{"version": 1, "troubles": {key: {…}}}` with the keys of `queue_key`; what changed since is one line each,
 `{key: {…}, …}`, null for what is over.
@@ -19,14 +20,12 @@ from typing import Any
 
 from attrs import frozen
 
-from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.queue import (
     SESSION_METHODS,
     AmpThread,
     FileSnapshot,
     InboxEntry,
     InlineNote,
-    Outcome,
     Retrieval,
     SessionFile,
     Trouble,
@@ -72,16 +71,6 @@ def entry_of(text: str) -> InboxEntry:
         return _ENTRY.value_of(load_json(text))
 
 
-def retired_of(text: str) -> tuple[InboxEntry, Outcome]:
-    """The entry and what became of it, as `render_retired_entry` wrote them."""
-    with _refusing():
-        document = load_json(text)
-        if not is_object(document) or "outcome" not in document:
-            raise InvalidValue("outcome is missing")
-        outcome: Outcome = value_of(document.pop("outcome"), Outcome, "outcome")
-        return _ENTRY.value_of(document), outcome
-
-
 @contextmanager
 def _refusing() -> Generator[None, None, None]:
     try:
@@ -93,17 +82,11 @@ def _refusing() -> Generator[None, None, None]:
 
 
 parse_inbox_entry = as_result(entry_of)
-parse_retired_entry = as_result(retired_of)
 
 
 def render_inbox_entry(entry: InboxEntry) -> str:
     """One line of JSON; `entry_of` gives the same entry back if it is a valid one."""
     return _ENTRY.render(entry)
-
-
-def render_retired_entry(entry: InboxEntry, outcome: Outcome) -> str:
-    """The entry with `outcome` added."""
-    return json.dumps({**json.loads(_ENTRY.render(entry)), "outcome": written(outcome)}, ensure_ascii=False) + "\n"
 
 
 # -- trouble ----------------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from agent_memory.domain.installing.plan import (
     value_with,
 )
 from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.formats.yaml_block import line_end, node_end, pair_end
 
 BOM = "\ufeff"
 
@@ -229,7 +230,7 @@ def parse_yaml(text: str) -> Any:
 
 def _place(text: str, entry: Member) -> tuple[int, str] | None:
     """Where the member goes, and the text that goes there."""
-    line_end = line_end_of(text)
+    ending = line_end_of(text)
     root = _composed(text)
     if root is not None and (not isinstance(root, MappingNode) or root.flow_style):
         return None
@@ -237,21 +238,21 @@ def _place(text: str, entry: Member) -> tuple[int, str] | None:
     lines, indent = [f"{entry.keys[1]}:", *members], "  "
     mapping = _member(root, entry.keys[0])
     if mapping is None:
-        at = len(text) if root is None else _line_after(text, root)
+        at = len(text) if root is None else line_end(text, node_end(root))
     else:
         key, value = mapping
         if isinstance(value, MappingNode) and value.flow_style:
             comma = ", " if value.value else ""
             return value.start_mark.index + 1, f"{lines[0]} {json.dumps(entry.value, ensure_ascii=False)}{comma}"
         if isinstance(value, MappingNode):
-            at, indent = _line_after(text, value), " " * value.value[0][0].start_mark.column
+            at, indent = line_end(text, node_end(value)), " " * value.value[0][0].start_mark.column
         elif isinstance(value, ScalarNode) and value.start_mark.index == value.end_mark.index:
-            at, indent = _next_line(text, key.end_mark.index), " " * (key.start_mark.column + 2)
+            at, indent = line_end(text, key.end_mark.index), " " * (key.start_mark.column + 2)
         else:
             return None
-    ended = "" if not text[:at] or text[:at].endswith("\n") else line_end
-    head = f"{entry.keys[0]}:{line_end}" if mapping is None else ""
-    return at, ended + head + "".join(indent + line + line_end for line in lines)
+    ended = "" if not text[:at] or text[:at].endswith("\n") else ending
+    head = f"{entry.keys[0]}:{ending}" if mapping is None else ""
+    return at, ended + head + "".join(indent + line + ending for line in lines)
 
 
 def _lines_removed(text: str, keys: tuple[str, ...]) -> str | None:
@@ -268,21 +269,7 @@ def _lines_removed(text: str, keys: tuple[str, ...]) -> str | None:
     start = text.rfind("\n", 0, found[0].start_mark.index) + 1
     if text[start : found[0].start_mark.index].strip(" "):
         return None
-    return text[:start] + text[_line_after(text, found[1]) :]
-
-
-def _line_after(text: str, node: Node) -> int:
-    """The beginning of the line behind the last that a node has content on. For ruamel a mapping takes in the blank lines and
-    comments that follow it."""
-    lines = text[: node.end_mark.index].splitlines(keepends=True)
-    while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
-        lines.pop()
-    content = len("".join(lines).rstrip("\r\n"))
-    return _next_line(text, max(content, node.start_mark.index))
-
-
-def _next_line(text: str, at: int) -> int:
-    return text.find("\n", at) + 1 or len(text)
+    return text[:start] + text[line_end(text, pair_end(*found)) :]
 
 
 def _yaml() -> YAML:

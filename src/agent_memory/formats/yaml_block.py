@@ -194,20 +194,20 @@ def _with_key(block: str, key: str, text: str, order: Sequence[str]) -> str:
             return _with_value(block, found, value, text, indent)
     before = set(order[: order.index(key)])
     preceding = [pair for pair in root.value if pair[0].value in before]
-    place = _line_end(block, _pair_end(*preceding[-1])) if preceding else _line_start(block, _start(root.value[0][0]))
+    place = line_end(block, pair_end(*preceding[-1])) if preceding else _line_start(block, _start(root.value[0][0]))
     return block[:place] + _indented(_written(key, text), indent) + block[place:]
 
 
 def _with_value(block: str, key: Node, value: Node, text: str, indent: str) -> str:
     text = text.replace("\n", f"\n{indent}")
-    start, end = _line_start(block, _start(key)), _line_end(block, _pair_end(key, value))
-    colon = block.find(":", _end(key)) + 1
+    start, end = _line_start(block, _start(key)), line_end(block, pair_end(key, value))
+    colon = block.find(":", node_end(key)) + 1
     named = block[start:colon]
     blank = "" if text.startswith("\n") else " "
     if block.find("\n", start) + 1 < end or (isinstance(value, ScalarNode) and value.style in ("|", ">")):
         above = "".join(f"{indent}{comment}\n" for comment in _comments(block, start, end))
         return f"{block[:start]}{above}{named}{blank}{text}\n{block[end:]}"
-    value_start, value_end = (colon, colon) if _is_unwritten(value) else (_start(value), _end(value))
+    value_start, value_end = (colon, colon) if _is_unwritten(value) else (_start(value), node_end(value))
     rest = block[value_end:end]
     if text.startswith("\n"):  # a list in lines stands below its key's comment
         return f"{block[:start]}{named}{rest.rstrip()}{text}\n{block[end:]}"
@@ -221,7 +221,7 @@ def _comments(block: str, start: int, end: int) -> list[str]:
         if isinstance(token, ScalarToken):
             first, last = token.start_mark.index, token.end_mark.index
             if token.style in ("|", ">"):
-                first = _line_end(block, first)  # a comment may follow the sign
+                first = line_end(block, first)  # a comment may follow the sign
             text = text[:first] + re.sub(r"[^\n]", "x", text[first:last]) + text[last:]
     return _COMMENT.findall(text[start:end])
 
@@ -233,19 +233,20 @@ def _start(node: Node) -> int:
     return int(node.start_mark.index)
 
 
-def _end(node: Node) -> int:
+def node_end(node: Node) -> int:
     """Where the node ends. For ruamel a list or mapping in lines ends where the next thing begins: here with its last value."""
     if isinstance(node, ScalarNode) or node.flow_style or not node.value:
         return int(node.end_mark.index)
-    return _pair_end(*node.value[-1]) if isinstance(node, MappingNode) else _end(node.value[-1])
+    return pair_end(*node.value[-1]) if isinstance(node, MappingNode) else node_end(node.value[-1])
 
 
-def _pair_end(key: Node, value: Node) -> int:
-    return _end(key) if _is_unwritten(value) else _end(value)
+def pair_end(key: Node, value: Node) -> int:
+    """Where a member of a mapping ends."""
+    return node_end(key) if _is_unwritten(value) else node_end(value)
 
 
 def _is_unwritten(value: Node) -> bool:
-    return isinstance(value, ScalarNode) and not value.style and _start(value) == _end(value)
+    return isinstance(value, ScalarNode) and not value.style and _start(value) == node_end(value)
 
 
 def _indented(lines: str, indent: str) -> str:
@@ -256,7 +257,7 @@ def _line_start(block: str, offset: int) -> int:
     return block.rfind("\n", 0, offset) + 1
 
 
-def _line_end(block: str, offset: int) -> int:
+def line_end(block: str, offset: int) -> int:
     """Just behind the newline of the line that `offset` is on; a value in `|` style ends there already."""
     if block[offset - 1 : offset] == "\n":
         return offset

@@ -158,11 +158,7 @@ def _begins_at(history: History, looking: Looking) -> SessionMark | None:
 @as_result
 def plan_backfill(io: BackfillIo, harnesses: Sequence[Harness] = (), since_ms: int | None = None) -> Backfill:
     """What was found of these harnesses (of all, if none is named), oldest first. Nothing is written."""
-    unknown = [harness for harness in harnesses if harness not in io.finders]
-    if unknown:
-        known_names = ", ".join(sorted(io.finders))
-        raise UsageInvalid(f"Past sessions of {unknown[0]} cannot be found", f"There are {known_names}.")
-    chosen = tuple(dict.fromkeys(harnesses)) or tuple(sorted(io.finders))
+    chosen = chosen_harnesses(io, harnesses)
     known = unwrap(io.inbox.known())
     problems: list[str] = []
     found: list[FoundSession] = []
@@ -181,6 +177,18 @@ def plan_backfill(io: BackfillIo, harnesses: Sequence[Harness] = (), since_ms: i
         sighted.append(look_at(io, session, looking))
     problems += [f"{named(each.found)}: {each.problem}" for each in sighted if each.problem]
     return Backfill(tuple(sorted(sighted, key=lambda each: (each.at_ms, each.found.session_id))), tuple(problems))
+
+
+def chosen_harnesses(
+    io: BackfillIo, harnesses: Sequence[Harness], wanted: str = "found", hint: str = "."
+) -> tuple[Harness, ...]:
+    """These harnesses, each once, or all; UsageInvalid for one whose sessions no finder finds."""
+    unknown = next((harness for harness in harnesses if harness not in io.finders), None)
+    if unknown is not None:
+        raise UsageInvalid(
+            f"Sessions of {unknown} cannot be {wanted}", f"There are {', '.join(sorted(io.finders))}.{hint}"
+        )
+    return tuple(dict.fromkeys(harnesses)) or tuple(sorted(io.finders))
 
 
 @as_result

@@ -14,8 +14,8 @@ from agent_memory.domain.found_session import FoundSession, Rest, Sight, short_n
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import WATCH_EVENT
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, UsageInvalid
-from agent_memory.pipelines.backfill import BackfillIo, look_at, looking_for, named, put_sighted
+from agent_memory.errors import Error
+from agent_memory.pipelines.backfill import BackfillIo, chosen_harnesses, look_at, looking_for, named, put_sighted
 from agent_memory.results import as_result, unwrap, warning_of
 
 MOST_PROBLEMS = 1_000
@@ -71,12 +71,8 @@ _Sessions = dict[tuple[Harness, str], _Watched]
 def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Watching:
     """What was done until the watch was ended. A session's trouble, and that of the disk, is told and the watch goes on:
     the session is due again at its next change, and backfill finds it in any case."""
-    unknown = next((harness for harness in harnesses if harness not in io.backfill.finders), None)
-    if unknown is not None:
-        known = ", ".join(sorted(io.backfill.finders))
-        hint = f"There are {known}; `memory backfill {unknown}` may find its past ones."
-        raise UsageInvalid(f"Sessions of {unknown} cannot be watched", hint)
-    chosen = tuple(dict.fromkeys(harnesses)) or tuple(sorted(io.backfill.finders))
+    hint = "; `memory backfill {}` may find its past ones."
+    chosen = chosen_harnesses(io.backfill, harnesses, "watched", hint)
     since_ms = io.backfill.clock.now_ms() - rest.debounce_ms
     # Whatever is set shorter, a session is captured before it is taken for ended.
     idle_ms = None if rest.idle_ms is None else max(rest.idle_ms, rest.debounce_ms)

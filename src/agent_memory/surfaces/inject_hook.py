@@ -17,7 +17,7 @@ from agent_memory.adapters.disk.root import config_path, home_of, is_directory, 
 from agent_memory.adapters.inbox.inbox_put import mentions
 from agent_memory.adapters.injecting import DeliveryLog, Looks, keep_shelf, looks_of, read_shelf
 from agent_memory.adapters.scheduling.notices import SESSION, take_notice
-from agent_memory.adapters.surroundings.configured_root import root_and_doubt
+from agent_memory.adapters.surroundings.configured_root import LOCAL_NAME, root_and_doubt
 from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call
 from agent_memory.adapters.surroundings.places import KnownPlaces
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree, read_repository, work_tree_above
@@ -69,8 +69,6 @@ ACT = "inject"
 RECOVERY_SECONDS = 1.0
 """So long the transcript of a session that was cut off may take to be read."""
 _MAX_SECTION_BYTES = 1 << 20
-_LOCAL_CONFIG = "memory.config.json"
-"""As in `adapters.surroundings.config_files`, which takes longer to load."""
 _AT_WORK_SECONDS = 60.0
 """A session whose transcript was written to so shortly ago is taken for one that goes on."""
 _INBOX_PLACES = ("inbox", "inbox/.processed", "inbox/.failed")
@@ -228,7 +226,7 @@ class HookInjection:
         return (*self._recovery(), *shelf.passages), profile, shelf.more
 
     def _looks(self) -> Looks:
-        local = f"{self.directory}/{_LOCAL_CONFIG}"
+        local = f"{self.directory}/{LOCAL_NAME}"
         others = [local, f"{self.root}/state/tiers.json"]
         if self.home is not None:
             others += [config_path(self.home), f"{local_state_directory(self.home)}/trusted.json"]

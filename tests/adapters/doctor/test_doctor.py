@@ -236,10 +236,10 @@ class TestFilesAndRuns:
         assert healthy.codes() == ["orphan-snapshot"]
         healthy.by_hand("inbox/2026-02-13T14-30-05.123Z_amp_k3J9xQ.json", "{")
 
-        def refused(path: str) -> None:
-            raise StoreIo(path, "read", "EIO", "Input/output error")
+        def refused(*_: str) -> None:
+            raise StoreIo("inbox", "read", "EIO", "Input/output error")
 
-        monkeypatch.setattr("agent_memory.adapters.doctor.doctor.pending_in", refused)
+        monkeypatch.setattr("agent_memory.adapters.doctor.doctor.entry_in", refused)
         assert sorted(healthy.codes()) == ["malformed-entry", "not-consolidated"]
 
     def test_the_inbox(self, healthy: Patient) -> None:

@@ -17,8 +17,8 @@ from returns.result import Failure, Result
 
 from agent_memory.adapters.agent.agent_environment import child_environment, depth_of
 from agent_memory.adapters.agent.child_process import MAX_STDOUT_BYTES, Finished, run_child
-from agent_memory.adapters.disk.durable import DIRECTORY_MODE, make_directories, replace_file
-from agent_memory.adapters.disk.paths import store_io
+from agent_memory.adapters.disk.durable import DIRECTORY_MODE, make_directories, read_loosely, replace_file
+from agent_memory.adapters.disk.paths import as_store_io
 from agent_memory.adapters.disk.root import home_of, local_state_directory
 from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
 from agent_memory.adapters.surroundings.own_calls import CHILD_MARK, DEPTH_VARIABLE
@@ -291,20 +291,10 @@ def private_directory(home: str) -> str:
 
 def prepare_private_directory(path: str, files: Mapping[str, str]) -> None:
     """Make the directory exist with mode 0700, with the mark and these files in it."""
-    try:
+    with as_store_io("prepare", path):
         make_directories(path)
         os.chmod(path, DIRECTORY_MODE)
         for name, text in {CHILD_MARK: MARK_TEXT, **files}.items():
-            _put(f"{path}/{name}", text.encode())
-    except OSError as error:
-        raise store_io(error, "prepare", path) from None
-
-
-def _put(path: str, content: bytes) -> None:
-    try:
-        with open(path, "rb") as existing:
-            if existing.read(len(content) + 1) == content:
-                return
-    except FileNotFoundError:
-        pass
-    replace_file(path, content)
+            content = text.encode()
+            if read_loosely(f"{path}/{name}", len(content) + 1) != content:
+                replace_file(f"{path}/{name}", content)

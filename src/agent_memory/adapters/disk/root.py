@@ -51,9 +51,9 @@ def storage_root(environ: "Mapping[str, str]", configured: str | None = None) ->
     home = home_of(environ)
     named = environ.get(ROOT_VARIABLE)
     if named:
-        return _absolute(named, home, os.getcwd)
+        return absolute(named, home, os.getcwd)
     if configured:
-        return _absolute(configured, home, lambda: home or "")
+        return absolute(configured, home, lambda: home or "")
     return default_root(environ)
 
 
@@ -83,7 +83,8 @@ def is_directory(path: str) -> bool:
         return False
 
 
-def _absolute(path: str, home: str | None, base: "Callable[[], str]") -> str | None:
+def absolute(path: str, home: str | None, base: "Callable[[], str]") -> str | None:
+    """The path with `~` as the home, and from `base` where it is relative; None without the one of them that it needs."""
     if path == "~" or path.startswith("~/"):
         return None if home is None else os.path.normpath(home + path[1:])
     if path.startswith("/"):

@@ -20,7 +20,7 @@ from agent_memory.adapters.doctor.files import Found, check_files, check_state, 
 from agent_memory.adapters.git.git_process import GitProcess, GitRepository, stale_locks
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.inbox.inbox_put import INBOX
-from agent_memory.adapters.inbox.inbox_reading import QueueTroubles, failed_entries, pending_in, printable
+from agent_memory.adapters.inbox.inbox_reading import QueueTroubles, entry_in, failed_entries, printable
 from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles, TagVocabularyFile
 from agent_memory.adapters.records.health_files import hook_log_of, unrecorded_writes
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
@@ -303,7 +303,7 @@ def _pending(root: str, names: Sequence[str], walked: Sequence[Found], now_ms: i
     for name in names:
         subject = f"{INBOX}/{name}"
         try:
-            entry = pending_in(f"{root}/{subject}")
+            entry = entry_in(root, INBOX, name)
         except InboxEntryInvalid as error:
             words = f"It is no inbox entry: {'; '.join(error.problems)}; the next run moves it aside"
             yield of.MALFORMED_ENTRY.found(subject, words)

@@ -18,7 +18,7 @@ from agent_memory.domain.forgetting import SessionKey, share_of, unlinked, witho
 from agent_memory.domain.queue import SNAPSHOTS, FileSnapshot, InlineNote, queue_key, session_id_of
 from agent_memory.domain.text.file_name import ID_PATTERN, is_id, is_note_name
 from agent_memory.errors import PathRefused
-from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry
+from agent_memory.formats.inbox_json import parse_inbox_entry
 from agent_memory.formats.note import render_note
 
 _ANY_ID = re.compile(ID_PATTERN)
@@ -157,10 +157,8 @@ def inbox_traces(
         if data is None:
             continue
         text = data.decode("utf-8", "replace")
-        if path.startswith((f"{PROCESSED}/", f"{FAILED}/")):
-            entry, outcome = parse_retired_entry(text).value_or((None, None))
-        else:
-            entry, outcome = parse_inbox_entry(text).value_or(None), None
+        entry = parse_inbox_entry(text).value_or(None)
+        outcome = None if entry is None else entry.outcome
         made_of_it = frozenset[str]() if outcome is None else frozenset(outcome.entry_ids)
         if entry is None:
             is_named = session is not None and session.session_id.encode("utf-8", "surrogatepass") in data

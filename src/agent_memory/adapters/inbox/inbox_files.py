@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import TypeVar
 
 from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
@@ -37,11 +36,10 @@ from agent_memory.adapters.inbox.inbox_reading import (
     PROCESSED,
     REASON_ENDING,
     QueueTroubles,
+    entry_in,
     is_entry_name,
     newest_entries,
-    pending_in,
     printable,
-    retired_in,
 )
 from agent_memory.adapters.surroundings.places import known_places, repo_now
 from agent_memory.domain.instants import iso_of
@@ -65,12 +63,10 @@ from agent_memory.domain.queue import (
 )
 from agent_memory.domain.redaction import redact_path, redact_with_paths
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StoreIo
-from agent_memory.formats.inbox_json import entry_of, render_inbox_entry, render_retired_entry
+from agent_memory.formats.inbox_json import entry_of, render_inbox_entry
 from agent_memory.results import as_result, unwrap
 
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z", re.ASCII)
-
-T = TypeVar("T")
 
 
 @frozen
@@ -138,15 +134,16 @@ class InboxFiles:
         error: what it asks for may be what the caller is about to ask for."""
         keys: set[str] = set()
         asked_again: set[str] = set()
-        for name, entry in self._readable(INBOX, pending_in):
+        for name, entry in self._readable(INBOX):
             key = queue_key(entry, name)
             keys.add(key)
             if entry.context.event == UPGRADE_EVENT:
                 asked_again.add(key)
         given_up: dict[str, int] = {}
-        for name, (entry, outcome) in self._readable(FAILED, retired_in):
-            key = queue_key(entry, name)
-            given_up[key] = max(outcome.at_ms, given_up.get(key, 0))
+        for name, entry in self._readable(FAILED):
+            if entry.outcome is not None:
+                key = queue_key(entry, name)
+                given_up[key] = max(entry.outcome.at_ms, given_up.get(key, 0))
         return KnownSessions(frozenset(keys), frozenset(asked_again), given_up)
 
     def directories(self, most: int) -> Iterator[Result[str, Error]]:
@@ -187,17 +184,17 @@ class InboxFiles:
         """The entry, None where it was taken away since it was listed, or has been dealt with already (P3)."""
         if not name.isprintable():
             raise InboxEntryInvalid(("the file's name cannot be printed",))
-        entry = pending_in(f"{self.root}/{INBOX}/{name}")
+        entry = entry_in(str(self.root), INBOX, name)
         if entry is not None and is_retired(str(self.root), name, entry):
             remove_file(str(self.root), f"{INBOX}/{name}")
             return None
         return entry
 
-    def _readable(self, relative: str, read: Callable[[str], T | None]) -> Iterator[tuple[str, T]]:
+    def _readable(self, relative: str) -> Iterator[tuple[str, InboxEntry]]:
         """The files that can be understood, by name."""
         for name in self._listed(relative):
             with suppress(InboxEntryInvalid):
-                found = read(f"{self.root}/{relative}/{name}")
+                found = entry_in(str(self.root), relative, name)
                 if found is not None:
                     yield name, found
 
@@ -231,11 +228,11 @@ def leave(root: str, pending: Pending, outcome: Outcome, target: str) -> None:
     """
     for name in pending.names:
         with suppress(InboxEntryInvalid):
-            entry = pending_in(f"{root}/{INBOX}/{name}")
+            entry = entry_in(root, INBOX, name)
             if entry is not None and is_same_work(entry, name, pending):
                 entry = as_consumed(entry) if target == PROCESSED else as_captured(entry)
                 free = _free_name(root, target, name, entry)
-                write_text(root, f"{target}/{free}", render_retired_entry(entry, outcome))
+                write_text(root, f"{target}/{free}", render_inbox_entry(evolve(entry, outcome=outcome)))
                 remove_file(root, f"{INBOX}/{name}")
     snapshot = pending.entry.retrieval
     if isinstance(snapshot, FileSnapshot) and snapshot.path.startswith(f"{SNAPSHOTS}/"):
@@ -246,25 +243,25 @@ def _free_name(root: str, directory: str, name: str, entry: InboxEntry) -> str:
     """The name, or the first numbered one that nothing else has; a copy of this very entry may be replaced."""
     stem = name.removesuffix(".json")
     candidates = (name, *(f"{stem}~{number}.json" for number in range(2, 100)))
-    free = (candidate for candidate in candidates if _is_free(f"{root}/{directory}/{candidate}", entry))
+    free = (candidate for candidate in candidates if _is_free(root, directory, candidate, entry))
     return next(free, f"{stem}~{random_digits()}.json")
 
 
-def _is_free(path: str, entry: InboxEntry) -> bool:
+def _is_free(root: str, directory: str, name: str, entry: InboxEntry) -> bool:
     try:
-        there = retired_in(path)
+        there = entry_in(root, directory, name)
     except Error:
         return False
-    return there is None or there[0] == entry
+    return there is None or evolve(there, outcome=None) == entry
 
 
 def is_retired(root: str, name: str, entry: InboxEntry) -> bool:
     """Whether the entry was retired by a run that was stopped before it could take this copy out of the inbox."""
     try:
-        there = retired_in(f"{root}/{PROCESSED}/{name}")
+        there = entry_in(root, PROCESSED, name)
     except InboxEntryInvalid:
         return False
-    return there is not None and there[0] == as_consumed(entry)
+    return there is not None and evolve(there, outcome=None) == as_consumed(entry)
 
 
 # -- coming back ------------------------------------------------------------------------------------------------------
@@ -275,11 +272,11 @@ def bring_back(root: str, names: Iterable[str]) -> frozenset[str]:
     keys: set[str] = set()
     for name in names:
         try:
-            retired = retired_in(f"{root}/{FAILED}/{name}")
+            entry = entry_in(root, FAILED, name)
         except InboxEntryInvalid:
             continue
-        if retired is not None:
-            entry = retired[0]
+        if entry is not None:
+            entry = evolve(entry, outcome=None)
             if isinstance(entry.retrieval, FileSnapshot):
                 _fetch_snapshot_back(root, entry.retrieval.path)
             new_name = _make_pending(root, name, entry)
@@ -298,7 +295,7 @@ def _make_pending(root: str, name: str, entry: InboxEntry) -> str:
         if taken.errno_name != "EEXIST":
             raise
         with suppress(Error):
-            if pending_in(path) == entry:
+            if entry_in(root, INBOX, name) == entry:
                 return name
         return put_entry(root, entry, text)
     return name

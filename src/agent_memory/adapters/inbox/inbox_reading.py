@@ -27,7 +27,7 @@ from agent_memory.adapters.disk.paths import (
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.domain.health import FailedEntry
 from agent_memory.domain.instants import ms_of
-from agent_memory.domain.queue import FileSnapshot, InboxEntry, InlineNote, Outcome, Trouble
+from agent_memory.domain.queue import FileSnapshot, InboxEntry, InlineNote, Trouble
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.formats.inbox_json import (
     MAX_ENTRY_BYTES,
@@ -35,7 +35,6 @@ from agent_memory.formats.inbox_json import (
     Troubles,
     entry_of,
     render_changes,
-    retired_of,
     with_changes,
 )
 from agent_memory.results import as_result
@@ -71,16 +70,10 @@ def text_in(path: str, max_bytes: int) -> str | None:
         raise InboxEntryInvalid((f"the file is not UTF-8 at byte {error.start:,}",)) from error
 
 
-def pending_in(path: str) -> InboxEntry | None:
-    """The pending entry in a file."""
-    text = text_in(path, MAX_ENTRY_BYTES)
+def entry_in(root: str, place: str, name: str) -> InboxEntry | None:
+    """The entry in a file of the inbox (`place`: INBOX, PROCESSED or FAILED)."""
+    text = text_in(f"{root}/{place}/{name}", MAX_ENTRY_BYTES if place == INBOX else MAX_RETIRED_BYTES)
     return None if text is None else entry_of(text)
-
-
-def retired_in(path: str) -> tuple[InboxEntry, Outcome] | None:
-    """The entry in a file that has its outcome with it, and that."""
-    text = text_in(path, MAX_RETIRED_BYTES)
-    return None if text is None else retired_of(text)
 
 
 # -- what was given up ------------------------------------------------------------------------------------------------
@@ -163,13 +156,8 @@ def newest_entries(root: str, places: Iterable[str], most: int = MOST_OPENED) ->
         except (StoreIo, PathRefused) as error:
             yield Failure(error)
     for name, place in sorted(found, reverse=True)[:most]:
-        path = f"{root}/{place}/{name}"
         try:
-            if place == INBOX:
-                entry = pending_in(path)
-            else:
-                retired = retired_in(path)
-                entry = None if retired is None else retired[0]
+            entry = entry_in(root, place, name)
         except InboxEntryInvalid:
             continue
         except (StoreIo, PathRefused) as error:

@@ -12,9 +12,8 @@ import os
 import time
 from contextlib import AbstractContextManager, suppress
 
-from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.locks import file_lock
-from agent_memory.adapters.disk.paths import JsonFile, as_store_io, write_text
+from agent_memory.adapters.disk.paths import JsonFile, write_text
 from agent_memory.adapters.scheduling.notices import COMMAND, SESSION, notice_path, schedule_directory
 from agent_memory.config import ScheduleConfig
 from agent_memory.domain.scheduling import (
@@ -44,22 +43,12 @@ class ScheduleState:
     def __init__(self, home: str) -> None:
         self.home = home
         self.directory = schedule_directory(home)
-        self._receipt = JsonFile(self.directory, "installed.json", INSTALLED)
+        self.receipt = JsonFile(self.directory, "installed.json", INSTALLED)
+        """What is installed. A damaged one is an error, never nothing (P6)."""
 
     def locked(self) -> AbstractContextManager[None]:
         """One at a time changes what is here; Busy where another does for seconds. The lock dies with its holder."""
         return file_lock(f"{self.directory}.lock", _LOCK_SECONDS)
-
-    def installed(self) -> InstalledSchedule | None:
-        """The receipt; None where nothing is installed. A damaged one is an error, never nothing (P6)."""
-        return self._receipt.read()
-
-    def put_installed(self, installed: InstalledSchedule | None) -> None:
-        """Replace the receipt, durably; None removes it."""
-        if installed is None:
-            self._receipt.remove()
-        else:
-            self._receipt.write(installed)
 
     def record(self, job: str) -> JobRecord:
         """The runs of a job."""
@@ -93,11 +82,6 @@ class ScheduleState:
             if os.stat(path).st_size > MAX_LOG_BYTES:
                 os.replace(path, f"{path}.1")
 
-    def make_directory(self) -> None:
-        """A scheduler opens the log before we run, and makes no directory for it."""
-        with as_store_io("make", self.directory):
-            make_directories(self.directory)
-
     def _record(self, job: str) -> JsonFile[JobRecord]:
         return JsonFile(self.directory, f"{job}.json", RECORD)
 
@@ -115,7 +99,7 @@ def job_healths(
     if home is None:
         return None, ()
     state = ScheduleState(home)
-    installed = state.installed()
+    installed = state.receipt.read()
     if installed is None:
         seconds = {name: round(hours * 3600) for name, hours in interval_hours(schedule).items()}
         healths = (_job_health(name, each, None, state.record(name), now_ms) for name, each in seconds.items())

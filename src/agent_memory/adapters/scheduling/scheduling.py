@@ -14,6 +14,8 @@ from attrs import evolve, frozen
 from returns.result import Failure
 
 from agent_memory.adapters.agent.child_process import run_child
+from agent_memory.adapters.disk.durable import make_directories
+from agent_memory.adapters.disk.paths import as_store_io
 from agent_memory.adapters.disk.root import ROOT_VARIABLE
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState, interval_hours
 from agent_memory.adapters.setup.installation import root_without
@@ -113,7 +115,7 @@ class Scheduling:
 
     def plan(self, scheduler: Scheduler, *, dry_run: bool = False) -> SchedulePlan:
         """What installing would do. What another scheduler was given before is to be taken out first (`plan_removal`)."""
-        before = self.state.installed()
+        before = self.state.receipt.read()
         if scheduler == "cron":
             lines = tuple(cron_line(job, self.place) for job in self.jobs)
             crontab = self._crontab(lines, dry_run=dry_run)
@@ -124,7 +126,7 @@ class Scheduling:
 
     def plan_removal(self) -> SchedulePlan | None:
         """What uninstalling would do; None where nothing is installed."""
-        before = self.state.installed()
+        before = self.state.receipt.read()
         if before is None:
             return None
         units = self._units(dict.fromkeys(before.files), before.files)
@@ -134,8 +136,9 @@ class Scheduling:
     def install(self, plan: SchedulePlan) -> tuple[str, ...]:
         """Carry out a plan of `plan`; where edited files of ours were set aside. The receipt is written first: whatever a
         crash leaves behind, it knows of."""
-        self.state.make_directory()
-        self.state.put_installed(
+        with as_store_io("make", self.state.directory):  # a scheduler opens the log before we run
+            make_directories(self.state.directory)
+        self.state.receipt.write(
             InstalledSchedule(
                 scheduler=plan.scheduler,
                 program=self.place.program,
@@ -162,7 +165,7 @@ class Scheduling:
         if plan.scheduler == "systemd":  # the timers are stopped; without a bus nothing runs anyway
             programs.try_all([(*_SYSTEMCTL, "daemon-reload")])
         self.state.put_notice(None)
-        self.state.put_installed(None)
+        self.state.receipt.remove()
         return aside
 
     # -- what a scheduler is told -------------------------------------------------------------------------------------

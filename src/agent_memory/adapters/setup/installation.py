@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result
@@ -27,6 +27,7 @@ from agent_memory.adapters.surroundings.config_files import DEFAULT, load_config
 from agent_memory.adapters.surroundings.shipped_files import read_shipped
 from agent_memory.adapters.targets import TargetFiles, told_path
 from agent_memory.config import Config
+from agent_memory.domain.injecting.moment import read_in_repository
 from agent_memory.domain.installing.harnesses import SETUPS, Context, context_of, recorded_transcript_roots
 from agent_memory.domain.installing.plan import (
     DIRECTORY,
@@ -52,7 +53,6 @@ from agent_memory.domain.installing.plan import (
     sha256_of,
     value_at,
 )
-from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.section import TargetFile
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.undo_run import SectionChange
@@ -65,8 +65,6 @@ K = TypeVar("K")
 
 _ROOT_KEYS = ("storage", "root")
 _MAX_INSTRUCTIONS_BYTES = 4 << 20
-_OWN_INSTRUCTIONS = {"claude-code": ("CLAUDE.md", ".claude/CLAUDE.md"), "gemini": ("GEMINI.md",)}
-"""In a repository, harnesses that read a file of their own, and not AGENTS.md; the first that is there, else the first."""
 _IMPORTS = (b"@AGENTS.md", b"@./AGENTS.md", b"@../AGENTS.md")
 _ANY_SECTION = "<!-- agent-memory:start -->\n<!-- agent-memory:end -->"
 _PLUGINS = ("memory", "amp", "opencode", "pi")
@@ -442,8 +440,9 @@ def _repository_targets(top: str, harnesses: tuple[str, ...]) -> tuple[str, ...]
 
 
 def _read_by(top: str, harness: str) -> str:
-    shared = f"{top}/AGENTS.md"
-    own = [f"{top}/{name}" for name in _OWN_INSTRUCTIONS.get(harness, ())]
+    """The file that this harness reads; of those that know no AGENTS.md, the first of their own that is there, else the first."""
+    shared, names = f"{top}/AGENTS.md", read_in_repository(harness)
+    own = [] if "AGENTS.md" in names else [f"{top}/{name}" for name in names]
     for path in own:
         try:
             found = read_image(os.path.realpath(path), _MAX_INSTRUCTIONS_BYTES)
@@ -488,7 +487,8 @@ class SelfTests:
         """Run the command with a made-up session; nothing of it stays."""
         session = str(uuid.uuid4())
         command = test.command.replace(SESSION, session)
-        data = json.dumps(_filled(test.payload, {SESSION: session, DIRECTORY: self.home})).encode()
+        payload = json.dumps(test.payload).replace(SESSION, session).replace(DIRECTORY, json.dumps(self.home)[1:-1])
+        data = payload.encode()
         if test.act == "inject":
             problem = self._injection_problem(command, data)
         else:
@@ -545,14 +545,3 @@ class SelfTests:
         if ours:
             fsync_directory(inbox)
         return bool(ours)
-
-
-def _filled(value: Any, words: Mapping[str, str]) -> Any:
-    """The payload with our placeholders filled in."""
-    if isinstance(value, str):
-        for word, meant in words.items():
-            value = value.replace(word, meant)
-        return value
-    if is_object(value):
-        return {key: _filled(each, words) for key, each in value.items()}
-    return [_filled(each, words) for each in value] if is_list(value) else value

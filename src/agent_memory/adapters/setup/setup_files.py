@@ -27,7 +27,7 @@ from returns.result import Result
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
 from agent_memory.adapters.disk.locks import file_lock
-from agent_memory.adapters.disk.paths import JsonFile, as_store_io, lies_there, read_image, store_io
+from agent_memory.adapters.disk.paths import JsonFile, as_store_io, lies_there, read_image
 from agent_memory.adapters.disk.root import is_directory, local_state_directory
 from agent_memory.adapters.targets import TargetFiles
 from agent_memory.domain.installing.plan import (
@@ -63,16 +63,15 @@ class SettingsFiles:
         """The file as it is, a missing one too, with directories that are missing. SettingsRefused: no plain file, a link out
         of the home, read-only, managed by another program."""
         try:
-            if os.path.realpath(path).startswith(_NIX_STORE):
-                reason = "Nix manages it (it is in the Nix store); put memory's part into your Nix config"
-                raise SettingsRefused(path, reason)
-            missing = _missing_directories(path)
-            if missing:
-                return self._below_missing(path, missing)
-            file = _of_settings(self.targets.read(path))
-            _require_editable(file)
-        except OSError as error:
-            raise store_io(error, "read", path) from None
+            with as_store_io("read", path):
+                if os.path.realpath(path).startswith(_NIX_STORE):
+                    reason = "Nix manages it (it is in the Nix store); put memory's part into your Nix config"
+                    raise SettingsRefused(path, reason)
+                missing = _missing_directories(path)
+                if missing:
+                    return self._below_missing(path, missing)
+                file = _of_settings(self.targets.read(path))
+                _require_editable(file)
         except ValueError:  # a NUL in it
             raise SettingsRefused(path, "its name cannot be that of a file") from None
         return file

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 from attrs import evolve, frozen
 
 from agent_memory.adapters.disk.paths import read_image, store_io
-from agent_memory.adapters.disk.root import ROOT_VARIABLE, config_path, home_of, storage_root
-from agent_memory.adapters.surroundings.configured_root import MAX_CONFIG_BYTES
+from agent_memory.adapters.disk.root import ROOT_VARIABLE, absolute, config_path, home_of, storage_root
+from agent_memory.adapters.surroundings.configured_root import LOCAL_NAME as LOCAL_NAME, MAX_CONFIG_BYTES
 from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.plain_text import one_line
@@ -24,9 +24,6 @@ from agent_memory.formats.strict_json import InvalidValue, NotJson, load_documen
 from agent_memory.results import as_result, warning_of
 
 Document: TypeAlias = Mapping[str, Any]
-
-LOCAL_NAME = "memory.config.json"
-"""The name of a config in the current directory."""
 
 DEFAULT = "default"
 """The source of a value that no file and no variable set."""
@@ -121,14 +118,19 @@ def closed_keys(document: Document) -> tuple[str, ...]:
     return tuple(key for key in set_keys(document) if key.partition(".")[0] not in OPEN_SECTIONS)
 
 
-def set_keys(document: Document, path: str = "") -> Iterator[str]:
+def set_keys(document: Document) -> Iterator[str]:
     """The dotted keys that a document sets, down to single presets and profiles."""
+    return (key for key, value in leaves(document) if value != {})
+
+
+def leaves(document: Document, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every dotted key with its value, down to single presets and profiles."""
     for key, value in document.items():
         where = f"{path}{key}"
-        if is_object(value) and _holds_keys(where):
-            yield from set_keys(value, f"{where}.")
+        if is_object(value) and value and _holds_keys(where):
+            yield from leaves(value, f"{where}.")
         else:
-            yield where
+            yield where, value
 
 
 def _merged(far: Document, near: Document, path: str = "") -> dict[str, Any]:
@@ -194,19 +196,13 @@ def _root(environ: Mapping[str, str], configured: str | None) -> str:
 
 
 def _placed(config: Config, root: str, home: str | None) -> Config:
-    def absolute(paths: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(_absolute(path, home) for path in paths)
+    # Like `storage.root`: a relative path counts from the home, since a config means one place wherever it is read.
+    def placed(paths: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(absolute(path, home, lambda: home or "") or path for path in paths)
 
     return evolve(
         config,
         storage=evolve(config.storage, root=root),
-        agents_md=evolve(config.agents_md, targets=absolute(config.agents_md.targets)),
-        capture=evolve(config.capture, transcript_roots=absolute(config.capture.transcript_roots)),
+        agents_md=evolve(config.agents_md, targets=placed(config.agents_md.targets)),
+        capture=evolve(config.capture, transcript_roots=placed(config.capture.transcript_roots)),
     )
-
-
-def _absolute(path: str, home: str | None) -> str:
-    """Like `storage.root`: a relative path counts from the home, since a config means one place wherever it is read."""
-    if home is None:
-        return path
-    return os.path.normpath(os.path.join(home, path[2:] if path.startswith("~/") else "" if path == "~" else path))

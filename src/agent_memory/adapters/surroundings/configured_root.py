@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_CONFIG_BYTES = 1 << 20
+LOCAL_NAME = "memory.config.json"
+"""The name of a config in the current directory."""
 
 
 class _DoubtError(Exception):

@@ -1,7 +1,9 @@
 """When something may be injected, what an agent has in front of it already, and how its harness wants to be told the rest.
 
-One parser of payloads for all harnesses, over the shapes of `queueing.session_event`. Free of imports but that.
+One parser of payloads for all harnesses, over the shapes of `queueing.session_event`. Imports nothing that takes time.
 """
+
+from posixpath import normpath
 
 from agent_memory.domain.json_shape import Record, is_object
 from agent_memory.domain.queueing.session_event import SessionEvent, located_event, own_session_id, plain_name
@@ -93,24 +95,39 @@ def read_files(
     harness: str, home: str, environ: "Mapping[str, str]", work_tree: str | None
 ) -> tuple[tuple[str, ...], ...]:
     """Groups of files; the harness reads the first of each group that exists, at the session's start."""
-    named = {
-        "home": home,
-        "claude": _directory(environ, "CLAUDE_CONFIG_DIR", home, ".claude"),
-        "codex": _directory(environ, "CODEX_HOME", home, ".codex"),
-        "copilot": _directory(environ, "COPILOT_HOME", home, ".copilot"),
-        "pi": _directory(environ, "PI_CODING_AGENT_DIR", home, ".pi/agent"),
-        "config": _directory(environ, "XDG_CONFIG_HOME", home, ".config"),
-    }
+    named = {"home": home, **harness_directories(home, environ)}
     groups = [tuple(path.format(**named) for path in _AT_HOME.get(harness, ()))]
     if work_tree is not None:
-        groups.append(tuple(f"{work_tree}/{name}" for name in _IN_REPOSITORY.get(harness, ())))
+        groups.append(tuple(f"{work_tree}/{name}" for name in read_in_repository(harness)))
     return tuple(group for group in groups if group)
 
 
-def _directory(environ: "Mapping[str, str]", variable: str, home: str, default: str) -> str:
-    value = environ.get(variable, "")
-    value = home + value[1:] if value.startswith("~/") else value
-    return value.rstrip("/") if value.startswith("/") and value.strip("/") else f"{home}/{default}"
+def read_everywhere(home: str) -> frozenset[str]:
+    """The files that some harness reads in every session, whatever repository they lie in."""
+    return frozenset(path for each in _AT_HOME for group in read_files(each, home, {}, None) for path in group)
+
+
+def read_in_repository(harness: str) -> tuple[str, ...]:
+    """The names of the files that a harness reads at the top of a work tree."""
+    return _IN_REPOSITORY.get(harness, ())
+
+
+def harness_directories(home: str, environ: "Mapping[str, str]") -> dict[str, str]:
+    """The directories of harnesses that variables name (only absolute paths count), else their defaults. Goose and opencode
+    follow `config`."""
+
+    def named(variable: str, default: str) -> str:
+        value = environ.get(variable, "")
+        value = home + value[1:] if value.startswith("~/") else value
+        return normpath(value) if value.startswith("/") else f"{home}/{default}"
+
+    return {
+        "claude": named("CLAUDE_CONFIG_DIR", ".claude"),
+        "codex": named("CODEX_HOME", ".codex"),
+        "copilot": named("COPILOT_HOME", ".copilot"),
+        "pi": named("PI_CODING_AGENT_DIR", ".pi/agent"),
+        "config": named("XDG_CONFIG_HOME", ".config"),
+    }
 
 
 def shown_whole(text: str) -> frozenset[str]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from agent_memory.domain.injecting.moment import harness_directories
 from agent_memory.domain.installing.plan import (
     DIRECTORY,
     SESSION,
@@ -48,7 +49,6 @@ class Context:
     copilot: str
     pi: str
     config: str
-    """`$XDG_CONFIG_HOME` or `~/.config`: Goose and opencode follow it."""
     exists: Callable[[str], bool] = lambda _: False
     """Whether there is something at a path; may raise OSError."""
     skill: str = ""
@@ -71,37 +71,23 @@ def hook_mark(harness: str, act: Act = "capture") -> str:
 
 
 def context_of(home: str, program: str, environ: Mapping[str, str]) -> Context:
-    """The directories that the variables of the harnesses name (`CLAUDE_CONFIG_DIR CODEX_HOME COPILOT_HOME
-    PI_CODING_AGENT_DIR XDG_CONFIG_HOME`; only absolute paths count), else their defaults."""
-
-    def named(variable: str, default: str) -> str:
-        value = environ.get(variable, "")
-        value = home + value[1:] if value.startswith("~/") else value
-        return posixpath.normpath(value) if value.startswith("/") else f"{home}/{default}"
-
-    claude = named("CLAUDE_CONFIG_DIR", ".claude")
-    return Context(
-        home=home,
-        program=program,
-        claude=claude,
-        claude_state=f"{home if claude == f'{home}/.claude' else claude}/.claude.json",
-        codex=named("CODEX_HOME", ".codex"),
-        copilot=named("COPILOT_HOME", ".copilot"),
-        pi=named("PI_CODING_AGENT_DIR", ".pi/agent"),
-        config=named("XDG_CONFIG_HOME", ".config"),
-    )
+    """The directories of this environment."""
+    named: Mapping[str, Any] = harness_directories(home, environ)
+    claude = named["claude"]
+    state = f"{home if claude == f'{home}/.claude' else claude}/.claude.json"
+    return Context(home=home, program=program, claude_state=state, **named)
 
 
 def recorded_transcript_roots(home: str, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Directories of transcripts that only this environment's variables name, for processes that do not have them."""
-    defaults, here = context_of(home, "", {}), context_of(home, "", environ)
-    below = (
-        (here.claude, defaults.claude, ("projects",)),
-        (here.codex, defaults.codex, ("sessions", "archived_sessions")),
-        (here.copilot, defaults.copilot, ("session-state",)),
-        (here.pi, defaults.pi, ("sessions",)),
-    )
-    found = [f"{place}/{name}" for place, default, names in below if place != default for name in names]
+    defaults, here = harness_directories(home, {}), harness_directories(home, environ)
+    below = {
+        "claude": ("projects",),
+        "codex": ("sessions", "archived_sessions"),
+        "copilot": ("session-state",),
+        "pi": ("sessions",),
+    }
+    found = [f"{here[of]}/{name}" for of, names in below.items() if here[of] != defaults[of] for name in names]
     sessions = environ.get("PI_CODING_AGENT_SESSION_DIR", "")
     if sessions.startswith("/"):
         found.append(posixpath.normpath(sessions))
@@ -376,11 +362,6 @@ def _vscode(context: Context) -> HarnessSetup:
     )
 
 
-def _manual(_context: Context) -> HarnessSetup:
-    """A person without any harness: nothing but their own config, which every setup writes."""
-    return HarnessSetup()
-
-
 SETUPS: Mapping[str, Callable[[Context], HarnessSetup]] = {
     "claude-code": _claude_code,
     "codex": _codex,
@@ -392,9 +373,9 @@ SETUPS: Mapping[str, Callable[[Context], HarnessSetup]] = {
     "pi": _pi,
     "goose": _goose,
     "vscode": _vscode,
-    "manual": _manual,
+    "manual": lambda _: HarnessSetup(),
 }
-"""By the harness's name."""
+"""By the harness's name; `manual` is a person without any: nothing but their own config, which every setup writes."""
 
 
 def _groups(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import signal
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -13,7 +12,6 @@ from typing import Any
 
 from agent_memory.domain.found_session import SIGHTS, Backfill, Rest, Sight, Sighted, limited, sentence_of
 from agent_memory.domain.text.plain_text import counted, one_line
-from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import (
     add_flag,
@@ -120,7 +118,7 @@ def _session(sighted: Sighted) -> dict[str, Any]:
 # -- watch ------------------------------------------------------------------------------------------------------------
 
 _DEFAULT = Rest()
-_MOST_SECONDS = 86_400.0
+_MOST_SECONDS = 86_400
 _LINE_CHARS = 1_000
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -145,8 +143,7 @@ def configure_watch(parser: argparse.ArgumentParser) -> None:
 
 def _watch(arguments: argparse.Namespace, console: Console) -> None:
     for option, seconds in (("--debounce", arguments.debounce), ("--idle-timeout", arguments.idle_timeout)):
-        if not (math.isfinite(seconds) and 0 <= seconds <= _MOST_SECONDS):
-            raise UsageInvalid(f"{option} is {seconds:g}, expected seconds from 0 to {_MOST_SECONDS:g}")
+        check_range(option, seconds, 0, _MOST_SECONDS)
     rest = Rest(round(arguments.debounce * 1000), round(arguments.idle_timeout * 1000) or None)
     harnesses = harnesses_of(arguments.harness)
     memory = open_here(console)

@@ -7,11 +7,11 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 
+from agent_memory.adapters.disk.root import home_of
 from agent_memory.app import Memory, open_memory
 from agent_memory.domain.entry import UnreadableFile
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
-from agent_memory.domain.text.plain_text import counted
-from agent_memory.errors import EntryUnreadable, UsageInvalid
+from agent_memory.errors import EntryUnreadable, HomeUnknown, UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.console import Console
 
@@ -21,6 +21,14 @@ def open_here(console: Console) -> Memory:
     memory = unwrap(open_memory(os.environ, current_directory(), console.warn))
     console.closing.append(memory.warnings)
     return memory
+
+
+def home_here() -> str:
+    """The home; HomeUnknown where there is none."""
+    home = home_of(os.environ)
+    if home is None:
+        raise HomeUnknown()
+    return home
 
 
 def current_directory() -> str | None:
@@ -35,24 +43,16 @@ def current_directory() -> str | None:
 
 _MINUTE_MS = 60_000
 _UNITS = (
-    (365 * DAY_MS, "year", "y"),
-    (30 * DAY_MS, "month", "mo"),
-    (DAY_MS, "day", "d"),
-    (HOUR_MS, "hour", "h"),
-    (_MINUTE_MS, "minute", "min"),
+    (365 * DAY_MS, "y"),
+    (30 * DAY_MS, "mo"),
+    (DAY_MS, "d"),
+    (HOUR_MS, "h"),
+    (_MINUTE_MS, "min"),
 )
 
 
-def age_of(at_ms: int, now_ms: int) -> str:
-    """`3 days ago`, in the largest unit that fits; `just now` within a minute, and for what a fast clock wrote."""
-    for unit_ms, name, _ in _UNITS:
-        if now_ms - at_ms >= unit_ms:
-            return f"{counted((now_ms - at_ms) // unit_ms, name)} ago"
-    return "just now"
-
-
 def short_age(at_ms: int, now_ms: int) -> str:
-    """`3 d ago`, for a column or a line of many facts; `just now` within a minute, and for what a fast clock wrote."""
+    """`3 d ago`, in the largest unit that fits; `just now` within a minute, and for what a fast clock wrote."""
     return f"{_short(now_ms - at_ms)} ago" if now_ms - at_ms >= _MINUTE_MS else "just now"
 
 
@@ -62,8 +62,8 @@ def time_until(at_ms: int, now_ms: int) -> str:
 
 
 def _short(period_ms: int) -> str:
-    """Of a minute or more, in the largest unit that fits."""
-    return next(f"{period_ms // unit_ms} {name}" for unit_ms, _, name in _UNITS if period_ms >= unit_ms)
+    """Of a minute or more."""
+    return next(f"{period_ms // unit_ms} {name}" for unit_ms, name in _UNITS if period_ms >= unit_ms)
 
 
 def first_of(texts: Sequence[str], most: int, where: str) -> list[str]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from agent_memory.adapters.agent.agent_environment import only_for_a_person
-from agent_memory.adapters.disk.paths import store_io
+from agent_memory.adapters.disk.paths import as_store_io
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.setup.installation import Installation
 from agent_memory.adapters.surroundings.repository import work_tree_above
@@ -205,10 +205,8 @@ def _installation(
 
 def _repository_here(memory: Memory) -> str:
     """The top of the repository around the working directory, for `--repo`."""
-    try:
+    with as_store_io("look for a repository around", memory.cwd or ""):
         top = None if memory.cwd is None else work_tree_above(memory.cwd)
-    except OSError as error:
-        raise store_io(error, "look for a repository around", memory.cwd or "") from None
     if top is None:
         raise UsageInvalid("--repo is for a repository, and there is none around this directory")
     return top
@@ -217,7 +215,7 @@ def _repository_here(memory: Memory) -> str:
 def _is_scheduled(installation: Installation) -> bool:
     """Whether this machine runs our jobs by itself, as far as can be seen."""
     try:
-        return ScheduleState(installation.context.home).installed() is not None
+        return ScheduleState(installation.context.home).receipt.read() is not None
     except Error:
         return False
 

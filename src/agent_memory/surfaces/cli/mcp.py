@@ -12,11 +12,11 @@ from attrs import field, frozen
 
 from agent_memory.adapters.disk.durable import FILE_MODE, create_file, make_directories, replace_file
 from agent_memory.adapters.disk.paths import as_store_io, read_image
-from agent_memory.adapters.disk.root import home_of, local_state_directory
-from agent_memory.errors import HomeUnknown, StateCorrupt, StoreIo, UsageInvalid
+from agent_memory.adapters.disk.root import local_state_directory
+from agent_memory.errors import StateCorrupt, StoreIo, UsageInvalid
 from agent_memory.results import as_result, unwrap
-from agent_memory.surfaces.arguments import add_flag, add_number, set_command
-from agent_memory.surfaces.cli.dialogue import open_here
+from agent_memory.surfaces.arguments import add_flag, add_number, check_range, set_command
+from agent_memory.surfaces.cli.dialogue import home_here, open_here
 from agent_memory.surfaces.console import Console
 
 DEFAULT_PORT = 8737
@@ -46,8 +46,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         )
     if not arguments.http and (arguments.port is not None or arguments.new_token):
         raise UsageInvalid("--port and --new-token are for --http", "Without it, the client's own pipe is served.")
-    if arguments.port is not None and not 0 <= arguments.port <= _MOST_PORT:
-        raise UsageInvalid(f"--port is {arguments.port}, expected a number from 0 to {_MOST_PORT}")
+    check_range("--port", arguments.port, 0, _MOST_PORT)
     memory = open_here(console)
     from agent_memory.surfaces.mcp.server import MemoryServer, listening_socket, serve_http, serve_stdio
 
@@ -55,10 +54,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         serve_stdio(MemoryServer(memory))
         return
     listening = listening_socket(DEFAULT_PORT if arguments.port is None else arguments.port)
-    home = home_of(memory.environ)
-    if home is None:
-        raise HomeUnknown()
-    token = unwrap(http_token(home, renew=arguments.new_token))
+    token = unwrap(http_token(home_here(), renew=arguments.new_token))
     address = "http://{}:{}/mcp".format(*listening.getsockname())
 
     def tell_started() -> None:

@@ -11,7 +11,6 @@ from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_st
 from typing import Any, TextIO, get_args
 
 from agent_memory.adapters.agent.agent_environment import only_for_a_person
-from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.scheduling.scheduling import SchedulePlan, Scheduling
 from agent_memory.app import Memory
@@ -21,17 +20,16 @@ from agent_memory.domain.redaction import redact
 from agent_memory.domain.scheduling import (
     BUSY_CODE,
     NO_RUNS,
-    InstalledSchedule,
     ScheduledRun,
     Scheduler,
     in_words,
     is_due,
 )
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.errors import Error, HomeUnknown
+from agent_memory.errors import Error
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, add_number, set_command
-from agent_memory.surfaces.cli.dialogue import is_agreed, open_here
+from agent_memory.surfaces.cli.dialogue import home_here, is_agreed, open_here
 from agent_memory.surfaces.cli.installing import show_diffs
 from agent_memory.surfaces.console import Console
 
@@ -187,12 +185,12 @@ def configure_run_scheduled(parser: argparse.ArgumentParser) -> None:
 
 def _run_scheduled(arguments: argparse.Namespace, console: Console) -> int:
     job: str = arguments.job
-    home = home_of(os.environ)
-    if home is None:
-        raise HomeUnknown()
-    state = ScheduleState(home)
+    state = ScheduleState(home_here())
     # Unread, what it says of the root is not known, and it is not to be another one (P6).
-    _take_environment(state.installed())
+    installed = state.receipt.read()
+    if installed is not None and installed.scheduler == "cron":  # whose line is short
+        os.environ.update(installed.environment)
+        os.nice(_NICENESS)
     try:
         record = state.record(job)
     except Error:
@@ -211,13 +209,6 @@ def _run_scheduled(arguments: argparse.Namespace, console: Console) -> int:
         _try(console, lambda: state.put_notice(_notice(job, ended)))
     console.answer({"job": job, "ran": True, "exitCode": code})
     return 0 if code == BUSY_CODE else code
-
-
-def _take_environment(installed: InstalledSchedule | None) -> None:
-    """A crontab's line is short: what the shell knew is in the receipt, and the low priority is taken here."""
-    if installed is not None and installed.scheduler == "cron":
-        os.environ.update(installed.environment)
-        os.nice(_NICENESS)
 
 
 def _called(job: str, console: Console) -> tuple[int, str]:

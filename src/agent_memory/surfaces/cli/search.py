@@ -23,7 +23,7 @@ from agent_memory.surfaces.arguments import (
     since_ms_of,
     text_of,
 )
-from agent_memory.surfaces.cli.dialogue import age_of, open_here
+from agent_memory.surfaces.cli.dialogue import open_here, short_age
 from agent_memory.surfaces.console import (
     BOLD,
     DIM,
@@ -170,7 +170,7 @@ def hit_lines(
 ) -> Iterator[str]:
     """The lines of one hit: its title, the facts, the passage with what was found in it, and a blank one."""
     meta = hit.listed.meta
-    facts = [_place(hit), meta.kind.value, f"from {meta.origin.value}", age_of(meta.updated_at_ms, now_ms)]
+    facts = [_place(hit), meta.kind.value, f"from {meta.origin.value}", short_age(meta.updated_at_ms, now_ms)]
     if meta.scope != GLOBAL_SCOPE:
         facts.append(one_line(meta.scope, _TITLE_CHARS))
     about = f"{meta.id} · {' · '.join(facts)} · {hit.score:.2f}"
