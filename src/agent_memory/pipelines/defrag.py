@@ -20,7 +20,7 @@ from agent_memory.domain.change import Create, Dropped, Receipt, Replace, Retire
 from agent_memory.domain.commit_message import is_ignored
 from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo, commit_words, sentence_of
 from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag, subject_of
-from agent_memory.domain.defragging.tidied import due_archivings, ids_to_open, ids_without_room, surplus
+from agent_memory.domain.defragging.tidied import due_archivings, ids_without_room, surplus
 from agent_memory.domain.entry import Listed, Listing, StoredEntry, reads_of, secret_ids, without_secret
 from agent_memory.domain.findings import (
     Analysis,
@@ -121,7 +121,7 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candida
     wanted = most_urgent_ids(new_first, live, room, scan.tiers)
     opened = wanted
     if io.agent.status is Status.CAPTURED:  # of most notes the built-in judges by what is known of them
-        touched = ids_to_open(live, analysis, io.clock.now_ms())
+        touched = {id for each in analysis.of_kind(FindingKind.DUPLICATE) for id in each.ids}
         opened = tuple(id for id in wanted if id in touched)
     shown = choose_shown(_found(io, opened, scan), room)  # without what holds a secret: it would not be all of it
     request = DefragRequest(

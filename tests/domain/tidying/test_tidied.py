@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.actions import Archive, Merge, fingerprint_of, ids_of
-from agent_memory.domain.defragging.tidied import tidied
+from agent_memory.domain.defragging.tidied import due_archivings, tidied
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.plan import max_changes
@@ -22,10 +22,13 @@ def handoff(title: str, days_left: int, **fields: Any) -> StoredEntry:
     return stored(title, kind=Kind.HANDOFF, expires_at_ms=NOW_MS + days_left * DAY_MS, **fields)
 
 
-def test_what_expired_is_archived_with_the_day() -> None:
+def test_what_expired_is_due_with_the_day_and_left_to_that() -> None:
     old, young = handoff("Old", -1), handoff("Young", 1)
-    (action,) = tidied(request_of((*FILLERS, old, young))).actions
-    assert action == Archive(old.meta.id, "it expired on 2026-02-12")
+    request = request_of((*FILLERS, old, young))
+    assert due_archivings(request.live, request.analysis, NOW_MS).expired == (
+        Archive(old.meta.id, "it expired on 2026-02-12"),
+    )
+    assert tidied(request).actions == ()
 
 
 def test_duplicates_are_merged() -> None:
@@ -36,17 +39,24 @@ def test_duplicates_are_merged() -> None:
 
 
 def test_what_a_person_has_undone_is_not_proposed_again() -> None:
-    old = handoff("Old", -1)
-    request = request_of((*FILLERS, old))
+    twin = stored("Shelf", FILLERS[0].body)
+    request = request_of((*FILLERS, twin))
     (action,) = tidied(request).actions
     undone = fingerprint_of(action, {each.meta.id: each.content_hash for each in request.live})
-    assert tidied(request_of((*FILLERS, old), undone=frozenset({undone}))).actions == ()
+    assert tidied(request_of((*FILLERS, twin), undone=frozenset({undone}))).actions == ()
 
 
-def test_what_is_over_a_cap_is_archived_with_the_reason() -> None:
+def test_what_is_over_a_cap_is_due_with_the_reason_and_in_no_tier() -> None:
     least = FILLERS[3].meta.id
     over = Finding(FindingKind.SURPLUS, (least,), "limits.maxEntries is 11")
-    assert tidied(request_of(FILLERS, [over])).actions == (Archive(least, "limits.maxEntries is 11"),)
+    request = request_of(FILLERS, [over])
+    assert due_archivings(request.live, request.analysis, NOW_MS).surplus == (
+        Archive(least, "limits.maxEntries is 11"),
+    )
+    tiers = tidied(request).tiers
+    assert tiers is not None
+    assert least not in (*tiers.hot, *tiers.warm)
+    assert FILLERS[4].meta.id in (*tiers.hot, *tiers.warm), "positive control"
 
 
 ENTRIES = st.lists(

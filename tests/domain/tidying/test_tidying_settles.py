@@ -13,8 +13,9 @@ from agent_memory.domain.analysis.analyze import analyze
 from agent_memory.domain.analysis.features import AnalysisFacts
 from agent_memory.domain.change import Create, Replace, Retire
 from agent_memory.domain.defragging.plan_defrag import plan_defrag
-from agent_memory.domain.defragging.tidied import ids_to_open, tidied
+from agent_memory.domain.defragging.tidied import due_archivings, tidied
 from agent_memory.domain.entry import MemoryEntry, Source, StoredEntry, Usage
+from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tiering.resolve import resolve_tiers, tiers_after
 from agent_memory.domain.tiering.score import tier_facts
@@ -61,6 +62,7 @@ def run(state: State) -> tuple[State, DefragPlan]:
             now_ms=NOW_MS,
             live_at_start=len(entries),
         ),
+        due=due_archivings(request.live, analysis, NOW_MS),
     )
     live = dict(state.live)
     gone: list[str] = []
@@ -155,7 +157,7 @@ def test_what_is_not_opened_would_not_be_touched(entries: list[StoredEntry]) -> 
     taken = frozenset(each.meta.id.casefold() for each in entries)
     analysis = analyze(entries, AnalysisFacts(usage={}, now_ms=NOW_MS, taken_ids=taken))
     request = evolve(request_of(entries), analysis=analysis, budget=BUDGET)
-    opened = ids_to_open(request.live, analysis, NOW_MS)
+    opened = {id for each in analysis.of_kind(FindingKind.DUPLICATE) for id in each.ids}
     few = evolve(request, shown=tuple(each for each in entries if each.meta.id in opened))
     assert tidied(few) == tidied(request)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.actions import Archive, Merge
+from agent_memory.domain.actions import Merge
 from agent_memory.domain.defragging.tidied import chosen_tiers
 from agent_memory.domain.entry import StoredEntry, Usage
 from agent_memory.domain.findings import Finding, FindingKind
@@ -88,5 +88,6 @@ def test_what_is_pinned_comes_first_then_what_matters_then_the_newest() -> None:
 
 def test_tiers_are_those_of_the_store_once_the_actions_are_done() -> None:
     first, twin, gone = (stored(f"Lesson {number}", kind=Kind.LESSON) for number in range(3))
-    actions = (Merge((first.meta.id, twin.meta.id), "Lesson", first.body), Archive(gone.meta.id, "it expired"))
-    assert chosen_tiers(request_of((first, twin, gone)), actions) == TierList((first.meta.id,))
+    merges = (Merge((first.meta.id, twin.meta.id), "Lesson", first.body),)
+    over = Finding(FindingKind.SURPLUS, (gone.meta.id,), "limits.maxEntries is 2")
+    assert chosen_tiers(request_of((first, twin, gone), [over]), merges) == TierList((first.meta.id,))

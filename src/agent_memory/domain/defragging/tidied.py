@@ -37,67 +37,42 @@ MAX_ACTIONS = 100
 
 
 def tidied(request: DefragRequest) -> DefragProposal:
-    """What expired is archived, what is there twice is merged, what is over a cap is archived; and the tiers.
+    """What is there twice is merged; and the tiers. What is due to be archived goes anyway (`due_archivings`).
 
     Only entries that were shown in full are touched, and no more of them than one run may change. Near-duplicates and
     contradictions take judgement: they stay as they are (`left_to_judge`).
     """
-    expired = expired_archivings([each.listed for each in request.shown], request.now_ms)
-    room = len(request.live) if request.force else max_changes(len(request.live))
-    wanted: tuple[Action, ...] = (*expired, *_merges(request), *_surplus_archivings(request.analysis))
-    actions = _possible(wanted, request, room, MAX_ACTIONS)
-    return DefragProposal(actions, chosen_tiers(request, actions))
-
-
-def ids_to_open(live: Sequence[Listed], analysis: Analysis, now_ms: int) -> frozenset[str]:
-    """The entries that `tidied` may touch, and so all that it need be shown: what has expired, is there twice or is over a cap."""
-    expired = (each.id for each in expired_archivings(live, now_ms))
-    found = (*analysis.of_kind(FindingKind.DUPLICATE), *analysis.of_kind(FindingKind.SURPLUS))
-    return frozenset(chain(expired, *(each.ids for each in found)))
+    expired = sum(_is_open(each) and has_passed(each.meta.expires_at_ms, request.now_ms) for each in request.live)
+    limit = len(request.live) if request.force else max_changes(len(request.live))
+    merges = _merges(request, limit - expired, MAX_ACTIONS)
+    return DefragProposal(merges, chosen_tiers(request, merges))
 
 
 def ids_without_room(request: DefragRequest, proposed: Iterable[Action]) -> frozenset[str]:
     """The entries that `tidied` would have merged too, had one run room for it; `proposed` is what it answered."""
     taken = {id for action in proposed for id in ids_of(action)}
-    merges = map(ids_of, _possible(_merges(request), request, len(request.live), len(request.live)))
-    return frozenset(chain.from_iterable(ids for ids in merges if taken.isdisjoint(ids)))
+    merges = _merges(request, len(request.live), len(request.live))
+    return frozenset(chain.from_iterable(each.ids for each in merges if taken.isdisjoint(each.ids)))
 
 
-def _possible(wanted: Iterable[Action], request: DefragRequest, room: int, most: int) -> tuple[Action, ...]:
-    """Those that the plan check lets through, no more than `most`, and of no more than `room` live entries: what it refuses it
-    would refuse in every run.
-
-    One entry at least is not archived, whatever happens.
-    """
+def _merges(request: DefragRequest, room: int, most: int) -> tuple[Merge, ...]:
+    """Those that the plan check lets through, no more than `most`, and of no more than `room` live entries: of many twins it may
+    be some. What it refuses it would refuse in every run."""
     hashes = {each.meta.id: each.content_hash for each in request.live}
-    shown = {id: each for each in request.shown if (id := each.meta.id) in hashes and _may_change(each, request)}
-    archivable = len(request.live) - 1
-    kept: list[Action] = []
-    for action in wanted:
-        fitting = _cut_to(action, room, shown)
-        is_archiving = isinstance(fitting, Archive)
-        if fitting is None or fingerprint_of(fitting, hashes) in request.undone or (is_archiving and archivable == 0):
-            continue
-        archivable -= is_archiving
-        kept.append(fitting)
-        room -= len(ids_of(fitting))
-        for id in ids_of(fitting):
-            del shown[id]
-        if len(kept) == most:
-            break
+    shown = (
+        each
+        for each in request.shown
+        if each.meta.id in hashes
+        and each.meta.id not in request.left_alone
+        and not has_passed(each.meta.expires_at_ms, request.now_ms)
+    )
+    kept: list[Merge] = []
+    for twins in twins_among(shown):
+        merge = merge_of(twins[:room]) if min(len(twins), room) > 1 else None
+        if merge is not None and len(kept) < most and fingerprint_of(merge, hashes) not in request.undone:
+            kept.append(merge)
+            room -= len(merge.ids)
     return tuple(kept)
-
-
-def _cut_to(action: Action, room: int, shown: Mapping[str, StoredEntry]) -> Action | None:
-    """The action, if it changes entries that it may change, and no more than `room` of them; of many twins it may take some."""
-    entries = tuple(shown[id] for id in ids_of(action) if id in shown)
-    if isinstance(action, Merge):
-        return merge_of(entries[:room]) if min(len(entries), room) > 1 else None
-    return action if entries and room > 0 else None
-
-
-def _may_change(stored: StoredEntry, request: DefragRequest) -> bool:
-    return _is_open(stored.listed) and stored.meta.id not in request.left_alone
 
 
 def _is_open(listed: Listed) -> bool:
@@ -109,7 +84,8 @@ def _is_open(listed: Listed) -> bool:
 
 def due_archivings(live: Sequence[Listed], analysis: Analysis, now_ms: int) -> Due:
     """What has expired by now, and what the analysis found over a cap."""
-    return Due(tuple(expired_archivings(live, now_ms)), tuple(_surplus_archivings(analysis)))
+    surplus = (Archive(each.ids[0], each.reason) for each in analysis.of_kind(FindingKind.SURPLUS))
+    return Due(tuple(expired_archivings(live, now_ms)), tuple(surplus))
 
 
 def expired_archivings(entries: Iterable[Listed], now_ms: int) -> Iterable[Archive]:
@@ -117,10 +93,6 @@ def expired_archivings(entries: Iterable[Listed], now_ms: int) -> Iterable[Archi
     ends = ((each.meta.expires_at_ms, each.meta.id) for each in entries)
     ended = sorted((at_ms, id) for at_ms, id in ends if has_passed(at_ms, now_ms))
     return (Archive(id, f"it expired on {iso_of(at_ms)[:10]}") for at_ms, id in ended)
-
-
-def _surplus_archivings(analysis: Analysis) -> Iterable[Archive]:
-    return (Archive(each.ids[0], each.reason) for each in analysis.of_kind(FindingKind.SURPLUS))
 
 
 def surplus(
@@ -168,11 +140,6 @@ def _least_valuable_first(live: Iterable[Listed], usage: Mapping[str, Usage], no
 
 
 # -- what is there twice ---------------------------------------------------------------------------------------------
-
-
-def _merges(request: DefragRequest) -> Iterable[Merge]:
-    lasting = (each for each in request.shown if not has_passed(each.meta.expires_at_ms, request.now_ms))
-    return (merge_of(twins) for twins in twins_among(each for each in lasting if _may_change(each, request)))
 
 
 def twins_among(entries: Iterable[StoredEntry]) -> tuple[tuple[StoredEntry, ...], ...]:
@@ -255,15 +222,15 @@ def _with_links_of(twins: tuple[StoredEntry, ...]) -> str:
 # -- which entries are in front of every agent, and which have a line ------------------------------------------------
 
 
-def chosen_tiers(request: DefragRequest, actions: Iterable[Action]) -> TierList:
-    """The tiers by score, once these actions are done; a merge is named by its first entry.
+def chosen_tiers(request: DefragRequest, merges: Iterable[Merge]) -> TierList:
+    """The tiers by score, once these merges and what is due are done; a merge is named by its first entry.
 
     Pinned entries are hot. Else hot is what a person said that lasts, and what has shown its worth (a person vouches for
     it, it is important, it is opened again and again), unless another entry wins over it that says nearly the same or the
     contrary; warm is the rest of what may be shown. That nobody has opened an entry for long counts against it in its
     score only: what is shown to every session needs no opening.
     """
-    candidates = _ranked(request, actions)
+    candidates = _ranked(request, merges)
     beaten = _beaten(request, candidates)
     budget = request.budget
     hot_room, warm_room = SectionRoom(budget.hot_chars), SectionRoom(budget.warm_lines)
@@ -279,13 +246,13 @@ def chosen_tiers(request: DefragRequest, actions: Iterable[Action]) -> TierList:
     return TierList(tuple(hot), tuple(warm[:_MOST_LISTED]))
 
 
-def _ranked(request: DefragRequest, actions: Iterable[Action]) -> list[TierFacts]:
+def _ranked(request: DefragRequest, merges: Iterable[Merge]) -> list[TierFacts]:
     """What stays and may be shown: pinned entries first, then by score, then the newest."""
     profiles, now_ms = request.analysis.profiles, request.now_ms
     nothing = Profile(0, 0)
     facts = (
         tier_facts(meta, profiles.get(meta.id, nothing), Usage(meta.used, meta.last_used_at_ms), now_ms)
-        for meta in _staying(request, actions)
+        for meta in _staying(request, merges)
     )
     shown = (each for each in facts if each.best is not Tier.COLD)
     return sorted(shown, key=lambda each: (not _is_pinned(each), -each.score, -each.meta.created_at_ms, each.meta.id))
@@ -295,18 +262,18 @@ def _is_pinned(candidate: TierFacts) -> bool:
     return candidate.meta.pinned and candidate.best is Tier.HOT
 
 
-def _staying(request: DefragRequest, actions: Iterable[Action]) -> list[Meta]:
-    """The entries with their reads as they are once the actions are done, without what has expired or ceased to be true."""
+def _staying(request: DefragRequest, merges: Iterable[Merge]) -> list[Meta]:
+    """The entries with their reads as they are once the merges are done, without what has expired, ceased to be true or is over a
+    cap."""
     staying: dict[str, Meta] = {}
     for each in request.live:
         reads = reads_of(each.meta, request.usage)
         staying[each.meta.id] = evolve(each.meta, used=reads.count, last_used_at_ms=reads.last_at_ms)
-    for action in actions:  # others leave an entry where it is
-        if isinstance(action, Archive):
-            staying.pop(action.id, None)
-        elif isinstance(action, Merge):
-            united = united_meta([staying.pop(id) for id in action.ids])
-            staying[united.id] = evolve(united, updated_at_ms=max(request.now_ms, united.updated_at_ms))
+    for merge in merges:
+        united = united_meta([staying.pop(id) for id in merge.ids])
+        staying[united.id] = evolve(united, updated_at_ms=max(request.now_ms, united.updated_at_ms))
+    for finding in request.analysis.of_kind(FindingKind.SURPLUS):
+        staying.pop(finding.ids[0], None)
     now_ms = request.now_ms
     return [
         each
