@@ -62,7 +62,6 @@ _WINDOW = History(
 )
 _FACTS = PlanFacts(
     entry=InboxEntry(NOON_MS, Harness.CLAUDE_CODE, SessionFile("claude-code-session", "s")),
-    session_id="s",
     window=_WINDOW,
     scope="github.com/acme/web",
     live=_LIVE,

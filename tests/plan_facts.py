@@ -14,7 +14,6 @@ from agent_memory.domain.vocabulary import Status
 
 def facts_of(
     entry: InboxEntry,
-    session_id: str,
     window: History,
     scope: str,
     shown: Sequence[StoredEntry],
@@ -26,7 +25,6 @@ def facts_of(
     everything = (*shown, *live)
     known: dict[str, Any] = {
         "entry": entry,
-        "session_id": session_id,
         "window": window,
         "scope": scope,
         "live": tuple(each.listed for each in everything),

@@ -4,10 +4,8 @@ write, the same for a person's `remember`, for MCP clients and for what a consol
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from heapq import nlargest
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from attrs import frozen
@@ -16,7 +14,7 @@ from returns.result import Failure
 from agent_memory.domain.entry import Listed, StoredEntry, without_secret
 from agent_memory.domain.searching.search import Matches, SearchRequest
 from agent_memory.domain.searching.terms import query_words
-from agent_memory.domain.similarity import Candidate, Subject, cosine, meaning_text, postings_among, similar_among
+from agent_memory.domain.similarity import Subject, about_terms, cosine, meaning_text, similar_among
 from agent_memory.domain.text.salience import content_terms, statements
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.errors import Error
@@ -81,16 +79,16 @@ class KnownNotes:
         read = (self.store.read_again(listed).value_or(None) for listed in likely)
         # One that cannot be read, or went meanwhile: nobody can say that it is about the same.
         near = tuple(stored for stored in read if stored is not None and _may_be_named(stored.listed, scopes))
-        return Near(similar_among(subject, self._candidates(subject, near)), near)
+        return Near(similar_among(subject, near, self._cosines(subject, near)), near)
 
-    def _candidates(self, subject: Subject, near: Sequence[StoredEntry]) -> list[Candidate]:
+    def _cosines(self, subject: Subject, near: Sequence[StoredEntry]) -> Sequence[float | None]:
         texts = [meaning_text(subject.title, subject.description, subject.body)]
         texts += [meaning_text(each.meta.title, each.meta.description, each.body) for each in near]
         vectors = self.embedder.embed(tuple(texts)).value_or(None) if self.embedder is not None and near else None
         if vectors is None:
-            return [Candidate(stored) for stored in near]
+            return [None] * len(near)
         mine, *others = vectors
-        return [Candidate(each, cosine(mine, other)) for each, other in zip(near, others, strict=True)]
+        return [cosine(mine, other) for other in others]
 
 
 def _indexed(subject: Subject, scopes: frozenset[str], index: NoteIndex) -> Sequence[Listed] | None:
@@ -125,8 +123,7 @@ def _likeliest(subject: Subject, listed: Sequence[Listed], scopes: frozenset[str
     """The entries that share most words with the subject, by what a listing knows of them."""
     wanted = content_terms(f"{subject.title} {subject.description} {subject.body}")
     nameable = without_secret([each for each in listed if each.meta.scope in scopes])
-    places, counts = postings_among(nameable, wanted)
-    ids = [each.meta.id for each in nameable]
-    shared = Counter(chain.from_iterable(places.values()))
-    scored = ((each / math.sqrt(counts[place]), ids[place], place) for place, each in shared.items())
-    return [nameable[place] for _, _, place in nlargest(MOST_CANDIDATES, scored)]
+    about = ((each, about_terms(each.meta)) for each in nameable)
+    scored = ((len(terms & wanted) / math.sqrt(len(terms)), each) for each, terms in about if terms & wanted)
+    likeliest = nlargest(MOST_CANDIDATES, scored, key=lambda pair: (pair[0], pair[1].meta.id))
+    return [each for _, each in likeliest]

@@ -121,7 +121,7 @@ class Reading:
         totals = unwrap(self.ledger.totals())
         seen = self._seen(listing).entries
         accepted = [each for each in seen if wanted.accepts(each.meta, tier_of(each.meta.id))]
-        found = (accepted[place] for place in newest_first(accepted))
+        found = newest_first(accepted)
         entries = tuple(ShownEntry(each, reads_of(each.meta, totals), tier_of(each.meta.id)) for each in found)
         unread: list[UnreadableFile] = []
         if wanted.is_open:

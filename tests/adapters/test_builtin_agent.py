@@ -88,7 +88,7 @@ def test_a_lone_surrogate_in_a_message_does_not_break_the_reply() -> None:
 def test_what_the_person_said_stays_the_persons_through_the_checks(said: str) -> None:
     """P19: tools had answered before, and still it is the person who said it."""
     window = history(*work_on("The cart total is wrong.", "I used `pytz` for the zones."), user(said))
-    facts = PlanFacts(ENTRY, "s1", window, "github.com/acme/shop", (), frozenset(), {}, Status.CAPTURED, MUCH_LATER_MS)
+    facts = PlanFacts(ENTRY, window, "github.com/acme/shop", (), frozenset(), {}, Status.CAPTURED, MUCH_LATER_MS)
     plan = plan_window(asked(window), facts)
     assert plan.dropped == ()
     assert [change.entry.meta.origin for change in plan.changes if isinstance(change, Create)] == [Origin.USER]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agent_memory.domain.history import Role, ToolCall, Turn
-from agent_memory.domain.transcripts.tool_calls import EntryUses, entry_uses, tool_call
+from agent_memory.domain.transcripts.tool_calls import entry_uses, tool_call
 
 FILE = "/home/dana/memories/topics/staging ports -- topic__ports id__a1b2c3.md"
 
@@ -13,7 +13,7 @@ def turn(*calls: ToolCall, number: int = 1, role: Role = Role.AGENT) -> Turn:
 
 
 def opened(*calls: ToolCall) -> list[str]:
-    return [id for id, _ in entry_uses([turn(*calls)]).opened_at_ms]
+    return list(entry_uses([turn(*calls)])[1])
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_tool_that_changes_or_only_names_it_does_not(name: str, arguments: dic
     ],
 )
 def test_what_was_read_through_memory_is_told_apart(name: str, arguments: dict[str, object]) -> None:
-    assert entry_uses([turn(tool_call(name, arguments))]) == EntryUses(frozenset({"id__a1b2c3"}))
+    assert entry_uses([turn(tool_call(name, arguments))]) == ({"id__a1b2c3"}, {})
 
 
 def test_searching_and_listing_count_as_no_use() -> None:
@@ -72,10 +72,10 @@ def test_searching_and_listing_count_as_no_use() -> None:
         tool_call("Bash", {"command": "memory search id__a1b2c3"}),
         tool_call("mcp__memory__search_context", {"query": "id__a1b2c3"}),
     )
-    assert entry_uses([turn(*calls)]) == EntryUses()
+    assert entry_uses([turn(*calls)]) == (set(), {})
 
 
 def test_an_entry_opened_again_and_again_is_told_once_with_the_first_time() -> None:
     read = tool_call("Read", {"file_path": FILE})
     found = entry_uses([turn(read, number=3), turn(read, read, number=4), turn(read, number=2, role=Role.TOOL)])
-    assert found.opened_at_ms == (("id__a1b2c3", 3000),)
+    assert found == (set(), {"id__a1b2c3": 3000})

@@ -20,7 +20,6 @@ def facts(title: str, body: str, harness: Harness = Harness.MANUAL, **more: Any)
     note = more.pop("note", InlineNote(title, body))
     known: dict[str, Any] = {
         "entry": InboxEntry(9, harness, note),
-        "session_id": "n",
         "window": History(harness, "n", (Turn(1, Role.USER, f"{title}\n\n{body}", "r"),)),
         "scope": "global",
         "live": (),

@@ -30,7 +30,6 @@ def facts(
 ) -> PlanFacts:
     return PlanFacts(
         entry=entry,
-        session_id="s",
         window=History(entry.harness, "s", ()),
         scope="global",
         live=tuple(each.listed for each in known),

@@ -30,7 +30,7 @@ def stored(id: str, title: str, body: str, kind: Kind = Kind.FACT) -> StoredEntr
 
 def facts(*shown: StoredEntry, **more: Any) -> PlanFacts:
     entry = InboxEntry(NOON, Harness.AMP, SessionFile("claude-code-session", "s"))
-    return facts_of(entry, "s", WINDOW, "global", shown, **more)
+    return facts_of(entry, WINDOW, "global", shown, **more)
 
 
 def note(title: str, body: str = "", kind: Kind = Kind.FACT, **more: Any) -> ProposedEntry:

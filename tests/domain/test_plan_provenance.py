@@ -22,7 +22,6 @@ def facts(*at_ms: int | None, retrieval: Retrieval = SESSION, **window: Any) -> 
     turns = tuple(Turn(n, Role.USER, "Use tabs.", f"r{n}", at_ms=at) for n, at in enumerate(at_ms, 1))
     return PlanFacts(
         entry=InboxEntry(NOTED_AT, Harness.AMP, retrieval, context),
-        session_id="s-1",
         window=History(Harness.AMP, "s-1", turns, **window),
         scope=scope,
         live=(),

@@ -38,7 +38,7 @@ def stored(id: str, title: str = "Staging", body: str = "It listens on port 8080
 
 
 def facts(*shown: StoredEntry, live: tuple[StoredEntry, ...] = (), **more: Any) -> PlanFacts:
-    return facts_of(SESSION, "s-1", WINDOW, REPO, shown, live, **more)
+    return facts_of(SESSION, WINDOW, REPO, shown, live, **more)
 
 
 def note(

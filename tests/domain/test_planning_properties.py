@@ -61,7 +61,6 @@ WINDOW = History(
 )
 FACTS = PlanFacts(
     entry=InboxEntry(20, Harness.AMP, SessionFile("claude-code-session", "s")),
-    session_id="s",
     window=WINDOW,
     scope="global",
     live=tuple(each.listed for each in STORED),
@@ -131,7 +130,7 @@ def test_every_plan_is_safe(first: ChangeSet, second: ChangeSet) -> None:
     assert STORED[2].meta.id in live
     assert live[STORED[2].meta.id] == STORED[2].entry, "pinned"
     assert live[STORED[3].meta.id] == STORED[3].entry, "not shown"
-    assert len(changed_ids(plan)) <= max_changes(FACTS.live_at_start)
+    assert len(changed_ids(plan.changes)) <= max_changes(FACTS.live_at_start)
     assert live
     for entry in written(plan):
         for text in (entry.meta.title, entry.meta.description, entry.body, *entry.meta.tags):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from attrs import evolve
@@ -8,7 +9,6 @@ from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.planning.shown import (
     MOST_SHOWN,
-    Ranked,
     catalog_of,
     choose_shown,
     ids_to_show,
@@ -31,8 +31,8 @@ def window(*texts: str, role: Role = Role.USER, calls: tuple[ToolCall, ...] = ()
     return History(Harness.AMP, "s", turns)
 
 
-def ids(ranked: tuple[Ranked, ...]) -> list[str]:
-    return [each.id for each in ranked]
+def ids(ranked: Mapping[str, float]) -> list[str]:
+    return list(ranked)
 
 
 def catalog(session: History, *live: Listed) -> list[str]:
@@ -96,18 +96,14 @@ def test_a_catalog_holds_all_that_an_agent_may_know_of_and_the_related_first() -
 
 
 def test_only_so_many_are_worth_reading() -> None:
-    many = tuple(Ranked(f"id__{n:06}", 1.0) for n in range(100))
+    many = {f"id__{n:06}": 1.0 for n in range(100)}
     assert len(ids_to_show(many)) == MOST_SHOWN
 
 
-def of_score(score: float, id: str = "id__aaaaaa") -> Ranked:
-    return Ranked(id, score)
-
-
 def test_what_is_far_behind_the_most_related_is_not_worth_reading() -> None:
-    best, near, far = of_score(4.0, "id__best11"), of_score(1.4, "id__near11"), of_score(1.39, "id__far111")
-    assert ids_to_show((best, near, far)) == ("id__best11", "id__near11")
-    assert ids_to_show((of_score(0.5, "id__small1"),)) == ("id__small1",)
+    related = {"id__best11": 4.0, "id__near11": 1.4, "id__far111": 1.39}
+    assert ids_to_show(related) == ("id__best11", "id__near11")
+    assert ids_to_show({"id__small1": 0.5}) == ("id__small1",)
 
 
 def test_entries_are_shown_whole_or_not_at_all() -> None:

@@ -37,7 +37,7 @@ def stored(id: str, title: str = "Staging", body: str = "It listens on port 8080
 
 def facts(*shown: StoredEntry, **more: Any) -> PlanFacts:
     entry = InboxEntry(NOON, Harness.CLAUDE_CODE, SessionFile("claude-code-session", "s-1"))
-    return facts_of(entry, "s-1", WINDOW, REPO, shown, **more)
+    return facts_of(entry, WINDOW, REPO, shown, **more)
 
 
 def planned(update: ProposedUpdate, *shown: StoredEntry, so_far: Plan = Plan(), **more: Any) -> Plan:  # noqa: B008

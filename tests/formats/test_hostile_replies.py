@@ -88,7 +88,6 @@ def asked(shared: Path, mode: str) -> Result[Plan, Any]:
     output = subprocess.run(command, input=prompt.encode(), capture_output=True, check=False).stdout
     known = PlanFacts(
         entry=ENTRY,
-        session_id="s",
         window=WINDOW,
         scope="global",
         live=listed,

@@ -177,9 +177,9 @@ def secret_ids(entries: Sequence[Listed]) -> frozenset[str]:
     return frozenset(each.meta.id for each in entries if each.meta.sensitivity is Sensitivity.SECRET)
 
 
-def newest_first(entries: Sequence[Listed]) -> list[int]:
-    """The places of these, the last changed first; of those that were changed together, by id."""
-    return sorted(range(len(entries)), key=lambda at: (-entries[at].meta.updated_at_ms, entries[at].meta.id))
+def newest_first(entries: Sequence[Listed]) -> list[Listed]:
+    """These, the last changed first; those that were changed together by id."""
+    return sorted(entries, key=lambda each: (-each.meta.updated_at_ms, each.meta.id))
 
 
 # -- drafts -----------------------------------------------------------------------------------------------------------

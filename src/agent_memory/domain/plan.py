@@ -75,7 +75,6 @@ class PlanFacts:
     """All that checking one window's change set may depend on."""
 
     entry: InboxEntry
-    session_id: str
     window: History
     scope: str
     """The session's scope key; `global` outside a repository."""
@@ -148,17 +147,9 @@ def max_changes(live_at_start: int) -> int:
     return max(_ALWAYS_ALLOWED, live_at_start // _SHARE)
 
 
-@frozen
-class Admitted:
-    """Changes sorted by what the run may still do, in their order."""
-
-    changes: tuple[Change, ...] = ()
-    deferred: tuple[Change, ...] = ()
-    changed: frozenset[str] = field(factory=frozenset[str])
-    """Every id changed or archived in the run, with these changes."""
-
-
-def admit(changes: Iterable[Change], changed_before: frozenset[str], live_at_start: int) -> Admitted:
+def admit(
+    changes: Iterable[Change], changed_before: frozenset[str], live_at_start: int
+) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
     """The changes within the run's limit, and the rest, to be taken up again by the next run. New entries always pass; an id
     that the run has changed before counts once."""
     limit = max_changes(live_at_start)
@@ -172,7 +163,7 @@ def admit(changes: Iterable[Change], changed_before: frozenset[str], live_at_sta
             changed.update([id] if id else [])
         else:
             later.append(change)
-    return Admitted(tuple(now), tuple(later), frozenset(changed))
+    return tuple(now), tuple(later)
 
 
 def changed_id(change: Change) -> str | None:
@@ -185,5 +176,5 @@ def changed_id(change: Change) -> str | None:
             return None
 
 
-def changed_ids(plan: Plan) -> frozenset[str]:
-    return frozenset(id for id in map(changed_id, plan.changes) if id is not None)
+def changed_ids(changes: Iterable[Change]) -> frozenset[str]:
+    return frozenset(id for id in map(changed_id, changes) if id is not None)

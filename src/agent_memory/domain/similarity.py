@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
+from collections import Counter
+from collections.abc import Sequence, Set as AbstractSet
 from operator import mul
 
 from attrs import frozen
 
 from agent_memory.domain.analysis.features import said_in, said_terms
-from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.entry import Meta, StoredEntry
 from agent_memory.domain.text.salience import content_terms, coverage, lost_salience, negations, term_of, words_of
 from agent_memory.domain.vocabulary import Kind
 
@@ -52,14 +52,6 @@ class Subject:
     kind: Kind = Kind.FACT
 
 
-@frozen
-class Candidate:
-    """A known note that may be on the same subject, and how near its meaning is, -1 to 1; None where nobody knows."""
-
-    stored: StoredEntry
-    cosine: float | None = None
-
-
 def meaning_text(title: str, description: str, body: str) -> str:
     """Title, description and what the body says, each once: a title that only begins the body and a description that only repeats it are left out."""
     said = said_in(body)[:_MOST_MEANING_CHARS]
@@ -75,16 +67,21 @@ class _Words:
     all: frozenset[str]
 
 
-def similar_among(subject: Subject, candidates: Sequence[Candidate]) -> tuple[StoredEntry, ...]:
-    """The candidates about the same subject, the likest first, at most `MOST_NAMED`. A handoff is never one, nor like one:
-    it says how things stood at one moment."""
+def similar_among(
+    subject: Subject, notes: Sequence[StoredEntry], cosines: Sequence[float | None]
+) -> tuple[StoredEntry, ...]:
+    """The known notes about the same subject, the likest first, at most `MOST_NAMED`; `cosines` say how near the meaning of each
+    is, -1 to 1, None where nobody knows. A handoff is never one, nor like one: it says how things stood at one moment."""
     if subject.kind is Kind.HANDOFF:
         return ()
     wanted = _words(subject.title, subject.description, subject.body)
-    notes = [(each, each.stored.meta) for each in candidates if each.stored.meta.kind is not Kind.HANDOFF]
-    known = [(each, _words(meta.title, meta.description, each.stored.body)) for each, meta in notes]
-    spread = Counter(word for _, words in known for word in words.all)
-    scored = ((_likeness(wanted, words, each.cosine, spread, len(known)), each.stored) for each, words in known)
+    known = [
+        (stored, cosine, _words(stored.meta.title, stored.meta.description, stored.body))
+        for stored, cosine in zip(notes, cosines, strict=True)
+        if stored.meta.kind is not Kind.HANDOFF
+    ]
+    spread = Counter(word for _, _, words in known for word in words.all)
+    scored = ((_likeness(wanted, words, cosine, spread, len(known)), stored) for stored, cosine, words in known)
     alike = sorted(
         ((score, stored) for score, stored in scored if score > 0), key=lambda pair: (-pair[0], pair[1].meta.id)
     )
@@ -153,18 +150,3 @@ def about_terms(meta: Meta) -> AbstractSet[str]:
     terms = dict.fromkeys(map(term_of, words_of(" ".join((meta.title, meta.description, *tags)))))
     terms.pop("", None)
     return terms.keys()
-
-
-def postings_among(
-    entries: Iterable[Listed], terms: frozenset[str]
-) -> tuple[Mapping[str, Sequence[int]], Sequence[int]]:
-    """By each term (`about_terms`) that any of these entries has the places of those that have it, in their order; and how many
-    terms each entry has in all."""
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    counts: list[int] = []
-    for at, each in enumerate(entries):
-        about = about_terms(each.meta)
-        counts.append(len(about))
-        for term in terms.intersection(about):
-            places[term].append(at)
-    return places, counts

@@ -26,6 +26,7 @@ from agent_memory.domain.plan import (
     Plan,
     PlanFacts,
     admit,
+    changed_ids,
     live_when_applied,
     planned_entries,
     stored_when_applied,
@@ -39,7 +40,6 @@ from agent_memory.domain.planning.plan_window import (
     subject_of,
 )
 from agent_memory.domain.planning.shown import (
-    Ranked,
     catalog_of,
     choose_shown,
     ids_to_show,
@@ -348,7 +348,7 @@ def run_agent(io: ConsolidateIo, run: Run) -> Run:
     session_id = session_id_of(work.pending.entry)
     ranked = rank_related(history, entries, work.scope, session_id)
 
-    def shown_of(related: Iterable[Ranked], max_chars: int) -> tuple[StoredEntry, ...]:
+    def shown_of(related: Mapping[str, float], max_chars: int) -> tuple[StoredEntry, ...]:
         return _shown(io, work, ids_to_show(related), planned, max_chars, entries)
 
     limit = io.agent.max_prompt_chars
@@ -530,7 +530,6 @@ def _plan_facts(
     entry = work.pending.entry
     return PlanFacts(
         entry=entry,
-        session_id=session_id_of(entry) or "",
         window=request.window,
         scope=work.scope,
         live=live.entries,
@@ -574,12 +573,12 @@ def _with_uses(work: Work, live: Listing) -> Work:
     history, mark = work.history, work.next_mark
     if history is None or mark is None:
         return work
-    uses = entry_uses(history.turns)
-    wanted = {*uses.read, *(id for id, _ in uses.opened_at_ms)}
+    read, first_opened = entry_uses(history.turns)
+    wanted = {*read, *first_opened}
     now_called = {id: each.meta.id for id in wanted for each in live.bearers(id) if id in each.meta.aliases}
     now_called |= {id: id for id in wanted if id in live.by_id}
-    known = {*(() if work.mark is None else work.mark.used_ids), *(now_called.get(id, id) for id in uses.read)}
-    opened = {now_called[id]: at_ms for id, at_ms in reversed(uses.opened_at_ms) if id in now_called}
+    known = {*(() if work.mark is None else work.mark.used_ids), *(now_called.get(id, id) for id in read)}
+    opened = {now_called[id]: at_ms for id, at_ms in reversed(first_opened.items()) if id in now_called}
     fresh = tuple((id, at_ms) for id, at_ms in sorted(opened.items()) if id not in known)
     return evolve(work, used=fresh, next_mark=evolve(mark, used_ids=tuple(sorted({*known, *opened}))))
 
@@ -777,10 +776,10 @@ def take_up_deferred(io: ConsolidateIo, run: Run) -> Run:
     changes = unwrap(io.runs.deferred())
     if not changes:
         return run
-    admitted = admit(changes, frozenset(), len(unwrap(io.store.list()).entries))
-    receipt = _applied(io, run, admitted.changes)
-    unwrap(io.runs.put_deferred(admitted.deferred))
-    grown = evolve(run, changed=admitted.changed, taken_up=receipt.applied)
+    now, later = admit(changes, frozenset(), len(unwrap(io.store.list()).entries))
+    receipt = _applied(io, run, now)
+    unwrap(io.runs.put_deferred(later))
+    grown = evolve(run, changed=changed_ids(now), taken_up=receipt.applied)
     if not receipt.applied:
         return grown
     paths = [path for each in receipt.applied for path in each.touched]

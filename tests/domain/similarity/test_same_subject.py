@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.similarity import (
-    Candidate,
     Subject,
     meaning_text,
     says_nothing_new,
@@ -33,7 +32,8 @@ KNOWN = (LOCK, BUILD, VIEWER, SIZES)
 
 
 def similar(subject: Subject, *known: StoredEntry, cosine: float | None = None) -> tuple[StoredEntry, ...]:
-    return similar_among(subject, [Candidate(each, cosine) for each in known or KNOWN])
+    notes = known or KNOWN
+    return similar_among(subject, notes, [cosine] * len(notes))
 
 
 def test_the_same_in_other_words_and_another_order_is_found() -> None:

@@ -163,8 +163,8 @@ def _merged(so_far: Plan, new: Iterable[Change], facts: PlanFacts) -> Plan:
         else change
         for change in so_far.changes
     )
-    admitted = admit(fresh, facts.changed_before | changed_ids(so_far), facts.live_at_start)
-    return Plan(kept + admitted.changes, deferred=so_far.deferred + admitted.deferred)
+    now, later = admit(fresh, facts.changed_before | changed_ids(so_far.changes), facts.live_at_start)
+    return Plan(kept + now, deferred=so_far.deferred + later)
 
 
 def _with_left_out_note(plan: Plan, facts: PlanFacts) -> Plan:

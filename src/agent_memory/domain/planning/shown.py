@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-
-from attrs import frozen
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, newest_first, without_secret
 from agent_memory.domain.findings import Analysis
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.planning.drafts import has_secret
-from agent_memory.domain.similarity import postings_among
+from agent_memory.domain.similarity import about_terms
 from agent_memory.domain.tagging import Standing, TagVocabulary, tag_counts
 from agent_memory.domain.text.salience import content_sequence
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, TierList
@@ -28,34 +26,27 @@ NOTE_OVERHEAD_CHARS = 320
 """What a prompt may write around a note that it shows in full: fences, dates, names of fields."""
 
 _SAME_SESSION = 1_000.0
-_WIDELY_USED = 0.5
-"""A word in more than this share of the entries tells nothing about any of them."""
-
-
-@frozen
-class Ranked:
-    """The id of an entry, and how much it has to do with a window: more than 0."""
-
-    id: str
-    score: float
+_WIDELY_USED, _FEW_ENTRIES = 0.5, 10
+"""A word in more than this share of the entries tells nothing about any of them, unless they are few."""
 
 
 def rank_related(
     window: History, live: Sequence[Listed], scope: str, session_id: str | None = None
-) -> tuple[Ranked, ...]:
-    """The entries that have anything to do with the window, of those that `visible` lets through: the most related first,
-    then the newest.
+) -> Mapping[str, float]:
+    """The ids of the entries that have anything to do with the window, of those that `visible` lets through, and how much, more
+    than 0: the most related first, then the newest.
 
     What came from the same session comes first of all: it is what a grown session corrects. Others count by the words that
     they share with what was said and done, rare words more.
     """
     known = visible(live, scope)
     scores = _likenesses(known, _words_of(window))
-    for place, each in enumerate(known):
+    for each in known:
         if session_id is not None and session_id in each.meta.thread_ids:
-            scores[place] = scores.get(place, 0.0) + _SAME_SESSION
-    best_first = sorted((-score, -known[at].meta.updated_at_ms, known[at].meta.id) for at, score in scores.items())
-    return tuple(Ranked(id, -negated) for negated, _, id in best_first)
+            scores[each.meta.id] = scores.get(each.meta.id, 0.0) + _SAME_SESSION
+    metas = (each.meta for each in known if each.meta.id in scores)
+    best_first = sorted(metas, key=lambda meta: (-scores[meta.id], -meta.updated_at_ms, meta.id))
+    return {meta.id: scores[meta.id] for meta in best_first}
 
 
 def visible(live: Sequence[Listed], scope: str) -> Sequence[Listed]:
@@ -63,22 +54,20 @@ def visible(live: Sequence[Listed], scope: str) -> Sequence[Listed]:
     return without_secret([each for each in live if each.meta.scope in (scope, GLOBAL_SCOPE)])
 
 
-def catalog_of(related: Iterable[Ranked], live: Sequence[Listed], scope: str) -> Sequence[Listed]:
+def catalog_of(related: Iterable[str], live: Sequence[Listed], scope: str) -> Sequence[Listed]:
     """All that are visible: the related in their order, then the newest."""
     known = visible(live, scope)
     by_id = {each.meta.id: each for each in known}
-    ordered = dict.fromkeys((*(each.id for each in related), *(known[at].meta.id for at in newest_first(known))))
+    ordered = dict.fromkeys((*related, *(each.meta.id for each in newest_first(known))))
     return tuple(by_id[id] for id in ordered)
 
 
-def ids_to_show(ranked: Iterable[Ranked]) -> tuple[str, ...]:
+def ids_to_show(related: Mapping[str, float]) -> tuple[str, ...]:
     """The ids worth reading in full, best first: all of the same session, since what it says again must not be stored
     again, and of the others those not far behind the most related, as long as there are fewer than `MOST_SHOWN`."""
-    related = tuple(ranked)
-    own = tuple(each.id for each in related if each.score >= _SAME_SESSION)
-    others = tuple(each for each in related if each.score < _SAME_SESSION)
-    best = max((each.score for each in others), default=0.0)
-    near = tuple(each.id for each in others if each.score >= _SHARE_OF_BEST * best)
+    own = tuple(id for id, score in related.items() if score >= _SAME_SESSION)
+    best = max((score for score in related.values() if score < _SAME_SESSION), default=0.0)
+    near = tuple(id for id, score in related.items() if _SHARE_OF_BEST * best <= score < _SAME_SESSION)
     return (*own, *near[: max(MOST_SHOWN - len(own), 0)])
 
 
@@ -125,18 +114,18 @@ def _words_of(window: History) -> Counter[str]:
     return said
 
 
-def _likenesses(entries: Sequence[Listed], said: Counter[str]) -> dict[int, float]:
-    """How much entries have to do with what was said, more than 0: by the places of those that share a telling word with it."""
-    found, counts = postings_among(entries, frozenset(said))
-    total = len(entries)
-    weights = defaultdict[int, float](float)
-    for word, places in sorted(found.items()):  # in one order, on which the sums of fractions depend
-        spread = len(places)
-        if spread <= _WIDELY_USED * total or total < 10:
-            weight = math.log(1 + total / spread) * (1 + math.log(said[word]))
-            for place in places:
-                weights[place] += weight
-    return {place: weight / math.sqrt(counts[place]) for place, weight in weights.items()}
+def _likenesses(entries: Sequence[Listed], said: Counter[str]) -> dict[str, float]:
+    """How much entries have to do with what was said, more than 0: by the ids of those that share a telling word with it."""
+    about = {each.meta.id: about_terms(each.meta) for each in entries}
+    spread = Counter(word for terms in about.values() for word in terms & said.keys())
+    most = len(entries) if len(entries) < _FEW_ENTRIES else _WIDELY_USED * len(entries)
+    weights = {
+        word: math.log(1 + len(entries) / times) * (1 + math.log(said[word]))
+        for word, times in spread.items()
+        if times <= most
+    }
+    scores = {id: math.fsum(weights[word] for word in terms & weights.keys()) for id, terms in about.items()}
+    return {id: score / math.sqrt(len(about[id])) for id, score in scores.items() if score}
 
 
 _PAIR = 2

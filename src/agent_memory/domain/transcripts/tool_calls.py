@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from posixpath import commonprefix, normpath
 
-from attrs import frozen
-
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redaction import redact_path, redact_with_paths
@@ -220,18 +218,10 @@ _READING_STEP = re.compile(r"(?:^|[\s'\"(/])(?:cat|bat|batcat|head|tail|less|mor
 _NOT_READING = re.compile(r"[<>]|\s-i\b|\s--in-place\b")
 
 
-@frozen
-class EntryUses:
-    """The entries that a session's tool calls name, by id."""
-
-    read: frozenset[str] = frozenset()
-    """Read through memory itself (`memory read`, its MCP server), which counted them."""
-    opened_at_ms: tuple[tuple[str, int | None], ...] = ()
-    """Opened directly, by whatever reads files: each once, with the time of the first."""
-
-
-def entry_uses(turns: Iterable[Turn]) -> EntryUses:
-    """What these turns show. A tool that only names an entry's file, or changes it, does not use it."""
+def entry_uses(turns: Iterable[Turn]) -> tuple[set[str], dict[str, int | None]]:
+    """The ids of entries that the tool calls of these turns read through memory itself (`memory read`, its MCP server), which
+    counted them; and of those opened directly, by whatever reads files, with the time of the first. A tool that only names an
+    entry's file, or changes it, does not use it."""
     read: set[str] = set()
     opened: dict[str, int | None] = {}
     for turn in turns:
@@ -239,7 +229,7 @@ def entry_uses(turns: Iterable[Turn]) -> EntryUses:
             read.update(_read_by(call))
             for id in _opened_by(call):
                 opened.setdefault(id, turn.at_ms)
-    return EntryUses(frozenset(read), tuple(opened.items()))
+    return read, opened
 
 
 def _read_by(call: ToolCall) -> Iterator[str]:
