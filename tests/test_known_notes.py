@@ -20,7 +20,7 @@ from agent_memory.domain.similarity import Subject
 from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import Error, StoreIo
-from agent_memory.known_notes import KnownNotes
+from agent_memory.known_notes import KnownNotes, Near
 from stand_ins.dict_embedder import DictEmbedder
 
 REPO = "github.com/ada/lamp"
@@ -72,8 +72,13 @@ class BrokenEmbedder(DictEmbedder):
         return Failure(BROKEN)
 
 
+def near(known: KnownNotes, subject: Subject, scope: str) -> Near:
+    (found,) = known.near_each([(subject, scope)]).unwrap()
+    return found
+
+
 def ids(known: KnownNotes, scope: str = REPO) -> list[str]:
-    return [each.meta.id for each in known.near(AGAIN, scope).unwrap().similar]
+    return [each.meta.id for each in near(known, AGAIN, scope).similar]
 
 
 @pytest.mark.parametrize("index", [None, NoteIndex, BrokenIndex, LateIndex, SilentIndex])
@@ -106,8 +111,8 @@ def test_meaning_finds_what_words_alone_do_not(store: StoreFiles) -> None:
         "Mutex", "Once five minutes are over, the file of a mutex, which holds its host, is anybody's to grab."
     )
     by_words, by_meaning = KnownNotes(store), KnownNotes(store, None, DictEmbedder(synonyms))
-    assert by_words.near(subject, REPO).unwrap().similar == ()
-    assert [each.meta.id for each in by_meaning.near(subject, REPO).unwrap().similar] == [wanted]
+    assert near(by_words, subject, REPO).similar == ()
+    assert [each.meta.id for each in near(by_meaning, subject, REPO).similar] == [wanted]
 
 
 def test_for_several_subjects_the_files_are_looked_at_once(store: StoreFiles) -> None:
@@ -125,4 +130,4 @@ def test_for_several_subjects_the_files_are_looked_at_once(store: StoreFiles) ->
     found = known.near_each([(AGAIN, REPO), (nothing, REPO), (AGAIN, GLOBAL_SCOPE)]).unwrap()
     assert [[each.meta.id for each in near.similar] for near in found] == [[lock], [], []]
     assert index.refreshes == 1
-    assert [known.near(*each).unwrap() for each in ((AGAIN, REPO), (nothing, REPO))] == list(found[:2])
+    assert [near(known, *each) for each in ((AGAIN, REPO), (nothing, REPO))] == list(found[:2])

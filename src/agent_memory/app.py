@@ -27,7 +27,7 @@ from agent_memory.domain.command import BUILTIN
 from agent_memory.domain.entry import Caller
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Sensitivity, Status
-from agent_memory.errors import ActRefused, Error, HomeUnknown, StateInvalid, StateNotFound, SyncRefused, UsageInvalid
+from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound, SyncRefused, UsageInvalid
 from agent_memory.reading import ListFilter, Reading, status_shown
 from agent_memory.results import as_result, unwrap, warning_of
 
@@ -55,13 +55,11 @@ if TYPE_CHECKING:
     from agent_memory.adapters.surroundings.repository import Repository
     from agent_memory.adapters.targets import TargetFiles
     from agent_memory.domain.defrag_run import DefragRun
-    from agent_memory.domain.doctor.catalogue import DoctorReport, SecretSearch
+    from agent_memory.domain.doctor.catalogue import DoctorReport
     from agent_memory.domain.forgetting import ForgetTarget, Forgetting, SessionKey
-    from agent_memory.domain.found_session import Backfill, FoundSession, Rest
+    from agent_memory.domain.found_session import FoundSession, Rest
     from agent_memory.domain.health import Health
     from agent_memory.domain.history import History
-    from agent_memory.domain.injecting.assembling import Injection
-    from agent_memory.domain.injecting.candidates import InjectRequest
     from agent_memory.domain.merging import Synced, SyncRequest
     from agent_memory.domain.note_story import NoteStory
     from agent_memory.domain.run import Run
@@ -78,7 +76,7 @@ if TYPE_CHECKING:
     from agent_memory.pipelines.backfill import BackfillIo, Upgrades
     from agent_memory.pipelines.consolidate import ConsolidateIo
     from agent_memory.pipelines.defrag import DefragIo
-    from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken
+    from agent_memory.pipelines.handing_over import HandingOverIo, Taken
     from agent_memory.pipelines.undo import UndoIo
     from agent_memory.pipelines.watch import Watching
     from agent_memory.ports import Agent, Embedder
@@ -152,18 +150,9 @@ class Memory:
         """Who is calling: whoever was named, else by the variables of the environment."""
         if self._caller is not None:
             return self._caller
-        from agent_memory.adapters.agent.agent_environment import agent_sign, inside_harness
+        from agent_memory.adapters.agent.agent_environment import caller_of
 
-        inside = inside_harness(self.environ)
-        if inside is not None:
-            variable, harness = inside
-            return Caller(harness, variable)
-        return Caller(variable=agent_sign(self.environ))
-
-    def only_a_person(self, act: str) -> None:
-        """ActRefused where an agent is calling."""
-        if self.caller.variable is not None:
-            raise ActRefused(act, self.caller.variable)
+        return caller_of(self.environ)
 
     def new_run_id(self, now_ms: int) -> str:
         """An id for a run that begins now; ids sort as the runs began."""
@@ -597,7 +586,7 @@ class Memory:
         from agent_memory.pipelines.undo import undo
 
         if not dry_run:
-            self.only_a_person("undo")
+            self.caller.only_a_person("undo")
         with self.alone():
             if not dry_run:
                 self._finish_forgetting()
@@ -689,32 +678,9 @@ class Memory:
         if not isinstance(meanings, str):
             meanings.fill()
 
-    def inject(self, request: InjectRequest) -> Result[Injection, Error]:
-        """What an agent is to know, within a budget of tokens, ready to stand in front of it; empty where there is nothing.
-        Recorded as a delivery; counts no read."""
-        from agent_memory.injecting import inject
-
-        return inject(self, request)
-
     # -- past sessions ------------------------------------------------------------------------------------------------
 
-    @as_result
-    def plan_backfill(
-        self, harnesses: Sequence[Harness] = (), since_ms: int | None = None, progress: Progress = _silent
-    ) -> Backfill:
-        """The past sessions of these harnesses (of all, where none is named), and which say something new."""
-        from agent_memory.pipelines.backfill import plan_backfill
-
-        return unwrap(plan_backfill(self._backfill_io(progress), harnesses, since_ms))
-
-    @as_result
-    def put_backfill(self, backfill: Backfill) -> Backfill:
-        """Put what is wanted of a plan into the inbox, oldest first."""
-        from agent_memory.pipelines.backfill import put_backfill
-
-        return unwrap(put_backfill(self._backfill_io(), backfill))
-
-    def _backfill_io(self, progress: Progress = _silent, *, watching: bool = False) -> BackfillIo:
+    def backfill_io(self, progress: Progress = _silent, *, watching: bool = False) -> BackfillIo:
         """For backfill and watch; `watching` leaves out the harnesses whose sessions no file tells of."""
         from agent_memory.adapters.harness import history_sources, session_finders, watched_finders
         from agent_memory.adapters.surroundings.own_calls import is_marked
@@ -770,7 +736,7 @@ class Memory:
         from agent_memory.adapters.harness import watched_directories
         from agent_memory.pipelines.watch import POLL_SECONDS, WatchIo, watch
 
-        io = self._backfill_io(watching=True)
+        io = self.backfill_io(watching=True)
         chosen = {harness: finder for harness, finder in io.finders.items() if not harnesses or harness in harnesses}
         directories = watched_directories(chosen)
         # A directory of which it cannot be told whether it is there is watched like the others.
@@ -787,8 +753,11 @@ class Memory:
     @as_result
     def _hand_over(self, found: FoundSession) -> str | None:
         """Bring the handoff note of a session up to date; None where nobody asked for anything in it."""
+        from agent_memory.pipelines.handing_over import keep_handover
+
         try:
-            return unwrap(self.keep_handover(unwrap(self.take_over(found.session_id, found.harness)))).id
+            taken = unwrap(self.take_over(found.session_id, found.harness))
+            return unwrap(keep_handover(self.handing_over_io(), taken)).id
         except UsageInvalid:
             return None
 
@@ -797,7 +766,7 @@ class Memory:
         from agent_memory.domain.queue import InboxEntry, retrieval_of
         from agent_memory.pipelines.handing_over import take_named, take_newest
 
-        io = self._handing_over_io()
+        io = self.handing_over_io()
         if session_id is None:
             return take_newest(io, self.scope_here(), harness)
         # Amp and opencode name their sessions in a way of their own.
@@ -808,13 +777,7 @@ class Memory:
         guesses = [InboxEntry(now_ms, each, how) for each, how in retrievals if how is not None]
         return take_named(io, session_id, harness, guesses)
 
-    def keep_handover(self, taken: Taken) -> Result[Kept, Error]:
-        """The session's one handoff note, written or brought up to date."""
-        from agent_memory.pipelines.handing_over import keep_handover
-
-        return keep_handover(self._handing_over_io(), taken)
-
-    def _handing_over_io(self) -> HandingOverIo:
+    def handing_over_io(self) -> HandingOverIo:
         from agent_memory.adapters.harness import history_sources
         from agent_memory.adapters.inbox.inbox_reading import recent_entries
         from agent_memory.pipelines.handing_over import HandingOverIo
@@ -938,24 +901,15 @@ class Memory:
 
     # -- care ---------------------------------------------------------------------------------------------------------
 
-    def examine(self, progress: Progress = _silent) -> DoctorReport:
-        """For `memory doctor`: looks at everything, and changes nothing."""
-        return self._doctor(progress).examine()
-
     def repair(self, progress: Progress = _silent) -> Result[tuple[Repair, DoctorReport], Error]:
         """For `memory doctor --fix`; `Busy` when a run is at work."""
         from agent_memory.adapters.doctor.repairer import Repairer
 
         finish_runs = as_result(self.finish_runs)
-        return Repairer(self._doctor(progress), self.locks, self.recorder, self.publish, finish_runs).repair()
+        return Repairer(self.doctor(progress), self.locks, self.recorder, self.publish, finish_runs).repair()
 
-    def search_secrets(self, progress: Progress = _silent) -> SecretSearch:
-        """For `memory doctor --secrets`: looks at every file and at all that git keeps, and changes nothing."""
-        from agent_memory.adapters.doctor.secrets import search_secrets
-
-        return search_secrets(self.real_root, self.git_process, progress)
-
-    def _doctor(self, progress: Progress) -> Doctor:
+    def doctor(self, progress: Progress = _silent) -> Doctor:
+        """What looks at everything, and changes nothing."""
         from agent_memory.adapters.doctor.doctor import Doctor
 
         return Doctor(
@@ -980,14 +934,14 @@ class Memory:
     @as_result
     def look_at_forgetting(self, target: ForgetTarget) -> Found:
         """All that `forget` would do: nothing is changed. Refused where an agent is calling, as forgetting itself is."""
-        self.only_a_person("forget")
+        self.caller.only_a_person("forget")
         return self._forgetter().look(target)
 
     @as_result
     def forget(self, seen: Found) -> Forgetting:
         """Forget what was looked at; EntryChanged where there is more by now than what was seen. `Busy` when a run is at
         work. For a person alone."""
-        self.only_a_person("forget")
+        self.caller.only_a_person("forget")
         with self.alone():
             self.finish_all()
             return self._forgetter().forget_what_was_seen(seen)
@@ -1001,7 +955,7 @@ class Memory:
         from agent_memory.domain.entry import key_problem
 
         path = path_of(key)
-        self.only_a_person("state delete --purge")
+        self.caller.only_a_person("state delete --purge")
         if (problem := key_problem(key)) is not None:
             raise StateInvalid((problem,))
         with self.alone():
@@ -1035,7 +989,7 @@ class Memory:
         from agent_memory.adapters.syncing.synchroniser import Synchroniser
 
         if request.after_purge or request.remote is not None:
-            self.only_a_person("sync --after-purge" if request.after_purge else "sync --remote")
+            self.caller.only_a_person("sync --after-purge" if request.after_purge else "sync --remote")
         if not self.config.storage.auto_commit:
             because = "storage.autoCommit is off, and what is not committed cannot be synced"
             raise SyncRefused(because, "Set it to true.")

@@ -15,7 +15,7 @@ from agent_memory.domain.entry import Listed, StateValue, UnreadableFile, key_pr
 from agent_memory.domain.tagging import VOCABULARY_KEY, TagUse, TagVocabulary, alike, survey_tags, tag_counts
 from agent_memory.domain.text.file_name import DEFAULT_PREFIX, normal_tag
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.errors import ActRefused, Error, StateInvalid, StateNotFound, UsageInvalid
+from agent_memory.errors import Error, StateInvalid, StateNotFound, UsageInvalid
 from agent_memory.formats.bookkeeping_json import state_value
 from agent_memory.ports import Clock
 from agent_memory.recorded_writes import RecordedWrites
@@ -72,7 +72,7 @@ class TagKeeping:
     def accept(self, tags: Iterable[str]) -> TagVocabulary:
         """Take these into the vocabulary; one commit. UsageInvalid where one of them cannot be a tag."""
         with self.writes.locked():
-            self._only_a_person("tags accept")
+            self.writes.caller.only_a_person("tags accept")
             normal = _all_normal(tags)
             before = unwrap(self.vocabulary.get())
             after = before.with_accepted(normal)
@@ -88,7 +88,7 @@ class TagKeeping:
         notes stay as they are. Where it is cut short, doing it again does the rest."""
         writes = self.writes
         with writes.act():
-            self._only_a_person("tags rename")
+            self.writes.caller.only_a_person("tags rename")
             old, new = _all_normal((old, new))
             if old == new:
                 raise UsageInvalid(f"{old} is called that already")
@@ -106,11 +106,6 @@ class TagKeeping:
             subject = f"tags: rename {old} to {new} ({len(notes)} {'note' if len(notes) == 1 else 'notes'})"
             writes.tolerate(writes.recorder.record((path, *receipt.touched), subject))
             return Retagged(old, new, notes, (*receipt.dropped, *left))
-
-    def _only_a_person(self, act: str) -> None:
-        because = self.writes.caller.variable or self.writes.caller.client
-        if because is not None:
-            raise ActRefused(act, because)
 
 
 def _stays(listed: Listed) -> str:

@@ -53,14 +53,9 @@ class KnownNotes:
     embedder: Embedder | None = None
 
     @as_result
-    def near(self, subject: Subject, scope: str) -> Near:
-        """The live notes of this scope and of `global` that have most in common with it; never a secret one. An error only
-        where the store cannot be listed."""
-        return self._near(subject, scope, self._current_index())
-
-    @as_result
     def near_each(self, subjects: Iterable[tuple[Subject, str]]) -> tuple[Near, ...]:
-        """The same for each of these subjects and scopes, in their order, all by one look at the files."""
+        """For each of these subjects and scopes the live notes of the scope and of `global` that have most in common with it;
+        never a secret one. An error only where the store cannot be listed."""
         index = self._current_index()
         return tuple(self._near(subject, scope, index) for subject, scope in subjects)
 

@@ -48,7 +48,7 @@ from agent_memory.domain.text.markdown import (
 )
 from agent_memory.domain.tiering.standing import with_hot, without
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, Status, strictest
-from agent_memory.errors import ActRefused, EntryChanged, EntryInvalid, EntryNotFound, EntryProtected
+from agent_memory.errors import EntryChanged, EntryInvalid, EntryNotFound, EntryProtected
 from agent_memory.known_notes import KnownNotes, Near
 from agent_memory.ports import Clock, Store, UsageLedger
 from agent_memory.reading import Reading
@@ -108,7 +108,8 @@ class MemoryService:
         title = edited_title(draft.title or derive_title(body))
         subject = Subject(title, body, stored_description(draft.description or derive_description(body)), draft.kind)
         # Before the write lock is taken: an index may have to catch up with the files first.
-        near = unwrap((self.known() if self.known else KnownNotes(self.store)).near(subject, draft.scope))
+        known = self.known() if self.known else KnownNotes(self.store)
+        (near,) = unwrap(known.near_each([(subject, draft.scope)]))
         with self.writes.act():  # locked, or two that remember the same at once both find it new
             live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
             return self._stored(draft, subject, near, live, archive)
@@ -280,8 +281,7 @@ class MemoryService:
             return unwrap(self.store.read(id))
 
     def _trust(self, id: str, act: str, change: Callable[[Meta], Meta]) -> StoredEntry:
-        if self.caller.variable is not None:
-            raise ActRefused(act, self.caller.variable)
+        self.caller.only_a_person(act)
 
         def trusted(stored: StoredEntry) -> MemoryEntry:
             if stored.meta.sensitivity is Sensitivity.SECRET:

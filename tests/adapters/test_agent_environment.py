@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from returns.result import Failure, Success
 
 from agent_memory.adapters.agent.agent_environment import (
     HARNESS_VARIABLES,
-    agent_sign,
+    caller_of,
     child_environment,
     depth_of,
-    inside_harness,
-    only_for_a_person,
 )
+from agent_memory.domain.entry import Caller
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import ActRefused
 
@@ -72,21 +70,23 @@ def test_a_depth_that_is_no_number_counts_as_one_p23(value: str, depth: int) -> 
 
 
 def test_every_harness_with_an_agent_of_its_own_is_recognised() -> None:
-    assert inside_harness({"CLAUDE_CODE_CHILD_SESSION": "1"}) == ("CLAUDE_CODE_CHILD_SESSION", Harness.CLAUDE_CODE)
+    found = caller_of({"CLAUDE_CODE_CHILD_SESSION": "1"})
+    assert found == Caller(Harness.CLAUDE_CODE, "CLAUDE_CODE_CHILD_SESSION")
     assert set(HARNESS_VARIABLES.values()) == set(Harness) - {Harness.AIDER, Harness.MANUAL}
 
 
 def test_a_persons_terminal_in_an_editor_is_not_an_agent() -> None:
-    assert inside_harness(EDITOR_TERMINAL) is None
-    assert agent_sign(EDITOR_TERMINAL) is None
-    assert agent_sign({**EDITOR_TERMINAL, "CURSOR_AGENT": "1"}) == "CURSOR_AGENT"
+    assert caller_of(EDITOR_TERMINAL) == Caller()
+    assert caller_of({**EDITOR_TERMINAL, "CURSOR_AGENT": "1"}).variable == "CURSOR_AGENT"
 
 
 def test_an_empty_variable_is_no_sign() -> None:
-    assert agent_sign({"CURSOR_AGENT": "", "AGENT_MEMORY_DEPTH": ""}) is None
+    assert caller_of({"CURSOR_AGENT": "", "AGENT_MEMORY_DEPTH": ""}) == Caller()
 
 
 def test_an_act_that_raises_trust_is_refused_to_an_agent_and_open_to_a_person_p19() -> None:
-    assert only_for_a_person("trust", {"AGENT_MEMORY_DEPTH": "1"}) == Failure(ActRefused("trust", "AGENT_MEMORY_DEPTH"))
-    assert only_for_a_person("trust", {"OPENCODE": "1"}) == Failure(ActRefused("trust", "OPENCODE"))
-    assert only_for_a_person("trust", EDITOR_TERMINAL) == Success(None)
+    for variable in ("AGENT_MEMORY_DEPTH", "OPENCODE"):
+        with pytest.raises(ActRefused) as refused:
+            caller_of({variable: "1"}).only_a_person("trust")
+        assert refused.value == ActRefused("trust", variable)
+    caller_of(EDITOR_TERMINAL).only_a_person("trust")

@@ -200,5 +200,5 @@ def test_a_hundred_cycles_lose_nothing(home: Path, seed: int) -> None:
     life = live_through(home, seed, 100)
     assert life.happened >= {"tidied", "refused", "undone", "killed", "pinned", "meanwhile"}
     # What is only worth a note, as a link to an archived note is, may be there.
-    findings = [each for each in life.memory.examine().findings if each.severity is not Severity.NOTE]
+    findings = [each for each in life.memory.doctor().examine().findings if each.severity is not Severity.NOTE]
     assert not [each for each in findings if "link" in each.code]

@@ -10,7 +10,7 @@ from operator import attrgetter
 from attrs import field, frozen
 
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Status
-from agent_memory.errors import StoreIo
+from agent_memory.errors import ActRefused, StoreIo
 
 _path = attrgetter("path")
 
@@ -202,6 +202,11 @@ class Caller:
     def is_agent(self) -> bool:
         """Whether a program is calling, and not a person."""
         return self.variable is not None or self.client is not None
+
+    def only_a_person(self, act: str) -> None:
+        """ActRefused for an act that raises trust, or cannot be taken back, where an agent is calling (P19)."""
+        if (because := self.variable or self.client) is not None:
+            raise ActRefused(act, because)
 
     @property
     def origin(self) -> Origin:

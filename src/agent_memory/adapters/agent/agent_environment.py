@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE
+from agent_memory.domain.entry import Caller
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import ActRefused
-from agent_memory.results import as_result
 
 HARNESS_VARIABLES: Mapping[str, Harness] = {
     "CLAUDE_CODE_CHILD_SESSION": Harness.CLAUDE_CODE,
@@ -44,25 +43,14 @@ def depth_of(environ: Mapping[str, str]) -> int:
     return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else 1
 
 
-def inside_harness(environ: Mapping[str, str]) -> tuple[str, Harness] | None:
-    """The variable that shows that a harness's agent started us, and which harness; None in a person's terminal."""
-    return next(((name, harness) for name, harness in HARNESS_VARIABLES.items() if environ.get(name)), None)
-
-
-def agent_sign(environ: Mapping[str, str]) -> str | None:
-    """The variable that shows that an agent is calling: ours or a harness's. A child that scrubs its environment is not
-    seen."""
-    if depth_of(environ) > 0:
-        return DEPTH_VARIABLE
-    found = inside_harness(environ)
-    return found[0] if found else None
-
-
-@as_result
-def only_for_a_person(act: str, environ: Mapping[str, str]) -> None:
-    """ActRefused for an act that raises trust (`promote pin trust setup forget`) when an agent calls it (P19)."""
-    if sign := agent_sign(environ):
-        raise ActRefused(act, sign)
+def caller_of(environ: Mapping[str, str]) -> Caller:
+    """Who is calling, as the variables of the environment tell: an agent that a harness or one of our own commands started, else
+    a person. A child that scrubs its environment is not seen."""
+    found = next(((name, harness) for name, harness in HARNESS_VARIABLES.items() if environ.get(name)), None)
+    if found is None:
+        return Caller(variable=DEPTH_VARIABLE if depth_of(environ) > 0 else None)
+    variable, harness = found
+    return Caller(harness, variable)
 
 
 def child_environment(

@@ -12,6 +12,7 @@ from typing import Any
 
 from agent_memory.domain.found_session import SIGHTS, Backfill, Rest, Sight, Sighted, limited, sentence_of
 from agent_memory.domain.text.plain_text import counted, one_line
+from agent_memory.pipelines.backfill import plan_backfill, put_backfill
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import (
     add_flag,
@@ -66,10 +67,10 @@ def _backfill(arguments: argparse.Namespace, console: Console) -> None:
     harnesses = harnesses_of(arguments.harness)
     memory = open_here(console)
     since_ms = None if arguments.since is None else since_ms_of(arguments.since, memory.clock.now_ms())
-    plan = limited(unwrap(memory.plan_backfill(harnesses, since_ms, console.progress)), arguments.limit)
+    plan = limited(unwrap(plan_backfill(memory.backfill_io(console.progress), harnesses, since_ms)), arguments.limit)
     # Said before anything is done about it.
     console.out(f"{sentence_of(plan, memory.config.llm.max_calls_per_day)}.", *_harness_lines(plan))
-    done = plan if arguments.dry_run else unwrap(memory.put_backfill(plan))
+    done = plan if arguments.dry_run else unwrap(put_backfill(memory.backfill_io(), plan))
     console.warn(*(one_line(problem, _PROBLEM_CHARS) for problem in done.problems[:_MOST_PROBLEMS]))
     if len(done.problems) > _MOST_PROBLEMS:
         console.warn(f"and {len(done.problems) - _MOST_PROBLEMS:,} more (--json has all)")

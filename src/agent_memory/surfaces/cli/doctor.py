@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
+from agent_memory.adapters.doctor.secrets import search_secrets
 from agent_memory.domain.doctor.catalogue import DoctorReport, Finding, SecretFind, SecretSearch, Severity
 from agent_memory.domain.text.plain_text import counted
 from agent_memory.results import unwrap
@@ -35,9 +36,9 @@ def configure_doctor(parser: argparse.ArgumentParser) -> None:
 def _run(arguments: argparse.Namespace, console: Console) -> int:
     memory = open_here(console)
     if arguments.secrets:
-        return _report_secrets(memory.search_secrets(console.progress), console)
+        return _report_secrets(search_secrets(memory.real_root, memory.git_process, console.progress), console)
     if not arguments.fix:
-        report = memory.examine(console.progress)
+        report = memory.doctor(console.progress).examine()
         console.answer(_document(report), *_lines(report, console))
         return 1 if report.problems else 0
     repair, report = unwrap(memory.repair(console.progress))

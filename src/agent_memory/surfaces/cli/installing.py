@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any
 
-from agent_memory.adapters.agent.agent_environment import only_for_a_person
+from agent_memory.adapters.agent.agent_environment import caller_of
 from agent_memory.adapters.disk.paths import as_store_io
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.setup.installation import Installation
@@ -196,7 +196,7 @@ def _installation(
     if unknown is not None:
         raise UsageInvalid(f"There is no harness {unknown!r}", f"Known are {', '.join(SETUPS)}.")
     if not arguments.dry_run:
-        unwrap(only_for_a_person(act, os.environ))
+        caller_of(os.environ).only_a_person(act)
     memory = open_here(console)
     installation = unwrap(memory.installation())
     with installation.locked():

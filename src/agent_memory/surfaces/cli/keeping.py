@@ -230,7 +230,7 @@ def _scope(arguments: argparse.Namespace, console: Console) -> None:
         raise UsageInvalid(f"`memory scope {act}` takes two scopes", hint)
     old, new = (each or "" for each in scopes)
     memory = open_here(console)
-    memory.only_a_person(f"scope {act}")
+    memory.caller.only_a_person(f"scope {act}")
     done = unwrap(memory.scopes.rename(old, new, merge=act == "merge"))
     count = len(done.notes)
     console.answer(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from typing import Any, TextIO, get_args
 
-from agent_memory.adapters.agent.agent_environment import only_for_a_person
+from agent_memory.adapters.agent.agent_environment import caller_of
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.scheduling.scheduling import SchedulePlan, Scheduling
 from agent_memory.app import Memory
@@ -27,7 +27,6 @@ from agent_memory.domain.scheduling import (
 )
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error
-from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, add_number, set_command
 from agent_memory.surfaces.cli.dialogue import home_here, is_agreed, open_here
 from agent_memory.surfaces.cli.installing import show_diffs
@@ -41,7 +40,7 @@ def _scheduling(
     """For a change of the schedule, under its lock. Refused inside a harness, but for a dry run: what runs by itself is for a
     person to decide."""
     if not arguments.dry_run:
-        unwrap(only_for_a_person(act, os.environ))
+        caller_of(os.environ).only_a_person(act)
     memory = open_here(console)
     scheduling = memory.scheduling()
     with nullcontext() if arguments.dry_run else scheduling.state.locked():

@@ -15,7 +15,7 @@ from agent_memory.adapters.agent.agent_environment import (
     ALLOWED_PREFIXES,
     ALLOWED_VARIABLES,
     HARNESS_VARIABLES,
-    only_for_a_person,
+    caller_of,
 )
 from agent_memory.adapters.disk.root import config_path, home_of
 from agent_memory.adapters.surroundings.config_files import (
@@ -136,7 +136,7 @@ def _trust(arguments: argparse.Namespace, console: Console) -> None:
         said = f"{'No longer trusted' if was_trusted else 'It was not trusted'}: {path}"
         console.answer({"revoked": path, "wasTrusted": was_trusted}, said)
         return
-    unwrap(only_for_a_person("trust", os.environ))
+    caller_of(os.environ).only_a_person("trust")
     content = read_config(path)
     if content is None:
         raise UsageInvalid(f"There is no file {path}", "Name the config, or go to its directory.")

@@ -11,6 +11,7 @@ from agent_memory.domain.injecting.candidates import InjectRequest
 from agent_memory.domain.section import PublishedTarget, RenderedSection
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import ActRefused, Error, TargetRefused, UsageInvalid
+from agent_memory.injecting import inject
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_choice, add_flag, add_number, set_command
 from agent_memory.surfaces.cli.dialogue import current_directory, open_here
@@ -50,7 +51,7 @@ def _inject(arguments: argparse.Namespace, console: Console) -> None:
     if is_own_call(memory.environ) or (here is not None and is_marked(here)):
         raise ActRefused("inject", DEPTH_VARIABLE)
     asked = (arguments.query, arguments.profile, arguments.budget, arguments.session, arguments.harness)
-    injection = unwrap(memory.inject(InjectRequest(*asked)))
+    injection = unwrap(inject(memory, InjectRequest(*asked)))
     document = {
         "text": injection.text,
         "entries": list(injection.ids),
@@ -84,6 +85,7 @@ def configure_handoff(parser: argparse.ArgumentParser) -> None:
 
 def _handoff(arguments: argparse.Namespace, console: Console) -> None:
     from agent_memory.domain.handover import handover_text  # reads sessions, which injecting does not
+    from agent_memory.pipelines.handing_over import keep_handover
 
     memory = open_here(console)
     session: str | None = arguments.session
@@ -96,7 +98,7 @@ def _handoff(arguments: argparse.Namespace, console: Console) -> None:
     stored, why_not = None, "--no-store"
     if not arguments.no_store:
         try:
-            kept = unwrap(memory.keep_handover(taken))
+            kept = unwrap(keep_handover(memory.handing_over_io(), taken))
             stored, why_not = kept.id, kept.why_not
         except Error as error:  # the handoff itself is there, and is what was asked for
             console.warn(str(error))

@@ -28,6 +28,7 @@ from agent_memory.domain.searching.search import Mode, SearchHit, SearchRequest
 from agent_memory.domain.text.file_name import normal_tags, split_tags
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, UsageInvalid
+from agent_memory.injecting import inject
 from agent_memory.reading import ListFilter
 from agent_memory.results import as_result, unwrap
 from agent_memory.surfaces.arguments import entry_id
@@ -253,7 +254,7 @@ def session_context(
     query = (task or "").strip() or None
     request = InjectRequest(query=query, profile=SESSION_START, harness=memory.caller.harness)
     nothing = "Nothing is known yet that a session here has to begin with. search_context looks through everything."
-    return unwrap(memory.inject(request)).text or nothing
+    return unwrap(inject(memory, request)).text or nothing
 
 
 @_tool(
