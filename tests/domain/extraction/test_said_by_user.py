@@ -121,6 +121,14 @@ def test_an_option_chosen_by_its_number_is_spelled_out() -> None:
     assert note.turns == (2, 3)
 
 
+def test_a_choice_is_told_with_its_question_unless_the_person_asks_for_others() -> None:
+    offered = agent("1. Option A: one worker for all mails\n2. Option B: a worker for each tenant")
+    chosen = (user("How do the mail workers share the queue of the tenants?"), offered, user("Let's go with option B"))
+    (note,) = notes(*chosen)
+    assert "The user had asked: “How do the mail workers share" in note.body
+    assert notes(*chosen, agent("ok"), user("Are there other ways to do it?")) == ()
+
+
 def test_an_option_that_was_never_offered_makes_no_note() -> None:
     assert notes(user("hm"), agent("I could do either."), user("option 2 please")) == ()
 
@@ -191,6 +199,9 @@ def test_what_an_assistant_of_another_session_said_is_nobodys_rule(answer: str) 
         "but @CartDialog.tsx should go away since it is not being used, right?",
         "The height of the cart box should be smaller so that it fits the screen",
         "I don't want any wrong totals there, remove them",
+        "Also show the total of each month. Keep in mind that carts can have amounts.",
+        "Please keep in mind the long term vision defined in the two planning files.",
+        "Can you show me how to rewrite the history? Please don't write out secrets, use placeholders.",
     ],
 )
 def test_a_request_that_was_carried_out_is_no_rule(said: str) -> None:

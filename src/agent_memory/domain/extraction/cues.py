@@ -234,6 +234,7 @@ _BY_AGENT_WORDS = {
 
 _VOID_WORDS = {
     "remember": (
+        r"\b(?:in mind|remember|aware(?: of)?|forget|note)[:,]? (?:the|my|our|these|those)\b[^,;.]*? (?:defined|described|listed|mentioned|specified|outlined|documented|discussed) (?:in|at|above|below|under|by)\b",
         r"\b(?:note|track) of (?:this|that|it)\b|\bnote so\b|\b(?:do|like|about|with|for|of|to) (?:this|that|it)\b(?: again)?(?:[.!]*$| going forward| from now on)",
     ),
     "correction": (

@@ -49,6 +49,11 @@ _LATER_MESSAGES = 2
 """In so many of the person's next messages a conclusion may turn out to have been wrong."""
 _SENTENCE_WORDS = 6
 """A shorter sentence two may say alike by chance."""
+_ASKS_FOR_OTHERS = re.compile(
+    r"\b(?:alternatives?|(?:other|another|more|different|better) (?:options?|ways?|approach(?:es)?|solutions?|ideas?))\b"
+    r"|\b(?:alternativas?|outr[ao]s? (?:opç(?:ão|ões)|formas?|maneiras?))\b",
+    re.IGNORECASE,
+)
 _ANOTHER = re.compile(r"\binstead\b|\b(?:changed my mind|on second thought)|\bem vez disso\b", re.IGNORECASE)
 
 
@@ -110,7 +115,7 @@ def _candidates(history: History, episodes: Sequence[Episode], final_window: boo
             found = [one for one in found if one.turns[-1] < first]
         later = [each.asked for each in episodes[index + 1 : index + 1 + _LATER_MESSAGES] if each.asked]
         if not history.automated:
-            chose_anew = any(speaks_of_an_option(each.text) for each in later)
+            chose_anew = any(speaks_of_an_option(each.text) or _ASKS_FOR_OTHERS.search(each.text) for each in later)
             found.extend(
                 one
                 for one in user_candidates(episode, before)

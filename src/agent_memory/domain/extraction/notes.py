@@ -338,6 +338,7 @@ def _body(candidate: Candidate, asked: str) -> str:
         chosen = f" {candidate.claim}\n\nIn the user's words:" if candidate.is_option else ""
         main = f"{_LEADS[candidate.sort]}:{chosen}\n\n{quoted}"
     parts = [main, *(f"{support.label}: {support.text}" for support in candidate.supports if support.text not in main)]
-    if asked and (candidate.by is not Role.USER or (candidate.sort in _IN_CONTEXT and not candidate.supports)):
+    is_bare = candidate.sort in _IN_CONTEXT and (candidate.is_option or not candidate.supports)
+    if asked and (candidate.by is not Role.USER or is_bare):
         parts.append(f"The user had asked: “{asked}”")
     return "\n\n".join(parts)

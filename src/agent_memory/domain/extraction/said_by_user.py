@@ -85,6 +85,12 @@ _CONTRAST = re.compile(
 _WISH = re.compile(r"\b(?:want|need|like|prefer|rather|should|ha(?:s|ve) to|needs to|quero|queremos)\b", re.IGNORECASE)
 _FORBIDS = re.compile(r"\b(?:don't|do not|n[ãa]o)\b|^(?:please )?(?:no|avoid|stop)\b", re.IGNORECASE)
 """Beside a request or a question it says how far the work at hand may go."""
+_HEEDS = re.compile(
+    r"\b(?:(?:keep (?:it |this )?|bear )in mind|be aware|(?:don't|do not) forget|note(?: that)?|tem em (?:mente|conta)|não te esqueças)\b",
+    re.IGNORECASE,
+)
+"""Beside a request it says what that work has to heed."""
+_LIMITS = re.compile(r"(?:(?:and|but|also|please|e|mas|por favor)[, ]+)*(?:don't|do not|n[ãa]o)\b", re.IGNORECASE)
 _STEP = re.compile(
     r"^(?:(?:option|approach|plan) \w+\s*[:–—-]\s*)?(?:(?:direct|force|just|simply)[ -])?(?:start|begin|continue|proceed|finish|fix|debug"
     r"|investigate|run|re-?run|test|check|verify|review|merge|push|commit|cherry-pick|rebase|revert|try|wait|stop)\w*\b",
@@ -126,13 +132,11 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
             items = [block.text for block in blocks if block.section == section]
             yield from _listed(listed, section.rstrip(":"), items, episode.asked)
     sentences = [sentence for block in blocks for sentence in sentences_of(block.text)]
-    is_request = episode.acted or any(
-        each.endswith("?") or shows(Signal.REQUEST, each) or _ASKS.match(each) for each in sentences
-    )
+    asks = any(each.endswith("?") or shows(Signal.REQUEST, each) or _ASKS.match(each) for each in sentences)
     for block in blocks:
         if sort_of_section(block.section.rstrip(":")):
             continue
-        found = _in_paragraph(sentences_of(block.text), episode, before, is_request=is_request)
+        found = _in_paragraph(sentences_of(block.text), episode, before, asks=asks)
         yield from (one for one in found if block not in pasted or one.sort in (Sort.REMEMBER, Sort.CONVENTION))
 
 
@@ -196,16 +200,21 @@ class _Said:
     sentence: str
     following: str
     """The sentence behind it in its paragraph, unless that asks something."""
-    is_request: bool
-    """Whether anything was asked in the message, or done upon it."""
+    asks: bool
+    """Whether the message asks for something."""
 
     @property
     def turn(self) -> int:
         return self.episode.asked.number if self.episode.asked else 0
 
+    @property
+    def is_request(self) -> bool:
+        """Whether anything was asked in the message, or done upon it."""
+        return self.asks or self.episode.acted
+
 
 def _in_paragraph(
-    sentences: tuple[str, ...], episode: Episode, before: Episode | None, *, is_request: bool
+    sentences: tuple[str, ...], episode: Episode, before: Episode | None, *, asks: bool
 ) -> Iterator[Candidate]:
     """The candidates in a paragraph. Neighbours of one sort are one note, and so are a rule and the request to record it."""
     quoted = within_quotes(sentences)
@@ -216,7 +225,7 @@ def _in_paragraph(
         if held and sentence in held.quote:
             continue
         following = next((each for each in sentences[position + 1 : position + 2] if not each.endswith("?")), "")
-        said = _Said(episode, before, sentence, following, is_request)
+        said = _Said(episode, before, sentence, following, asks)
         records = position > 0 and _RECORDS.match(sentence)
         found = None if records else _candidate(said, is_answer=confirms(episode) and before is not None)
         if records and not held:
@@ -258,6 +267,9 @@ def _candidate(said: _Said, *, is_answer: bool) -> Candidate | None:
     if hit.shows is Sort.REMEMBER:
         if (is_question and not _ASKS.match(sentence)) or shows(Signal.SESSION, hit.said) or _FRAGMENT.match(hit.said):
             return None
+        lasts = _is_general(sentence) or any(each.shows in _STANDING for each in user_hits(hit.said))
+        if said.asks and _HEEDS.search(sentence) and not lasts:
+            return None
         return _statement(said, hit, sentence)
     asks = is_question or shows(Signal.UNSURE, sentence) or _ASKS.match(sentence)
     told = hit.said if hit.shows is Sort.CORRECTION else sentence
@@ -277,13 +289,19 @@ def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
         return False
     if hit.shows is Sort.CORRECTION and _is_about_what_they_said(said, hit):
         return True
+    if hit.shows is Sort.CORRECTION and said.asks and _LIMITS.match(sentence) and not _GENERAL.search(sentence):
+        return False
     is_short = len(hit.said) < _FEW_CHARS and hit.shows is Sort.CORRECTION
     told = f"{sentence} {said.following}" if is_short else sentence
-    if any(each.search(told) for each in (_GENERAL, _CONTRAST, _REASON)):
+    if _is_general(told):
         return True
     if hit.shows in (Sort.PREFERENCE, Sort.CONVENTION):
         return not (said.is_request and (_WISH.search(sentence) or _FORBIDS.search(sentence)))
     return hit.shows is Sort.DECISION and _DECIDED.search(sentence) is not None
+
+
+def _is_general(sentence: str) -> bool:
+    return any(each.search(sentence) for each in (_GENERAL, _CONTRAST, _REASON))
 
 
 def _is_about_what_they_said(said: _Said, hit: Hit) -> bool:
