@@ -193,7 +193,7 @@ _EXAMPLES_OF: Mapping[str, Mapping[str, object]] = {
     "agent-failed": {"stderr_tail": "unknown option --print"},
     "config-invalid": {
         "path": "~/.config/agent-memory/config.json",
-        "problems": ("llm.presett: unknown key", "llm.timeoutSeconds: is 'soon', expected a number"),
+        "problems": ("llm.presett is unknown, did you mean llm.preset?", "llm.timeoutSeconds is 'soon', expected a number"),
     },
     "config-unreadable": {"path": "~/.config/agent-memory/config.json", "reason": "Permission denied"},
     "entry-protected": {"act": "reading without --secret"},
@@ -201,7 +201,7 @@ _EXAMPLES_OF: Mapping[str, Mapping[str, object]] = {
     "history-unreadable": {"path": "~/.claude/projects/…/5d1c.jsonl", "reason": "it holds no records of a session"},
     "inbox-entry-invalid": {
         "path": "inbox/note.json",
-        "problems": ("retrieval.method: is 'email', expected one of …", "colour: unknown key"),
+        "problems": ("retrieval.method is 'email', expected one of …", "colour is unknown, expected …"),
     },
     "markers-ambiguous": {"path": "~/.claude/CLAUDE.md", "problem": "line 12 ends a section that no line begins"},
     "path-refused": {"path": "topics/notes", "reason": "it is a symbolic link"},

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from coverage import Coverage
 
 LOADED = (
-    *("attrs", "cattrs", "json_repair", "numpy", "returns.result", "ruamel.yaml", "snowballstemmer", "sqlite3"),
+    *("attrs", "json_repair", "numpy", "returns.result", "ruamel.yaml", "snowballstemmer", "sqlite3"),
     *("statemachine", "subprocess"),
 )
 INT32 = struct.Struct("!i")

@@ -190,7 +190,7 @@ def preset_problem(llm: LlmConfig) -> str | None:
         return None
     preset = PRESETS.get(llm.preset)
     if preset is None:
-        return f"llm.preset: unknown; there are {', '.join(sorted({BUILTIN, *PRESETS, *llm.presets}))}"
+        return f"llm.preset is unknown; there are {', '.join(sorted({BUILTIN, *PRESETS, *llm.presets}))}"
     if preset.model_required and llm.model is None:
-        return f"llm.model: is missing, and the preset {preset.name} needs one"
+        return f"llm.model is missing, and the preset {preset.name} needs one"
     return None

@@ -327,12 +327,15 @@ class TestChoice:
     @pytest.mark.parametrize(
         ("llm", "problem"),
         [
-            (LlmConfig(preset="claud"), "llm.preset: unknown; there are"),
-            (LlmConfig(preset="ollama"), "llm.model: is missing"),
-            (LlmConfig(command="ask 'now"), "llm.command: cannot be split"),
-            (LlmConfig(command=""), "llm.command: must name a command"),
-            (LlmConfig(command="./ask"), "llm.command: ./ask is relative"),
-            (LlmConfig(preset="x", presets={"x": PresetConfig(("bin/ask",))}), "llm.presets.x: bin/ask is relative"),
+            (LlmConfig(preset="claud"), "llm.preset is unknown; there are"),
+            (LlmConfig(preset="ollama"), "llm.model is missing"),
+            (LlmConfig(command="ask 'now"), "llm.command cannot be split"),
+            (LlmConfig(command=""), "llm.command must name a command"),
+            (LlmConfig(command="./ask"), "llm.command names ./ask, which is relative"),
+            (
+                LlmConfig(preset="x", presets={"x": PresetConfig(("bin/ask",))}),
+                "llm.presets.x names bin/ask, which is relative",
+            ),
         ],
     )
     def test_a_choice_that_names_no_command_is_refused(self, llm: LlmConfig, problem: str) -> None:

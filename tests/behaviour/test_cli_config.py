@@ -83,8 +83,8 @@ class TestConfig:
         done = memory(project, "config")
         assert (done.returncode, done.stdout) == (10, "")
         assert str(path) in done.stderr
-        assert "llm.comand: unknown, did you mean llm.command?" in done.stderr
-        assert 'llm.timeoutSeconds: must be a number, not "5"' in done.stderr
+        assert "llm.comand is unknown, did you mean llm.command?" in done.stderr
+        assert "llm.timeoutSeconds is '5', expected a number" in done.stderr
         error = json.loads(memory(project, "config", "--json").stderr)["error"]
         assert error["code"] == "config-invalid"
         assert len(error["details"]["problems"]) == 2

@@ -12,16 +12,12 @@ import pytest
 LATE = (
     "statemachine",
     "ruamel",
-    "cattrs",
     "json_repair",
     "agent_memory.machines",
     "agent_memory.pipelines",
     "agent_memory.domain.extraction",
 )
 """Packages that only few commands need."""
-
-_CODEC = "cattrs"
-"""Whoever reads or writes files of ours needs it (decision 33); `list` and `read` do not."""
 
 WRITING = (
     "subprocess",
@@ -64,12 +60,12 @@ def test_looking_loads_nothing_of_writing(root: Path, words: tuple[str, ...]) ->
     "words", [("remember", "Deploys run from main only."), ("capture", "--title", "Deploys", "--body", "From main.")]
 )
 def test_storing_a_note_loads_no_pipeline(root: Path, words: tuple[str, ...]) -> None:
-    assert not loaded_by(root, *words).intersection(name for name in LATE if name != _CODEC)
+    assert not loaded_by(root, *words).intersection(LATE)
 
 
 def test_status_loads_no_extraction(root: Path) -> None:
     loaded = loaded_by(root, "status")
-    assert not loaded.intersection(name for name in LATE if name not in ("json_repair", _CODEC))
+    assert not loaded.intersection(name for name in LATE if name != "json_repair")
 
 
 def test_what_a_command_needs_is_loaded(root: Path) -> None:

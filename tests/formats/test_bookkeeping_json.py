@@ -31,7 +31,6 @@ from agent_memory.formats.bookkeeping_json import (
     ForgettingAtWork,
     SyncAtWork,
     Tombstone,
-    Undone,
 )
 from agent_memory.results import as_result
 
@@ -60,8 +59,8 @@ WRITTEN: dict[str, tuple[Any, str, Parse]] = {
         SPEND.parse,
     ),
     "undone": (
-        Undone({"run-1": UndoneMark("run-2", frozenset({"f"}))}),
-        UNDONE.render(Undone({"run-1": UndoneMark("run-2", frozenset({"f"}))})),
+        {"run-1": UndoneMark("run-2", frozenset({"f"}))},
+        UNDONE.render({"run-1": UndoneMark("run-2", frozenset({"f"}))}),
         UNDONE.parse,
     ),
     "undoing": (Undoing("run-2", "run-1", NOON_MS), UNDOING.render(Undoing("run-2", "run-1", NOON_MS)), UNDOING.parse),

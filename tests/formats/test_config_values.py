@@ -9,7 +9,7 @@ from attrs import field, frozen
 from hypothesis import given, strategies as st
 
 from agent_memory.config import Config
-from agent_memory.formats.config_values import attributes_of, document_of, value_of
+from agent_memory.formats.json_codec import attributes_of, value_of, written
 from agent_memory.formats.strict_json import InvalidValue
 
 
@@ -53,41 +53,40 @@ def test_every_key_is_read_and_written_back() -> None:
     value = value_of(document, Outer)
     assert value.inner == Inner(("x", "y"), "blue")
     assert value.by_name == {"a": "text", "b": Inner(("z",))}
-    assert document_of(value) == document
+    assert written(value) == document
 
 
 @pytest.mark.parametrize(
     ("document", "problem"),
     [
-        ([], "must be an object, not a list"),
-        ({"onOrOff": "no"}, 'onOrOff: must be true or false, not "no"'),
-        ({"onOrOff": 0}, "onOrOff: must be true or false, not the number 0"),
-        ({"count": True}, "count: must be a whole number, not true"),
-        ({"count": 2.0}, "count: must be a whole number, not the number 2"),
-        ({"count": "12"}, 'count: must be a whole number, not "12"'),
-        ({"count": 0}, "count: must be at least 1"),
-        ({"count": 1_001}, "count: must be at most 1,000"),
-        ({"ratio": False}, "ratio: must be a number, not false"),
-        ({"ratio": 0}, "ratio: must be more than 0"),
-        ({"ratio": float("inf")}, "ratio: must be a finite number"),
-        ({"title": 3}, "title: must be a string, not the number 3"),
-        ({"title": []}, "title: must be a string, not a list"),
-        ({"inner": None}, "inner: must be an object, not null"),
-        ({"inner": {}}, "inner.names: is missing"),
-        ({"inner": {"names": []}}, "inner.names: must not be empty"),
-        ({"inner": {"names": "ab"}}, 'inner.names: must be a list, not "ab"'),
-        ({"inner": {"names": ["a", 1]}}, "inner.names[1]: must be a string, not the number 1"),
-        ({"inner": {"names": ["a"], "colour": "pink"}}, 'inner.colour: must be "red" or "blue", not "pink"'),
-        ({"inner": {"names": ["a"], "colour": []}}, 'inner.colour: must be "red" or "blue", not a list'),
-        ({"byName": {"a": 1}}, "byName.a: must be an object, not the number 1"),
-        ({"byName": []}, "byName: must be an object, not a list"),
-        ({"conut": 1}, "conut: unknown, did you mean count?"),
-        ({"on_or_off": True}, "on_or_off: unknown, did you mean onOrOff?"),
-        ({"oddName": 1}, "oddName: unknown, did you mean oddNAME?"),
-        ({"x" * 100: 1}, "x" * 60 + "…: unknown"),
-        ({"\x1b[2J": 1}, "?[2J: unknown"),
-        ({"count": 10**400}, "count: must be at most 1,000"),
-        ({"title": 10**400}, "title: must be a string, not a huge number"),
+        ([], "the document is a list, expected an object"),
+        ({"onOrOff": "no"}, "onOrOff is 'no', expected true or false"),
+        ({"onOrOff": 0}, "onOrOff is 0, expected true or false"),
+        ({"count": True}, "count is true, expected a whole number"),
+        ({"count": 2.0}, "count is 2.0, expected a whole number"),
+        ({"count": "12"}, "count is '12', expected a whole number"),
+        ({"count": 0}, "count is 0, expected at least 1"),
+        ({"count": 1_001}, "count is 1001, expected at most 1,000"),
+        ({"ratio": False}, "ratio is false, expected a number"),
+        ({"ratio": 0}, "ratio is 0, expected more than 0"),
+        ({"ratio": float("inf")}, "ratio is inf, expected a number"),
+        ({"title": 3}, "title is 3, expected text"),
+        ({"title": []}, "title is a list, expected text"),
+        ({"inner": None}, "inner is null, expected an object"),
+        ({"inner": {}}, "inner.names is missing"),
+        ({"inner": {"names": []}}, "inner.names must not be empty"),
+        ({"inner": {"names": "ab"}}, "inner.names is 'ab', expected a list"),
+        ({"inner": {"names": ["a", 1]}}, "inner.names[1] is 1, expected text"),
+        ({"inner": {"names": ["a"], "colour": "pink"}}, "inner.colour is 'pink', expected one of red, blue"),
+        ({"inner": {"names": ["a"], "colour": []}}, "inner.colour is a list, expected one of red, blue"),
+        ({"byName": {"a": 1}}, "byName.a is 1, expected an object"),
+        ({"byName": []}, "byName is a list, expected an object"),
+        ({"conut": 1}, "conut is unknown, did you mean count?"),
+        ({"on_or_off": True}, "on_or_off is unknown, did you mean onOrOff?"),
+        ({"oddName": 1}, "oddName is unknown, did you mean oddNAME?"),
+        ({"x" * 100: 1}, f"'{'x' * 56}… is unknown, expected onOrOff, count, ratio, title, inner, byName, oddNAME"),
+        ({"\x1b[2J": 1}, "'\\x1b[2J' is unknown, expected onOrOff, count, ratio, title, inner, byName, oddNAME"),
+        ({"count": 10**20}, "count is 100000000000000000000, expected at most 1,000"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_path(document: Any, problem: str) -> None:
@@ -118,11 +117,11 @@ def test_any_document_is_a_config_or_has_problems_and_what_is_read_survives(docu
     except InvalidValue as refused:
         problems = refused.problems
     assert all(problem.isprintable() for problem in problems)
-    assert problems or value_of(document_of(config), Config) == config
+    assert problems or value_of(written(config), Config) == config
 
 
 def test_a_config_written_out_is_the_same_config() -> None:
-    assert value_of(document_of(Config()), Config) == Config()
+    assert value_of(written(Config()), Config) == Config()
 
 
 def test_each_attribute_is_told_by_its_json_key() -> None:

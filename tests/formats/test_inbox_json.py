@@ -13,7 +13,6 @@ from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import InboxEntryInvalid, StateCorrupt
 from agent_memory.formats.inbox_json import (
     TROUBLES,
-    Troubles,
     parse_inbox_entry,
     render_changes,
     render_inbox_entry,
@@ -96,8 +95,8 @@ troubles = st.dictionaries(
 @given(troubles)
 @settings(max_examples=80)
 def test_troubles_read_back_the_same_whatever_was_said(some: dict[str, Trouble]) -> None:
-    data = TROUBLES.render(Troubles(some)).encode("utf-8", "backslashreplace")
-    assert TROUBLES.parse(data, "p") == Troubles(some)
+    data = TROUBLES.render(some).encode("utf-8", "backslashreplace")
+    assert TROUBLES.parse(data, "p") == some
     assert with_changes({}, render_changes({**some, "over": None})) == {key: some[key] for key in some if key != "over"}
 
 

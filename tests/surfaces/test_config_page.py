@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from agent_memory.config import Config
-from agent_memory.formats.config_values import document_of, key_rows
+from agent_memory.formats.config_values import key_rows
+from agent_memory.formats.json_codec import written
 from agent_memory.surfaces.cli.settings import config_schema_text
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -25,4 +26,4 @@ def test_the_defaults_of_the_schema_are_the_defaults_of_the_code() -> None:
             return schema.get("default")
         return {key: defaults(each) for key, each in schema["properties"].items() if key != "$schema"}
 
-    assert defaults(json.loads(config_schema_text())) == document_of(Config())
+    assert defaults(json.loads(config_schema_text())) == written(Config())

@@ -9,6 +9,8 @@ from attrs import field, frozen
 
 from agent_memory.domain.change import Change, Dropped
 from agent_memory.domain.entry import Listed, StoredEntry, Usage
+from agent_memory.domain.text.file_name import EntryId
+from agent_memory.domain.text.plain_text import Words
 from agent_memory.domain.vocabulary import Status, TierList
 
 
@@ -16,9 +18,9 @@ from agent_memory.domain.vocabulary import Status, TierList
 class Merge:
     """Several entries become one new one."""
 
-    ids: tuple[str, ...]
-    title: str
-    body: str
+    ids: tuple[EntryId, ...]
+    title: Words
+    body: Words
     description: str | None = None
     tags: tuple[str, ...] = ()
     """Added to the united tags of the sources."""
@@ -29,8 +31,8 @@ class Merge:
 class SplitPart:
     """One of the new entries that an entry is divided into."""
 
-    title: str
-    body: str
+    title: Words
+    body: Words
     description: str | None = None
     tags: tuple[str, ...] = ()
     """Those of the source where there are none."""
@@ -40,7 +42,7 @@ class SplitPart:
 class Split:
     """One entry becomes several new ones."""
 
-    id: str
+    id: EntryId
     into: tuple[SplitPart, ...]
 
 
@@ -48,8 +50,8 @@ class Split:
 class Rename:
     """An entry gets another title."""
 
-    id: str
-    title: str
+    id: EntryId
+    title: Words
     drops: tuple[str, ...] = ()
 
 
@@ -57,7 +59,7 @@ class Rename:
 class Retag:
     """An entry gets other tags."""
 
-    id: str
+    id: EntryId
     tags: tuple[str, ...]
 
 
@@ -65,8 +67,8 @@ class Retag:
 class Edit:
     """A passage that occurs exactly once in an entry's body is replaced."""
 
-    id: str
-    find: str
+    id: EntryId
+    find: Words
     replace: str
     drops: tuple[str, ...] = ()
 
@@ -75,8 +77,8 @@ class Edit:
 class Archive:
     """An entry leaves the live set."""
 
-    id: str
-    reason: str
+    id: EntryId
+    reason: Words
 
 
 Action = Merge | Split | Rename | Retag | Edit | Archive

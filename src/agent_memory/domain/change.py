@@ -7,6 +7,7 @@ from hashlib import sha256
 from attrs import frozen
 
 from agent_memory.domain.entry import MemoryEntry
+from agent_memory.domain.text.plain_text import SomeText
 from agent_memory.domain.vocabulary import TIERS_FILE
 
 
@@ -121,7 +122,7 @@ class FileState:
 class FileChange:
     """One file becomes `after`, provided that it still is `before`. None stands for no file."""
 
-    path: str
+    path: SomeText
     """Relative to the root, with `/`."""
     before: FileState | None
     after: FileState | None

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 from hashlib import sha256
+from typing import Annotated, TypeAlias
 
 from attrs import evolve, field, frozen
 
+from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.text.file_name import EntryId
+from agent_memory.domain.text.plain_text import SomeText
 from agent_memory.domain.vocabulary import Harness
 
 UNKNOWN_TYPE = "unknown-type:"
@@ -101,6 +104,13 @@ class History:
         return sum(count for reason, count in self.skipped.items() if reason.startswith(UNKNOWN_TYPE))
 
 
+def _count_problem(value: int) -> str | None:
+    return f"is {shown(value)}, expected a whole number from 0" if value < 0 else None
+
+
+Count: TypeAlias = Annotated[int, _count_problem]
+
+
 @frozen
 class TranscriptEnd:
     """How far one of several files of a session has been consolidated; the members are those of `SessionMark`."""
@@ -120,14 +130,14 @@ class SessionMark:
     """How far a session has been consolidated. One JSON file a session in `state/sessions/`."""
 
     harness: Harness
-    session_id: str
+    session_id: SomeText
     last_record_id: str
     last_at_ms: int | None = field(metadata={"sparse": True})
     """Time of that record: where the id is gone (a rewritten transcript), later records are new."""
-    turns_seen: int
+    turns_seen: Count
     """Turn number of the last turn consolidated; numbering goes on from here."""
     tools_answered: bool
-    agent_name: str = field(metadata={"key": "agent"})
+    agent_name: SomeText = field(metadata={"key": "agent"})
     """The agent command that consolidated it (`builtin`, a preset, or `command:<hash>`)."""
     handoff_id: EntryId | None = field(default=None, metadata={"sparse": True})
     """The session's handoff entry, updated in place as the session grows."""

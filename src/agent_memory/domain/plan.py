@@ -2,50 +2,68 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
 from attrs import evolve, field, frozen
 
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Restore, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
 from agent_memory.domain.history import History
+from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.queue import InboxEntry
 from agent_memory.domain.tagging import TagVocabulary
-from agent_memory.domain.text.file_name import file_name_of
+from agent_memory.domain.text.file_name import EntryId, file_name_of
 from agent_memory.domain.text.markdown import body_hash
+from agent_memory.domain.text.plain_text import Words
 from agent_memory.domain.vocabulary import Importance, Kind, Status
+
+
+def _ref_problem(ref: str) -> str | None:
+    return None if re.fullmatch(r"[\w.-]{1,64}", ref) else f"is {shown(ref)}, expected a short word"
+
+
+def _confidence_problem(confidence: float) -> str | None:
+    return None if 0 <= confidence <= 1 else f"is {shown(confidence)}, expected a number from 0 to 1"
+
+
+def _turn_problem(number: int) -> str | None:
+    return None if number >= 1 else f"is {shown(number)}, expected a turn number from 1"
+
+
+_TurnNumber: TypeAlias = Annotated[int, _turn_problem]
 
 
 @frozen
 class ProposedEntry:
     """A new entry. `links` and `[[…]]` in `body` hold `id__…` or `ref:…` of the same reply."""
 
-    title: str
-    body: str
+    title: Words
+    body: Words
     kind: Kind
     tags: tuple[str, ...]
-    ref: str | None = None
+    ref: Annotated[str, _ref_problem] | None = None
     description: str | None = None
     scope: Literal["repo", "global"] | None = None
     importance: Importance | None = None
-    confidence: float | None = None
-    turns: tuple[int, ...] = ()
+    confidence: Annotated[float, _confidence_problem] | None = None
+    turns: tuple[_TurnNumber, ...] = ()
     links: tuple[str, ...] = ()
-    supersedes: tuple[str, ...] = ()
+    supersedes: tuple[EntryId, ...] = ()
 
 
 @frozen
 class ProposedUpdate:
     """A change of a live entry that was shown in full; what is None stays as it is."""
 
-    id: str
-    title: str | None = None
+    id: EntryId
+    title: Words | None = None
     description: str | None = None
     tags: tuple[str, ...] | None = None
-    body: str | None = None
+    body: Words | None = None
     drops: tuple[str, ...] = ()
-    turns: tuple[int, ...] = ()
+    turns: tuple[_TurnNumber, ...] = ()
     why: str = ""
 
 

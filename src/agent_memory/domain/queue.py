@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, Literal, get_args
 
 from attrs import define, evolve, field, frozen
 
-from agent_memory.domain.history import transcript_key
+from agent_memory.domain.history import Count, transcript_key
 from agent_memory.domain.inbox_rules import (
     MAX_PATH_BYTES,
     commit_problem,
@@ -187,13 +187,6 @@ def session_id_of(entry: InboxEntry) -> str | None:
             return thread_id
         case FileSnapshot():
             return None
-
-
-def _count_problem(value: int) -> str | None:
-    return f"is {shown(value)}, expected a whole number from 0" if value < 0 else None
-
-
-Count: TypeAlias = Annotated[int, _count_problem]
 
 
 @frozen

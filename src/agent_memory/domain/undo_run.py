@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from agent_memory.domain.change import FileChange, hash_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, short_id
-from agent_memory.domain.text.plain_text import counted
+from agent_memory.domain.text.plain_text import SomeText, counted
 from agent_memory.domain.vocabulary import TierList
 
 MOST_REASONS = 10
@@ -113,7 +113,7 @@ def cut_reasons(reasons: Sequence[str]) -> tuple[str, ...]:
 class SectionChange:
     """How a run changed the managed section of one target."""
 
-    path: str
+    path: SomeText
     """Absolute, of the real file."""
     before: str | None
     """The section with its markers; None where there was none."""
@@ -125,10 +125,11 @@ class SectionChange:
 
 @frozen
 class Footprint:
-    """The files under the root in the order in which they were changed, and the sections."""
+    """The files under the root in the order in which they were changed, and the sections. Neither may be absent in a file: half of
+    a footprint must not be undone."""
 
-    files: tuple[FileChange, ...] = ()
-    sections: tuple[SectionChange, ...] = ()
+    files: tuple[FileChange, ...] = field(default=(), metadata={"stated": True})
+    sections: tuple[SectionChange, ...] = field(default=(), metadata={"stated": True})
 
 
 @frozen

@@ -27,58 +27,43 @@ from agent_memory.domain.agent_request import DaySpend, Spend
 from agent_memory.domain.change import FileState
 from agent_memory.domain.entry import MAX_VALUE_BYTES, StateValue, key_problem
 from agent_memory.domain.forgetting import EntryTombstone, SessionKey, SessionTombstone, StateTombstone, TraceWords
-from agent_memory.domain.history import SessionMark
+from agent_memory.domain.history import Count, SessionMark
 from agent_memory.domain.instants import Instant
-from agent_memory.domain.json_shape import Json, is_object
+from agent_memory.domain.json_shape import Json
 from agent_memory.domain.planning.information import lines_of
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run_log import Undoing, UndoneMark
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.file_name import normal_tag
+from agent_memory.domain.text.plain_text import SomeText
 from agent_memory.domain.undo_run import Footprint
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt, StateInvalid
-from agent_memory.formats.json_codec import Documents, Format, written
-from agent_memory.formats.strict_json import InvalidValue, load_bytes, load_document
+from agent_memory.formats.json_codec import Documents, Format, matching, written
+from agent_memory.formats.strict_json import load_bytes, load_document
 from agent_memory.results import as_result
+
+_INSTANT: Any = Instant
 
 # -- sessions and undos -----------------------------------------------------------------------------------------------
 
 
-def _mark_problems(mark: SessionMark) -> Iterator[str]:
-    members = {"sessionId": mark.session_id, "agent": mark.agent_name}
-    yield from (f"{key} is empty" for key, text in members.items() if not text)
-    if mark.turns_seen < 0:
-        yield "turnsSeen is not a count"
-
-
-SESSION_MARK = Format(SessionMark, check=_mark_problems)
-
-
-@frozen
-class Undone:
-    """Which runs were undone, by their ids."""
-
-    runs: dict[str, UndoneMark]
-
-
-UNDONE = Format(Undone)
+SESSION_MARK = Format(SessionMark)
+UNDONE = Format(dict[str, UndoneMark], member="runs")
 UNDOING = Format(Undoing)
 
 # -- spend ------------------------------------------------------------------------------------------------------------
 
-_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_SPENT = ("calls", "promptChars", "replyChars")
 
 
-@frozen
-class _SpendDays:
-    days: dict[str, dict[str, int]]
-
-
-def _spend_problems(spend: _SpendDays) -> Iterator[str]:
-    for day, spent in spend.days.items():
-        if not _DAY.fullmatch(day) or spent.keys() != {"calls", "promptChars", "replyChars"} or min(spent.values()) < 0:
+def _spend_problems(days: dict[str, dict[str, Count]]) -> Iterator[str]:
+    for day, spent in days.items():
+        if not re.fullmatch(r"\d{4}-\d\d-\d\d", day, re.ASCII) or spent.keys() != set(_SPENT):
             yield f"days.{day} is not a day's spend"
+
+
+_DAYS = Format(dict[str, dict[str, Count]], member="days", check=_spend_problems)
 
 
 def _days_of(spend: Spend) -> dict[str, object]:
@@ -86,8 +71,9 @@ def _days_of(spend: Spend) -> dict[str, object]:
 
 
 def _spend_of(document: Json) -> Spend:
-    days = sorted(Format(_SpendDays, check=_spend_problems).value_of(document).days.items())
-    return tuple(DaySpend(day, spent["calls"], spent["promptChars"], spent["replyChars"]) for day, spent in days)
+    return tuple(
+        DaySpend(day, *(spent[key] for key in _SPENT)) for day, spent in sorted(_DAYS.value_of(document).items())
+    )
 
 
 SPEND = Documents(_days_of, _spend_of, load=load_bytes)
@@ -243,30 +229,12 @@ class ForgettingAtWork:
 FORGETTING = Format(ForgettingAtWork)
 
 
-@frozen
-class _Purge:
-    at_ms: Instant
-
-
-PURGE = Documents[int](
-    lambda at_ms: written(_Purge(at_ms)),
-    lambda found: Format(_Purge).value_of(found).at_ms,
-    load=load_bytes,
-    indent=None,
-)
+PURGE = Format[int](_INSTANT, member="at", indent=None)
 """Since when (epoch ms) no other copy of the history may be mixed with this one."""
 
 # -- sync -------------------------------------------------------------------------------------------------------------
 
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}", re.ASCII)
-
-
-def _commit_problem(value: object) -> str | None:
-    return None if isinstance(value, str) and _COMMIT.fullmatch(value) else "is no commit"
-
-
-def _branch_problem(value: object) -> str | None:
-    return None if isinstance(value, str) and value.startswith("refs/heads/") else "is no branch"
+_Commit = Annotated[str, matching(r"[0-9a-f]{40}|[0-9a-f]{64}", "is no commit")]
 
 
 @frozen
@@ -274,26 +242,16 @@ class SyncAtWork:
     """A merge whose files are on disk. It is written in one transaction with them: it exists exactly while git does not know
     of them yet."""
 
-    branch: Annotated[str, _branch_problem]
-    from_commit: Annotated[str, _commit_problem] | None = field(metadata={"key": "from"})
+    branch: Annotated[str, matching("refs/heads/.*", "is no branch")]
+    from_commit: _Commit | None = field(metadata={"key": "from"})
     """None in a store that had no commit."""
-    to_commit: Annotated[str, _commit_problem] = field(metadata={"key": "to"})
+    to_commit: _Commit = field(metadata={"key": "to"})
 
 
 SYNCING = Format(SyncAtWork, indent=None)
 
 
-@frozen
-class _Synced:
-    purged_at_ms: Instant | None
-
-
-SYNCED = Documents[int | None](
-    lambda at_ms: written(_Synced(at_ms)),
-    lambda found: Format(_Synced).value_of(found).purged_at_ms,
-    load=load_bytes,
-    indent=None,
-)
+SYNCED = Format[int | None](_INSTANT | None, member="purgedAt", indent=None)
 """The purge (epoch ms) that this machine has dealt with, None for none."""
 
 
@@ -314,61 +272,31 @@ OVER = b"\n"
 """Added to a journal that cannot be removed: one byte, so that it is there or not. A journal that ends with it is over: nothing
 is undone or finished by it any more, and it only waits to be removed."""
 
-_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_STAGED = re.compile(r"[0-9]{1,9}\.new", re.ASCII)
-
-
-def _hash_problem(value: object) -> str | None:
-    return None if isinstance(value, str) and _HASH.fullmatch(value) else "is no SHA-256"
-
-
-def _staged_problem(value: object) -> str | None:
-    return None if isinstance(value, str) and _STAGED.fullmatch(value) else "is no name of a staged file"
-
-
-def _footprint_problems(footprint: Footprint) -> Iterator[str]:
-    yield from (f"files[{index}].path is empty" for index, each in enumerate(footprint.files) if not each.path)
-    yield from (f"sections[{index}].path is empty" for index, each in enumerate(footprint.sections) if not each.path)
-
-
-def _footprint(document: object) -> Footprint:
-    """Nothing may be absent: half of one must not be undone."""
-    missing = [key for key in ("files", "sections") if is_object(document) and key not in document]
-    if missing:
-        raise InvalidValue(*(f"{key} is missing" for key in missing))
-    return Format(Footprint, check=_footprint_problems).value_of(document)
-
-
-FOOTPRINT = Documents(written, _footprint, load=load_bytes)
+FOOTPRINT = Format(Footprint)
 
 
 @frozen
 class Step:
     """One file's way from `before` to the bytes with `after_hash`, which wait in `staged`."""
 
-    path: str
+    path: SomeText
     before: FileState | None
-    after_hash: Annotated[str, _hash_problem] | None
-    staged: Annotated[str, _staged_problem] | None
+    after_hash: Annotated[str, matching("[0-9a-f]{64}", "is no SHA-256")] | None
+    staged: Annotated[str, matching(r"[0-9]{1,9}\.new", "is no name of a staged file")] | None
 
 
-@frozen
-class _Journal:
-    steps: tuple[Step, ...]
-
-
-def _journal_problems(journal: _Journal) -> Iterator[str]:
-    for index, step in enumerate(journal.steps):
-        if not step.path or (step.after_hash is None) != (step.staged is None):
+def _journal_problems(steps: tuple[Step, ...]) -> Iterator[str]:
+    for index, step in enumerate(steps):
+        if (step.after_hash is None) != (step.staged is None):
             yield f"steps[{index}] is not a step"
 
 
-_JOURNAL = Format(_Journal, indent=None, check=_journal_problems)
+_JOURNAL = Format(tuple[Step, ...], member="steps", indent=None, check=_journal_problems)
 
 
 def render_journal(steps: tuple[Step, ...]) -> bytes:
     """The steps in the order in which they are taken."""
-    return _JOURNAL.render(_Journal(steps)).rstrip("\n").encode("utf-8", "backslashreplace")
+    return _JOURNAL.render(steps).rstrip("\n").encode("utf-8", "backslashreplace")
 
 
 def is_over(data: bytes) -> bool:
@@ -378,4 +306,4 @@ def is_over(data: bytes) -> bool:
 
 def parse_journal(data: bytes, path: str) -> tuple[Step, ...]:
     """The steps that were rendered; StateCorrupt for anything else, since half a journal must not be acted on."""
-    return _JOURNAL.parse(data, path).steps
+    return _JOURNAL.parse(data, path)

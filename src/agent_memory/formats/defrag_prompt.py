@@ -99,7 +99,7 @@ def plan_defrag_budget(template: str, max_prompt_chars: int, catalog: Sequence[L
     room = max_prompt_chars - fixed
     if room < _LEAST_ROOM_CHARS:
         needed = f"and defrag needs at least {fixed + _LEAST_ROOM_CHARS:,}"
-        raise ConfigInvalid("in effect", (f"llm.maxPromptChars: is {max_prompt_chars:,}, {needed}",))
+        raise ConfigInvalid("in effect", (f"llm.maxPromptChars is {max_prompt_chars:,}, {needed}",))
     findings_chars = min(room // _FINDINGS_SHARE, _MAX_FINDINGS_CHARS)
     catalog_chars = min(sum(map(_estimated_chars, catalog)), room * _CATALOG_PERCENT // 100)
     # The rest of a size goes to nothing: text that composed characters lengthened.

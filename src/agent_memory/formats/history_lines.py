@@ -21,7 +21,7 @@ from agent_memory.domain.transcripts.turns import KeptPart
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.json_codec import Format, value_of, written
-from agent_memory.formats.strict_json import InvalidValue, NotJson, load_json
+from agent_memory.formats.strict_json import InvalidValue, load_json
 from agent_memory.results import as_result
 
 
@@ -73,7 +73,7 @@ def parse_history_lines(lines: Iterable[str], path: str) -> KeptPart:
                 about = _ABOUT.value_of(load_json(line))
             else:
                 turns.append(value_of(load_json(line), Turn))
-        except (NotJson, InvalidValue) as damaged:
+        except InvalidValue as damaged:
             raise StateCorrupt(path, (f"line {number}: {damaged}",)) from damaged
     if about is None:
         raise StateCorrupt(path, ("it is empty",))

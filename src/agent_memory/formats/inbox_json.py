@@ -14,11 +14,8 @@ Trouble is in one file, `{"version": 1, "troubles": {key: {…}}}` with the keys
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from typing import Any
-
-from attrs import frozen
 
 from agent_memory.domain.queue import (
     SESSION_METHODS,
@@ -33,7 +30,7 @@ from agent_memory.domain.queue import (
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import InboxEntryInvalid
 from agent_memory.formats.json_codec import Format, tagged_union, value_of, written
-from agent_memory.formats.strict_json import InvalidValue, NotJson, load_json
+from agent_memory.formats.strict_json import InvalidValue, load_json
 from agent_memory.results import as_result
 
 MAX_ENTRY_BYTES = 256 * 1024
@@ -67,16 +64,8 @@ _ENTRY = Format(InboxEntry, indent=None, check=_harness_problem)
 
 def entry_of(text: str) -> InboxEntry:
     """The entry in a JSON text; InboxEntryInvalid with every problem as `key what is wrong`."""
-    with _refusing():
-        return _ENTRY.value_of(load_json(text))
-
-
-@contextmanager
-def _refusing() -> Generator[None, None, None]:
     try:
-        yield
-    except NotJson as error:
-        raise InboxEntryInvalid((str(error),)) from error
+        return _ENTRY.value_of(load_json(text))
     except InvalidValue as error:
         raise InboxEntryInvalid(error.problems) from error
 
@@ -92,20 +81,13 @@ def render_inbox_entry(entry: InboxEntry) -> str:
 # -- trouble ----------------------------------------------------------------------------------------------------------
 
 
-@frozen
-class Troubles:
-    """The trouble of all entries that are in some."""
-
-    troubles: dict[str, Trouble]
-
-
-TROUBLES = Format(Troubles)
+TROUBLES = Format(dict[str, Trouble], member="troubles")
+"""The trouble of all entries that are in some."""
 
 
 def render_changes(changes: Mapping[str, Trouble | None]) -> str:
     """One line, with its end."""
-    members = {key: None if trouble is None else written(trouble) for key, trouble in changes.items()}
-    return json.dumps(members, ensure_ascii=False) + "\n"
+    return json.dumps(written(changes), ensure_ascii=False) + "\n"
 
 
 def with_changes(troubles: Mapping[str, Trouble], text: str) -> dict[str, Trouble]:
@@ -123,6 +105,6 @@ def _changes_in(line: str) -> dict[str, Trouble | None]:
     try:
         document: Any = load_json(line)
         changes: dict[str, Trouble | None] = value_of(document, dict[str, Trouble | None])
-    except (NotJson, InvalidValue):
+    except InvalidValue:
         return {}
     return changes

@@ -138,7 +138,7 @@ def plan_prompt_budget(template: str, max_prompt_chars: int, catalog: Sequence[L
     room = max_prompt_chars - fixed
     if room < 3 * MIN_WINDOW_CHARS:
         least = fixed + 3 * MIN_WINDOW_CHARS
-        problem = f"llm.maxPromptChars: is {max_prompt_chars:,}, and the prompt needs at least {least:,}"
+        problem = f"llm.maxPromptChars is {max_prompt_chars:,}, and the prompt needs at least {least:,}"
         raise ConfigInvalid("in effect", (problem,))
     catalog_chars, most = 0, room // _CATALOG_SHARE
     for each in catalog:

@@ -6,7 +6,6 @@ Items that are not of the contract's shape are in `dropped` with every problem. 
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,18 +13,18 @@ from json import JSONDecodeError, dumps
 from typing import Any, TypeVar
 
 import json_repair
-from attrs import evolve, fields, frozen, has
+from attrs import evolve, frozen
 
 from agent_memory.domain.actions import KINDS, Action, DefragProposal, Edit, Merge, Split, ids_of, kind_of
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.inbox_rules import shown
-from agent_memory.domain.json_shape import is_list, is_object, is_row
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
-from agent_memory.domain.text.file_name import is_id
+from agent_memory.domain.text.file_name import entry_id_problem, is_id
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import ReplyRefused
-from agent_memory.formats.json_codec import value_of
+from agent_memory.formats.json_codec import tagged_union, value_of
 from agent_memory.formats.strict_json import MAX_DEPTH, InvalidValue, NotJson, load_json
 from agent_memory.formats.yaml_scalars import well_formed
 from agent_memory.results import as_result
@@ -40,7 +39,6 @@ _MAX_LIST_ITEMS = 1_000
 _MAX_SUBJECT_CHARS = 80
 _MAX_NAMED_ITEMS = 50
 _MOST_BAD_IDS = 5
-_REF = re.compile(r"[\w.-]{1,64}")
 
 Item = TypeVar("Item")
 Read = Callable[[object, str], Item]
@@ -82,13 +80,13 @@ def parse_reply(text: str, nonce: str) -> ChangeSet:
 
 
 def _entry(item: object, place: str) -> ProposedEntry:
-    entry: ProposedEntry = _checked(value_of(item, ProposedEntry, place), place)
+    entry: ProposedEntry = value_of(item, ProposedEntry, place)
     confidence = None if entry.confidence is None else float(entry.confidence)
     return evolve(entry, turns=tuple(sorted(set(entry.turns))), confidence=confidence)
 
 
 def _update(item: object, place: str) -> ProposedUpdate:
-    update: ProposedUpdate = _checked(value_of(item, ProposedUpdate, place), place)
+    update: ProposedUpdate = value_of(item, ProposedUpdate, place)
     if all(each is None for each in (update.title, update.description, update.tags, update.body)):
         raise InvalidValue(f"{place}.id names an entry, but nothing of it is to change")
     return evolve(update, turns=tuple(sorted(set(update.turns))))
@@ -137,19 +135,11 @@ def parse_defrag_reply(text: str, nonce: str) -> DefragProposal:
     return DefragProposal(actions, tiers, _unknown_members(envelope, ("version", "nonce", "actions", "tiers")) + bad)
 
 
-_CLASSES: Mapping[str, type] = {word: cls for cls, word in KINDS.items()}
+tagged_union(Action, "action", {word: cls for cls, word in KINDS.items()})
 
 
 def _action(item: object, place: str) -> Action:
-    if not is_object(item):
-        raise InvalidValue(f"{place} is {shown(item)}, expected an object")
-    if "action" not in item:
-        raise InvalidValue(f"{place}.action is missing")
-    kind = item["action"]
-    if not isinstance(kind, str) or kind not in _CLASSES:
-        raise InvalidValue(f"{place}.action is {shown(kind)}, expected one of {', '.join(_CLASSES)}")
-    members = {key: each for key, each in item.items() if key != "action"}
-    action: Action = _checked(value_of(members, _CLASSES[kind], place), place)
+    action: Action = value_of(item, Action, place)
     if isinstance(action, Merge):
         action = evolve(action, ids=tuple(dict.fromkeys(action.ids)))
         if len(action.ids) < 2:
@@ -168,7 +158,7 @@ def _named_by_ids(item: object, place: str) -> str:
     kind, ids = item.get("action"), item.get("ids")
     named = [item.get("id"), *(ids if is_list(ids) else ())]
     known = tuple(dict.fromkeys(id for id in named if isinstance(id, str) and is_id(id)))
-    return _called(kind, known) if isinstance(kind, str) and kind in _CLASSES and known else place
+    return _called(kind, known) if isinstance(kind, str) and kind in KINDS.values() and known else place
 
 
 def _called(kind: str, ids: tuple[str, ...]) -> str:
@@ -186,9 +176,11 @@ def _tiers(value: object) -> tuple[TierList | None, tuple[Dropped, ...]]:
         f"tiers.{key}[{index}] {problem}"
         for key in ("hot", "warm")
         for index, item in enumerate(value[key])
-        if (problem := _id_problem(item)) is not None
+        if (problem := entry_id_problem(item)) is not None
     ]
-    hot, warm = (dict.fromkeys(each for each in value[key] if _id_problem(each) is None) for key in ("hot", "warm"))
+    hot, warm = (
+        dict.fromkeys(each for each in value[key] if entry_id_problem(each) is None) for key in ("hot", "warm")
+    )
     tiers = TierList(tuple(hot), tuple(id for id in warm if id not in hot))
     more = len(reasons) - _MOST_BAD_IDS
     told = (*reasons[:_MOST_BAD_IDS], *([f"and {more:,} more"] if more > 0 else []))
@@ -244,6 +236,8 @@ def _read_each(
     for index, item in enumerate(items):
         place = f"{key}[{index}]"
         try:
+            if problems := tuple(_raw_problems(item, place)):
+                raise InvalidValue(*problems)
             good.append(read(_without_nulls(item), place))
         except InvalidValue as refused:
             bad.append(Dropped(subject(item, place), refused.problems))
@@ -256,73 +250,22 @@ def _without_nulls(value: object) -> object:
     return [_without_nulls(item) for item in value] if is_list(value) else value
 
 
+def _raw_problems(value: object, place: str) -> Iterator[str]:
+    """What no item may hold, whatever it is: endless lists, and text that UTF-8 cannot hold."""
+    if is_list(value) and len(value) > _MAX_LIST_ITEMS:
+        yield f"{place} has {len(value):,} items, at most {_MAX_LIST_ITEMS:,} are allowed"
+    elif isinstance(value, str) and well_formed(value) != value:
+        yield f"{place} holds half a character (a lone surrogate)"
+    elif is_list(value) or is_object(value):
+        parts = enumerate(value) if is_list(value) else value.items()
+        for key, part in parts:
+            yield from _raw_problems(part, f"{place}[{key}]" if is_list(value) else f"{place}.{key}")
+
+
 def _nothing_usable(bad: Sequence[Dropped], otherwise: str) -> ReplyRefused:
     """The refusal of a reply of which nothing is left; `otherwise` says why where no item is to blame."""
     reasons = tuple(f"{each.subject}: {reason}" for each in bad[:_MAX_NAMED_ITEMS] for reason in each.reasons)
     return ReplyRefused(("nothing in it can be used", *(reasons or (otherwise,))))
-
-
-# -- what a value may be, beyond its type -----------------------------------------------------------------------------
-
-
-def _checked(value: Item, place: str) -> Item:
-    """The value; `InvalidValue` where its texts, ids or numbers break a rule."""
-    if problems := tuple(_value_problems(value, place)):
-        raise InvalidValue(*problems)
-    return value
-
-
-def _value_problems(value: Any, place: str) -> Iterator[str]:
-    cls: type = value.__class__
-    for each in fields(cls):
-        found, where = getattr(value, each.name), f"{place}.{each.name}"
-        if is_row(found) and len(found) > _MAX_LIST_ITEMS:
-            yield f"{where} has {len(found):,} items, at most {_MAX_LIST_ITEMS:,} are allowed"
-            continue
-        for index, item in enumerate(found if is_row(found) else (found,)):
-            at = f"{where}[{index}]" if is_row(found) else where
-            if has(item.__class__):
-                yield from _value_problems(item, at)
-            elif item is not None and (problem := _RULES.get(each.name, _text_problem)(item)):
-                yield f"{at} {problem}"
-
-
-def _text_problem(value: object) -> str | None:
-    """Text of any length that UTF-8 can hold."""
-    return (
-        "holds half a character (a lone surrogate)" if isinstance(value, str) and well_formed(value) != value else None
-    )
-
-
-def _some_text_problem(value: object) -> str | None:
-    return "is empty" if isinstance(value, str) and not value.strip() else _text_problem(value)
-
-
-def _id_problem(value: object) -> str | None:
-    return None if isinstance(value, str) and is_id(value) else f"is {shown(value)}, expected an id"
-
-
-def _ref_problem(value: object) -> str | None:
-    return None if isinstance(value, str) and _REF.fullmatch(value) else f"is {shown(value)}, expected a short word"
-
-
-def _turn_problem(value: Any) -> str | None:
-    return None if value >= 1 else f"is {shown(value)}, expected a turn number from 1"
-
-
-def _confidence_problem(value: Any) -> str | None:
-    is_one = math.isfinite(value) and 0 <= value <= 1
-    return None if is_one else f"is {shown(value)}, expected a number from 0 to 1"
-
-
-_RULES: Mapping[str, Callable[[Any], str | None]] = {
-    **dict.fromkeys(("id", "ids", "supersedes"), _id_problem),
-    **dict.fromkeys(("title", "body", "find", "reason"), _some_text_problem),
-    "ref": _ref_problem,
-    "turns": _turn_problem,
-    "confidence": _confidence_problem,
-}
-"""By the name of the attribute, which means the same in every item."""
 
 
 # -- the one JSON object that answers the request ----------------------------------------------------------------------

@@ -13,48 +13,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, get_origin
+from typing import Any, get_args
 
-from attrs import evolve, fields, resolve_types
-from cattrs.preconf.json import make_converter
-from cattrs.strategies import configure_tagged_union
+from attrs import evolve
 
-from agent_memory.domain.actions import Archive, Deferred, DefragProposal, Edit, Merge, Rename, Retag, Split
-from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
+from agent_memory.domain.actions import Action, Deferred, DefragProposal
+from agent_memory.domain.change import Change
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
 from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.plan import Plan
-from agent_memory.domain.queue import AmpThread, FileSnapshot, InlineNote, Outcome, SessionFile, session_id_of
+from agent_memory.domain.queue import Outcome, Retrieval, session_id_of
 from agent_memory.domain.run import KeptReply, Run, Settled, sentence_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, logged_actions
 from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import Error
-from agent_memory.formats.json_codec import Documents, Format, written
+from agent_memory.formats.json_codec import Converter, Documents, Format, attributes_of, written
 from agent_memory.formats.strict_json import InvalidValue, load_bytes
 
 # -- by the names of attributes ---------------------------------------------------------------------------------------
 
-_converter = make_converter()
-"""For what this version itself has written: unknown keys are ignored, wrong types are errors."""
-
-
-def _number(value: Any, _: type) -> float:
-    if type(value) not in (int, float):
-        raise ValueError(f"{type(value).__name__} is no number")
-    return float(value)
-
-
-def _is_frozenset(type_: Any) -> bool:
-    return get_origin(type_) is frozenset
-
-
-_converter.register_structure_hook(float, _number)
-_converter.register_unstructure_hook_func(_is_frozenset, sorted)
-configure_tagged_union(Create | Replace | Retire | Restore, _converter, tag_name="change")
-configure_tagged_union(SessionFile | AmpThread | FileSnapshot | InlineNote, _converter, tag_name="class")
-configure_tagged_union(Merge | Split | Rename | Retag | Edit | Archive, _converter, tag_name="action")
+_OURS = Converter(by_name=True)
+"""For what this version itself has written."""
+_OURS.tagged_union(Change, "change", {cls.__name__: cls for cls in get_args(Change)})
+_OURS.tagged_union(Retrieval, "class", {cls.__name__: cls for cls in get_args(Retrieval)})
+_OURS.tagged_union(Action, "action", {cls.__name__: cls for cls in get_args(Action)})
 
 
 def _load(data: bytes) -> Any:
@@ -66,26 +50,18 @@ def _load(data: bytes) -> Any:
     return document
 
 
-def _types(cls: type) -> dict[str, Any]:
-    return {each.name: each.type for each in fields(resolve_types(cls))}
-
-
 def _members(value: Any, names: Sequence[str]) -> dict[str, Any]:
     """These attributes as JSON values."""
-    cls: type = value.__class__
-    types = _types(cls)
-    return {name: _converter.unstructure(getattr(value, name), types[name]) for name in names}
+    return {name: _OURS.written(getattr(value, name)) for name in names}
 
 
 def _attributes(document: Mapping[str, Any], cls: type, names: Sequence[str]) -> dict[str, Any]:
     """The attributes that were written as these members, none of which may be missing."""
-    types = _types(cls)
-    return {name: _converter.structure(document[name], types[name]) for name in names}
+    known = attributes_of(cls, by_name=True)
+    return {name: _OURS.value_of(document[name], known[name].type, name) for name in names}
 
 
-REPLY = Documents[KeptReply](
-    _converter.unstructure, lambda document: _converter.structure(document, KeptReply), load=_load
-)
+REPLY = Documents[KeptReply](_OURS.written, lambda document: _OURS.value_of(document, KeptReply), load=_load)
 
 # -- consolidate ------------------------------------------------------------------------------------------------------
 
@@ -108,7 +84,7 @@ def _checkpoint_of(document: dict[str, Any]) -> tuple[str, Run]:
 CHECKPOINT = Documents(_checkpoint_document, _checkpoint_of, load=_load)
 CHANGES = Documents[Sequence[Change]](
     lambda changes: plan_document(Plan(tuple(changes))),
-    lambda document: _converter.structure(document, Plan).changes,
+    lambda document: _OURS.value_of(document, Plan).changes,
     load=_load,
 )
 """What waits for the next run."""
@@ -116,7 +92,7 @@ CHANGES = Documents[Sequence[Change]](
 
 def plan_document(plan: Plan) -> dict[str, Any]:
     """The plan as JSON values."""
-    document: dict[str, Any] = _converter.unstructure(plan)
+    document: dict[str, Any] = _OURS.written(plan)
     return document
 
 
@@ -130,14 +106,14 @@ def _defrag_document(kept: tuple[str, DefragRun]) -> dict[str, Any]:
     """The plan, the proposed tiers and the memo; the rest is had again."""
     state, run = kept
     proposed = None if run.proposal is None else run.proposal.tiers
-    more = {"proposed_tiers": _converter.unstructure(proposed), "memo": _members(run.memo, _MEMO)}
+    more = {"proposed_tiers": _OURS.written(proposed), "memo": _members(run.memo, _MEMO)}
     return {"state": state, "run": {**_members(run, _DEFRAG), **more}}
 
 
 def _defrag_of(document: dict[str, Any]) -> tuple[str, DefragRun]:
     kept = document["run"]
     proposed = kept["proposed_tiers"]
-    proposal = DefragProposal(tiers=None if proposed is None else _converter.structure(proposed, TierList))
+    proposal = DefragProposal(tiers=None if proposed is None else _OURS.value_of(proposed, TierList))
     run = DefragRun(**_attributes(kept, DefragRun, _DEFRAG), proposal=proposal, memo=_memo_of(kept["memo"]))
     return str(document["state"]), run
 
@@ -150,8 +126,8 @@ def _memo_of(document: dict[str, Any]) -> TieringMemo:
 DEFRAG_CHECKPOINT = Documents(_defrag_document, _defrag_of, load=_load, indent=None)
 TIERING = Documents[TieringMemo](lambda memo: _members(memo, _MEMO), _memo_of, load=_load, indent=None)
 DEFERRED = Documents[Sequence[Deferred]](
-    lambda deferred: {"deferred": _converter.unstructure(tuple(deferred), tuple[Deferred, ...])},
-    lambda document: _converter.structure(document["deferred"], tuple[Deferred, ...]),
+    lambda deferred: {"deferred": _OURS.written(deferred)},
+    lambda document: _OURS.value_of(document["deferred"], tuple[Deferred, ...]),
     load=_load,
     indent=None,
 )
@@ -171,22 +147,9 @@ def render_report_document(run: LoggedRun, error: Error | None = None, more: Map
      "warnings": [], "dropped": [], "actions": [{"kind": "merge", "ids": ["id__…"], "newIds": ["id__…"], "words": "…",
      "fingerprint": "…"}]}
     """
-    document: dict[str, object] = {
-        "version": 1,
-        "run": run.run_id,
-        "machine": run.machine,
-        "startedAt": iso_of(run.started_at_ms),
-        "endedAt": None if run.ended_at_ms is None else iso_of(run.ended_at_ms),
-        "result": run.result,
-        "error": None if error is None else {"code": error.code, "message": str(error)},
-        "summary": run.summary,
-        "undid": run.undid,
-        "warnings": list(run.warnings),
-        "dropped": list(run.dropped),
-        "actions": [written(each) for each in run.actions],
-        **(more or {}),
-    }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    told = {key: each for key, each in written(run).items() if key not in (*_NOT_REPORTED, "sessions")}
+    why = None if error is None else {"code": error.code, "message": str(error)}
+    return json.dumps({"version": 1, **told, "error": why, **(more or {})}, ensure_ascii=False, indent=1) + "\n"
 
 
 def parse_report(data: bytes, path: str) -> LoggedRun:
@@ -253,7 +216,7 @@ def _session(settled: Settled) -> dict[str, Any]:
         "harness": entry.harness.value,
         "session": session_id_of(entry),
         "outcome": outcome_document(settled.outcome),
-        "applied": [] if settled.receipt is None else _converter.unstructure(settled.receipt.applied),
+        "applied": [] if settled.receipt is None else _OURS.written(settled.receipt.applied),
     }
 
 

@@ -17,16 +17,16 @@ MAX_DIGITS = 30
 MAX_DEPTH = 64
 
 
-class NotJson(ValueError):
-    """The text is no JSON that we take; the message says why."""
-
-
 class InvalidValue(ValueError):
     """A document that is not the value it should be, with every problem as `path.to.key what is wrong`."""
 
     def __init__(self, *problems: str) -> None:
         super().__init__("; ".join(problems))
         self.problems = problems
+
+
+class NotJson(InvalidValue):
+    """The text is no JSON that we take; the one problem says why."""
 
 
 def load_json(text: str) -> Any:

@@ -122,16 +122,16 @@ def choose_command(llm: LlmConfig, home: str | None = None) -> Preset:
         try:
             words = shlex.split(own)
         except ValueError as error:
-            problem = f"{where}: cannot be split into arguments: {str(error).lower()}"
+            problem = f"{where} cannot be split into arguments: {str(error).lower()}"
             raise ConfigInvalid(_SOURCE, (problem,)) from None
         argv = tuple(f"{home}{word[1:]}" if home is not None and word.startswith("~/") else word for word in words)
         digest = hashlib.sha256(json.dumps(argv).encode()).hexdigest()[:8]
         command = Preset(llm.preset if llm.command is None else f"command:{digest}", argv, variables=llm.pass_env)
     program = command.argv[0] if command.argv else ""
     if not program.strip():
-        raise ConfigInvalid(_SOURCE, (f"{where}: must name a command",))
+        raise ConfigInvalid(_SOURCE, (f"{where} must name a command",))
     if "/" in program and not os.path.isabs(program):
-        problem = f"{where}: {shown_command((program,))} is relative, and the command runs in a directory of its own; write the whole path"
+        problem = f"{where} names {shown_command((program,))}, which is relative, and the command runs in a directory of its own; write the whole path"
         raise ConfigInvalid(_SOURCE, (problem,))
     return command
 

@@ -98,7 +98,7 @@ class GitRecorder:
                 raise PathRefused(path, problem)
         template = parse_command_template(self._config.commit_hook)
         if isinstance(template, Failure):
-            raise ConfigInvalid("(effective)", (f"storage.commitHook: {template.failure()}",))
+            raise ConfigInvalid("(effective)", (f"storage.commitHook {template.failure()}",))
         options = filled(template.unwrap(), {"threadId": thread_id, "harness": harness})
         self._repository.ready()
         changed = self._changed()

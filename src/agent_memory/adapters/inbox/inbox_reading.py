@@ -32,7 +32,6 @@ from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StateCorr
 from agent_memory.formats.inbox_json import (
     MAX_ENTRY_BYTES,
     TROUBLES as FORMAT,
-    Troubles,
     entry_of,
     render_changes,
     with_changes,
@@ -200,7 +199,7 @@ class QueueTroubles:
         which makes no difference."""
         troubles = self._read()
         if exists(f"{self.root}/{CHANGES}"):
-            write_text(self.root, TROUBLES, FORMAT.render(Troubles(dict(sorted(troubles.items())))))
+            write_text(self.root, TROUBLES, FORMAT.render(dict(sorted(troubles.items()))))
             remove_file(self.root, CHANGES)
         return troubles
 
@@ -217,7 +216,7 @@ class QueueTroubles:
     def _read(self) -> Mapping[str, Trouble]:
         text = self._text(TROUBLES)
         path = f"{self.root}/{TROUBLES}"
-        whole = {} if text is None else FORMAT.parse(text.encode("utf-8", "surrogatepass"), path).troubles
+        whole = {} if text is None else FORMAT.parse(text.encode("utf-8", "surrogatepass"), path)
         return with_changes(whole, self._text(CHANGES) or "")
 
     def _change(self, changes: Mapping[str, Trouble | None]) -> None:

@@ -44,7 +44,7 @@ from agent_memory.domain.run_log import (
 )
 from agent_memory.domain.undo_run import Footprint, SectionChange, fold_files
 from agent_memory.errors import Error, PathRefused, RunNotFound, StateCorrupt, StoreIo, UndoRefused
-from agent_memory.formats.bookkeeping_json import FOOTPRINT, UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT, Undone
+from agent_memory.formats.bookkeeping_json import FOOTPRINT, UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT
 from agent_memory.formats.diffs import logged_changes, note_changes
 from agent_memory.formats.run_json import parse_report, render_report_document
 from agent_memory.ports import Clock
@@ -123,7 +123,7 @@ class RunLogFiles:
     @as_result
     def mark_undone(self, run_id: str, by_run_id: str, fingerprints: frozenset[str]) -> None:
         marks = {**self._marks(), run_id: UndoneMark(by_run_id, fingerprints)}
-        self._undone.write(Undone(dict(sorted(marks.items()))))
+        self._undone.write(dict(sorted(marks.items())))
 
     @as_result
     def undoing(self) -> Undoing | None:
@@ -224,7 +224,7 @@ class RunLogFiles:
         return JsonFile(self._root, f"{RUNS}/{run_id}/{name}", FOOTPRINT, MAX_RUN_FILE_BYTES)
 
     def _marks(self) -> Mapping[str, UndoneMark]:
-        return (self._undone.read() or Undone({})).runs
+        return self._undone.read() or {}
 
 
 def _blank(run_id: str, result: str) -> LoggedRun:

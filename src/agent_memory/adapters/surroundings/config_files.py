@@ -19,8 +19,8 @@ from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ConfigInvalid, ConfigUnreadable, HomeUnknown, PathRefused, StoreIo
-from agent_memory.formats.config_values import attributes_of, value_of
-from agent_memory.formats.strict_json import InvalidValue, NotJson, load_document
+from agent_memory.formats.json_codec import attributes_of, value_of
+from agent_memory.formats.strict_json import InvalidValue, load_document
 from agent_memory.results import as_result, warning_of
 
 Document: TypeAlias = Mapping[str, Any]
@@ -96,8 +96,8 @@ def parse_config(content: bytes, path: str) -> dict[str, Any]:
     """The keys that a config file sets, all known and all well formed; ConfigInvalid with every problem."""
     try:
         document = load_document(content)
-    except NotJson as error:
-        raise ConfigInvalid(path, (str(error),)) from error
+    except InvalidValue as error:
+        raise ConfigInvalid(path, error.problems) from error
     if not is_object(document):
         raise ConfigInvalid(path, ("it must hold one object: { … }",))
     document.pop("$schema", None)  # for editors
@@ -108,9 +108,10 @@ def parse_config(content: bytes, path: str) -> dict[str, Any]:
 def config_of(document: Document, path: str) -> Config:
     """The configuration with these keys set; ConfigInvalid with every problem."""
     try:
-        return value_of(document, Config)
+        config: Config = value_of(document, Config)
     except InvalidValue as error:
         raise ConfigInvalid(path, error.problems) from error
+    return config
 
 
 def closed_keys(document: Document) -> tuple[str, ...]:

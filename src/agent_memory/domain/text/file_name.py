@@ -12,6 +12,7 @@ from itertools import count
 from typing import Annotated, TypeAlias
 
 from agent_memory.domain.entry import Meta
+from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.text.plain_text import clean_text, cut_bytes, cut_chars
 
 # -- tags -------------------------------------------------------------------------------------------------------------
@@ -98,7 +99,7 @@ def is_id(text: str) -> bool:
 
 def entry_id_problem(value: object) -> str | None:
     """What is wrong with a value that is to be an id."""
-    return None if isinstance(value, str) and is_id(value) else "is not an id"
+    return None if isinstance(value, str) and is_id(value) else f"is {shown(value)}, expected an id"
 
 
 EntryId: TypeAlias = Annotated[str, entry_id_problem]

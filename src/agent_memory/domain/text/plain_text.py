@@ -8,8 +8,23 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, TypeAlias
 
 from attrs import frozen
+
+
+def _empty_problem(text: str) -> str | None:
+    return None if text else "is empty"
+
+
+def _blank_problem(text: str) -> str | None:
+    return None if text.strip() else "is empty"
+
+
+SomeText: TypeAlias = Annotated[str, _empty_problem]
+"""In a file of ours: text that is not empty."""
+Words: TypeAlias = Annotated[str, _blank_problem]
+"""In a reply: text that is not blank."""
 
 # The Unicode property Default_Ignorable_Code_Point, the C0 and C1 controls, what UTF-8 or YAML cannot hold.
 _HIDDEN_BY_NAME = {

@@ -34,7 +34,8 @@ from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ConfigUnreadable, UsageInvalid
-from agent_memory.formats.config_values import document_of, key_rows, schema_document
+from agent_memory.formats.config_values import key_rows, schema_document
+from agent_memory.formats.json_codec import written
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, set_command
 from agent_memory.surfaces.cli.dialogue import current_directory, home_here
@@ -64,7 +65,7 @@ def _config(arguments: argparse.Namespace, console: Console) -> None:
     else:
         effective = unwrap(load_config(os.environ, current_directory()))
         console.warn(*effective.warnings)
-        document = _without_secrets(document_of(effective.config))
+        document = _without_secrets(written(effective.config))
         rows = [(key, value, effective.source_of(key)) for key, value in leaves(document)]
         sources = {key: source for key, _, source in rows}
         console.answer({"config": document, "sources": sources}, *_config_lines(rows))
