@@ -6,6 +6,7 @@ from attrs import evolve
 from returns.result import Failure, Success
 
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, id_in_name
+from agent_memory.errors import EntryUnreadable
 from agent_memory.formats.frontmatter import read_quickly, split_note
 from agent_memory.formats.note import parse_note, render_note
 from agent_memory.formats.yaml_block import plain_pairs, read_block
@@ -18,6 +19,7 @@ _PATH = "topics/a note.md"
 def _check(data: bytes) -> None:
     match sealed(parse_note(data, _PATH, 1_770_984_000_000)):
         case Failure(error):
+            assert isinstance(error, EntryUnreadable)
             assert error.problems
             return
         case Success(note):

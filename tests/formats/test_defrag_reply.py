@@ -105,10 +105,10 @@ def test_what_is_no_id_in_the_tiers_is_dropped_with_its_place() -> None:
     assert proposal.tiers == TierList((A,), (C,))
     (dropped,) = proposal.dropped
     assert dropped.subject == "tiers"
-    assert dropped.reasons[0] == "tiers.hot[1] is '../x', expected an id"
+    assert dropped.reasons[0] == "tiers.hot[1] is '../x', expected an id like id__a1b2c3"
     assert dropped.reasons[2:4] == (
-        "tiers.warm[0] is 7, expected an id",
-        "tiers.warm[1] is null, expected an id",
+        "tiers.warm[0] is 7, expected an id like id__a1b2c3",
+        "tiers.warm[1] is null, expected an id like id__a1b2c3",
     )
     assert dropped.reasons[-1] == "and 8 more"
 
@@ -139,7 +139,7 @@ def test_tiers_of_another_shape_are_dropped_and_the_actions_stay(tiers: Any, rea
         ({"id": A}, "actions[1].action is missing"),
         ({"action": ["merge"], "id": A}, "actions[1].action is a list, expected one of"),
         ({**MERGE, "ids": A}, f"actions[1].ids is '{A}', expected a list"),
-        ({**MERGE, "ids": [A, "id__0OIl00"]}, "actions[1].ids[1] is 'id__0OIl00', expected an id"),
+        ({**MERGE, "ids": [A, "id__0OIl00"]}, "actions[1].ids[1] is 'id__0OIl00', expected an id like id__a1b2c3"),
         ({**MERGE, "ids": [A, [B]]}, "actions[1].ids[1] is a list, expected text"),
         ({**MERGE, "ids": None}, "actions[1].ids is missing"),
         ({**MERGE, "body": " \n"}, "actions[1].body is empty"),
@@ -161,7 +161,7 @@ def test_tiers_of_another_shape_are_dropped_and_the_actions_stay(tiers: Any, rea
         ({**EDIT, "replace": None}, "actions[1].replace is missing"),
         ({**EDIT, "replace": "8080"}, "actions[1].replace is what was to be found"),
         ({"action": "archive", "id": A}, "actions[1].reason is missing"),
-        ({"action": "archive", "id": "*", "reason": "x"}, "actions[1].id is '*', expected an id"),
+        ({"action": "archive", "id": "*", "reason": "x"}, "actions[1].id is '*', expected an id like id__a1b2c3"),
     ],
 )
 def test_an_action_out_of_shape_is_dropped_with_its_reasons(action: Any, reason: str) -> None:

@@ -14,6 +14,7 @@ from ruamel.yaml import YAML
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.text.file_name import mint_id, normal_tags
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
+from agent_memory.errors import EntryUnreadable
 from agent_memory.formats.note import ParsedNote, parse_note, render_note
 from agent_memory.results import sealed
 
@@ -34,6 +35,7 @@ def problems(text: str | bytes, path: str = "topics/by hand.md") -> tuple[str, .
         case Success(note):
             raise AssertionError(note)
         case Failure(error):
+            assert isinstance(error, EntryUnreadable)
             assert error.path == path
             return error.problems
 
@@ -131,43 +133,44 @@ class TestReading:
     @pytest.mark.parametrize(
         ("key", "value", "said"),
         [
-            ("id", "id__a1b2c0", "id: 'id__a1b2c0' is not an id like id__a1b2c3"),
-            ("id", "../../x", "id: '../../x' is not an id like id__a1b2c3"),
-            ("title", "2026", "title: 2026 is not text; put it in quotes"),
-            ("title", "true", "title: true is not text; put it in quotes"),
-            ("title", "[a]", "title: a list is not text"),
-            ("kind", "leson", "kind: 'leson' is not one of decision, lesson, preference, convention, fact, task, handoff, project"),
-            ("kind", "[]", "kind: a list is not one of decision"),
-            ("status", "done", "status: 'done' is not one of captured, consolidated, promoted"),
-            ("origin", "User", "origin: 'User' is not one of user, agent, external"),
-            ("scope", '""', "scope: '' is not global, host/owner/repo or path:/directory"),
-            ("importance", "3", "importance: 3 is not one of low, medium, high, critical"),
-            ("confidence", "1.5", "confidence: 1.5 is not a number from 0 to 1"),
-            ("confidence", ".nan", "confidence: nan is not a number from 0 to 1"),
-            ("confidence", "true", "confidence: true is not a number from 0 to 1"),
-            ("confidence", '"0.9"', "confidence: '0.9' is not a number from 0 to 1"),
-            ("confidence", "1e1234", "confidence: inf is not a number from 0 to 1"),
-            ("sensitivity", "public", "sensitivity: 'public' is not one of normal, private, secret"),
-            ("pinned", "yes", "pinned: 'yes' is not true or false"),
-            ("pinned", "1", "pinned: 1 is not true or false"),
-            ("used", '"12"', "used: '12' is not a whole number from 0"),
-            ("used", "-1", "used: -1 is not a whole number from 0"),
-            ("used", "1.0", "used: 1.0 is not a whole number from 0"),
-            ("last_used", "1770990605123", "last_used: 1770990605123 is not an instant like 2026-02-13T14:30:05Z"),
-            ("last_used", "yesterday", "last_used: 'yesterday' is not an instant like 2026-02-13T14:30:05Z"),
-            ("createdAt", "2026-02-13T14:30:05Z", "createdAt: '2026-02-13T14:30:05Z' is not milliseconds since 1970; write 1770993005000"),
-            ("createdAt", "2026-02-13", "createdAt: '2026-02-13' is not milliseconds since 1970; write 1770940800000"),
-            ("updatedAt", "soon", "updatedAt: 'soon' is not milliseconds since 1970"),
-            ("expiresAt", "9" * 30, f"expiresAt: {'9' * 30} is not milliseconds since 1970"),
-            ("validFrom", "1.5", "validFrom: 1.5 is not milliseconds since 1970"),
-            ("tags", "a, b", "tags: 'a, b' is not a list like [topic__x, area__y]"),
-            ("tags", "[2026]", "tags: a list is not a list like [topic__x, area__y]; 2026 is not text (put it in quotes)"),
-            ("tags", "['..']", "tags: a list is not a list like [topic__x, area__y]; '..' is not a word"),
-            ("aliases", "[x]", "aliases: a list is not a list like [id__a1b2c3]; 'x' is not an id like id__a1b2c3"),
-            ("sources", "[x]", "sources: a list is not a list of sources; 'x' is not a mapping with at least a harness"),
-            ("sources", "[{threadId: 5}]", "threadId: 5 is not text; put it in quotes; harness: missing"),
-            ("sources", "[{harness: emacs}]", "harness: 'emacs' is not one of claude-code, codex"),
-            ("sources", "[{harness: amp, turns: [0]}]", "turns: a list is not a list like [3, 9]; 0 is not a number from 1"),
+            ("id", "id__a1b2c0", "id is 'id__a1b2c0', expected an id like id__a1b2c3"),
+            ("id", "../../x", "id is '../../x', expected an id like id__a1b2c3"),
+            ("title", "2026", "title is 2026, expected text in quotes"),
+            ("title", "true", "title is true, expected text in quotes"),
+            ("title", "[a]", "title is a list, expected text"),
+            ("kind", "leson", "kind is 'leson', expected one of decision, lesson, preference, convention, fact, task, handoff, project"),
+            ("kind", "[]", "kind is a list, expected one of decision"),
+            ("status", "done", "status is 'done', expected one of captured, consolidated, promoted"),
+            ("origin", "User", "origin is 'User', expected one of user, agent, external"),
+            ("scope", '""', "scope is '', expected global, host/owner/repo or path:/directory"),
+            ("importance", "3", "importance is 3, expected one of low, medium, high, critical"),
+            ("confidence", "1.5", "confidence is 1.5, expected a number from 0 to 1"),
+            ("confidence", ".nan", "confidence is nan, expected a number"),
+            ("confidence", "true", "confidence is true, expected a number"),
+            ("confidence", '"0.9"', "confidence is '0.9', expected a number"),
+            ("confidence", "1e1234", "confidence is inf, expected a number"),
+            ("sensitivity", "public", "sensitivity is 'public', expected one of normal, private, secret"),
+            ("pinned", "yes", "pinned is 'yes', expected true or false"),
+            ("pinned", "1", "pinned is 1, expected true or false"),
+            ("used", '"12"', "used is '12', expected a whole number"),
+            ("used", "-1", "used is -1, expected a whole number from 0"),
+            ("used", "1.0", "used is 1.0, expected a whole number"),
+            ("last_used", "1770990605123", "last_used is 1770990605123, expected an instant like 2026-02-13T14:30:05Z"),
+            ("last_used", "yesterday", "last_used is 'yesterday', expected an instant like 2026-02-13T14:30:05Z"),
+            ("createdAt", "2026-02-13T14:30:05Z", "createdAt is '2026-02-13T14:30:05Z', expected milliseconds since 1970; write 1770993005000"),
+            ("createdAt", "2026-02-13", "createdAt is '2026-02-13', expected milliseconds since 1970; write 1770940800000"),
+            ("updatedAt", "soon", "updatedAt is 'soon', expected milliseconds since 1970"),
+            ("expiresAt", "9" * 30, f"expiresAt is {'9' * 30}, expected milliseconds since 1970"),
+            ("validFrom", "1.5", "validFrom is 1.5, expected milliseconds since 1970"),
+            ("tags", "a, b", "tags is 'a, b', expected a list like [a, b]"),
+            ("tags", "[2026]", "tags[0] is 2026, expected text in quotes"),
+            ("tags", "['..']", "tags[0] is '..', expected a word"),
+            ("aliases", "[x]", "aliases[0] is 'x', expected an id like id__a1b2c3"),
+            ("sources", "[x]", "sources[0] is 'x', expected an object"),
+            ("sources", "[{harness: amp, threadId: 5}]", "sources[0].threadId is 5, expected text in quotes"),
+            ("sources", "[{harness: null}]", "sources[0].harness is missing"),
+            ("sources", "[{harness: emacs}]", "sources[0].harness is 'emacs', expected one of claude-code, codex"),
+            ("sources", "[{harness: amp, turns: [0]}]", "sources[0].turns[0] is 0, expected a turn number from 1"),
         ],
     )  # fmt: skip
     def test_a_value_of_the_wrong_type_is_a_problem_that_says_what_is_expected(
@@ -178,7 +181,7 @@ class TestReading:
 
     def test_every_problem_is_listed(self) -> None:
         found = problems("---\nkind: x\npinned: yes\nused: '1'\nid: id__c3d4e5\n---\n", PATH)
-        assert [problem.split(":")[0] for problem in found] == ["kind", "pinned", "used", "id"]
+        assert [problem.split()[0] for problem in found] == ["kind", "pinned", "used", "id:"]
         assert "id: 'id__c3d4e5' is not the id__a1b2c3 of the file name" in found
 
     @pytest.mark.parametrize(
@@ -228,6 +231,7 @@ class TestReading:
                 case Success(note):
                     assert note.meta.title
                 case Failure(error):
+                    assert isinstance(error, EntryUnreadable)
                     assert error.problems
 
     @pytest.mark.shared
@@ -252,6 +256,7 @@ class TestReading:
                         rewritten += 1
                         assert_rewritten(note, text)
                     case Failure(error):
+                        assert isinstance(error, EntryUnreadable)
                         assert error.problems
         assert rewritten > 80
 

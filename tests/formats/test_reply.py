@@ -211,7 +211,7 @@ def test_a_bad_envelope_lists_every_problem() -> None:
         ({"turns": [True]}, "entries[1].turns[0] is true, expected a whole number"),
         ({"importance": "huge"}, "entries[1].importance is 'huge', expected one of low"),
         ({"scope": "everywhere"}, "entries[1].scope is 'everywhere', expected one of repo, global"),
-        ({"supersedes": ["../x"]}, "entries[1].supersedes[0] is '../x', expected an id"),
+        ({"supersedes": ["../x"]}, "entries[1].supersedes[0] is '../x', expected an id like id__a1b2c3"),
         ({"ref": "a b"}, "entries[1].ref is 'a b', expected a short word"),
         ({"id": "id__a1b2c3"}, "entries[1].id is unknown"),
         ({"pinned": True, "status": "promoted"}, "entries[1].pinned is unknown"),
@@ -230,7 +230,7 @@ def test_an_item_out_of_shape_is_dropped_with_its_reasons(member: dict[str, Any]
     [
         ({"id": "id__a1b2c3"}, "nothing of it is to change"),
         ({"body": "x"}, "updates[0].id is missing"),
-        ({"id": "id__0OIl00", "body": "x"}, "updates[0].id is 'id__0OIl00', expected an id"),
+        ({"id": "id__0OIl00", "body": "x"}, "updates[0].id is 'id__0OIl00', expected an id like id__a1b2c3"),
         ({"id": "id__a1b2c3", "body": ""}, "updates[0].body is empty"),
         ({"id": "id__a1b2c3", "origin": "user", "body": "x"}, "updates[0].origin is unknown"),
     ],

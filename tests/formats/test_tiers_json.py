@@ -33,7 +33,7 @@ def test_each_id_has_a_line_of_its_own() -> None:
         ('{"hot": []}', "warm is missing"),
         ('{"hot": [], "warm": [], "cold": []}', "cold is unknown, expected hot, warm"),
         ('{"hot": {}, "warm": []}', "hot is an object, expected a list"),
-        ('{"hot": ["x"], "warm": []}', "hot[0] is 'x', expected an id"),
+        ('{"hot": ["x"], "warm": []}', "hot[0] is 'x', expected an id like id__a1b2c3"),
         (f'{{"hot": ["{A}"], "warm": [1, "{A}"]}}', "warm[0] is 1, expected text"),
         (f'{{"hot": ["{A}"], "warm": ["{A}"]}}', f"{A} is in it twice"),
         (f'{{"hot": ["{A}", "{A}"], "warm": []}}', f"{A} is in it twice"),

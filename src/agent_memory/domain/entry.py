@@ -6,25 +6,42 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
+from typing import Annotated, ClassVar, TypeAlias
 
 from attrs import field, frozen
 
+from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.errors import ActRefused, StoreIo
 
 _path = attrgetter("path")
 
 
+def _turn_problem(number: int) -> str | None:
+    return None if number >= 1 else f"is {shown(number)}, expected a turn number from 1"
+
+
+def _confidence_problem(confidence: float) -> str | None:
+    return None if 0 <= confidence <= 1 else f"is {shown(confidence)}, expected a number from 0 to 1"
+
+
+TurnNumber: TypeAlias = Annotated[int, _turn_problem]
+Confidence: TypeAlias = Annotated[float, _confidence_problem]
+
+
 @frozen
 class Source:
     """Where an entry comes from: some turns of one session."""
+
+    has_other_keys: ClassVar[bool] = True
+    """Of the frontmatter that it is read from."""
 
     harness: Harness
     thread_id: str | None = None
     repo: str | None = None
     cwd: str | None = None
     agent: str | None = None
-    turns: tuple[int, ...] = ()
+    turns: tuple[TurnNumber, ...] = ()
 
 
 @frozen

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 
 from attrs import evolve, field, frozen
 
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Restore, Retire
-from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
+from agent_memory.domain.entry import Confidence, Listed, MemoryEntry, StoredEntry, TurnNumber
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.queue import InboxEntry
@@ -24,17 +24,6 @@ def _ref_problem(ref: str) -> str | None:
     return None if re.fullmatch(r"[\w.-]{1,64}", ref) else f"is {shown(ref)}, expected a short word"
 
 
-def _confidence_problem(confidence: float) -> str | None:
-    return None if 0 <= confidence <= 1 else f"is {shown(confidence)}, expected a number from 0 to 1"
-
-
-def _turn_problem(number: int) -> str | None:
-    return None if number >= 1 else f"is {shown(number)}, expected a turn number from 1"
-
-
-_TurnNumber: TypeAlias = Annotated[int, _turn_problem]
-
-
 @frozen
 class ProposedEntry:
     """A new entry. `links` and `[[…]]` in `body` hold `id__…` or `ref:…` of the same reply."""
@@ -47,8 +36,8 @@ class ProposedEntry:
     description: str | None = None
     scope: Literal["repo", "global"] | None = None
     importance: Importance | None = None
-    confidence: Annotated[float, _confidence_problem] | None = None
-    turns: tuple[_TurnNumber, ...] = ()
+    confidence: Confidence | None = None
+    turns: tuple[TurnNumber, ...] = ()
     links: tuple[str, ...] = ()
     supersedes: tuple[EntryId, ...] = ()
 
@@ -63,7 +52,7 @@ class ProposedUpdate:
     tags: tuple[str, ...] | None = None
     body: Words | None = None
     drops: tuple[str, ...] = ()
-    turns: tuple[_TurnNumber, ...] = ()
+    turns: tuple[TurnNumber, ...] = ()
     why: str = ""
 
 

@@ -40,7 +40,13 @@ Facts = Mapping[str, Any]
 
 _LAST_INSTANT_MS = 253_402_300_799_999  # the last one that four digits can say the year of
 _EMPTY: tuple[object, ...] = (None, "", [], {})
-_EXPECTED: Mapping[type, str] = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
+_EXPECTED: Mapping[Any, str] = {
+    str: "text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    list: "a list",
+}
 
 
 # -- files ------------------------------------------------------------------------------------------------------------
@@ -175,10 +181,15 @@ def options_of(type_: Any) -> tuple[Any, ...]:
 
 class Converter:
     """From JSON values to values, and back. With `by_name`, for what nobody but this program reads, keys are the names of the
-    attributes, instants are numbers, and unknown keys are ignored."""
+    attributes, instants are numbers, and unknown keys are ignored. `expected` has other words for what a value of a type should be;
+    `null_is_absent` says that of a member that is null."""
 
-    def __init__(self, *, by_name: bool = False) -> None:
+    def __init__(
+        self, *, by_name: bool = False, null_is_absent: bool = False, expected: Mapping[Any, str] = MappingProxyType({})
+    ) -> None:
         self.by_name = by_name
+        self.null_is_absent = null_is_absent
+        self.expected = {**_EXPECTED, **expected}
         self.unions: dict[frozenset[Any], tuple[str, Mapping[str, type]]] = {}
         self._tags: dict[type, Mapping[str, str]] = {}
 
@@ -258,6 +269,8 @@ class _Reading:
         if not is_object(value):
             return self._refuse(value, "an object", path)
         known, before, members = attributes_of(cls, self.converter.by_name), len(self.problems), dict[str, Any]()
+        if self.converter.null_is_absent:
+            value = {key: each for key, each in value.items() if each is not None}
         for key, each in value.items():
             if key in known:
                 members[known[key].name] = self.read(each, known[key].type, _joined(path, key), known[key].facts)
@@ -303,7 +316,7 @@ class _Reading:
 
     def _row(self, value: Any, origin: Any, types: tuple[Any, ...], path: str, facts: Facts) -> Any:
         if not is_list(value):
-            return self._refuse(value, "a list", path)
+            return self._refuse(value, self.converter.expected[list], path)
         is_pair = origin is tuple and Ellipsis not in types
         if is_pair and len(value) != 2:
             return self._refuse(value, "a list of two", path)
@@ -340,7 +353,7 @@ class _Reading:
     def _scalar(self, value: Any, type_: type, path: str, facts: Facts) -> Any:
         fits = type(value) is type_ or (type_ is float and type(value) is int)
         if not fits or (type(value) is float and not math.isfinite(value)):
-            return self._refuse(value, _EXPECTED.get(type_, "null"), path)
+            return self._refuse(value, self.converter.expected.get(type_, "null"), path)
         for bound, is_kept, words in _BOUNDS:
             if bound in facts and not is_kept(value, facts[bound]):
                 self._refuse(value, f"{words} {facts[bound]:,}", path)

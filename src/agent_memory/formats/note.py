@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from sys import intern
-from typing import Any, TypeGuard
+from typing import Annotated, Any
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
 
-from agent_memory.domain.entry import MemoryEntry, Meta, Source
+from agent_memory.domain.entry import Confidence, MemoryEntry, Meta, Source
+from agent_memory.domain.history import Count
+from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.instants import iso_of, ms_of
 from agent_memory.domain.text.file_name import (
     UNTITLED,
+    EntryId,
     id_in_name,
-    is_id,
     mint_id,
     normal_tag,
+    normal_tags,
     title_in_name,
 )
 from agent_memory.domain.text.markdown import derive_description, derive_title
-from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
+from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.errors import EntryUnreadable
 from agent_memory.formats.frontmatter import NoteParts, canonical_body, has_conflict, join_note, read_values, split_note
+from agent_memory.formats.json_codec import Converter
+from agent_memory.formats.strict_json import InvalidValue
 from agent_memory.formats.yaml_scalars import NotReadable, Plain, flow_text, text_scalar, well_formed
+from agent_memory.results import as_result
 
 _EARLIEST_MS, _LATEST_MS = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to 9999
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -34,158 +38,39 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 # -- what the value of a key may be -----------------------------------------------------------------------------------
 
 
-class Wrong(ValueError):
-    """A value cannot be that of its key: what was expected, and what to do about it where that is not plain."""
-
-    def __init__(self, expected: str, hint: str = "") -> None:
-        super().__init__(f"{expected}; {hint}" if hint else expected)
+_YAML = Converter(null_is_absent=True, expected={str: "text in quotes", list: "a list like [a, b]"})
 
 
-Reader = Callable[[Plain], Any]
-"""Gives the attribute's value, or raises `Wrong`. Never called with null, which counts as missing."""
+def _scope_problem(scope: str) -> str | None:
+    return None if scope.strip() else f"is {shown(scope)}, expected global, host/owner/repo or path:/directory"
 
 
-def _problem(key: str, value: Plain, wrong: Wrong) -> str:
-    """`kind: 'x' is not one of decision, lesson, …`."""
-    return f"{key}: {_shown(value)} is not {wrong}"
+def _tag_problem(tag: str) -> str | None:
+    return None if normal_tag(tag) else f"is {shown(tag)}, expected a word"
 
 
-def _shown(value: Plain) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return f"'{value}'" if len(value) <= 60 else f"'{value[:59]}…'"
-        case list():
-            return "a list"
-        case dict():
-            return "a mapping"
-        case None:
-            return "nothing"
-        case _:
-            return str(value)
-
-
-def _is_whole(value: Plain) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _that(fits: Callable[[Plain], bool], expected: str) -> Reader:
-    def read(value: Plain) -> Plain:
-        if not fits(value):
-            raise Wrong(expected)
-        return value
-
-    return read
-
-
-_id = _that(lambda value: isinstance(value, str) and is_id(value), "an id like id__a1b2c3")
-_boolean = _that(lambda value: isinstance(value, bool), "true or false")
-_count = _that(lambda value: _is_whole(value) and value >= 0, "a whole number from 0")
-_turn = _that(lambda value: _is_whole(value) and value >= 1, "a number from 1")
-_scope = _that(
-    lambda value: isinstance(value, str) and bool(value.strip()), "global, host/owner/repo or path:/directory"
-)
-
-
-def _text(value: Plain) -> str:
-    if isinstance(value, str):
-        return value
-    raise Wrong("text", "put it in quotes" if isinstance(value, bool | int | float) else "")
-
-
-def _choice(choices: type[StrEnum]) -> Reader:
-    by_name: dict[Plain, StrEnum] = {str(choice): choice for choice in choices}
-    expected = "one of " + ", ".join(map(str, choices))
-
-    def read(value: Plain) -> StrEnum:
-        if isinstance(value, str) and value in by_name:
-            return by_name[value]
-        raise Wrong(expected)
-
-    return read
-
-
-def _confidence(value: Plain) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
-        return float(value)
-    raise Wrong("a number from 0 to 1")
-
-
-def _instant(value: Plain) -> int:
-    if _is_whole(value) and _EARLIEST_MS <= value <= _LATEST_MS:
-        return value
+def _epoch_problem(value: Any) -> str | None:
+    if type(value) is int and _EARLIEST_MS <= value <= _LATEST_MS:
+        return None
     at_ms = ms_of(f"{value}T00:00Z" if _DAY.fullmatch(value) else value) if isinstance(value, str) else None
-    raise Wrong("milliseconds since 1970", f"write {at_ms}" if at_ms is not None else "")
+    hint = "" if at_ms is None else f"; write {at_ms}"
+    return f"is {shown(value)}, expected milliseconds since 1970{hint}"
 
 
-def _iso_instant(value: Plain) -> int:
-    at_ms = ms_of(value) if isinstance(value, str) else None
-    if at_ms is None:
-        raise Wrong("an instant like 2026-02-13T14:30:05Z")
-    return at_ms
+def _iso_problem(value: Any) -> str | None:
+    is_instant = isinstance(value, str) and ms_of(value) is not None
+    return None if is_instant else f"is {shown(value)}, expected an instant like 2026-02-13T14:30:05Z"
 
 
-def _list_of(read_item: Reader, expected: str) -> Reader:
-    def read(value: Plain) -> tuple[Any, ...]:
-        if not isinstance(value, list):
-            raise Wrong(expected)
-        items: list[Any] = []
-        wrong: list[str] = []
-        for each in value:
-            try:
-                items.append(read_item(each))
-            except Wrong as refused:
-                wrong.append(f"{_shown(each)} is not {refused}")
-        if wrong:
-            raise Wrong(expected, ", ".join(wrong))
-        return tuple(items)
-
-    return read
+def _interned(tags: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(intern, normal_tags(tags)))  # the same few in thousands of notes
 
 
-def _tag(value: Plain) -> str:
-    if not isinstance(value, str):
-        raise Wrong("text (put it in quotes)")
-    tag = normal_tag(value)
-    if tag is None:
-        raise Wrong("a word")
-    return intern(tag)  # the same few in thousands of notes
-
-
-_listed_tags = _list_of(_tag, "a list like [topic__x, area__y]")
-
-
-def _tags(value: Plain) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_listed_tags(value)))
-
-
-_SOURCE_READERS: Mapping[str, tuple[str, Reader]] = {
-    "harness": ("harness", _choice(Harness)),
-    "threadId": ("thread_id", _text),
-    "repo": ("repo", _text),
-    "cwd": ("cwd", _text),
-    "agent": ("agent", _text),
-    "turns": ("turns", _list_of(_turn, "a list like [3, 9]")),
-}
-
-
-def _source(value: Plain) -> Source:
-    if not isinstance(value, dict):
-        raise Wrong("a mapping with at least a harness")
-    found: dict[str, Any] = {}
-    wrong: list[str] = []
-    for key, (attribute, read) in _SOURCE_READERS.items():
-        if (each := value.get(key)) is not None:
-            try:
-                found[attribute] = read(each)
-            except Wrong as refused:
-                wrong.append(_problem(key, each, refused))
-    if value.get("harness") is None:
-        wrong.append("harness: missing")
-    if wrong:
-        raise Wrong(f"a source ({'; '.join(wrong)})")
-    return Source(**found)
+_Scope = Annotated[str, _scope_problem]
+_Tags = tuple[Annotated[str, _tag_problem], ...]
+_Iso = Annotated[Any, _iso_problem]
+_Epoch = Annotated[Any, _epoch_problem]
+_Ids = tuple[EntryId, ...]
 
 
 # -- the keys ---------------------------------------------------------------------------------------------------------
@@ -198,7 +83,8 @@ class MetaField:
     key: str
     attribute: str
     """Of `Meta`."""
-    read: Reader
+    type: Any
+    """What it is in the file, for `json_codec`."""
     write: Callable[[Any], str]
     """YAML on one line for a value; for one item where the value is a list. Never called with None."""
     always: bool = False
@@ -206,6 +92,16 @@ class MetaField:
     is_list: bool = False
     in_lines: bool = False
     """Each item on a line of its own."""
+    convert: Callable[[Any], Any] = lambda value: value
+    """Makes the attribute's value of that of the file."""
+
+    def read(self, value: Plain) -> Any:
+        """The attribute's value; InvalidValue with every problem."""
+        return self.convert(_YAML.value_of(value, self.type, self.key))
+
+
+def _write_number(value: float) -> str:
+    return repr(float(value))
 
 
 def _write_iso_instant(at_ms: int) -> str:
@@ -213,38 +109,33 @@ def _write_iso_instant(at_ms: int) -> str:
 
 
 def _write_source(source: Source) -> str:
-    pairs = {key: getattr(source, attribute) for key, (attribute, _) in _SOURCE_READERS.items()}
-    pairs["harness"] = str(source.harness)
-    pairs["turns"] = list(source.turns) or None
-    return flow_text({key: value for key, value in pairs.items() if value is not None})
+    return flow_text({key: value for key, value in _YAML.written(source).items() if value not in (None, [])})
 
-
-_IDS = _list_of(_id, "a list like [id__a1b2c3]")
 
 META_FIELDS: tuple[MetaField, ...] = (
-    MetaField("id", "id", _id, text_scalar, always=True),
-    MetaField("title", "title", _text, text_scalar, always=True),
-    MetaField("description", "description", _text, text_scalar),
-    MetaField("kind", "kind", _choice(Kind), str, always=True),
-    MetaField("tags", "tags", _tags, flow_text, always=True, is_list=True),
-    MetaField("status", "status", _choice(Status), str, always=True),
-    MetaField("origin", "origin", _choice(Origin), str, always=True),
-    MetaField("scope", "scope", _scope, text_scalar, always=True),
-    MetaField("importance", "importance", _choice(Importance), str),
-    MetaField("confidence", "confidence", _confidence, repr),
-    MetaField("sensitivity", "sensitivity", _choice(Sensitivity), str),
-    MetaField("pinned", "pinned", _boolean, flow_text),
-    MetaField("promotedBy", "promoted_by", _text, text_scalar),
-    MetaField("used", "used", _count, str),
-    MetaField("last_used", "last_used_at_ms", _iso_instant, _write_iso_instant),
-    MetaField("createdAt", "created_at_ms", _instant, str, always=True),
-    MetaField("updatedAt", "updated_at_ms", _instant, str, always=True),
-    MetaField("expiresAt", "expires_at_ms", _instant, str),
-    MetaField("validFrom", "valid_from_ms", _instant, str),
-    MetaField("validUntil", "valid_until_ms", _instant, str),
-    MetaField("aliases", "aliases", _IDS, flow_text, is_list=True),
-    MetaField("supersedes", "supersedes", _IDS, flow_text, is_list=True),
-    MetaField("sources", "sources", _list_of(_source, "a list of sources"), _write_source, is_list=True, in_lines=True),
+    MetaField("id", "id", EntryId, text_scalar, always=True),
+    MetaField("title", "title", str, text_scalar, always=True),
+    MetaField("description", "description", str, text_scalar),
+    MetaField("kind", "kind", Kind, str, always=True),
+    MetaField("tags", "tags", _Tags, flow_text, always=True, is_list=True, convert=_interned),
+    MetaField("status", "status", Status, str, always=True),
+    MetaField("origin", "origin", Origin, str, always=True),
+    MetaField("scope", "scope", _Scope, text_scalar, always=True),
+    MetaField("importance", "importance", Importance, str),
+    MetaField("confidence", "confidence", Confidence, _write_number),
+    MetaField("sensitivity", "sensitivity", Sensitivity, str),
+    MetaField("pinned", "pinned", bool, flow_text),
+    MetaField("promotedBy", "promoted_by", str, text_scalar),
+    MetaField("used", "used", Count, str),
+    MetaField("last_used", "last_used_at_ms", _Iso, _write_iso_instant, convert=ms_of),
+    MetaField("createdAt", "created_at_ms", _Epoch, str, always=True),
+    MetaField("updatedAt", "updated_at_ms", _Epoch, str, always=True),
+    MetaField("expiresAt", "expires_at_ms", _Epoch, str),
+    MetaField("validFrom", "valid_from_ms", _Epoch, str),
+    MetaField("validUntil", "valid_until_ms", _Epoch, str),
+    MetaField("aliases", "aliases", _Ids, flow_text, is_list=True),
+    MetaField("supersedes", "supersedes", _Ids, flow_text, is_list=True),
+    MetaField("sources", "sources", tuple[Source, ...], _write_source, is_list=True, in_lines=True),
 )
 """In the order in which a new note holds them."""
 
@@ -260,8 +151,8 @@ def _read_fields(values: Mapping[str, Plain]) -> tuple[dict[str, Any], tuple[str
         if (value := values.get(field.key)) is not None:
             try:
                 attributes[field.attribute] = field.read(value)
-            except Wrong as wrong:
-                problems.append(_problem(field.key, value, wrong))
+            except InvalidValue as wrong:
+                problems += wrong.problems
     return attributes, tuple(problems)
 
 
@@ -302,14 +193,6 @@ class ParsedNote:
         return MemoryEntry(self.meta, self.body)
 
 
-def parse_note(text: str | bytes, path: str, mtime_ms: int) -> Result[ParsedNote, EntryUnreadable]:
-    """The entry in a file, defaults filled in; every problem of a file that is none. See `read_note`."""
-    try:
-        return Success(read_note(text, path, mtime_ms))
-    except EntryUnreadable as unreadable:
-        return Failure(unreadable)
-
-
 def read_note(text: str | bytes, path: str, mtime_ms: int) -> ParsedNote:
     """The entry in a file, defaults filled in; EntryUnreadable with every problem of a file that is none.
 
@@ -332,6 +215,9 @@ def read_note(text: str | bytes, path: str, mtime_ms: int) -> ParsedNote:
         raise EntryUnreadable(path, problems)
     is_provisional = "id" not in stated and named_id is None
     return ParsedNote(_meta(stated, body, name, mtime_ms), body, is_provisional, has_conflict(body))
+
+
+parse_note = as_result(read_note)
 
 
 def _decoded(text: str | bytes) -> str:

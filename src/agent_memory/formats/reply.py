@@ -24,7 +24,7 @@ from agent_memory.domain.text.file_name import entry_id_problem, is_id
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import ReplyRefused
-from agent_memory.formats.json_codec import tagged_union, value_of
+from agent_memory.formats.json_codec import Converter
 from agent_memory.formats.strict_json import MAX_DEPTH, InvalidValue, NotJson, load_json
 from agent_memory.formats.yaml_scalars import well_formed
 from agent_memory.results import as_result
@@ -80,13 +80,13 @@ def parse_reply(text: str, nonce: str) -> ChangeSet:
 
 
 def _entry(item: object, place: str) -> ProposedEntry:
-    entry: ProposedEntry = value_of(item, ProposedEntry, place)
+    entry: ProposedEntry = _REPLY.value_of(item, ProposedEntry, place)
     confidence = None if entry.confidence is None else float(entry.confidence)
     return evolve(entry, turns=tuple(sorted(set(entry.turns))), confidence=confidence)
 
 
 def _update(item: object, place: str) -> ProposedUpdate:
-    update: ProposedUpdate = value_of(item, ProposedUpdate, place)
+    update: ProposedUpdate = _REPLY.value_of(item, ProposedUpdate, place)
     if all(each is None for each in (update.title, update.description, update.tags, update.body)):
         raise InvalidValue(f"{place}.id names an entry, but nothing of it is to change")
     return evolve(update, turns=tuple(sorted(set(update.turns))))
@@ -135,11 +135,12 @@ def parse_defrag_reply(text: str, nonce: str) -> DefragProposal:
     return DefragProposal(actions, tiers, _unknown_members(envelope, ("version", "nonce", "actions", "tiers")) + bad)
 
 
-tagged_union(Action, "action", {word: cls for cls, word in KINDS.items()})
+_REPLY = Converter(null_is_absent=True)
+_REPLY.tagged_union(Action, "action", {word: cls for cls, word in KINDS.items()})
 
 
 def _action(item: object, place: str) -> Action:
-    action: Action = value_of(item, Action, place)
+    action: Action = _REPLY.value_of(item, Action, place)
     if isinstance(action, Merge):
         action = evolve(action, ids=tuple(dict.fromkeys(action.ids)))
         if len(action.ids) < 2:
@@ -238,16 +239,10 @@ def _read_each(
         try:
             if problems := tuple(_raw_problems(item, place)):
                 raise InvalidValue(*problems)
-            good.append(read(_without_nulls(item), place))
+            good.append(read(item, place))
         except InvalidValue as refused:
             bad.append(Dropped(subject(item, place), refused.problems))
     return tuple(good), tuple(bad)
-
-
-def _without_nulls(value: object) -> object:
-    if is_object(value):
-        return {name: _without_nulls(member) for name, member in value.items() if member is not None}
-    return [_without_nulls(item) for item in value] if is_list(value) else value
 
 
 def _raw_problems(value: object, place: str) -> Iterator[str]:

@@ -99,7 +99,7 @@ def is_id(text: str) -> bool:
 
 def entry_id_problem(value: object) -> str | None:
     """What is wrong with a value that is to be an id."""
-    return None if isinstance(value, str) and is_id(value) else f"is {shown(value)}, expected an id"
+    return None if isinstance(value, str) and is_id(value) else f"is {shown(value)}, expected an id like id__a1b2c3"
 
 
 EntryId: TypeAlias = Annotated[str, entry_id_problem]
