@@ -170,18 +170,14 @@ def look_at_file(root: str, path: str) -> int | UnreadableFile | None:
     try:
         status = os.lstat(f"{root}/{path}")
     except OSError as error:
-        return None if error.errno == errno.ENOENT else _refused(path, error)
-    if not S_ISREG(status.st_mode):
-        return _odd(path, oddity(status.st_mode) or "")
-    return look_of(status)
-
-
-def _odd(path: str, problem: str) -> UnreadableFile:
-    return UnreadableFile(path, (problem,)) if is_text(path) else unnameable(path)
-
-
-def _refused(path: str, error: OSError) -> UnreadableFile:
-    return unreadable(path, store_io(error, "read", path)) if is_text(path) else unnameable(path)
+        if error.errno == errno.ENOENT:
+            return None
+        trouble = unreadable(path, store_io(error, "read", path))
+    else:
+        if S_ISREG(status.st_mode):
+            return look_of(status)
+        trouble = UnreadableFile(path, (oddity(status.st_mode) or "",))
+    return trouble if is_text(path) else unnameable(path)
 
 
 def unnameable(path: str) -> UnreadableFile:
