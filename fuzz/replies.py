@@ -75,7 +75,6 @@ _DEFRAG_FACTS = DefragFacts(
     live=_LIVE,
     taken_ids=frozenset(each.meta.id.casefold() for each in STORED),
     shown=_FACTS.shown,
-    hashes=_HASHES,
     status=Status.CONSOLIDATED,
     now_ms=NOON_MS,
     live_at_start=len(STORED),

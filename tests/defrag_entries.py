@@ -40,7 +40,6 @@ def facts_of(*shown: StoredEntry, hidden: tuple[StoredEntry, ...] = (), **more: 
         "live": tuple(each.listed for each in entries),
         "taken_ids": frozenset(id.casefold() for id in ids),
         "shown": {each.meta.id: each for each in shown},
-        "hashes": {each.meta.id: each.listed.content_hash for each in entries},
         "status": Status.CONSOLIDATED,
         "now_ms": NOW,
         "live_at_start": max(len(entries), 20),

@@ -57,7 +57,7 @@ def test_a_note_has_a_title_and_a_body_whatever_it_lacks(
 def test_what_a_person_writes_is_theirs_and_what_an_agent_writes_the_agents() -> None:
     assert whole(facts("Be", "It is so.")).meta.origin is Origin.USER
     assert whole(facts("Be", "It is so.", Harness.AMP)).meta.origin is Origin.AGENT
-    assert whole(facts("Ports", "It listens on 8080.", agent_writes=True)).meta.origin is Origin.AGENT
+    assert whole(facts("Ports", "It listens on 8080.", harness=Harness.AMP)).meta.origin is Origin.AGENT
 
 
 def test_a_link_to_nowhere_is_plain_text_in_it() -> None:

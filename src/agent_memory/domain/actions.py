@@ -164,11 +164,10 @@ class DefragFacts:
     """All that checking a defrag proposal may depend on."""
 
     live: Sequence[Listed]
+    """As the agent saw them in the catalog."""
     taken_ids: frozenset[str]
     """Every id that is not free, casefolded: live, aliases, archived."""
     shown: Mapping[str, StoredEntry]
-    hashes: Mapping[str, str]
-    """Content hash of each entry of the catalog as the agent saw it, by id."""
     status: Status
     """`captured` for the built-in, `consolidated` for an agent command."""
     now_ms: int

@@ -78,8 +78,6 @@ class DefragRun:
     asked: bool = False
     """An agent was asked, or a reply that was paid for earlier was found."""
     shown: tuple[StoredEntry, ...] = ()
-    hashes: Mapping[str, str] = field(factory=dict[str, str])
-    """Content hash of each live entry as the agent saw it."""
     proposal: DefragProposal | None = None
     reply_key: str | None = None
     plan: DefragPlan = DefragPlan()

@@ -154,6 +154,11 @@ class Listing:
     def by_id(self) -> Mapping[str, Listed]:
         return {each.meta.id: each for each in self.entries}
 
+    @cached_property
+    def hashes(self) -> Mapping[str, str]:
+        """The content hash of each, by id."""
+        return {each.meta.id: each.content_hash for each in self.entries}
+
     def bearers(self, id: str) -> tuple[Listed, ...]:
         """The entries that have this id or alias, compared without case, by path."""
         wanted = id.casefold()

@@ -99,8 +99,6 @@ class PlanFacts:
     """The session's own handoff, which its later windows may replace."""
     handoff_days: int = 7
     vocabulary: TagVocabulary = TagVocabulary()
-    agent_writes: bool = False
-    """The note comes from an agent (an inline capture inside a harness): its origin is at best `agent`."""
     similar: Mapping[ProposedEntry, tuple[StoredEntry, ...]] = field(
         factory=dict[ProposedEntry, tuple[StoredEntry, ...]]
     )

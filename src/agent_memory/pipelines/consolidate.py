@@ -17,7 +17,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.agent_request import AgentReply, SessionRequest
 from agent_memory.domain.change import Change, Create, Receipt, Retire
 from agent_memory.domain.command import BUILTIN
-from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry
+from agent_memory.domain.entry import Listing, Meta, StoredEntry
 from agent_memory.domain.forgetting import REASON, forgotten_note, without_forgotten
 from agent_memory.domain.handover import is_handoff_of
 from agent_memory.domain.history import History, Role, SessionMark, TranscriptEnd, Turn
@@ -68,7 +68,7 @@ from agent_memory.domain.text.plain_text import counted
 from agent_memory.domain.transcripts.tool_calls import entry_uses
 from agent_memory.domain.transcripts.turns import redact_history
 from agent_memory.domain.transcripts.windows import cut_windows
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Status
 from agent_memory.errors import (
     AgentTimedOut,
     Defect,
@@ -349,7 +349,11 @@ def run_agent(io: ConsolidateIo, run: Run) -> Run:
     ranked = rank_related(history, entries, work.scope, session_id)
 
     def shown_of(related: Mapping[str, float], max_chars: int) -> tuple[StoredEntry, ...]:
-        return _shown(io, work, ids_to_show(related), planned, max_chars, entries)
+        """The session's own handoff and the most related entries, as many as fit; what cannot be read is not shown."""
+        handoff = _handoff_id(work, planned, (each.meta for each in entries))
+        ids = dict.fromkeys((*((handoff,) if handoff else ()), *ids_to_show(related)))
+        found = (Success(planned[id]) if id in planned else io.store.read(id) for id in ids)
+        return choose_shown([each.unwrap() for each in found if isinstance(each, Success)], max_chars)
 
     limit = io.agent.max_prompt_chars
     if limit is None:  # nor is it shown a catalog
@@ -387,22 +391,6 @@ def _windows(history: History, budget: PromptBudget, shown: Iterable[StoredEntry
     notes_chars = sum(map(note_chars, shown))
     windows = cut_windows(history, budget.window_chars(notes_chars))
     return windows if len(windows) == 1 else cut_windows(history, budget.window_chars(notes_chars + NEW_NOTES_CHARS))
-
-
-def _shown(
-    io: ConsolidateIo,
-    work: Work,
-    related: tuple[str, ...],
-    planned: Mapping[str, StoredEntry],
-    max_chars: int,
-    live: Sequence[Listed],
-) -> tuple[StoredEntry, ...]:
-    """The session's own handoff and the most related entries, as many as fit; what cannot be read is not shown."""
-    handoff = _handoff_id(work, planned, (each.meta for each in live))
-    ids = dict.fromkeys((*((handoff,) if handoff else ()), *related))
-    found = (Success(planned[id]) if id in planned else io.store.read(id) for id in ids)
-    stored = [each.unwrap() for each in found if isinstance(each, Success)]
-    return choose_shown(stored, max_chars)
 
 
 def _ask(
@@ -542,7 +530,6 @@ def _plan_facts(
         handoff_id=request.handoff_id,
         handoff_days=io.handoff_days,
         vocabulary=io.vocabulary(),
-        agent_writes=entry.harness is not Harness.MANUAL and isinstance(entry.retrieval, InlineNote),
         session=work.history,
     )
 

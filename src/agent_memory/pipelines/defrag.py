@@ -97,7 +97,7 @@ def run_agent(io: DefragIo, run: DefragRun) -> DefragRun:
     scan, analysis = run.scan, run.analysis
     if scan is None or analysis is None:
         return run
-    candidates = candidates_of(analysis.findings, run.hashes)
+    candidates = candidates_of(analysis.findings, scan.live.hashes)
     is_changed = scan.memo.fingerprint != store_fingerprint(scan.live.entries)
     if not scan.live.entries or not (is_changed or candidates.any_new(scan.memo.judged)):
         return planned(io, run, scan)
@@ -192,8 +192,7 @@ def _found(io: DefragIo, ids: tuple[str, ...], scan: Scan) -> tuple[StoredEntry,
     """The entries, as the scan saw them; one that has changed since is not shown."""
     by_id = scan.live.by_id
     found = _read(io.store.read_again(by_id[id]) for id in ids if id in by_id)
-    hashes = {id: each.content_hash for id, each in by_id.items()}
-    return tuple(each for each in found if hashes.get(each.meta.id) == each.listed.content_hash)
+    return tuple(each for each in found if scan.live.hashes.get(each.meta.id) == each.listed.content_hash)
 
 
 def _read(results: Iterable[Result[StoredEntry, Error]]) -> list[StoredEntry]:
@@ -214,7 +213,6 @@ def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
         taken_ids=scan.taken_ids,
         shown=shown,
         at_hand={each.meta.id: each for each in _read(map(io.store.read, unseen))},
-        hashes=run.hashes,
         status=io.agent.status,
         now_ms=io.clock.now_ms(),
         usage=scan.usage,
@@ -223,20 +221,17 @@ def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
         live_at_start=run.live_at_start,
         force=run.force,
     )
-    plan = plan_defrag(proposal, facts, scan.deferred, due)
-    plan = evolve(plan, dropped=(*proposal.dropped, *plan.dropped))
-    return with_tiers(io, evolve(run, plan=plan), scan)
+    return with_tiers(io, evolve(run, plan=plan_defrag(proposal, facts, scan.deferred, due)), scan)
 
 
 def still_possible(run: DefragRun, live: Listing) -> DefragRun:
     """The run without the actions on entries that are not what the plan was made from (P8)."""
-    now = {each.meta.id: each.content_hash for each in live.entries}
     unread = {id_in_name(each.path): each.problems for each in live.unreadable}
     kept: list[PlannedAction] = []
     dropped: list[Dropped] = []
     for each in run.plan.actions:
         needed = [(changed_id(change), change) for change in each.changes if isinstance(change, Replace | Retire)]
-        stale = [id for id, change in needed if id is not None and now.get(id) != change.expected_hash]
+        stale = [id for id, change in needed if id is not None and live.hashes.get(id) != change.expected_hash]
         if not stale:
             kept.append(each)
             continue
@@ -318,7 +313,6 @@ def scan_entries(io: DefragIo, run: DefragRun) -> DefragRun:
         tiers_before=scan.tiers,
         tiers=scan.tiers,
         memo=scan.memo,
-        hashes={each.meta.id: each.content_hash for each in scan.live.entries},
     )
 
 

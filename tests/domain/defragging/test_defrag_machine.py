@@ -89,7 +89,6 @@ class World:
             live=listing.entries,
             taken_ids=taken_ids(listing, archive),
             shown={each.meta.id: each for each in shown},
-            hashes={each.meta.id: each.content_hash for each in listing.entries},
             status=Status.CONSOLIDATED,
             now_ms=self.now_ms,
             live_at_start=len(listing.entries),

@@ -87,7 +87,8 @@ def test_an_entry_that_changed_since_it_was_shown_stays_as_it_is(action: Action)
     live = tuple(evolve(each, content_hash="edited") if each.meta.id == A else each for each in facts.live)
     plan = planned(evolve(facts, live=live), action)
     assert plan.actions == ()
-    assert "it was changed since it was shown" in reasons(plan)
+    why = "it was changed since it was shown" if action in DESTRUCTIVE else "its text is not at hand"
+    assert why in reasons(plan)
 
 
 @pytest.mark.parametrize("action", ALL)
@@ -111,7 +112,6 @@ def test_the_catalog_is_enough_to_rename_and_retag() -> None:
     assert ids_to_read(DefragProposal((RENAME, RETAG, Archive(B, "old"))), (), facts.shown) == (A,)
     assert written(planned(evolve(facts, at_hand={A: PORT}), RENAME))[0].body == PORT.body
     assert "its text is not at hand" in reasons(planned(facts, RENAME))
-    assert reasons(planned(evolve(facts, hashes={}), RENAME)) == f"rename of {A}: it was not shown"
 
 
 def test_churning_entries_are_left_alone() -> None:

@@ -57,7 +57,6 @@ def run(state: State) -> tuple[State, DefragPlan]:
             live=request.live,
             taken_ids=taken,
             shown=dict(state.live),
-            hashes={each.meta.id: each.content_hash for each in request.live},
             status=Status.CAPTURED,
             now_ms=NOW_MS,
             live_at_start=len(entries),

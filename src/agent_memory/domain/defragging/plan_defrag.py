@@ -107,7 +107,7 @@ def plan_defrag(
     for waiting in deferred:
         run.take(waiting.action, waiting.hashes, f"{_EARLIER}: ")
     for action in proposal.actions:
-        run.take(action, _seen_hashes(action, facts))
+        run.take(action, run.seen_by_agent(action))
     for archive in due.expired:
         run.take_due(archive)
     for archive in due.surplus:
@@ -130,16 +130,6 @@ def subject_of(action: Action) -> str:
     """The kind and the ids, cleaned: they are an agent's words until they are checked."""
     ids = tuple(map(stored_subject, dict.fromkeys(ids_of(action))))
     return f"{kind_of(action)} of {first_few(ids, _MOST_IDS)}"
-
-
-def _seen_hashes(action: Action, facts: DefragFacts) -> Mapping[str, str]:
-    """Content hashes of the action's entries as the agent saw them: in full, or for a title and tags in the catalog.
-
-    An entry that it did not see so is not among them.
-    """
-    if isinstance(action, Rename | Retag):
-        return {id: facts.hashes[id] for id in ids_of(action) if id in facts.hashes}
-    return {id: facts.shown[id].listed.content_hash for id in ids_of(action) if id in facts.shown}
 
 
 def _go_together(action: Action, earlier: Sequence[Action]) -> bool:
@@ -196,8 +186,18 @@ class _Planning:
 
     # -- one action after the other ----------------------------------------------------------------------------------
 
+    def seen_by_agent(self, action: Action) -> Mapping[str, str]:
+        """Content hashes of the action's entries as the agent saw them: in full, or for a title and tags in the catalog.
+
+        An entry that it did not see so is not among them.
+        """
+        if isinstance(action, Rename | Retag):
+            return {id: self.live[id].content_hash for id in ids_of(action) if id in self.live}
+        shown = self.facts.shown
+        return {id: shown[id].listed.content_hash for id in ids_of(action) if id in shown}
+
     def take(self, action: Action, seen: Mapping[str, str], prefix: str = "") -> None:
-        """Plan the action, put it off, or say why not. `seen` as `_seen_hashes` gives it."""
+        """Plan the action, put it off, or say why not. `seen` are content hashes (`seen_by_agent`)."""
         ids = frozenset(ids_of(action))
         try:
             changes, unknown = self._permitted(action, seen)
@@ -252,8 +252,8 @@ class _Planning:
         if forbidden:
             return forbidden
         if seen is None:
-            return ("it was not shown in full",) if id in self.facts.hashes else ("it was not shown",)
-        if listed.content_hash != seen or self.facts.hashes.get(id, seen) != seen:
+            return ("it was not shown in full",)
+        if listed.content_hash != seen:
             return ("it was changed since it was shown",)
         stored = self._at_hand(id, seen)
         if stored is None:

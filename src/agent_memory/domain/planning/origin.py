@@ -392,6 +392,5 @@ def computed_origin(title: str, text: str, cited: tuple[Turn, ...], facts: PlanF
 
 
 def is_persons_note(facts: PlanFacts) -> bool:
-    """Whether the window is an inline note that a person wrote."""
-    is_inline = isinstance(facts.entry.retrieval, InlineNote)
-    return is_inline and facts.entry.harness is Harness.MANUAL and not facts.agent_writes
+    """Whether the window is an inline note that a person wrote, and no agent inside a harness."""
+    return isinstance(facts.entry.retrieval, InlineNote) and facts.entry.harness is Harness.MANUAL
