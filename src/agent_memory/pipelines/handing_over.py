@@ -160,14 +160,12 @@ def _whole(source: HistorySource, entry: InboxEntry) -> History:
     for _ in range(_MOST_FETCHES):
         if not history.remaining:
             break
-        history = unwrap(source.fetch(entry, _mark_after(history)))
+        last = history.turns[-1]
+        ends = (last.record_id, last.at_ms, last.number)
+        mark = SessionMark(history.harness, history.session_id, *ends, tools_answered=True, agent_name="handoff")
+        history = unwrap(source.fetch(entry, mark))
     before = (turn for turn in head if not history.turns or turn.number < history.turns[0].number)
     return evolve(history, turns=(*before, *history.turns))
-
-
-def _mark_after(history: History) -> SessionMark:
-    last = history.turns[-1]
-    return SessionMark(history.harness, history.session_id, last.record_id, last.at_ms, last.number, True, "handoff")
 
 
 # -- keeping ----------------------------------------------------------------------------------------------------------

@@ -183,7 +183,7 @@ class Doctor:
             findings += note_checks.examine_note(note, rules)
         usage = None
         with _telling(findings, of.UNREADABLE_STORE):
-            usage = unwrap(self.ledger.survey()).totals
+            usage = unwrap(self.ledger.totals())
         facts = AnalysisFacts(
             now_ms=now_ms,
             taken_ids=taken_ids(live, archive),

@@ -13,8 +13,6 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from agent_memory.adapters.disk.durable import FILE_MODE, line_of_its_own, make_directories, replace_file
 from agent_memory.adapters.disk.locks import lock_within, release
 from agent_memory.adapters.disk.paths import as_store_io, directory_in, names_in, open_checked, real_root
@@ -32,14 +30,6 @@ _LIMIT_SECONDS = 30.0
 _ENDING = ".jsonl"
 
 
-@frozen
-class LedgerSurvey:
-    """What all ledgers say, and how many of their lines could not be understood (a power cut leaves one at most)."""
-
-    totals: Mapping[str, Usage]
-    damaged_lines: int
-
-
 class UsageLedgerFiles:
     """`UsageLedger` in the directory `usage` of a root."""
 
@@ -53,22 +43,16 @@ class UsageLedgerFiles:
 
     @as_result
     def adopt(self, id: str, usage: Usage) -> None:
-        if id not in self._survey().totals:
+        if id not in self._counted().totals:
             self._record(base_of(id, usage))
 
     @as_result
     def totals(self) -> Mapping[str, Usage]:
-        """See the port. A damaged line hides no other."""
-        return self._survey().totals
+        return self._counted().totals
 
     @as_result
     def day_reads(self) -> tuple[DayReads, ...]:
-        return self._counted()[0].day_reads
-
-    @as_result
-    def survey(self) -> LedgerSurvey:
-        """The totals over all hosts, and the number of damaged lines."""
-        return self._survey()
+        return self._counted().day_reads
 
     @as_result
     def compact(self) -> int:
@@ -88,16 +72,13 @@ class UsageLedgerFiles:
     def _directory(self) -> str:
         return directory_in(self._root, "usage")
 
-    def _survey(self) -> LedgerSurvey:
-        counts, damaged = self._counted()
-        return LedgerSurvey(counts.totals, damaged)
-
-    def _counted(self) -> tuple[LedgerCounts, int]:
-        """What all ledgers come to, and how many of their lines are damaged."""
+    def _counted(self) -> LedgerCounts:
+        """What all ledgers come to. A damaged line (a power cut leaves one at most) hides no other."""
         directory = self._directory()
-        names = names_in(directory, lambda name: name.endswith(_ENDING) and not name.startswith("."))
         counts = LedgerCounts()
-        return counts, sum(len(_read_ledger(f"{directory}/{name}", counts)[1]) for name in names)
+        for name in names_in(directory, lambda name: name.endswith(_ENDING) and not name.startswith(".")):
+            _read_ledger(f"{directory}/{name}", counts)
+        return counts
 
     def _record(self, record: LedgerRecord) -> None:
         if problems := problems_of(record):

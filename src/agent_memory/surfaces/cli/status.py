@@ -131,14 +131,10 @@ def _delivered(health: Health) -> Iterator[str]:
     newest = max(health.deliveries, key=lambda each: each.last_at_ms)
     week = sum(each.this_week for each in health.deliveries)
     last = short_age(newest.last_at_ms, health.now_ms)
-    yield f"{_times(week)} this week, last to {newest.harness} {last}"
+    yield f"{counted(week, 'time')} this week, last to {newest.harness} {last}"
     if len(health.deliveries) > 1:
         for each in health.deliveries:
-            yield f"{each.harness} {_times(each.this_week)}, last {short_age(each.last_at_ms, health.now_ms)}"
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
+            yield f"{each.harness} {counted(each.this_week, 'time')}, last {short_age(each.last_at_ms, health.now_ms)}"
 
 
 def _last_run(health: Health) -> str:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from agent_memory.domain.entry import Listed, Source
+from agent_memory.domain.entry import Listed
 from agent_memory.domain.note_story import (
     NoteStory,
     chapter_in_words,
@@ -127,7 +127,10 @@ def _story_document(story: NoteStory) -> dict[str, Any]:
         **fields_of(meta, "origin", "promoted_by"),
         "saidBy": said_by(meta),
         **fields_of(meta, "created_at_ms", "updated_at_ms"),
-        "sources": list(map(_source_document, meta.sources)),
+        "sources": [
+            fields_of(each) | {"reopen": resume_command(each.harness, each.thread_id, each.cwd)}
+            for each in meta.sources
+        ],
         "history": rows_of(story.chapters),
         "commits": rows_of(story.revisions),
         **fields_of(meta, "aliases"),
@@ -143,10 +146,6 @@ def _story_document(story: NoteStory) -> dict[str, Any]:
         "usage": fields_of(standing.usage, "count", "last_at_ms"),
         **fields_of(story, "told", "unread"),
     }
-
-
-def _source_document(source: Source) -> dict[str, Any]:
-    return fields_of(source) | {"reopen": resume_command(source.harness, source.thread_id, source.cwd)}
 
 
 def _named(entries: Iterable[Listed]) -> list[dict[str, Any]]:
