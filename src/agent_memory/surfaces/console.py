@@ -10,7 +10,7 @@ from enum import Enum
 from functools import cache
 from typing import Any, TextIO
 
-from attrs import fields, fields_dict
+from attrs import fields, fields_dict, has
 
 from agent_memory.domain.entry import Listed, UnreadableFile, Usage
 from agent_memory.domain.instants import iso_of
@@ -150,7 +150,8 @@ def fields_of(value: Any, *names: str) -> dict[str, Any]:
 @cache
 def _key(cls: type, name: str) -> tuple[str, bool]:
     is_instant = name.endswith("at_ms")
-    stated: str | None = fields_dict(cls)[name].metadata.get("key") if name in fields_dict(cls) else None
+    known = fields_dict(cls) if has(cls) else {}
+    stated: str | None = known[name].metadata.get("key") if name in known else None
     return stated or camel_case(name.removesuffix("_ms") if is_instant else name), is_instant
 
 

@@ -44,8 +44,7 @@ from agent_memory.adapters.forgetting.note_traces import (
     id_at,
     inbox_traces,
     note_files,
-    traces_of_entry,
-    traces_of_session,
+    traces_of,
 )
 from agent_memory.adapters.inbox.inbox_reading import QueueTroubles
 from agent_memory.adapters.records.run_log_files import FORGOTTEN_MARK, RUNS, RunLogFiles
@@ -183,10 +182,8 @@ class Forgetter:
         return Found(told, traces, work, keys)
 
     def _traces_of(self, target: ForgetTarget) -> NoteTraces:
-        if target.session is None:
-            return traces_of_entry(self._real, target.id or "")
-        _, _, recorded = inbox_traces(self._real, target.session, frozenset())
-        return traces_of_session(self._real, target.session, recorded)
+        recorded = inbox_traces(self._real, target.session, frozenset())[2] if target.session else frozenset[str]()
+        return traces_of(self._real, target, recorded)
 
     def _was_forgotten(self, id: str) -> bool:
         return is_id(id) and exists(f"{self._real}/{TOMBSTONES}/{id}.json")
@@ -247,12 +244,12 @@ class Forgetter:
         journal_of(self.root).write(work)
         self._finish(work)
 
-    def resume(self) -> bool:
-        """Carry out the rest of a forgetting that a crash interrupted; whether there was one. One that had not come to its
-        notes is decided anew: they may have changed."""
+    def resume(self) -> None:
+        """Carry out the rest of a forgetting that a crash interrupted. One that had not come to its notes is decided anew: they
+        may have changed."""
         work = journal_of(self.root).read()
         if work is None:
-            return False
+            return
         target = ForgetTarget(session=work.session, purge=work.purge)
         targets = [target] if work.session is not None else [ForgetTarget(id) for id in sorted(work.ids)]
         for each in targets:
@@ -262,7 +259,6 @@ class Forgetter:
                 continue
             self._remove_notes(left)
         self._finish(work)
-        return True
 
     def _remove_notes(self, found: Found) -> None:
         """The notes' files and the tier list, as one transaction under the write lock; then what troubles them had."""

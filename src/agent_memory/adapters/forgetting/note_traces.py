@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from attrs import field, frozen
 
@@ -14,7 +14,7 @@ from agent_memory.adapters.inbox.inbox_reading import FAILED, MAX_RETIRED_BYTES,
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none, read_image
 from agent_memory.domain.change import FileChange, FileState
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
-from agent_memory.domain.forgetting import SessionKey, share_of, unlinked, without_session
+from agent_memory.domain.forgetting import ForgetTarget, SessionKey, share_of, unlinked, without_session
 from agent_memory.domain.queue import SNAPSHOTS, FileSnapshot, InlineNote, queue_key, session_id_of
 from agent_memory.domain.text.file_name import ID_PATTERN, is_id, is_note_name
 from agent_memory.errors import PathRefused
@@ -70,21 +70,6 @@ def id_at(path: str) -> str | None:
     return owner if is_id(owner) else found[-1] if found else None
 
 
-def traces_of_entry(root: str, id: str) -> NoteTraces:
-    """All files of an entry, and the other notes that know of it."""
-    return _traces(root, lambda file: "all" if id in (file.id, id_at(file.path)) else "none", None, {id})
-
-
-def traces_of_session(root: str, session: SessionKey, recorded: frozenset[str]) -> NoteTraces:
-    """All files that come from the session alone, those that come from others as well, and the notes that know of an
-    entry of which nothing stays. `recorded` are the entries that were recorded as made of the session."""
-
-    def share(file: NoteFile) -> str:
-        return "none" if file.stored is None else share_of(file.stored.meta, session, recorded)
-
-    return _traces(root, share, session, set())
-
-
 def note_files(root: str) -> Iterator[NoteFile]:
     """Every file of a note, one at a time, in order; an error where one cannot be looked at (P6)."""
     for directory in (TOPICS, ARCHIVE):
@@ -109,11 +94,22 @@ def _names(root: str, directory: str) -> list[str]:
             return []
 
 
-def _traces(root: str, share: Callable[[NoteFile], str], session: SessionKey | None, ids: set[str]) -> NoteTraces:
+def traces_of(root: str, target: ForgetTarget, recorded: frozenset[str]) -> NoteTraces:
+    """Of an entry all files, and the other notes that know of it. Of a session all files that come from it alone, those that
+    come from others as well, and the notes that know of an entry of which nothing stays; `recorded` are the entries that were
+    recorded as made of it."""
+    id, session = target.id or "", target.session
+
+    def share(file: NoteFile) -> str:
+        if session is None:
+            return "all" if id in (file.id, id_at(file.path)) else "none"
+        return "none" if file.stored is None else share_of(file.stored.meta, session, recorded)
+
     files = [(file, share(file)) for file in note_files(root)]
     removed = tuple(file for file, whose in files if whose == "all")
     kept_ids = frozenset(file.id for file, whose in files if whose != "all" and file.id is not None)
-    gone = ids | {file.id for file in removed if file.id is not None and file.id not in kept_ids}
+    gone = {file.id for file in removed if file.id is not None and file.id not in kept_ids}
+    gone |= {id} if session is None else set()
     changes = [FileChange(file.path, file.state, None) for file in removed]
     linked: dict[str, None] = {}
     for file, whose in files:

@@ -155,9 +155,8 @@ def _undo(arguments: argparse.Namespace, console: Console) -> None:
         "run": undone.run_id or None,
         "undid": undone.undid.run_id,
         "machine": undone.undid.machine,
-        "dryRun": undone.dry_run,
         "summary": sentence_of(undone),
         "actions": rows_of(undone.actions, *_ACTION),
-        **fields_of(undone, "sections", "left", "warnings"),
+        **fields_of(undone, "dry_run", "sections", "left", "warnings"),
     }
     console.answer(document, *lines)

@@ -113,16 +113,13 @@ def _run_document(run: Run) -> dict[str, Any]:
     ]
     return {
         "run": run.id,
-        "dryRun": run.dry_run,
-        "processed": summary.processed,
+        **fields_of(summary, "processed", "waiting", "gave_up"),
         "written": summary.entries_written,
         "updated": summary.entries_updated,
         "archived": summary.entries_archived,
-        "waiting": summary.waiting,
-        "gaveUp": summary.gave_up,
         "quarantined": rows_of(run.quarantined, "name", "reason"),
         "paused": None if run.paused is None else str(run.paused),
-        "warnings": list(run.warnings),
+        **fields_of(run, "dry_run", "warnings"),
         "sessions": sessions,
     }
 

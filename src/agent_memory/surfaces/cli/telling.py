@@ -53,13 +53,9 @@ def _inject(arguments: argparse.Namespace, console: Console) -> None:
     asked = (arguments.query, arguments.profile, arguments.budget, arguments.session, arguments.harness)
     injection = unwrap(inject(memory, InjectRequest(*asked)))
     document = {
-        "text": injection.text,
         "entries": list(injection.ids),
-        "tokens": injection.tokens,
-        "budget": injection.budget,
         "profile": injection.profile or None,
-        "shortened": injection.shortened,
-        "leftOut": injection.left_out,
+        **fields_of(injection, "text", "tokens", "budget", "shortened", "left_out"),
     }
     console.answer(document, *([injection.text] if injection.text else []))
 
