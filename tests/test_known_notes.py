@@ -21,6 +21,7 @@ from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import Error, StoreIo
 from agent_memory.known_notes import KnownNotes, Near
+from one_change import delete, write
 from stand_ins.dict_embedder import DictEmbedder
 
 REPO = "github.com/ada/lamp"
@@ -33,7 +34,7 @@ BROKEN: Error = StoreIo("topics", "list", "EIO", "broken")
 
 def put(store: StoreFiles, title: str, body: str, **values: Any) -> str:
     meta = evolve(Meta(mint_id(title, 1, ()), title, created_at_ms=1, updated_at_ms=1, scope=REPO), **values)
-    assert isinstance(store.write(MemoryEntry(meta, body), None), Success)
+    assert isinstance(write(store, MemoryEntry(meta, body), None), Success)
     return meta.id
 
 
@@ -98,7 +99,7 @@ def test_a_note_that_went_after_the_index_saw_it_is_not_named(store: StoreFiles)
     class Remembers(NoteIndex):
         def notes(self, numbers: Sequence[int]) -> Result[Mapping[int, Listed], Error]:
             found = super().notes(numbers)
-            assert isinstance(store.delete(wanted), Success)
+            assert isinstance(delete(store, wanted), Success)
             return found
 
     assert ids(KnownNotes(store, Remembers(store.database, store.files))) == []

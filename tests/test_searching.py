@@ -24,6 +24,7 @@ from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.vocabulary import Harness, Kind, Sensitivity
 from agent_memory.errors import EntryNotFound, Error, StoreIo
 from agent_memory.searching import Searching
+from one_change import delete, write
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_embedder import DictEmbedder
 
@@ -46,7 +47,7 @@ class World:
     def put(self, title: str, body: str = "It is so.", **values: Any) -> str:
         at_ms = next(self._times)
         meta = evolve(Meta(mint_id(title, at_ms, ()), title, created_at_ms=at_ms, updated_at_ms=at_ms), **values)
-        assert isinstance(self.store.write(MemoryEntry(meta, body), None), Success)
+        assert isinstance(write(self.store, MemoryEntry(meta, body), None), Success)
         return meta.id
 
     def answer(self, query: str, **values: Any) -> SearchAnswer:
@@ -154,7 +155,7 @@ def test_what_is_superseded_is_below_its_successor_and_says_so(world: World) -> 
 def test_the_archive_is_searched_where_it_is_asked_for_and_stands_below(world: World) -> None:
     gone = world.put("Zebra zebra", "zebra zebra")
     kept = world.put("Notes", "There was once a zebra in this long sentence about other matters.")
-    assert isinstance(world.store.delete(gone), Success)
+    assert isinstance(delete(world.store, gone), Success)
     assert world.ids("zebra") == [kept]
     answer = world.answer("zebra", archived=True)
     assert [hit.listed.meta.id for hit in answer.hits] == [kept, gone]

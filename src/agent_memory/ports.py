@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.agent_request import AgentReply, AgentRequest
     from agent_memory.domain.change import Change, Receipt, Together
     from agent_memory.domain.defrag_run import DefragRun, TieringMemo  # noqa: F401 - the name is in a string
-    from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry, Usage
+    from agent_memory.domain.entry import Listed, Listing, StoredEntry, Usage
     from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, StateTombstone
     from agent_memory.domain.found_session import FoundSession
     from agent_memory.domain.history import History, SessionMark
@@ -59,12 +59,6 @@ class Store(Protocol):
 
     def read_again(self, listed: Listed) -> Result[StoredEntry, Error]:
         """An entry that was listed before, as it is now; looked for first where it was. Counts nothing."""
-
-    def write(self, entry: MemoryEntry, expected_hash: str | None) -> Result[Receipt, Error]:
-        """`Create` without a hash, `Replace` with one."""
-
-    def delete(self, id: str) -> Result[Receipt, Error]:
-        """Move the live entry to the archive."""
 
     def apply(
         self, changes: Sequence[Change | Together], *, tiers: TierList | None = None, run_id: str | None = None
@@ -351,12 +345,8 @@ class RunLog(Protocol):
 
     def put_report(self, run: LoggedRun, error: Error | None = None) -> Result[None, Error]: ...
 
-    def recently_changed(self, count: int) -> Result[tuple[frozenset[str], ...], Error]:
-        """The entries that each of the last `count` runs changed that changed any, newest first; undos, and runs that are
-        undone, left out."""
-
     def churning(self) -> Result[frozenset[str], Error]:
-        """The entries that changed in 3 of the last 10 runs (`undone.churning`)."""
+        """The entries that changed in 3 of the last 10 runs (`run_log.churning`)."""
 
     def undone(self) -> Result[frozenset[str], Error]:
         """Fingerprints of the actions that a person has undone (`actions.fingerprint_of`)."""

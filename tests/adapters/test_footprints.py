@@ -35,6 +35,7 @@ from agent_memory.formats.bookkeeping_json import FOOTPRINT
 from agent_memory.ports import Store
 from agent_memory.results import sealed
 from faults import Killed, killed_at, snapshot
+from one_change import delete, write
 
 A, B, C, D, E, M = (f"id__{letter * 6}" for letter in "abcdem")
 MS = 1_771_000_205_123
@@ -53,8 +54,8 @@ def open_files(root: Path) -> StoreFiles:
 def fill(store: Store) -> None:
     """Five live entries, one of them with an earlier version, one archived, and tiers."""
     store.apply([Create(entry(id)) for id in (A, B, C, D, E)], tiers=TIERS).unwrap()
-    store.write(entry(C, body="Newer."), hash_of_live(store, C)).unwrap()
-    store.delete(E).unwrap()
+    write(store, entry(C, body="Newer."), hash_of_live(store, C)).unwrap()
+    delete(store, E).unwrap()
 
 
 def hash_of_live(store: Store, id: str) -> str:
@@ -312,12 +313,12 @@ def test_an_edit_at_the_very_moment_wins_p8(files: StoreFiles, root: Path, monke
 
 def test_an_id_that_leads_elsewhere_by_now_does_not_come_back_p15(files: StoreFiles, root: Path) -> None:
     files.apply([Retire(A, hash_of_live(files, A))], run_id="run").unwrap()
-    files.write(entry(M, aliases=(A,)), None).unwrap()
+    write(files, entry(M, aliases=(A,)), None).unwrap()
     assert refused(files, root) == (f"{A} leads to topics/Title m -- {M}.md by now",)
 
 
 def test_an_alias_that_is_a_live_entry_by_now_does_not_come_back_p15(files: StoreFiles, root: Path) -> None:
-    files.write(entry(M, aliases=(E,)), None).unwrap()
+    write(files, entry(M, aliases=(E,)), None).unwrap()
     files.apply([Retire(M, hash_of_live(files, M))], run_id="run").unwrap()
     files.apply([Restore(E)]).unwrap()
     assert refused(files, root) == (f"{E} leads to topics/Title e -- {E}.md by now",)
@@ -331,10 +332,10 @@ def test_a_name_that_a_file_system_takes_for_another_does_not_come_back_p15(file
 
 def test_what_others_link_to_does_not_go_p15(files: StoreFiles, root: Path) -> None:
     files.apply([Create(entry(M))], run_id="run").unwrap()
-    files.write(entry("id__fffff2", "In code", f"`[[{M}]]` is no link."), None).unwrap()
-    files.write(entry("id__fffff3", "Linking", f"See [[{M}|that]] and [[{M}]]."), None).unwrap()
+    write(files, entry("id__fffff2", "In code", f"`[[{M}]]` is no link."), None).unwrap()
+    write(files, entry("id__fffff3", "Linking", f"See [[{M}|that]] and [[{M}]]."), None).unwrap()
     assert refused(files, root) == (f"topics/Linking -- id__fffff3.md links to {M}, which only this run has made",)
-    files.delete("id__fffff3").unwrap()
+    delete(files, "id__fffff3").unwrap()
     files.revert(footprint(root), "undo").unwrap()
     assert files.read(M).failure().code == "entry-not-found"
 

@@ -15,6 +15,7 @@ from agent_memory.domain.searching.search import Matches, NearNote, NoteLink, Re
 from agent_memory.domain.searching.terms import query_words
 from agent_memory.domain.vocabulary import Kind
 from agent_memory.ports import Store
+from one_change import delete
 
 A, B, C, D = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"
 LIVE_NOTES = SearchRequest("")
@@ -189,7 +190,7 @@ def test_a_changed_note_is_found_by_its_new_words_only(world: World) -> None:
 def test_an_archived_note_is_found_only_where_that_is_wanted(world: World) -> None:
     world.put(A, "zebra")
     world.refresh()
-    world.store.delete(A).unwrap()
+    delete(world.store, A).unwrap()
     world.refresh()
     assert world.found("zebra") == []
     assert world.found("zebra", EVERY_NOTE) == [A]

@@ -17,6 +17,7 @@ from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listing
 from agent_memory.domain.searching.search import SearchRequest
 from agent_memory.domain.searching.terms import query_words
+from one_change import delete
 
 WORDS = ("zebra", "camel", "otter", "llama", "koala")
 IDS = tuple(f"id__{letter * 6}" for letter in "abcdef")
@@ -214,6 +215,6 @@ def test_a_file_that_has_not_rested_is_read_each_time(
 def test_what_was_written_is_read_where_it_was_put(root: Path, topics: Path) -> None:
     living = StoreFiles(root, KernelLocks(root))
     stored = living.read(IDS[0]).unwrap()
-    assert isinstance(living.delete(IDS[0]), Success)
+    assert isinstance(delete(living, IDS[0]), Success)
     assert living.read(IDS[0], archived=True).unwrap().body == stored.body
     assert living.read(IDS[0]).failure().code == "entry-not-found"

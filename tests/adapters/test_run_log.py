@@ -13,7 +13,7 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.records.run_log_files import DEFRAG_CHECKPOINT, RunLogFiles
 from agent_memory.domain.change import FileChange, FileState
-from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine, Undoing
+from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine, Undoing, churning
 from agent_memory.domain.undo_run import Footprint, SectionChange
 from agent_memory.errors import AgentMissing, PathRefused, RunNotFound, StateCorrupt, StoreIo
 from agent_memory.formats.bookkeeping_json import FOOTPRINT
@@ -58,7 +58,7 @@ def run(run_id: str, *ids: str, machine: Machine = "consolidate", undid: str | N
 class TestRuns:
     def test_a_log_without_runs_is_empty(self, kept: Kept) -> None:
         assert kept.log.runs() == Success(())
-        assert kept.log.recently_changed(10) == Success(())
+        assert kept.log.churning() == Success(frozenset())
         assert kept.log.undone() == Success(frozenset())
 
     def test_runs_come_newest_first(self, kept: Kept) -> None:
@@ -154,7 +154,7 @@ class TestChurn:
         kept.log.put_report(run(SECOND, "id__d4e5f6", "id__a1b2c3")).unwrap()
         kept.log.put_report(run(THIRD, "id__a1b2c3", machine="undo", undid=SECOND)).unwrap()
         kept.log.mark_undone(SECOND, THIRD, frozenset()).unwrap()
-        assert kept.log.recently_changed(10) == Success((frozenset({"id__a1b2c3"}),))
+        assert churning(kept.log.runs().unwrap(), at_least=1) == {"id__a1b2c3"}
 
     def test_an_entry_that_changed_in_three_of_the_last_ten_runs_churns(self, kept: Kept) -> None:
         for number in range(12):
@@ -167,7 +167,7 @@ class TestChurn:
     def test_runs_that_changed_nothing_are_not_counted(self, kept: Kept) -> None:
         kept.log.put_report(run(FIRST, "id__a1b2c3")).unwrap()
         kept.log.put_report(run(SECOND)).unwrap()
-        assert kept.log.recently_changed(1) == Success((frozenset({"id__a1b2c3"}),))
+        assert churning(kept.log.runs().unwrap(), of=1, at_least=1) == {"id__a1b2c3"}
 
 
 class TestOnDisk:

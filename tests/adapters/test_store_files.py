@@ -24,6 +24,7 @@ from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.errors import Busy, EntryChanged, EntryExists, EntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.results import sealed
 from faults import Killed, failing_at, failing_on, killed_at, snapshot
+from one_change import delete, write
 
 A, B, C, D = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"
 MS = 1_771_000_205_123
@@ -44,7 +45,7 @@ def hash_of(root: Path, id: str) -> str:
 def fill(root: Path) -> list[Change]:
     """Three live entries and a retired one, and a batch with every kind of change, one of them refused."""
     store(root).apply([Create(entry(id, f"Title {id[-1]}")) for id in (A, B, C, D)]).unwrap()
-    store(root).delete(D).unwrap()
+    delete(store(root), D).unwrap()
     return [
         Replace(entry(A, "New title", "New body."), hash_of(root, A)),
         Retire(B, hash_of(root, B), valid_until_ms=MS + 5),
@@ -186,7 +187,7 @@ def test_a_real_kill_leaves_all_or_nothing_and_the_lock_free_p2_p7(home: Path, p
     assert killed.returncode == -signal.SIGKILL
     assert store(root).list().unwrap().unreadable == ()
     assert notes(root) in (prepared.before, prepared.after)
-    assert store(root).write(entry("id__zzzzzz"), None).unwrap().applied[0].act == "create"
+    assert write(store(root), entry("id__zzzzzz"), None).unwrap().applied[0].act == "create"
 
 
 # -- several at once --------------------------------------------------------------------------------------------------
@@ -195,20 +196,21 @@ WRITER = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
+from one_change import write
 from test_store_files import A, entry, store
 root, number = Path(sys.argv[1]), int(sys.argv[2])
 own = store(root)
 won = 0
 for turn in range(6):
-    own.write(entry(f"id__{number + 1}{turn + 1:05d}".replace("0", "z")), None).unwrap()
+    write(own, entry(f"id__{number + 1}{turn + 1:05d}".replace("0", "z")), None).unwrap()
     shown = own.read(A).unwrap()
-    won += own.write(entry(A, "Shared", f"{shown.body} {number}"), shown.listed.content_hash).map(lambda _: 1).value_or(0)
+    won += write(own, entry(A, "Shared", f"{shown.body} {number}"), shown.listed.content_hash).map(lambda _: 1).value_or(0)
 print(won)
 """
 
 
 def test_writers_at_the_same_time_lose_nothing_p7_p8(root: Path) -> None:
-    store(root).write(entry(A, "Shared", "Start."), None).unwrap()
+    write(store(root), entry(A, "Shared", "Start."), None).unwrap()
     here = Path(__file__).parent
     environment = {**os.environ, "PYTHONPATH": str(here.parent)}
     writers = [
@@ -228,15 +230,15 @@ def test_writers_at_the_same_time_lose_nothing_p7_p8(root: Path) -> None:
 
 
 def test_a_store_whose_lock_is_held_is_busy_for_writers_and_open_to_readers(root: Path) -> None:
-    store(root).write(entry(A), None).unwrap()
+    write(store(root), entry(A), None).unwrap()
     with KernelLocks(root).write():
         waiting = StoreFiles(root, KernelLocks(root, write_limit_seconds=0))
-        assert isinstance(waiting.write(entry(B), None).failure(), Busy)
+        assert isinstance(write(waiting, entry(B), None).failure(), Busy)
         assert waiting.read(A).unwrap().entry == entry(A)
 
 
 def test_an_edit_between_decision_and_write_wins_p8(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store(root).write(entry(A), None).unwrap()
+    write(store(root), entry(A), None).unwrap()
     shown = hash_of(root, A)
     file = root / f"topics/Title -- {A}.md"
     by_hand = file.read_text().replace("Body.", "By hand.")
@@ -248,7 +250,7 @@ def test_an_edit_between_decision_and_write_wins_p8(root: Path, monkeypatch: pyt
         really_link(source, target)
 
     monkeypatch.setattr(os, "link", link)
-    assert store(root).write(entry(A, body="By the model."), shown) == Failure(EntryChanged(A))
+    assert write(store(root), entry(A, body="By the model."), shown) == Failure(str(EntryChanged(A)))
     assert file.read_text() == by_hand
     assert sorted(notes(root)) == [f"topics/Title -- {A}.md"]
 
@@ -271,25 +273,25 @@ def test_files_and_directories_are_private_under_any_umask_p22(root: Path) -> No
 def test_a_name_that_another_file_has_but_for_case_or_composition_is_taken_p15(root: Path) -> None:
     (root / "topics").mkdir(parents=True)
     (root / f"topics/TITLE e\u0301 -- {A}.md").write_text("---\nid: id__zzzzzz\n---\nx\n")
-    refused = store(root).write(entry(A, "Title é"), None).failure()
-    assert refused == EntryExists(A, f"topics/TITLE e\u0301 -- {A}.md")
+    refused = write(store(root), entry(A, "Title é"), None).failure()
+    assert refused == str(EntryExists(A, f"topics/TITLE e\u0301 -- {A}.md"))
 
 
 def test_an_archive_name_that_is_taken_is_not_overwritten_p12(root: Path) -> None:
-    store(root).write(entry(A), None).unwrap()
+    write(store(root), entry(A), None).unwrap()
     (root / "archive").mkdir()
     (root / f"archive/Title -- {A}.md").write_bytes(b"\xff something else")
-    assert isinstance(store(root).delete(A), Success)
+    assert isinstance(delete(store(root), A), Success)
     assert (root / f"archive/Title -- {A}.md").read_bytes() == b"\xff something else"
     assert store(root).read(A, archived=True).unwrap().listed.path == f"archive/2 Title -- {A}.md"
 
 
 def test_a_retired_file_that_lies_in_the_way_becomes_a_version_p12(root: Path) -> None:
-    store(root).write(entry(A), None).unwrap()
+    write(store(root), entry(A), None).unwrap()
     live = (root / f"topics/Title -- {A}.md").read_bytes()
-    store(root).delete(A).unwrap()
+    delete(store(root), A).unwrap()
     (root / f"topics/Title -- {A}.md").write_bytes(live.replace(b"Body.", b"Copied back."))
-    store(root).delete(A).unwrap()
+    delete(store(root), A).unwrap()
     assert (root / f"archive/{A}/{MS}.md").read_bytes() == live
     assert store(root).read(A, archived=True).unwrap().body == "Copied back."
 
@@ -309,16 +311,16 @@ def test_a_note_without_an_id_gets_it_when_it_is_written_and_its_original_is_kep
 
 
 def test_what_is_retired_and_restored_keeps_its_time(root: Path) -> None:
-    store(root).write(entry(A), None).unwrap()
+    write(store(root), entry(A), None).unwrap()
     file = root / f"topics/Title -- {A}.md"
     os.utime(file, ns=(10**18, 10**18))
-    store(root).delete(A).unwrap()
+    delete(store(root), A).unwrap()
     store(root).apply([Restore(A)]).unwrap()
     assert file.stat().st_mtime_ns == 10**18
 
 
 def test_what_was_there_before_it_was_retired_comes_back_or_nothing_p6(root: Path) -> None:
-    store(root).write(entry(A), None).unwrap()
+    write(store(root), entry(A), None).unwrap()
     before = notes(root)
     store(root).apply([Retire(A, hash_of(root, A), valid_until_ms=1_800_000_000_000)]).unwrap()
     (version,) = (root / "archive" / A).iterdir()
@@ -330,7 +332,7 @@ def test_what_was_there_before_it_was_retired_comes_back_or_nothing_p6(root: Pat
 
 
 def test_a_copy_is_not_read_for_the_entry_that_cannot_be_p6(root: Path) -> None:
-    store(root).write(entry(A), None).unwrap()
+    write(store(root), entry(A), None).unwrap()
     (own,) = (root / "topics").iterdir()
     copy = own.with_name(f"Z {own.name}")
     copy.write_bytes(own.read_bytes().replace(b"Body.", b"Old."))
@@ -340,17 +342,17 @@ def test_a_copy_is_not_read_for_the_entry_that_cannot_be_p6(root: Path) -> None:
 
 
 def test_the_id_of_a_retired_entry_that_cannot_be_read_is_not_given_again_p6_p15(root: Path) -> None:
-    store(root).write(entry(A), None).unwrap()
-    store(root).delete(A).unwrap()
+    write(store(root), entry(A), None).unwrap()
+    delete(store(root), A).unwrap()
     (retired,) = (root / "archive").glob("*.md")
     with failing_on(f"archive/{retired.name}", "open"):
-        refused = store(root).write(entry(A, "Another"), None)
+        refused = write(store(root), entry(A, "Another"), None)
     assert refused == Failure(StoreIo(str(retired), "open", "EIO", "Input/output error"))
     retired.write_bytes(b"\xff")
-    taken = store(root).write(entry(A, "Another"), None)
-    assert taken == Failure(EntryExists(A, f"archive/{retired.name}"))
+    taken = write(store(root), entry(A, "Another"), None)
+    assert taken == Failure(str(EntryExists(A, f"archive/{retired.name}")))
     retired.unlink()
-    assert isinstance(store(root).write(entry(A, "Another"), None), Success)
+    assert isinstance(write(store(root), entry(A, "Another"), None), Success)
 
 
 @pytest.mark.parametrize("name", ["topics", "archive", ".transaction"])
@@ -366,14 +368,14 @@ def test_a_link_in_the_place_of_a_directory_is_refused_p21(root: Path, tmp_path:
 
 def test_a_root_that_is_a_file_is_refused(root: Path) -> None:
     root.write_text("x")
-    assert isinstance(store(root).write(entry(A), None).failure(), PathRefused)
+    assert isinstance(write(store(root), entry(A), None).failure(), PathRefused)
     assert root.read_text() == "x"
 
 
 def test_a_damaged_journal_stops_writing_and_not_reading_p6(root: Path) -> None:
-    store(root).write(entry(A), None).unwrap()
+    write(store(root), entry(A), None).unwrap()
     (root / ".transaction/journal.json").write_text("{")
-    assert isinstance(store(root).write(entry(B), None).failure(), StateCorrupt)
+    assert isinstance(write(store(root), entry(B), None).failure(), StateCorrupt)
     assert store(root).read(A).unwrap().entry == entry(A)
     assert (root / ".transaction/journal.json").read_text() == "{"
 
@@ -396,14 +398,14 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_title_or_tag_leaves_topics_p21(root: Path, text: str) -> None:
     hostile = evolve(entry(A, text), meta=evolve(entry(A, text).meta, tags=(text, "topic__x")))
-    result = store(root).write(hostile, None)
+    result = write(store(root), hostile, None)
     assert isinstance(result, Success) or isinstance(result.failure(), EntryInvalid)
     written = [path for path in root.parent.rglob("*") if path.is_file() and ".local" not in path.parts]
     notes = [path for path in written if ".cache" not in path.parts]
     assert [path.parent for path in notes] == ([root / "topics"] if isinstance(result, Success) else [])
     assert all(len(path.name.encode()) <= 200 for path in notes)
     assert len(store(root).list().unwrap().entries) == len(notes)
-    assert isinstance(store(root).write(entry(B, text), None), Success)
+    assert isinstance(write(store(root), entry(B, text), None), Success)
 
 
 @pytest.mark.large

@@ -18,6 +18,7 @@ from agent_memory.domain.vocabulary import TIERS_FILE, TierList
 from agent_memory.errors import EntryInvalid, StateCorrupt
 from agent_memory.ports import Store
 from faults import snapshot
+from one_change import delete, write
 
 A, B, C, M = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__mmmmmm"
 MS = 1_771_000_205_123
@@ -36,7 +37,7 @@ Put = Callable[[str, str], None]
 def store(root: Path) -> Store:
     made = StoreFiles(root, KernelLocks(root))
     for id in (A, B, C):
-        made.write(entry(id), None).unwrap()
+        write(made, entry(id), None).unwrap()
     return made
 
 
@@ -151,7 +152,7 @@ def test_a_group_that_was_made_counts_as_made(store: Store) -> None:
 
 def test_a_group_of_which_a_part_was_done_by_somebody_else_is_dropped(store: Store) -> None:
     group = merge(store)
-    store.delete(A).unwrap()
+    delete(store, A).unwrap()
     before = state(store)
     receipt = store.apply([group]).unwrap()
     assert (receipt.applied, [each.subject for each in receipt.dropped]) == ((), [group.subject])

@@ -96,10 +96,6 @@ class StoreMachine(RuleBasedStateMachine):
     def restore(self, id: str) -> None:
         self.both([Restore(id)])
 
-    @rule(id=ids)
-    def delete(self, id: str) -> None:
-        assert plain(self.store.delete(id)) == plain(self.model.delete(id))
-
     @rule(one=entries, other=entries, id=ids)
     def batch(self, one: MemoryEntry, other: MemoryEntry, id: str) -> None:
         self.both(self.some_changes(one, other, id))

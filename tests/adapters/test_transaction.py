@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure
 
+from agent_memory.adapters.store.entry_files import JOURNAL
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.change import FileChange, FileState
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
@@ -55,7 +56,7 @@ BEFORE = {"topics/a.md": b"A", "topics/b.md": b"B", "topics/c.md": b"C"}
 def test_all_changes_are_made_and_nothing_is_left_over(tmp_path: Path) -> None:
     assert Transactions(str(tmp_path)).commit(fill(tmp_path))
     assert snapshot(tmp_path) == AFTER
-    assert not Transactions(str(tmp_path)).unfinished()
+    assert not (tmp_path / JOURNAL).exists()
 
 
 def test_what_moves_keeps_its_time_and_everything_is_private_p22(tmp_path: Path) -> None:
@@ -182,7 +183,7 @@ def interrupted(root: Path, *, in_place: int) -> None:
 
 def test_an_undo_brings_back_the_times_as_well(tmp_path: Path) -> None:
     interrupted(tmp_path, in_place=3)
-    assert Transactions(str(tmp_path)).unfinished()
+    assert (tmp_path / JOURNAL).exists()
     Transactions(str(tmp_path)).recover()
     assert snapshot(tmp_path) == BEFORE
     assert {path.stat().st_mtime_ns for path in (tmp_path / "topics").iterdir()} == {OLD_NS}

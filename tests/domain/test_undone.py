@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.change import FileChange, FileState
-from agent_memory.domain.run_log import UndoneMark, churning, undone_by, undone_fingerprints
+from agent_memory.domain.run_log import LoggedAction, LoggedRun, UndoneMark, churning, undone_by, undone_fingerprints
 from agent_memory.domain.undo_run import fold_files
 
 
@@ -28,7 +28,10 @@ def test_marks_that_go_round_in_a_circle_do_not_hang() -> None:
 
 
 def test_what_changed_in_three_of_the_last_ten_runs_churns() -> None:
-    runs = [frozenset({"x"}), frozenset({"y"}), frozenset({"x", "y"}), frozenset({"x"})]
+    runs = [
+        LoggedRun("r", "defrag", 1, 1, "completed", "", tuple(LoggedAction("edit", (id,)) for id in ids))
+        for ids in ("x", "", "y", "xy", "x")
+    ]
     assert churning(runs) == {"x"}
     assert churning(runs, of=3) == frozenset()
     assert churning(runs, at_least=2) == {"x", "y"}

@@ -21,6 +21,7 @@ from agent_memory.errors import (
     SpendExhausted,
     StoreIo,
 )
+from one_change import write
 from pipelines.consolidate_world import NOON_MS, REPO, ScriptedAgent, World, entries, envelope, history, note, skipped
 
 DAY_MS = 86_400_000
@@ -139,7 +140,7 @@ def test_a_reply_is_not_used_again_once_an_entry_that_it_was_shown_has_changed(w
     assert [each.meta.title for each in world.agent.asked[0].shown] == ["Locks die with their holder"]
     (listed,) = world.listed()
     stored = world.store.read(listed.meta.id).unwrap()
-    world.store.write(evolve(stored.entry, body="Edited meanwhile."), listed.content_hash).unwrap()
+    write(world.store, evolve(stored.entry, body="Edited meanwhile."), listed.content_hash).unwrap()
     assert world.verdicts(world.run()) == ["written"]
     assert len(world.agent.asked) == 2
 

@@ -18,6 +18,7 @@ from agent_memory.domain.vocabulary import Kind, Status
 from agent_memory.errors import Error, StoreIo
 from agent_memory.known_notes import KnownNotes, Near
 from agent_memory.pipelines.consolidate import consolidate
+from one_change import write
 from pipelines.consolidate_world import REPO, ScriptedAgent, World, entries, history, note, turns
 
 ORDER = (
@@ -33,7 +34,7 @@ OTHER = "The staging database is copied every night at two."
 
 def put(world: World, title: str, body: str, **values: Any) -> str:
     meta = evolve(Meta(mint_id(title, 1, ()), title, created_at_ms=1, updated_at_ms=1, scope=REPO), **values)
-    assert isinstance(world.store.write(MemoryEntry(meta, body), None), Success)
+    assert isinstance(write(world.store, MemoryEntry(meta, body), None), Success)
     return meta.id
 
 

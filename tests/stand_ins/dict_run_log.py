@@ -11,7 +11,6 @@ from agent_memory.domain.run_log import (
     LoggedRun,
     Undoing,
     UndoneMark,
-    changed_entries,
     churning,
     is_named,
     undone_by,
@@ -58,11 +57,8 @@ class DictRunLog:
         self.reports[run.run_id] = run if error is None else evolve(run, error=str(error))
         return Success(None)
 
-    def recently_changed(self, count: int) -> Result[tuple[frozenset[str], ...], Error]:
-        return self.runs().map(lambda runs: changed_entries(runs, count))
-
     def churning(self) -> Result[frozenset[str], Error]:
-        return self.recently_changed(10).map(churning)
+        return self.runs().map(churning)
 
     def undone(self) -> Result[frozenset[str], Error]:
         return Success(undone_fingerprints(self.marks))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import ClassVar, Literal
@@ -90,12 +91,13 @@ def logged_action(act: str, id: str, title: str) -> LoggedAction:
     return LoggedAction(act, (), (id,), title) if act == "create" else LoggedAction(act, (id,), (), title)
 
 
-def changed_entries(runs: Iterable[LoggedRun], count: int) -> tuple[frozenset[str], ...]:
-    """The entries that were there before and that each of the first `count` runs changed which changed any; undos, and
-    runs that are undone, left out."""
+def churning(runs: Iterable[LoggedRun], *, of: int = 10, at_least: int = 3) -> frozenset[str]:
+    """The entries that at least so many of the first `of` runs changed which changed any that was there before: what every run
+    rewrites is left alone. Undos, and runs that are undone, are left out."""
     standing = (run for run in runs if run.machine != "undo" and run.undone_by is None)
     changed = (frozenset(id for action in run.actions for id in action.ids) for run in standing)
-    return tuple(islice((ids for ids in changed if ids), count))
+    counts = Counter(id for ids in islice(filter(None, changed), of) for id in ids)
+    return frozenset(id for id, count in counts.items() if count >= at_least)
 
 
 def is_named(run_id: str, text: str) -> bool:
@@ -136,12 +138,6 @@ def undone_by(marks: Mapping[str, UndoneMark]) -> Mapping[str, str]:
 def undone_fingerprints(marks: Mapping[str, UndoneMark]) -> frozenset[str]:
     """What is not to be made again, of all runs that are undone at present."""
     return frozenset(each for run_id in undone_by(marks) for each in marks[run_id].fingerprints)
-
-
-def churning(runs: Iterable[frozenset[str]], *, of: int = 10, at_least: int = 3) -> frozenset[str]:
-    """The ids that occur in at least so many of the first `of` sets: entries that every run rewrites are left alone."""
-    recent = [ids for _, ids in zip(range(of), runs, strict=False)]
-    return frozenset(id for ids in recent for id in ids if sum(id in each for each in recent) >= at_least)
 
 
 def _holds(undo_id: str, marks: Mapping[str, UndoneMark]) -> bool:

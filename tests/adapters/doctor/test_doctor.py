@@ -24,6 +24,7 @@ from agent_memory.domain.entry import Listed
 from agent_memory.domain.vocabulary import Sensitivity, TierList
 from agent_memory.errors import StoreIo, TargetRefused
 from faults import failing_at, failing_on
+from one_change import delete
 from store_under_examination import Patient, locked_by_another_process
 
 HOUR_SECONDS = 3600
@@ -56,7 +57,7 @@ class TestHealthy:
     def test_archived_restored_pinned_and_edited_notes_are_healthy(self, healthy: Patient) -> None:
         id = healthy.note("Tests", "They run before each commit.", pinned=True)
         healthy.store.apply((), tiers=TierList((id,))).unwrap()
-        receipt = healthy.store.delete(healthy.note("Old", "Gone by.")).unwrap()
+        receipt = delete(healthy.store, healthy.note("Old", "Gone by.")).unwrap()
         healthy.recorder.record(receipt.applied[0].touched, "archive: Old").unwrap()
         found = healthy.examine()
         assert (found.entries, found.archived, found.findings) == (3, 1, ())
@@ -72,7 +73,7 @@ class TestHealthy:
 class TestNotes:
     def test_links_to_nowhere_but_not_to_the_archive(self, healthy: Patient) -> None:
         old = healthy.note("Old", "Gone by.")
-        healthy.store.delete(old).unwrap()
+        delete(healthy.store, old).unwrap()
         healthy.note("New", f"After [[{old}]], and [[id__zzzzzz]]; not `[[id__yyyyyy]]`.")
         links = [each for each in healthy.examine().findings if each.area == "links"]
         assert [(each.code, each.severity) for each in links] == [("unresolved-link", "problem")]
@@ -365,7 +366,7 @@ def test_no_damage_to_a_single_file_hides_the_rest_or_makes_it_fail(root: Path, 
     """P6: git apart, every file of a store in turn."""
     patient = Patient(root, evolve(Config(), storage=StorageConfig(auto_commit=False)))
     id = patient.note("Ports", "The api listens on 8080.")
-    patient.store.delete(patient.note("Old", "Gone by.")).unwrap()
+    delete(patient.store, patient.note("Old", "Gone by.")).unwrap()
     patient.store.apply((), tiers=TierList((id,))).unwrap()
     patient.doctor.ledger.append(id, 1, "manual").unwrap()
     patient.doctor.spend.reserve(1, 10, 99).unwrap()

@@ -20,6 +20,7 @@ from agent_memory.domain.searching.terms import weighed_words
 from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error, StoreIo
+from one_change import delete, write
 from stand_ins.dict_embedder import DictEmbedder
 
 BROKEN: Error = StoreIo("weights", "read", "EIO", "broken")
@@ -51,7 +52,7 @@ class World:
     def put(self, title: str, body: str = "It is so.", **values: Any) -> int:
         at_ms = next(_times)
         meta = evolve(Meta(mint_id(title, at_ms, ()), title, created_at_ms=at_ms, updated_at_ms=at_ms), **values)
-        assert isinstance(self.store.write(MemoryEntry(meta, body), None), Success)
+        assert isinstance(write(self.store, MemoryEntry(meta, body), None), Success)
         assert isinstance(self.index.refresh(), Success)
         return self.index.numbers_of([meta.id]).unwrap()[meta.id]
 
@@ -85,7 +86,7 @@ def test_a_note_is_embedded_once_until_it_changes(world: World) -> None:
     [note] = world.index.notes([number]).unwrap().values()
     stored = world.store.read(note.meta.id).unwrap()
     changed = evolve(stored.entry, body="The kettle whistles.")
-    assert isinstance(world.store.write(changed, stored.listed.content_hash), Success)
+    assert isinstance(write(world.store, changed, stored.listed.content_hash), Success)
     assert isinstance(world.index.refresh(), Success)
     world.near("kettle")
     [again] = world.embedder.asked[21:]
@@ -95,7 +96,7 @@ def test_a_note_is_embedded_once_until_it_changes(world: World) -> None:
 def test_a_secret_is_not_embedded(world: World) -> None:
     world.near("engine")
     asked = len(world.embedder.asked)
-    assert isinstance(world.store.write(MemoryEntry(secret_meta(), "The engine's code is 1234."), None), Success)
+    assert isinstance(write(world.store, MemoryEntry(secret_meta(), "The engine's code is 1234."), None), Success)
     assert isinstance(world.index.refresh(), Success)
     world.near("engine")
     assert len(world.embedder.asked) == asked == 20
@@ -130,7 +131,7 @@ def test_without_its_model_the_search_goes_on_and_says_so(world: World) -> None:
 def test_a_note_that_cannot_be_read_is_left_for_another_time(world: World) -> None:
     gone = world.put("Engine", "The engine overheats.")
     [note] = world.index.notes([gone]).unwrap().values()
-    assert isinstance(world.store.delete(note.meta.id), Success)
+    assert isinstance(delete(world.store, note.meta.id), Success)
     found = world.near("engine overheats")
     assert gone not in found.cosines
     assert found.notices == ()

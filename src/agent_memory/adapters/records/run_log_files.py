@@ -35,7 +35,6 @@ from agent_memory.domain.run_log import (
     LoggedRun,
     Undoing,
     UndoneMark,
-    changed_entries,
     churning,
     is_named,
     prune_runs,
@@ -108,12 +107,8 @@ class RunLogFiles:
         write_text(self._root, f"{RUNS}/{run.run_id}/{REPORT}", render_report_document(run, error))
 
     @as_result
-    def recently_changed(self, count: int) -> tuple[frozenset[str], ...]:
-        return changed_entries(self._logged(self._names(), self._marks()), count)
-
-    @as_result
     def churning(self) -> frozenset[str]:
-        return churning(unwrap(self.recently_changed(10)))
+        return churning(self._logged(self._names(), self._marks()))
 
     @as_result
     def undone(self) -> frozenset[str]:

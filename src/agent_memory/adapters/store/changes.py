@@ -253,21 +253,20 @@ _FOOTPRINT = re.compile(r"footprint-(\d{1,9})\.json", re.ASCII)
 
 @frozen
 class Decided:
-    """What a batch comes to; `refusals` says of each change or group that was dropped why, as a value."""
+    """What a batch comes to."""
 
     draft: Draft
     receipt: Receipt
-    refusals: tuple[Error, ...] = ()
 
 
-def carry_out(files: FollowedFiles, decide: Callable[[Draft], Decided], run_id: str | None, given_up: Error) -> Decided:
+def carry_out(files: FollowedFiles, decide: Callable[[Draft], Decided], run_id: str | None, given_up: Error) -> Receipt:
     """All that is decided, on disk, with the footprint of a run; on an error nothing."""
     transactions = Transactions(files.root)
     transactions.recover()
     for _ in range(_ATTEMPTS):
         decided = decide(Draft(files))
         if transactions.commit(_with_footprint(files.root, decided.draft.file_changes(), run_id)):
-            return decided
+            return decided.receipt
     raise given_up
 
 
@@ -275,16 +274,14 @@ def decide_batch(changes: Sequence[Change | Together], tiers: TierList | None, d
     """All changes that are not refused, in order, each upon what the one before it left."""
     applied: list[Applied] = []
     dropped: list[Dropped] = []
-    refusals: list[Error] = []
     for each in changes:
         try:
             draft, done = _take_all(each.changes if isinstance(each, Together) else (each,), draft)
             applied += done
         except (EntryExists, EntryChanged, EntryNotFound, EntryUnreadable) as refusal:
             dropped.append(Dropped(subject_of(each), (str(refusal),)))
-            refusals.append(refusal)
     tiers_changed = tiers is not None and put_tiers(tiers, draft)
-    return Decided(draft, Receipt(tuple(applied), tuple(dropped), tiers_changed), tuple(refusals))
+    return Decided(draft, Receipt(tuple(applied), tuple(dropped), tiers_changed))
 
 
 def _take_all(changes: Sequence[Change], draft: Draft) -> tuple[Draft, list[Applied]]:

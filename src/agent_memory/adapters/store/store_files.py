@@ -30,7 +30,7 @@ from agent_memory.adapters.store.entry_files import (
     understand,
     understand_again,
 )
-from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry
+from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.domain.text.file_name import id_in_name, is_id
 from agent_memory.domain.vocabulary import TIERS_FILE
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, PathRefused, StoreIo, UndoRefused
@@ -177,31 +177,16 @@ class StoreFiles:
     # -- writing ------------------------------------------------------------------------------------------------------
 
     @as_result
-    def write(self, entry: MemoryEntry, expected_hash: str | None) -> Receipt:
-        """See the port. A refusal is an error: EntryExists, EntryChanged, EntryNotFound, EntryInvalid."""
-        from agent_memory.domain.change import Create, Replace
-
-        return self._apply_one(Create(entry) if expected_hash is None else Replace(entry, expected_hash))
-
-    @as_result
-    def delete(self, id: str) -> Receipt:
-        """See the port. An alias is not the entry: EntryNotFound."""
-        from agent_memory.domain.change import Retire
-
-        with self._locks.write() as held:
-            unwrap(held)
-            stored = self._read(id, archived=False)
-            if stored.meta.id != id:
-                raise EntryNotFound(id)
-            return self._apply_one(Retire(id, stored.listed.content_hash))
-
-    @as_result
     def apply(
         self, changes: Sequence[Change | Together], *, tiers: TierList | None = None, run_id: str | None = None
     ) -> Receipt:
         """See the port. Changes are taken in order, each upon what the one before it left. A group of which only a part was
         done before is dropped as a whole: somebody has done or undone that part meanwhile."""
-        return self._apply(changes, tiers, run_id).receipt
+        from agent_memory.adapters.store.changes import decide_batch
+        from agent_memory.domain.change import subject_of
+
+        given_up = EntryChanged(subject_of(changes[0]) if changes else TIERS_FILE)
+        return self._carry_out(lambda draft: decide_batch(changes, tiers, draft), run_id, given_up)
 
     @as_result
     def revert(self, footprint: Footprint, run_id: str, *, dry_run: bool = False) -> Receipt:
@@ -217,24 +202,9 @@ class StoreFiles:
             self._settle()
             return decide_reversal(footprint, Draft(self.files)).receipt
         given_up = UndoRefused("", ("somebody is changing the same files right now",))
-        return self._carry_out(lambda draft: decide_reversal(footprint, draft), run_id, given_up).receipt
+        return self._carry_out(lambda draft: decide_reversal(footprint, draft), run_id, given_up)
 
-    def _apply_one(self, change: Change) -> Receipt:
-        decided = self._apply((change,))
-        for refusal in decided.refusals:
-            raise refusal
-        return decided.receipt
-
-    def _apply(
-        self, changes: Sequence[Change | Together], tiers: TierList | None = None, run_id: str | None = None
-    ) -> Decided:
-        from agent_memory.adapters.store.changes import decide_batch
-        from agent_memory.domain.change import subject_of
-
-        given_up = EntryChanged(subject_of(changes[0]) if changes else TIERS_FILE)
-        return self._carry_out(lambda draft: decide_batch(changes, tiers, draft), run_id, given_up)
-
-    def _carry_out(self, decide: Callable[[Draft], Decided], run_id: str | None, given_up: Error) -> Decided:
+    def _carry_out(self, decide: Callable[[Draft], Decided], run_id: str | None, given_up: Error) -> Receipt:
         from agent_memory.adapters.store.changes import carry_out
 
         with self._locks.write() as held:

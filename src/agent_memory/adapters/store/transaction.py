@@ -62,10 +62,6 @@ class Transactions:
         self._directory = f"{root}/{TRANSACTION}"
         self._journal = f"{root}/{JOURNAL}"
 
-    def unfinished(self) -> bool:
-        """Whether a crash left a transaction half done, or another process is at one right now."""
-        return os.path.lexists(self._journal)
-
     def recover(self) -> None:
         """Undo a transaction that a crash left half done, or finish it where undoing would lose what came after it."""
         image = read_image(path_in(self._root, JOURNAL), _MAX_OWN_BYTES)
