@@ -19,7 +19,7 @@ from promises_page import promises_page
 
 from agent_memory import errors
 from agent_memory.config import ScheduleConfig
-from agent_memory.domain.scheduling import Cadence, Place
+from agent_memory.domain.scheduling import Place
 from agent_memory.errors import Error
 from agent_memory.formats.schedulers import ScheduleSource, render_plist
 from agent_memory.machines import Consolidate, Defrag
@@ -193,7 +193,10 @@ _EXAMPLES_OF: Mapping[str, Mapping[str, object]] = {
     "agent-failed": {"stderr_tail": "unknown option --print"},
     "config-invalid": {
         "path": "~/.config/agent-memory/config.json",
-        "problems": ("llm.presett is unknown, did you mean llm.preset?", "llm.timeoutSeconds is 'soon', expected a number"),
+        "problems": (
+            "llm.presett is unknown, did you mean llm.preset?",
+            "llm.timeoutSeconds is 'soon', expected a number",
+        ),
     },
     "config-unreadable": {"path": "~/.config/agent-memory/config.json", "reason": "Permission denied"},
     "entry-protected": {"act": "reading without --secret"},
@@ -307,9 +310,7 @@ def plist_template(name: str) -> str:
     schedule = ScheduleConfig()
     hours = {"consolidate": schedule.consolidate_interval_hours, "defrag": schedule.defrag_interval_hours}[name]
     seconds = round(hours * 3600)
-    return render_plist(
-        source, source.job(name, Cadence(seconds, seconds)), Place("", "@memory@", {}, "@logs@")
-    ).decode()
+    return render_plist(source, source.job(name, seconds), Place("", "@memory@", {}, "@logs@")).decode()
 
 
 _WHOLE: Mapping[str, Callable[[], str]] = {

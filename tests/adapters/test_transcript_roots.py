@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
+from agent_memory.adapters.harness import recorded_roots
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.transcripts import (
     TranscriptRoots,
@@ -164,3 +166,12 @@ def test_a_session_id_that_is_no_plain_name_finds_nothing(roots: TranscriptRoots
     """P21"""
     assert not is_session_id(id)
     assert ClaudeCodeSessions(roots).path_of(id) is None
+
+
+def test_what_only_variables_name_is_recorded(tmp_path: Path) -> None:
+    def recorded(environ: dict[str, str]) -> tuple[str, ...]:
+        return recorded_roots(evolve(surroundings(tmp_path), environ=environ, home="/home/ada"))
+
+    environ = {"CLAUDE_CONFIG_DIR": "/x/claude/", "CODEX_HOME": "~/cx", "COPILOT_HOME": "relative"}
+    assert recorded(environ) == ("/x/claude/projects", "/home/ada/cx/sessions", "/home/ada/cx/archived_sessions")
+    assert recorded({"XDG_DATA_HOME": "/home/ada/.local/share/"}) == ()

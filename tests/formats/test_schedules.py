@@ -21,7 +21,7 @@ from agent_memory.domain.scheduling import (
     JobRecord,
     Place,
     ScheduledRun,
-    cadence_of,
+    interval_of,
 )
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.schedulers import (
@@ -44,7 +44,7 @@ PLACE = Place(
 
 
 def job(hours: float = 2) -> Job:
-    return SOURCE.job("consolidate", cadence_of(hours, "x"))
+    return SOURCE.job("consolidate", interval_of(hours, "x"))
 
 
 def test_a_launchd_agent_holds_what_is_known_here_and_all_that_the_source_says() -> None:

@@ -15,11 +15,11 @@ from agent_memory.domain.installing.plan import (
     FileRecord,
     Member,
     Part,
-    Syntax,
+    PlannedFile,
     Whole,
-    sha256_of,
 )
-from agent_memory.formats.settings_revision import Revision, with_placed, without_placed
+from agent_memory.domain.section import TargetFile
+from agent_memory.formats.settings_revision import with_placed, without_placed
 
 PATH = "/home/ada/.claude/settings.json"
 
@@ -40,13 +40,21 @@ def target(path: str, harness: str) -> Entry:
     return Element(("agentsMd", "targets"), path, harnesses=(harness,))
 
 
-def record_of(revision: Revision, syntax: Syntax = "jsonc") -> FileRecord:
-    before = None if revision.baseline is None else sha256_of(revision.baseline)
-    return FileRecord(PATH, syntax, before, sha256_of(revision.after or b""), revision.placed)
+def lying(data: bytes | None) -> TargetFile:
+    return TargetFile(PATH, PATH, data)
 
 
-def installed(current: bytes | None, *wanted: Entry) -> Revision:
-    return with_placed(current, "jsonc", None, None, wanted)
+def record_of(planned: PlannedFile) -> FileRecord:
+    assert isinstance(planned.record, FileRecord)
+    return planned.record
+
+
+def placed_in(planned: PlannedFile) -> tuple[Entry, ...]:
+    return () if planned.record is None else record_of(planned).placed
+
+
+def installed(current: bytes | None, *wanted: Entry) -> PlannedFile:
+    return with_placed(lying(current), "jsonc", None, None, wanted)
 
 
 EVERYBODY = frozenset(("claude-code", "codex"))
@@ -55,38 +63,38 @@ EVERYBODY = frozenset(("claude-code", "codex"))
 @pytest.mark.parametrize("current", [None, b"", b"{}", b'{"a": 1}\n', b'{\n  "hooks": {}, // none\n}\r\n'])
 def test_untouched_it_is_what_it_was(current: bytes | None) -> None:
     revision = installed(current, hook(), server())
-    gone = without_placed(revision.after, record_of(revision), revision.baseline, EVERYBODY)
-    assert (gone.after, gone.placed) == (current, ())
+    gone = without_placed(lying(revision.after), record_of(revision), revision.backup, EVERYBODY)
+    assert (gone.after, placed_in(gone)) == (current, ())
 
 
 def test_a_new_place_of_the_program_replaces_the_old_one() -> None:
     once = installed(b'{"a": 1}', hook("/old/memory"), server("/old/memory"))
-    moved = with_placed(once.after, "jsonc", record_of(once), once.baseline, (hook(), server()))
+    moved = with_placed(lying(once.after), "jsonc", record_of(once), once.backup, (hook(), server()))
     assert b"/old/memory" not in (moved.after or b"")
     assert json.loads(moved.after or b"") == json.loads(installed(b'{"a": 1}', hook(), server()).after or b"")
-    gone = without_placed(moved.after, record_of(moved), moved.baseline, EVERYBODY)
+    gone = without_placed(lying(moved.after), record_of(moved), moved.backup, EVERYBODY)
     assert gone.after == b'{"a": 1}'
 
 
 def test_what_goes_for_one_harness_stays_for_the_other() -> None:
     both = installed(b"{}\n", target("~/a.md", "claude-code"), target("~/b.md", "codex"))
-    left = without_placed(both.after, record_of(both), both.baseline, frozenset(("claude-code",)))
+    left = without_placed(lying(both.after), record_of(both), both.backup, frozenset(("claude-code",)))
     assert json.loads(left.after or b"") == {"agentsMd": {"targets": ["~/b.md"]}}
-    assert [each.harnesses for each in left.placed] == [("codex",)]
-    rest = without_placed(left.after, record_of(left), left.baseline, EVERYBODY)
+    assert [each.harnesses for each in placed_in(left)] == [("codex",)]
+    rest = without_placed(lying(left.after), record_of(left), left.backup, EVERYBODY)
     assert rest.after == b"{}\n"
 
 
 def test_what_two_harnesses_want_is_there_once() -> None:
     both = installed(b"{}\n", server(), server(harness="codex"))
-    assert [each.harnesses for each in both.placed] == [("claude-code", "codex")]
-    left = without_placed(both.after, record_of(both), both.baseline, frozenset(("codex",)))
+    assert [each.harnesses for each in placed_in(both)] == [("claude-code", "codex")]
+    left = without_placed(lying(both.after), record_of(both), both.backup, frozenset(("codex",)))
     assert left.after == both.after
 
 
 def test_a_crash_before_the_file_was_written_leaves_nothing_to_take_out() -> None:
     revision = installed(b'{"a": 1}', hook())
-    gone = without_placed(b'{"a": 1}', record_of(revision), revision.baseline, EVERYBODY)
+    gone = without_placed(lying(b'{"a": 1}'), record_of(revision), revision.backup, EVERYBODY)
     assert gone.after == b'{"a": 1}'
 
 
@@ -96,7 +104,7 @@ def test_the_version_that_came_with_ours_stays_for_hooks_of_somebody_elses() -> 
     document = json.loads(revision.after or b"")
     document["hooks"]["stop"] = [{"command": "say done"}]
     gone = without_placed(
-        json.dumps(document).encode(), record_of(revision), None, frozenset(("cursor", "claude-code"))
+        lying(json.dumps(document).encode()), record_of(revision), None, frozenset(("cursor", "claude-code"))
     )
     assert json.loads(gone.after or b"") == {"version": 1, "hooks": {"stop": [{"command": "say done"}]}}
 
@@ -105,25 +113,25 @@ class TestWhole:
     OURS = Whole("// ours\n", Part.HOOKS, ("amp",))
 
     def test_brought_up_to_date(self) -> None:
-        made = with_placed(None, "whole", None, None, (self.OURS,))
+        made = with_placed(lying(None), "whole", None, None, (self.OURS,))
         newer = Whole("// newer\n", Part.HOOKS, ("amp",))
-        new = with_placed(made.after, "whole", record_of(made, "whole"), None, (newer,))
+        new = with_placed(lying(made.after), "whole", record_of(made), None, (newer,))
         assert (new.after, new.set_aside) == (b"// newer\n", False)
 
     def test_edited_by_somebody_it_is_set_aside(self) -> None:
-        made = with_placed(None, "whole", None, None, (self.OURS,))
-        gone = without_placed(b"// mine\n", record_of(made, "whole"), None, frozenset(("amp",)))
+        made = with_placed(lying(None), "whole", None, None, (self.OURS,))
+        gone = without_placed(lying(b"// mine\n"), record_of(made), None, frozenset(("amp",)))
         assert (gone.after, gone.set_aside) == (None, True)
 
     def test_somebody_elses_file_is_refused(self) -> None:
         with pytest.raises(EditRefused):
-            with_placed(b"// theirs\n", "whole", None, None, (self.OURS,))
+            with_placed(lying(b"// theirs\n"), "whole", None, None, (self.OURS,))
 
 
 @pytest.mark.parametrize("data", [b"\xff", b"{\0}"])
 def test_bytes_that_are_no_text_are_refused(data: bytes) -> None:
     with pytest.raises(EditRefused):
-        with_placed(data, "jsonc", None, None, (hook(),))
+        with_placed(lying(data), "jsonc", None, None, (hook(),))
 
 
 _VALUES = st.recursive(
@@ -142,12 +150,12 @@ def test_any_document_survives_setup_and_uninstall(
     current = (json.dumps(document, indent=indent) + ("\n" if ended else "")).encode()
     wanted = [{"hook": hook(), "server": server()}[each] for each in order]
     try:
-        revision = with_placed(current, "jsonc", None, None, wanted)
+        revision = with_placed(lying(current), "jsonc", None, None, wanted)
     except EditRefused as refused:
         assume("expected" not in str(refused))
         raise
     record = record_of(revision)
-    assert without_placed(revision.after, record, revision.baseline, EVERYBODY).after == current
+    assert without_placed(lying(revision.after), record, revision.backup, EVERYBODY).after == current
     # And when somebody has written a comment in front of it since:
     edited = b"// mine\n" + (revision.after or b"")
-    assert without_placed(edited, record, revision.baseline, EVERYBODY).after == b"// mine\n" + current
+    assert without_placed(lying(edited), record, revision.backup, EVERYBODY).after == b"// mine\n" + current

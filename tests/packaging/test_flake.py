@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from agent_memory import __version__
-from agent_memory.domain.scheduling import cadence_of, calendars
+from agent_memory.domain.scheduling import Job, calendars, interval_of
 
 PROJECT = Path(__file__).parents[2]
 STUB = PROJECT / "tests" / "fixtures" / "nixpkgs"
@@ -123,12 +123,12 @@ def test_the_cadence_is_that_of_install_cron(nix: Any) -> None:
         f"seconds = job.launchd.StartInterval; }}) [ {settings} ]"
     )
     for hours, job in zip(HOURS, evaluated(nix, expression), strict=True):
-        cadence = cadence_of(hours, "x")
-        every = "" if cadence.is_exact else f" --every {cadence.interval_seconds}"
+        ours = Job("x", "", interval_of(hours, "x"))
+        every = "" if ours.is_exact else f" --every {ours.interval_seconds}"
         assert job == {
-            "calendar": calendars(cadence.tick_seconds)[0],
+            "calendar": calendars(ours.tick_seconds)[0],
             "exec": f"/bin/memory run-scheduled consolidate{every}",
-            "seconds": cadence.interval_seconds,
+            "seconds": ours.interval_seconds,
         }
 
 

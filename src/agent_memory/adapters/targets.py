@@ -31,7 +31,7 @@ from agent_memory.adapters.disk.durable import (
 from agent_memory.adapters.disk.paths import as_store_io, is_directory, read_image
 from agent_memory.adapters.disk.root import absolute, local_state_directory
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree, work_tree_above
-from agent_memory.domain.injecting.moment import read_everywhere
+from agent_memory.domain.injecting.moment import read_everywhere, read_in_repository
 from agent_memory.domain.queueing.scope import is_within
 from agent_memory.domain.section import Target, TargetFile
 from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
@@ -44,8 +44,7 @@ from agent_memory.results import as_result
 MAX_TARGET_BYTES = 4 << 20
 """Larger than any harness reads."""
 
-OVERRIDE = "AGENTS.override.md"
-READ_BY_CODEX = (OVERRIDE, "AGENTS.md")
+READ_BY_CODEX = read_in_repository("codex")
 """In the order of preference; one a directory."""
 
 _WRITTEN = "written"
@@ -285,7 +284,7 @@ def chain_bytes(real_path: str, own_bytes: int, home: str | None) -> int:
 def overriding(real_path: str) -> str | None:
     """The file beside this one that Codex reads in its place."""
     directory, name = os.path.split(real_path)
-    path = f"{directory}/{OVERRIDE}"
+    path = f"{directory}/{READ_BY_CODEX[0]}"
     return path if name == READ_BY_CODEX[1] and os.path.isfile(path) else None
 
 

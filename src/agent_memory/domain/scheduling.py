@@ -11,33 +11,26 @@ from agent_memory.errors import UsageInvalid
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 
 
-@frozen
-class Cadence:
-    """A job is due every `interval_seconds`. Calendars know only periods that divide an hour, a day, or are a day: they tick
-    every `tick_seconds`, and where that is shorter than the interval, a tick at which the job is not due does nothing."""
-
-    interval_seconds: int
-    tick_seconds: int
-
-    @property
-    def is_exact(self) -> bool:
-        return self.interval_seconds == self.tick_seconds
-
-
-def cadence_of(hours: float, key: str) -> Cadence:
-    """The cadence of `hours`, the value of the config key `key`; UsageInvalid below a minute, which no calendar can say."""
+def interval_of(hours: float, key: str) -> int:
+    """The seconds of `hours`, the value of the config key `key`; UsageInvalid below a minute, which no calendar can say."""
     interval = round(hours * HOUR)
     if interval < MINUTE:
         raise UsageInvalid(f"schedule.{key} is under a minute", "Schedulers count in minutes: set 0.02 or more.")
-    # The longest period within the interval that a calendar can say, and that divides the interval evenly if one does.
+    return interval
+
+
+def tick_of(interval_seconds: int) -> int:
+    """How often a calendar is to tick for a job that is due so often, in seconds: the longest period within the interval that it
+    can say (one that divides an hour or a day, or a day), and that divides the interval evenly if one does. Where it is shorter
+    than the interval, a tick at which the job is not due does nothing."""
     periods = [
         *(minutes * MINUTE for minutes in range(1, 60) if 60 % minutes == 0),
         *(hours * HOUR for hours in range(1, 24) if 24 % hours == 0),
         DAY,
     ]
-    fitting = [period for period in periods if period <= interval]
-    even = [period for period in fitting if interval % period == 0]
-    return Cadence(interval, max(even, default=max(fitting)))
+    fitting = [period for period in periods if period <= interval_seconds]
+    even = [period for period in fitting if interval_seconds % period == 0]
+    return max(even, default=max(fitting, default=MINUTE))
 
 
 def calendars(tick_seconds: int) -> tuple[str, str]:
@@ -50,12 +43,15 @@ def calendars(tick_seconds: int) -> tuple[str, str]:
     return ("*-*-* *:*:00", "* * * * *") if minutes == 1 else (f"*-*-* *:00/{minutes}:00", f"*/{minutes} * * * *")
 
 
-def next_due_ms(cadence: Cadence, last_ms: int, now_ms: int, tick_seconds: int | None, utc_offset_seconds: int) -> int:
+def next_due_ms(
+    interval_seconds: int, last_ms: int, now_ms: int, tick_seconds: int | None, utc_offset_seconds: int
+) -> int:
     """About when the job runs next, in epoch ms, if it began last (or was installed) at `last_ms`: for a calendar the next
     tick, by the clock on the wall, at which it is due; without ticks an interval later, or now."""
     if tick_seconds is None:
-        return max(now_ms, last_ms + cadence.interval_seconds * 1_000)
-    from_ms = now_ms if cadence.is_exact else max(now_ms, last_ms + (cadence.interval_seconds - MINUTE) * 1_000)
+        return max(now_ms, last_ms + interval_seconds * 1_000)
+    is_exact = tick_seconds == interval_seconds
+    from_ms = now_ms if is_exact else max(now_ms, last_ms + (interval_seconds - MINUTE) * 1_000)
     shift = utc_offset_seconds - (3 * HOUR if tick_seconds == DAY else 0)
     local = from_ms // 1_000 + shift
     return ((local // tick_seconds + 1) * tick_seconds - shift) * 1_000
@@ -87,7 +83,16 @@ class Job:
     name: str
     """That of the command: `consolidate`."""
     description: str
-    cadence: Cadence
+    interval_seconds: int
+
+    @property
+    def tick_seconds(self) -> int:
+        return tick_of(self.interval_seconds)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether a calendar can say how often it runs."""
+        return self.tick_seconds == self.interval_seconds
 
     @property
     def label(self) -> str:
@@ -118,7 +123,7 @@ class Place:
 
 def arguments_of(job: Job, *, ticks: bool) -> tuple[str, ...]:
     """What stands behind the program's name. `ticks`: the scheduler has a calendar, and may call before the job is due."""
-    every = ("--every", str(job.cadence.interval_seconds)) if ticks and not job.cadence.is_exact else ()
+    every = ("--every", str(job.interval_seconds)) if ticks and not job.is_exact else ()
     return (RUN_SCHEDULED, job.name, *every)
 
 

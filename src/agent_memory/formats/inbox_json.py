@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from contextlib import suppress
 
 from agent_memory.domain.queue import (
     SESSION_METHODS,
@@ -27,7 +27,7 @@ from agent_memory.domain.queue import (
     SessionFile,
     Trouble,
 )
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.queueing.session_event import method_of
 from agent_memory.errors import InboxEntryInvalid
 from agent_memory.formats.json_codec import Format, tagged_union, value_of, written
 from agent_memory.formats.strict_json import InvalidValue, load_json
@@ -46,17 +46,11 @@ tagged_union(
     },
 )
 
-_HARNESS_OF_METHOD: Mapping[str, Harness] = {
-    "amp-thread": Harness.AMP,
-    **{method: Harness(method.removesuffix("-session")) for method in SESSION_METHODS},
-}
-
 
 def _harness_problem(entry: InboxEntry) -> Iterator[str]:
     method = entry.retrieval.method
-    owner = _HARNESS_OF_METHOD.get(method, entry.harness)
-    if owner != entry.harness:
-        yield f"harness is {entry.harness.value!r}, but {method} belongs to {owner}"
+    if isinstance(entry.retrieval, SessionFile | AmpThread) and method != method_of(entry.harness):
+        yield f"harness is {entry.harness.value!r}, but {method} belongs to {method.rpartition('-')[0]}"
 
 
 _ENTRY = Format(InboxEntry, indent=None, check=_harness_problem)
@@ -92,19 +86,8 @@ def render_changes(changes: Mapping[str, Trouble | None]) -> str:
 
 def with_changes(troubles: Mapping[str, Trouble], text: str) -> dict[str, Trouble]:
     """The troubles after these lines. One that is no whole change is what a crash left of it, and counts as not written."""
-    known = dict(troubles)
+    known: dict[str, Trouble | None] = dict(troubles)
     for line in text.split("\n"):
-        for key, trouble in _changes_in(line).items():
-            known.pop(key, None)
-            if trouble is not None:
-                known[key] = trouble
-    return known
-
-
-def _changes_in(line: str) -> dict[str, Trouble | None]:
-    try:
-        document: Any = load_json(line)
-        changes: dict[str, Trouble | None] = value_of(document, dict[str, Trouble | None])
-    except InvalidValue:
-        return {}
-    return changes
+        with suppress(InvalidValue):
+            known |= value_of(load_json(line), dict[str, Trouble | None])
+    return {key: trouble for key, trouble in known.items() if trouble is not None}

@@ -11,7 +11,7 @@ from typing import Any
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.scheduling import Cadence, Job, Place, arguments_of, calendars
+from agent_memory.domain.scheduling import Job, Place, arguments_of, calendars
 
 
 @frozen
@@ -23,9 +23,9 @@ class ScheduleSource:
     launchd: Mapping[str, Any]
     systemd: Mapping[str, Mapping[str, Any]]
 
-    def job(self, name: str, cadence: Cadence) -> Job:
+    def job(self, name: str, interval_seconds: int) -> Job:
         """One of `jobs`."""
-        return Job(name, self.jobs[name]["description"], cadence)
+        return Job(name, self.jobs[name]["description"], interval_seconds)
 
 
 # -- launchd ----------------------------------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ def render_plist(source: ScheduleSource, job: Job, place: Place) -> bytes:
     agent = {
         "Label": job.label,
         "ProgramArguments": [place.program, *arguments_of(job, ticks=False)],
-        "StartInterval": job.cadence.interval_seconds,
+        "StartInterval": job.interval_seconds,
         "EnvironmentVariables": place.environment,
         "StandardOutPath": log,
         "StandardErrorPath": log,
@@ -72,7 +72,7 @@ def render_service(source: ScheduleSource, job: Job, place: Place) -> str:
 
 def render_timer(source: ScheduleSource, job: Job) -> str:
     """The timer of a job; a tick that passed while the machine was off or asleep is made up for once."""
-    tick = job.cadence.tick_seconds
+    tick = job.tick_seconds
     delay = [("RandomizedDelaySec", f"{tick // 10}s"), ("AccuracySec", "1s")] if tick < _LONG_TICK_SECONDS else []
     timer = [("OnCalendar", calendars(tick)[0]), *_settings(source.systemd["Timer"]), *delay]
     install = [*_settings(source.systemd["Install"])]
@@ -102,7 +102,7 @@ def cron_line(job: Job, place: Place) -> str:
     """The line of a job. A `%` would end it: cron takes the backslash before it away."""
     words = [place.program, *arguments_of(job, ticks=True)]
     command = f"{shlex.join(words)} >> {shlex.quote(place.log_path(job))} 2>&1"
-    return f"{calendars(job.cadence.tick_seconds)[1]} {command}".replace("%", "\\%")
+    return f"{calendars(job.tick_seconds)[1]} {command}".replace("%", "\\%")
 
 
 def with_cron_lines(crontab: bytes, lines: tuple[str, ...]) -> Result[bytes, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from agent_memory.domain.installing.plan import (
     NOTHING,
@@ -18,6 +18,7 @@ from agent_memory.domain.installing.plan import (
     Entry,
     FileRecord,
     Member,
+    PlannedFile,
     Syntax,
     Whole,
     at_keys,
@@ -25,59 +26,69 @@ from agent_memory.domain.installing.plan import (
     holds,
     sha256_of,
 )
+from agent_memory.domain.section import TargetFile
 from agent_memory.formats.jsonc_edit import BOM, cut_json, parse_jsonc, put_json
 from agent_memory.formats.table_edit import cut_toml, cut_yaml, parse_toml, parse_yaml, put_toml, put_yaml
 
 
-@frozen
-class Revision:
-    """A file's new bytes, the bytes it would have without ours, and what of ours is in it."""
-
-    after: bytes | None
-    baseline: bytes | None
-    placed: tuple[Entry, ...]
-    set_aside: bool = False
-    """A file of ours that somebody has edited is replaced or removed: its bytes are to be kept."""
+def _planned(
+    file: TargetFile,
+    syntax: Syntax,
+    after: bytes | None,
+    baseline: bytes | None,
+    placed: tuple[Entry, ...],
+    *,
+    set_aside: bool = False,
+) -> PlannedFile:
+    """The file with these bytes, the bytes that it would have without ours, and the record of what of ours is in it."""
+    if not placed:
+        return PlannedFile(file, after, None, baseline, set_aside)
+    before = None if baseline is None else sha256_of(baseline)
+    record = FileRecord(file.path, syntax, before, sha256_of(after or b""), placed)
+    return PlannedFile(file, after, record, baseline, set_aside)
 
 
 def with_placed(
-    current: bytes | None,
+    file: TargetFile,
     syntax: Syntax,
     record: FileRecord | None,
     backup: bytes | None,
     wanted: Iterable[Entry],
-) -> Revision:
+) -> PlannedFile:
     """The file with what is wanted in it, besides what is there. `backup` is the backup of the record. What was put in before
     stays where it stands while it is as it is wanted."""
     if syntax == "whole":
-        return _whole(current, record, backup, tuple(wanted))
+        return _whole(file, record, backup, tuple(wanted))
+    current = file.data
     baseline = _baseline(current, syntax, record, backup)
     original = _decoded(baseline)
     placed = [] if record is None else list(record.placed)
     text = "" if current is None else text_of(current)
     for each in wanted:
         text = _with_one(text, each, syntax, placed, original)
-    return Revision(None if current is None and not text else text.encode(), baseline, tuple(placed))
+    after = None if current is None and not text else text.encode()
+    return _planned(file, syntax, after, baseline, tuple(placed))
 
 
 def without_placed(
-    current: bytes | None, record: FileRecord, backup: bytes | None, harnesses: frozenset[str]
-) -> Revision:
+    file: TargetFile, record: FileRecord, backup: bytes | None, harnesses: frozenset[str]
+) -> PlannedFile:
     """The file without what is there for these harnesses alone."""
     kept: list[Entry] = []
     gone: list[Entry] = []
     for each in record.placed:
         others = tuple(harness for harness in each.harnesses if harness not in harnesses)
         (kept if others else gone).append(evolve(each, harnesses=others or each.harnesses))
-    baseline = _baseline(current, record.syntax, record, backup)
+    current, syntax = file.data, record.syntax
+    baseline = _baseline(current, syntax, record, backup)
     if current is None:
-        return Revision(None, None, ())
-    if record.syntax == "whole":
+        return PlannedFile(file, None)
+    if syntax == "whole":
         edited = sha256_of(current) not in (record.after, record.before)
-        return Revision(current if kept else baseline, baseline, tuple(kept), set_aside=edited and not kept)
-    if not kept:
-        return Revision(baseline, baseline, ())
-    return Revision(_cut_all(text_of(current), gone, record.syntax, _decoded(backup)).encode(), baseline, tuple(kept))
+        after = current if kept else baseline
+        return _planned(file, syntax, after, baseline, tuple(kept), set_aside=edited and not kept)
+    after = _cut_all(text_of(current), gone, syntax, _decoded(backup)).encode() if kept else baseline
+    return _planned(file, syntax, after, baseline, tuple(kept))
 
 
 def _baseline(current: bytes | None, syntax: Syntax, record: FileRecord | None, backup: bytes | None) -> bytes | None:
@@ -152,20 +163,18 @@ def _united(old: Entry, new: Entry) -> Entry:
     return evolve(new, harnesses=tuple(sorted({*old.harnesses, *new.harnesses})))
 
 
-def _whole(
-    current: bytes | None, record: FileRecord | None, backup: bytes | None, wanted: tuple[Entry, ...]
-) -> Revision:
+def _whole(file: TargetFile, record: FileRecord | None, backup: bytes | None, wanted: tuple[Entry, ...]) -> PlannedFile:
     """A file of ours: made, or brought up to date. What somebody else has made there is left alone."""
     placed = wanted[0]
     for each in (*wanted[1:], *(() if record is None else record.placed)):
         placed = _united(each, placed)
-    text = placed.text.encode() if isinstance(placed, Whole) else b""
+    current, text = file.data, placed.text.encode() if isinstance(placed, Whole) else b""
     if record is None and current == text:
-        return Revision(current, current, ())
+        return PlannedFile(file, current)
     if record is None and current is not None:
         raise EditRefused("there is a file already that is not ours; move it away first")
     edited = current is not None and record is not None and sha256_of(current) not in (record.after, sha256_of(text))
-    return Revision(text, backup, (placed,), set_aside=edited)
+    return _planned(file, "whole", text, backup, (placed,), set_aside=edited)
 
 
 # -- any syntax -------------------------------------------------------------------------------------------------------

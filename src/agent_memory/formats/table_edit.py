@@ -83,13 +83,9 @@ def cut_yaml(text: str, entry: Member, baseline: str | None) -> str:
     place = _place(baseline or "", entry)
     parts = () if place is None else (place[1], place[1].lstrip("\r\n"))
 
-    def without_member(_: Any) -> str | None:
-        return _lines_removed(text, entry.keys)
-
-    def without_mapping(_: Any) -> str | None:
-        return _lines_removed(text, entry.keys[:1])
-
-    return _cut(parse_yaml, text, entry, baseline, parts, (without_member, without_mapping))
+    ways = (entry.keys, entry.keys[:1])  # the member, or the whole mapping
+    edits = [lambda _, keys=keys: _lines_removed(text, keys) for keys in ways]
+    return _cut(parse_yaml, text, entry, baseline, parts, edits)
 
 
 def _value_with(value: Any, entry: Member, kind: str) -> Any:

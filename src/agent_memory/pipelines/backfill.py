@@ -186,7 +186,8 @@ def chosen_harnesses(
     unknown = next((harness for harness in harnesses if harness not in io.finders), None)
     if unknown is not None:
         raise UsageInvalid(
-            f"Sessions of {unknown} cannot be {wanted}", f"There are {', '.join(sorted(io.finders))}.{hint}"
+            f"Sessions of {unknown} cannot be {wanted}",
+            f"There are {', '.join(sorted(io.finders))}{hint.format(unknown)}",
         )
     return tuple(dict.fromkeys(harnesses)) or tuple(sorted(io.finders))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import StrEnum
 from typing import Any, TypeAlias
 
@@ -131,11 +131,15 @@ def scope_of(given: str, here: str) -> str:
 
 def harnesses_of(words: Sequence[str]) -> tuple[Harness, ...]:
     """The harnesses that these words name."""
-    unknown = next((word for word in words if word not in tuple(Harness)), None)
-    if unknown is not None:
-        known = ", ".join(each.value for each in Harness if each is not Harness.MANUAL)
-        raise UsageInvalid(f"There is no harness {unknown!r}", f"Known are {known}.")
+    check_harnesses(words, [each.value for each in Harness])
     return tuple(Harness(word) for word in words)
+
+
+def check_harnesses(words: Iterable[str], known: Collection[str]) -> None:
+    """UsageInvalid where one of the words is no known harness."""
+    unknown = next((word for word in words if word not in known), None)
+    if unknown is not None:
+        raise UsageInvalid(f"There is no harness {unknown!r}", f"Known are {', '.join(known)}.")
 
 
 # -- periods and days as people write them ----------------------------------------------------------------------------

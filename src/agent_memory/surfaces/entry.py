@@ -40,7 +40,9 @@ def main() -> int:
     if "--hook" in words and words[:1] in (["capture"], ["inject"]):
         _run_hook(*words)
     _go_on_in_utf_8()
-    _collect_less_often()
+    import gc  # a hook does without
+
+    gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
     if words[:1] == ["search"]:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", _BLAS_THREADS)
     try:
@@ -70,12 +72,6 @@ def _run_hook(command: str, *words: str) -> None:
         run_hook([*words])
     finally:
         os._exit(0)
-
-
-def _collect_less_often() -> None:
-    import gc  # a hook does without
-
-    gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
 
 
 def _go_on_in_utf_8() -> None:

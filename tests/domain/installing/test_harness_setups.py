@@ -15,7 +15,7 @@ from attrs import evolve
 
 from agent_memory.adapters.setup.installation import shipped_context
 from agent_memory.domain.injecting.moment import Moment, moment_of
-from agent_memory.domain.installing.harnesses import SETUPS, Context, context_of, hook_mark, recorded_transcript_roots
+from agent_memory.domain.installing.harnesses import SETUPS, Context, context_of, hook_mark, self_tests_of
 from agent_memory.domain.installing.plan import Element, Member, Part, Wanted, Whole
 from agent_memory.domain.queueing.session_event import SessionEvent, session_event
 
@@ -35,7 +35,7 @@ def wanted(name: str, part: Part) -> list[Wanted]:
 
 @pytest.mark.parametrize("name", [each for each in NAMES if each not in ("manual", "vscode")])
 def test_a_trial_goes_the_way_of_what_is_installed(name: str) -> None:
-    test = SETUPS[name](CONTEXT).self_tests[0]
+    test = self_tests_of(CONTEXT, name, SETUPS[name](CONTEXT))[0]
     assert shlex.split(test.command) == ["/opt/a b/memory", "capture", "--harness", name, "--hook"]
     event = session_event(name, json.loads(json.dumps(test.payload)))
     assert isinstance(event, SessionEvent)
@@ -81,12 +81,6 @@ def test_the_variables_of_the_harnesses_name_their_directories() -> None:
     assert (context.claude, context.codex, context.copilot) == ("/x/claude", "/home/ada/cx", "/home/ada/.copilot")
     assert context.claude_state == "/x/claude/.claude.json"
     assert context.config == "/x/c"
-    assert recorded_transcript_roots("/home/ada", environ) == (
-        "/x/claude/projects",
-        "/home/ada/cx/sessions",
-        "/home/ada/cx/archived_sessions",
-    )
-    assert recorded_transcript_roots("/home/ada", {"XDG_DATA_HOME": "/home/ada/.local/share/"}) == ()
 
 
 def test_what_exists_decides() -> None:
@@ -221,7 +215,7 @@ def test_a_plugin_puts_what_memory_answers_into_the_session(name: str, tmp_path:
 
 @pytest.mark.parametrize("name", sorted({*NAMES} - {"manual", "vscode", "goose"}))
 def test_a_trial_of_injection_is_the_start_of_a_session(name: str) -> None:
-    (test,) = (each for each in SETUPS[name](CONTEXT).self_tests if each.act == "inject")
+    (test,) = (each for each in self_tests_of(CONTEXT, name, SETUPS[name](CONTEXT)) if each.act == "inject")
     assert shlex.split(test.command) == ["/opt/a b/memory", "inject", "--harness", name, "--hook"]
     moment = moment_of(name, json.loads(json.dumps(test.payload)))
     assert isinstance(moment, Moment)

@@ -9,11 +9,11 @@ from agent_memory.domain.scheduling import (
     DAY,
     HOUR,
     MINUTE,
-    Cadence,
-    cadence_of,
     calendars,
     in_words,
+    interval_of,
     next_due_ms,
+    tick_of,
 )
 from agent_memory.errors import UsageInvalid
 
@@ -34,22 +34,23 @@ CASES = [
 def test_an_interval_in_each_scheduler_s_words(
     hours: float, interval: int, tick: int, cron: str, calendar: str, words: str
 ) -> None:
-    assert cadence_of(hours, "consolidateIntervalHours") == Cadence(interval, tick)
+    assert interval_of(hours, "consolidateIntervalHours") == interval
+    assert tick_of(interval) == tick
     assert (calendars(tick)[1], calendars(tick)[0], in_words(interval)) == (cron, calendar, words)
 
 
 @pytest.mark.parametrize("hours", [0.001, 0.016])
 def test_under_a_minute_no_calendar_can_say(hours: float) -> None:
     with pytest.raises(UsageInvalid) as refused:
-        cadence_of(hours, "defragIntervalHours")
+        interval_of(hours, "defragIntervalHours")
     assert refused.value.problem == "schedule.defragIntervalHours is under a minute"
 
 
 @given(st.integers(MINUTE, 365 * DAY))
 def test_a_tick_is_never_longer_than_the_interval(seconds: int) -> None:
-    cadence = cadence_of(seconds / HOUR, "x")
-    assert MINUTE <= cadence.tick_seconds <= cadence.interval_seconds
-    assert HOUR % cadence.tick_seconds == 0 or DAY % cadence.tick_seconds == 0
+    tick = tick_of(seconds)
+    assert MINUTE <= tick <= seconds
+    assert HOUR % tick == 0 or DAY % tick == 0
 
 
 @given(
@@ -61,15 +62,14 @@ def test_a_tick_is_never_longer_than_the_interval(seconds: int) -> None:
 def test_the_next_run_is_on_a_tick_of_the_wall_clock_and_never_long_after_it_is_due(
     interval: int, last: int, later: int, offset: int
 ) -> None:
-    cadence = cadence_of(interval / HOUR, "x")
+    tick = tick_of(interval)
     now = last + later
-    due = next_due_ms(cadence, last * 1000, now * 1000, cadence.tick_seconds, offset) // 1000
-    shift = 3 * HOUR if cadence.tick_seconds == DAY else 0
-    assert (due + offset - shift) % cadence.tick_seconds == 0
-    assert now < due <= max(now, last + cadence.interval_seconds) + cadence.tick_seconds
+    due = next_due_ms(interval, last * 1000, now * 1000, tick, offset) // 1000
+    shift = 3 * HOUR if tick == DAY else 0
+    assert (due + offset - shift) % tick == 0
+    assert now < due <= max(now, last + interval) + tick
 
 
 def test_launchd_counts_from_the_last_run() -> None:
-    cadence = Cadence(2 * HOUR, 2 * HOUR)
-    assert next_due_ms(cadence, 1_000, 5_000, None, 0) == 7_201_000
-    assert next_due_ms(cadence, 1_000, 9_000_000, None, 0) == 9_000_000
+    assert next_due_ms(2 * HOUR, 1_000, 5_000, None, 0) == 7_201_000
+    assert next_due_ms(2 * HOUR, 1_000, 9_000_000, None, 0) == 9_000_000

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from attrs import evolve
+
 from agent_memory.adapters.harness.aider import AiderChats
 from agent_memory.adapters.harness.amp import AmpThreads
 from agent_memory.adapters.harness.captured_notes import FileSnapshots, InlineNotes
@@ -59,6 +61,17 @@ def watched_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
     works."""
     kept_in_files = [each for each in SESSIONS.values() if issubclass(each, SessionFiles | AiderChats)]
     return {each.harness: (CursorTranscripts if each is CursorSessions else each).at(given) for each in kept_in_files}
+
+
+def recorded_roots(given: Surroundings) -> tuple[str, ...]:
+    """Directories of transcripts that only the variables name, for processes that do not have them."""
+
+    def roots(given: Surroundings) -> tuple[str, ...]:
+        own = (each for each in SESSIONS.values() if issubclass(each, Sessions) and hasattr(each, "below"))
+        return given.roots(*(path for each in own for path in each.directories(given))).roots
+
+    usual = roots(evolve(given, environ={}))
+    return tuple(path for path in roots(given) if path not in usual)
 
 
 def watched_directories(finders: Mapping[Harness, SessionFinder]) -> tuple[str, ...]:

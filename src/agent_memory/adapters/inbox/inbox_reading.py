@@ -15,6 +15,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import FILE_MODE, append_line, flush, make_directories
 from agent_memory.adapters.disk.paths import (
+    JsonFile,
     as_store_io,
     directory_in,
     exists,
@@ -22,7 +23,6 @@ from agent_memory.adapters.disk.paths import (
     names_in,
     read_image,
     remove_file,
-    write_text,
 )
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.domain.health import FailedEntry
@@ -199,7 +199,7 @@ class QueueTroubles:
         which makes no difference."""
         troubles = self._read()
         if exists(f"{self.root}/{CHANGES}"):
-            write_text(self.root, TROUBLES, FORMAT.render(dict(sorted(troubles.items()))))
+            self._whole.write(dict(sorted(troubles.items())))
             remove_file(self.root, CHANGES)
         return troubles
 
@@ -214,10 +214,15 @@ class QueueTroubles:
             self._change(dict.fromkeys(keys))
 
     def _read(self) -> Mapping[str, Trouble]:
-        text = self._text(TROUBLES)
-        path = f"{self.root}/{TROUBLES}"
-        whole = {} if text is None else FORMAT.parse(text.encode("utf-8", "surrogatepass"), path)
-        return with_changes(whole, self._text(CHANGES) or "")
+        path = f"{self.root}/{CHANGES}"
+        try:
+            return with_changes(self._whole.read() or {}, text_in(path, MAX_BYTES) or "")
+        except InboxEntryInvalid as malformed:
+            raise StateCorrupt(path, malformed.problems) from malformed
+
+    @property
+    def _whole(self) -> JsonFile[dict[str, Trouble]]:
+        return JsonFile(self.root, TROUBLES, FORMAT, MAX_BYTES)
 
     def _change(self, changes: Mapping[str, Trouble | None]) -> None:
         directory = directory_in(self.root, INBOX)
@@ -226,10 +231,3 @@ class QueueTroubles:
             make_directories(directory)
             append_line(path, render_changes(changes).encode("utf-8", "backslashreplace"), FILE_MODE)
             flush(path)
-
-    def _text(self, relative: str) -> str | None:
-        path = f"{self.root}/{relative}"
-        try:
-            return text_in(path, MAX_BYTES)
-        except InboxEntryInvalid as malformed:
-            raise StateCorrupt(path, malformed.problems) from malformed

@@ -18,16 +18,15 @@ from agent_memory.adapters.scheduling.notices import COMMAND, SESSION, notice_pa
 from agent_memory.config import ScheduleConfig
 from agent_memory.domain.scheduling import (
     NO_RUNS,
-    Cadence,
     InstalledSchedule,
     JobHealth,
     JobRecord,
     ScheduledRun,
-    cadence_of,
     next_due_ms,
     recorded,
+    tick_of,
 )
-from agent_memory.errors import StateCorrupt, UsageInvalid
+from agent_memory.errors import StateCorrupt
 from agent_memory.formats.json_codec import Format
 
 INSTALLED, RECORD = Format(InstalledSchedule), Format(JobRecord)
@@ -100,29 +99,23 @@ def job_healths(
         return None, ()
     state = ScheduleState(home)
     installed = state.receipt.read()
-    if installed is None:
-        seconds = {name: round(hours * 3600) for name, hours in interval_hours(schedule).items()}
-        healths = (_job_health(name, each, None, state.record(name), now_ms) for name, each in seconds.items())
-        return None, tuple(each for each in healths if each.record.runs)
-    if installed.root != real_root:
+    if installed is not None and installed.root != real_root:
         return None, ()
-    healths = (
-        _job_health(job.name, job.interval_seconds, installed, state.record(job.name), now_ms) for job in installed.jobs
-    )
-    return installed, tuple(healths)
+    if installed is None:
+        jobs = {name: round(hours * 3600) for name, hours in interval_hours(schedule).items()}
+    else:
+        jobs = {job.name: job.interval_seconds for job in installed.jobs}
+    healths = (_job_health(name, each, installed, state.record(name), now_ms) for name, each in jobs.items())
+    return installed, tuple(each for each in healths if installed is not None or each.record.runs)
 
 
 def _job_health(
     name: str, interval_seconds: int, installed: InstalledSchedule | None, record: JobRecord, now_ms: int
 ) -> JobHealth:
     """How one job does, by the calendar of this machine."""
-    try:
-        cadence = cadence_of(interval_seconds / 3600, name)
-    except UsageInvalid:
-        cadence = Cadence(interval_seconds, 60)
     installed_at_ms = 0 if installed is None else installed.installed_at_ms
     last_ms = installed_at_ms if record.last is None else record.last.started_at_ms
     scheduler = None if installed is None else installed.scheduler
-    tick = cadence.tick_seconds if scheduler in ("systemd", "cron") else None
-    next_ms = next_due_ms(cadence, last_ms, now_ms, tick, time.localtime(now_ms / 1000).tm_gmtoff)
+    tick = tick_of(interval_seconds) if scheduler in ("systemd", "cron") else None
+    next_ms = next_due_ms(interval_seconds, last_ms, now_ms, tick, time.localtime(now_ms / 1000).tm_gmtoff)
     return JobHealth(name, scheduler, interval_seconds, record, installed_at_ms, next_ms)

@@ -29,8 +29,8 @@ from agent_memory.domain.scheduling import (
     Job,
     Place,
     Scheduler,
-    cadence_of,
     in_words,
+    interval_of,
 )
 from agent_memory.domain.section import TargetFile
 from agent_memory.domain.text.plain_text import one_line
@@ -145,7 +145,7 @@ class Scheduling:
                 root=self.root,
                 environment=self.place.environment,
                 installed_at_ms=self.clock.now_ms(),
-                jobs=tuple(InstalledJob(job.name, job.cadence.interval_seconds) for job in self.jobs),
+                jobs=tuple(InstalledJob(job.name, job.interval_seconds) for job in self.jobs),
                 files={unit.path: sha256_of(unit.after or b"") for unit in plan.units},
             )
         )
@@ -208,10 +208,10 @@ class Scheduling:
 
     def _uneven(self) -> tuple[str, ...]:
         return tuple(
-            f"No calendar can say every {in_words(job.cadence.interval_seconds)}: {job.name} is looked at every "
-            f"{in_words(job.cadence.tick_seconds)}, and runs when it is due."
+            f"No calendar can say every {in_words(job.interval_seconds)}: {job.name} is looked at every "
+            f"{in_words(job.tick_seconds)}, and runs when it is due."
             for job in self.jobs
-            if not job.cadence.is_exact
+            if not job.is_exact
         )
 
     # -- doing it -----------------------------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ def open_scheduling(
     """The schedule of the store at this real root, by which `program` is called."""
     source = ScheduleSource(**json.loads(read_shipped("plists/jobs.json")))
     hours = interval_hours(schedule)
-    jobs = tuple(source.job(name, cadence_of(hours[name], f"{name}IntervalHours")) for name in source.jobs)
+    jobs = tuple(source.job(name, interval_of(hours[name], f"{name}IntervalHours")) for name in source.jobs)
     # A run that the person's own config does not lead to this root is told of it.
     told = {} if root_without({"HOME": home}) == root else {ROOT_VARIABLE: root}
     state = ScheduleState(home)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
@@ -21,6 +21,7 @@ from agent_memory.adapters.disk.durable import fsync_directory
 from agent_memory.adapters.disk.paths import lies_there, read_image, store_io
 from agent_memory.adapters.disk.root import ROOT_VARIABLE, config_path
 from agent_memory.adapters.git.git_history import tracking_of
+from agent_memory.adapters.harness import Surroundings, recorded_roots
 from agent_memory.adapters.inbox.inbox_put import mentions
 from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState, carry_out, without_empty
 from agent_memory.adapters.surroundings.config_files import DEFAULT, load_config, parse_config
@@ -28,7 +29,7 @@ from agent_memory.adapters.surroundings.shipped_files import read_shipped
 from agent_memory.adapters.targets import TargetFiles, told_path
 from agent_memory.config import Config
 from agent_memory.domain.injecting.moment import read_in_repository
-from agent_memory.domain.installing.harnesses import SETUPS, Context, context_of, recorded_transcript_roots
+from agent_memory.domain.installing.harnesses import SETUPS, Context, context_of, self_tests_of
 from agent_memory.domain.installing.plan import (
     DIRECTORY,
     SESSION,
@@ -53,12 +54,11 @@ from agent_memory.domain.installing.plan import (
     sha256_of,
     value_at,
 )
-from agent_memory.domain.section import TargetFile
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.undo_run import SectionChange
 from agent_memory.errors import Error, MarkersAmbiguous, SettingsRefused, StoreIo
 from agent_memory.formats.section_splice import restore_section, section_in, with_section
-from agent_memory.formats.settings_revision import Revision, parse_settings, text_of, with_placed, without_placed
+from agent_memory.formats.settings_revision import parse_settings, text_of, with_placed, without_placed
 from agent_memory.results import T
 
 K = TypeVar("K")
@@ -91,7 +91,7 @@ def root_without(environ: Mapping[str, str], *variables: str) -> str | None:
 
 @frozen
 class Installation:
-    """Setup and uninstall. Hold `locked()` from the plan to its end."""
+    """Setup and uninstall. Hold `state.locked()` from the plan to its end."""
 
     context: Context
     environ: Mapping[str, str]
@@ -101,10 +101,6 @@ class Installation:
     config: Config
     section_of: Callable[[str, bool], str]
     """The section for a target at a path, in a repository or not."""
-
-    def locked(self) -> AbstractContextManager[None]:
-        """One at a time; Busy at once while another is at work."""
-        return self.state.locked()
 
     def detected(self) -> tuple[str, ...]:
         """The harnesses that are on this machine."""
@@ -124,7 +120,7 @@ class Installation:
         backup."""
         receipt = self.state.receipt()
         setups = self._setups(harnesses)
-        in_repository = () if top is None else _repository_targets(top, harnesses)
+        in_repository = dict.fromkeys(() if top is None else (_read_by(top, each) for each in harnesses or ("",)))
         targets = _collected(
             (setup.target, (name,))
             for name, setup in setups.items()
@@ -154,7 +150,9 @@ class Installation:
         hook_notes = self._hook_notes(setups) if Part.HOOKS in parts else ()
         return evolve(
             plan,
-            self_tests=tuple((name, test) for name, setup in hooked for test in setup.self_tests),
+            self_tests=tuple(
+                (name, test) for name, setup in hooked for test in self_tests_of(self.context, name, setup)
+            ),
             notes=(*tracking, *hook_notes, *self._root_note(receipt)),
         )
 
@@ -178,9 +176,9 @@ class Installation:
         everyone = tuple(sorted(names))
         root = told_path(self.config.storage.root or "", home)
         placed: list[Entry] = [Member(_ROOT_KEYS, root, optional=True, harnesses=everyone)]
-        for path in recorded_transcript_roots(home, self.environ):
-            if path not in self.config.capture.transcript_roots:
-                placed.append(Element(("capture", "transcriptRoots"), told_path(path, home), harnesses=everyone))
+        known = self.config.capture.transcript_roots
+        for path in recorded_roots(Surroundings(self.environ, home, self.root, time.sleep, known)):
+            placed.append(Element(("capture", "transcriptRoots"), told_path(path, home), harnesses=everyone))
         for section in sections:
             if isinstance(section, PlannedFile) and section.record is not None:
                 whose = section.record.harnesses
@@ -195,12 +193,12 @@ class Installation:
 
         def planned() -> PlannedFile | None:
             file = self.files.read(path)
-            revision = with_placed(file.data, syntax, record, backup, wanted)
-            if revision.after is None or not revision.placed:
+            made = with_placed(file, syntax, record, backup, wanted)
+            if made.after is None or made.record is None:
                 return None
             if path == self._config_path:
-                parse_config(revision.after, path)  # or we would break it
-            return _revised(file, syntax, revision)
+                parse_config(made.after, path)  # or we would break it
+            return made
 
         return _or_refused(path, planned)
 
@@ -217,8 +215,8 @@ class Installation:
                 return PlannedFile(file, after, kept, backup)
             if path in self.config.agents_md.targets:
                 return PlannedFile(file, after)  # the person made it a target
-            new = SectionRecord(path, _digest_of(file.data), tuple(sorted(harnesses)))
-            return PlannedFile(file, after, new, file.data)
+            before = None if file.data is None else sha256_of(file.data)
+            return PlannedFile(file, after, SectionRecord(path, before, tuple(sorted(harnesses))), file.data)
 
         return _or_refused(path, planned)
 
@@ -273,7 +271,7 @@ class Installation:
                 if left:
                     return PlannedFile(file, data, evolve(record, harnesses=left), backup)
                 return PlannedFile(file, without_section(record.path, data, backup))
-            return _revised(file, record.syntax, without_placed(data, record, backup, harnesses))
+            return without_placed(file, record, backup, harnesses)
 
         return _or_refused(record.path, removed)
 
@@ -382,19 +380,6 @@ def _present(path: str, found: Result[T, str]) -> T:
     return found.unwrap()
 
 
-def _revised(file: TargetFile, syntax: Syntax, revision: Revision) -> PlannedFile:
-    """The file as it is revised, with the record of what of ours is in it then."""
-    record = None
-    if revision.placed:
-        after = sha256_of(revision.after or b"")
-        record = FileRecord(file.path, syntax, _digest_of(revision.baseline), after, revision.placed)
-    return PlannedFile(file, revision.after, record, revision.baseline, revision.set_aside)
-
-
-def _digest_of(data: bytes | None) -> str | None:
-    return None if data is None else sha256_of(data)
-
-
 def _or_refused(path: str, make: Callable[[], PlannedFile | None]) -> PlannedFile | FileOutcome | None:
     try:
         return make()
@@ -432,11 +417,6 @@ def _with_records(receipt: Receipt, plan: InstallPlan, failed: Iterable[str] = (
 
 
 # -- repositories -----------------------------------------------------------------------------------------------------
-
-
-def _repository_targets(top: str, harnesses: tuple[str, ...]) -> tuple[str, ...]:
-    """The files that these harnesses read in a work tree, each once. One that is or imports AGENTS.md is read as that."""
-    return tuple(dict.fromkeys(_read_by(top, each) for each in harnesses or ("",)))
 
 
 def _read_by(top: str, harness: str) -> str:

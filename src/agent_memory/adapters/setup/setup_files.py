@@ -62,18 +62,15 @@ class SettingsFiles:
     def read(self, path: str) -> TargetFile:
         """The file as it is, a missing one too, with directories that are missing. SettingsRefused: no plain file, a link out
         of the home, read-only, managed by another program."""
-        try:
-            with as_store_io("read", path):
-                if os.path.realpath(path).startswith(_NIX_STORE):
-                    reason = "Nix manages it (it is in the Nix store); put memory's part into your Nix config"
-                    raise SettingsRefused(path, reason)
-                missing = _missing_directories(path)
-                if missing:
-                    return self._below_missing(path, missing)
-                file = _of_settings(self.targets.read(path))
-                _require_editable(file)
-        except ValueError:  # a NUL in it
-            raise SettingsRefused(path, "its name cannot be that of a file") from None
+        with as_store_io("read", path):
+            if os.path.realpath(path).startswith(_NIX_STORE):
+                reason = "Nix manages it (it is in the Nix store); put memory's part into your Nix config"
+                raise SettingsRefused(path, reason)
+            missing = _missing_directories(path)
+            if missing:
+                return self._below_missing(path, missing)
+            file = _of_settings(self.targets.read(path))
+            _require_editable(file)
         return file
 
     def write(self, file: TargetFile, data: bytes) -> str | None:

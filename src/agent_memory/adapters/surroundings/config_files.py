@@ -128,7 +128,7 @@ def leaves(document: Document, path: str = "") -> Iterator[tuple[str, Any]]:
     """Every dotted key with its value, down to single presets and profiles."""
     for key, value in document.items():
         where = f"{path}{key}"
-        if is_object(value) and value and _holds_keys(where):
+        if is_object(value) and _holds_keys(where) and (value or not path):
             yield from leaves(value, f"{where}.")
         else:
             yield where, value

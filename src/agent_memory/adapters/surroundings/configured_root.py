@@ -17,37 +17,29 @@ LOCAL_NAME = "memory.config.json"
 """The name of a config in the current directory."""
 
 
-class _DoubtError(Exception):
-    """Why what the config says of the root cannot be told."""
-
-
 def root_and_doubt(environ: "Mapping[str, str]", home: str | None) -> tuple[str | None, str]:
     """The root, and what puts it in doubt. The current directory's config has no say: it may come from a clone."""
     if environ.get(ROOT_VARIABLE) or home is None:
         return storage_root(environ), ""
-    configured, doubt = None, ""
-    try:
-        configured = _configured_root(config_path(home))
-    except _DoubtError as why:
-        doubt = str(why)
+    configured, doubt = _configured_root(config_path(home))
     try:
         return storage_root(environ, configured), doubt
     except OSError as error:
         return data_root(environ), doubt or f"{error.filename} cannot be looked at: {error.strerror}"
 
 
-def _configured_root(path: str) -> str | None:
-    """`storage.root` of the person's config, None where it says nothing."""
+def _configured_root(path: str) -> tuple[str | None, str]:
+    """`storage.root` of the person's config, None where it says nothing; and why that cannot be told."""
     try:
         config = scan_json(read_regular(path, MAX_CONFIG_BYTES).decode().removeprefix("\ufeff"))
     except FileNotFoundError:
-        return None
+        return None, ""
     except OSError as error:
-        raise _DoubtError(f"{path} cannot be read: {error.strerror}") from None
+        return None, f"{path} cannot be read: {error.strerror}"
     except (ValueError, RecursionError):
-        raise _DoubtError(f"{path} is not JSON") from None
+        return None, f"{path} is not JSON"
     storage = config.get("storage", {}) if is_object(config) else None
     root = storage.get("root") if is_object(storage) else 0
     if root is None or (isinstance(root, str) and root and "\0" not in root):
-        return root
-    raise _DoubtError(f"storage.root in {path} is not a path")
+        return root, ""
+    return None, f"storage.root in {path} is not a path"

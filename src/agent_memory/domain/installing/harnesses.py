@@ -8,7 +8,6 @@ aaif-goose/goose documentation, code.visualstudio.com/docs; skills: agentskills.
 from __future__ import annotations
 
 import json
-import posixpath
 import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -30,6 +29,7 @@ from agent_memory.domain.installing.plan import (
     Wanted,
     Whole,
 )
+from agent_memory.domain.queueing.session_event import SHAPES
 
 SERVER_NAME = "agent-memory"
 """The name of our MCP server. Not `memory`: a widely used other server has that name, and so has an extension of Goose."""
@@ -78,25 +78,6 @@ def context_of(home: str, program: str, environ: Mapping[str, str]) -> Context:
     return Context(home=home, program=program, claude_state=state, **named)
 
 
-def recorded_transcript_roots(home: str, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Directories of transcripts that only this environment's variables name, for processes that do not have them."""
-    defaults, here = harness_directories(home, {}), harness_directories(home, environ)
-    below = {
-        "claude": ("projects",),
-        "codex": ("sessions", "archived_sessions"),
-        "copilot": ("session-state",),
-        "pi": ("sessions",),
-    }
-    found = [f"{here[of]}/{name}" for of, names in below.items() if here[of] != defaults[of] for name in names]
-    sessions = environ.get("PI_CODING_AGENT_SESSION_DIR", "")
-    if sessions.startswith("/"):
-        found.append(posixpath.normpath(sessions))
-    data = environ.get("XDG_DATA_HOME", "")
-    if data.startswith("/") and posixpath.normpath(data) != f"{home}/.local/share":
-        found += [f"{posixpath.normpath(data)}/{each}" for each in ("amp/threads", "opencode", "goose/sessions")]
-    return tuple(found)
-
-
 def _claude_code(context: Context) -> HarnessSetup:
     """Hooks in `settings.json`, which Cursor runs too. `Stop` ends each turn and is the checkpoint. `SessionEnd` handlers share
     1.5 s, which a `timeout` in a settings file raises; a plugin's does not, so this is no plugin. What `SessionStart` and
@@ -104,8 +85,6 @@ def _claude_code(context: Context) -> HarnessSetup:
     directory = context.claude
     settings = f"{directory}/settings.json"
     server = {"type": "stdio", "command": context.program, "args": ["mcp"], "env": dict[str, str]()}
-    path = f"{directory}/projects/-setup/{SESSION}.jsonl"
-    payload = _payload("Stop", transcript_path=path, permission_mode="default", stop_hook_active=False)
     hooks = (
         *_groups(context, "claude-code", {"Stop": 10, "SessionEnd": 10, "PreCompact": 10}),
         *_groups(context, "claude-code", {"SessionStart": 10, "UserPromptSubmit": 10}, act="inject"),
@@ -118,7 +97,6 @@ def _claude_code(context: Context) -> HarnessSetup:
             *_skill(context, f"{directory}/skills"),
         ),
         target=f"{directory}/CLAUDE.md",
-        self_tests=(_captures(context, "claude-code", payload), _starts(context, "claude-code")),
         switches=(Switch(settings, "jsonc", ("disableAllHooks",), True, off),),
         directories=(directory,),
         programs=("claude",),
@@ -135,7 +113,6 @@ def _codex(context: Context) -> HarnessSetup:
         *_groups(context, "codex", {"Stop": 5}),
         *_groups(context, "codex", {"SessionStart": 10, "UserPromptSubmit": 10}, act="inject"),
     )
-    payload = _payload("Stop", transcript_path=None, turn_id="1", stop_hook_active=False)
     off = f"{config} switches hooks off ([features] hooks = false), so Codex runs none"
     return HarnessSetup(
         files=(
@@ -144,7 +121,6 @@ def _codex(context: Context) -> HarnessSetup:
             *_skill(context),
         ),
         target=override if context.exists(override) else f"{directory}/AGENTS.md",
-        self_tests=(_captures(context, "codex", payload), _starts(context, "codex")),
         switches=tuple(Switch(config, "toml", ("features", key), False, off) for key in ("hooks", "codex_hooks")),
         notes=(
             "Codex runs a new hook only once you have approved it: start `codex`, type `/hooks`, and approve the three of memory.",
@@ -170,22 +146,11 @@ def _cursor(context: Context) -> HarnessSetup:
         )
         for event, act in acts.items()
     ]
-    payload = {
-        "conversation_id": SESSION,
-        "generation_id": SESSION,
-        "cursor_version": "0.0.0",
-        "workspace_roots": [DIRECTORY],
-        "transcript_path": None,
-    }
     return HarnessSetup(
         files=(
             Wanted(Part.HOOKS, f"{directory}/hooks.json", "jsonc", (version, *handlers)),
             _server(context, f"{directory}/mcp.json", "mcpServers"),
             *_skill(context),
-        ),
-        self_tests=(
-            _captures(context, "cursor", {**payload, "hook_event_name": "stop", "status": "completed"}),
-            _injects(context, "cursor", {**payload, "hook_event_name": "sessionStart"}),
         ),
         notes=(
             "Cursor reads no instruction file of your own outside a repository: there use `memory setup cursor --repo`.",
@@ -199,7 +164,6 @@ def _amp(context: Context) -> HarnessSetup:
     """A plugin (TypeScript, run by Bun), since Amp has no shell hooks. `agent.end` comes after each turn."""
     directory = f"{context.home}/.config/amp"
     settings = context.either(f"{directory}/settings.json", f"{directory}/settings.jsonc")
-    thread = {"thread": {"id": f"T-{SESSION}"}}
     return HarnessSetup(
         files=(
             _plugin(context, "amp", f"{directory}/plugins/{SERVER_NAME}.ts"),
@@ -207,10 +171,6 @@ def _amp(context: Context) -> HarnessSetup:
             *_skill(context, f"{context.home}/.config/agents/skills"),
         ),
         target=f"{directory}/AGENTS.md",
-        self_tests=(
-            _captures(context, "amp", {"event": "agent.end", **thread, "status": "done", "cwd": DIRECTORY}),
-            _injects(context, "amp", {"event": "session.start", **thread, "cwd": DIRECTORY}),
-        ),
         notes=("Amp loads a new plugin when it starts, or with `amp plugins reload`.",),
         directories=(directory, f"{context.home}/.local/share/amp"),
         programs=("amp",),
@@ -226,8 +186,6 @@ def _gemini(context: Context) -> HarnessSetup:
         *_groups(context, "gemini", {"AfterAgent": 5_000, "SessionEnd": 5_000}, matcher="*", name=SERVER_NAME),
         *_groups(context, "gemini", injecting, matcher="*", name=f"{SERVER_NAME}-inject", act="inject"),
     )
-    path = f"{directory}/tmp/setup/chats/{SESSION}.jsonl"
-    payload = _payload("AfterAgent", transcript_path=path, timestamp="2026-01-01T00:00:00.000Z")
     off = f"{settings} switches hooks off (hooksConfig.enabled), so Gemini runs none"
     return HarnessSetup(
         files=(
@@ -236,7 +194,6 @@ def _gemini(context: Context) -> HarnessSetup:
             *_skill(context),
         ),
         target=f"{directory}/GEMINI.md",
-        self_tests=(_captures(context, "gemini", payload), _starts(context, "gemini")),
         switches=(Switch(settings, "jsonc", ("hooksConfig", "enabled"), False, off),),
         directories=(directory,),
         programs=("gemini",),
@@ -249,7 +206,6 @@ def _opencode(context: Context) -> HarnessSetup:
     goes into `CLAUDE.md`."""
     directory = f"{context.config}/opencode"
     config = context.either(f"{directory}/opencode.json", f"{directory}/opencode.jsonc")
-    session = {"properties": {"sessionID": f"ses_{SESSION}"}, "directory": DIRECTORY}
     server = {"type": "local", "command": [context.program, "mcp"], "enabled": True}
     return HarnessSetup(
         files=(
@@ -258,10 +214,6 @@ def _opencode(context: Context) -> HarnessSetup:
             *_skill(context, f"{directory}/skills"),
         ),
         target=context.either(f"{directory}/AGENTS.md", f"{context.claude}/CLAUDE.md"),
-        self_tests=(
-            _captures(context, "opencode", {"type": "session.idle", **session}),
-            _injects(context, "opencode", {"type": "session.start", **session, "source": "compact"}),
-        ),
         notes=("opencode loads a new plugin when it starts.",),
         directories=(directory, f"{context.home}/.local/share/opencode"),
         programs=("opencode",),
@@ -280,8 +232,6 @@ def _copilot(context: Context) -> HarnessSetup:
         for event, act in acts.items()
     }
     server = {"type": "local", "command": context.program, "args": ["mcp"], "tools": ["*"]}
-    session = {"sessionId": SESSION, "timestamp": 1_767_225_600_000, "cwd": DIRECTORY}
-    transcript = f"{directory}/session-state/{SESSION}/events.jsonl"
     off = f"{settings} sets disableAllHooks, so Copilot runs no hook"
     return HarnessSetup(
         files=(
@@ -290,10 +240,6 @@ def _copilot(context: Context) -> HarnessSetup:
             *_skill(context, f"{directory}/skills"),
         ),
         target=f"{directory}/copilot-instructions.md",
-        self_tests=(
-            _captures(context, "copilot", {**session, "transcriptPath": transcript, "stopReason": "end_turn"}),
-            _injects(context, "copilot", {**session, "source": "startup"}),
-        ),
         switches=(Switch(settings, "jsonc", ("disableAllHooks",), True, off),),
         directories=(directory,),
         programs=("copilot",),
@@ -302,15 +248,9 @@ def _copilot(context: Context) -> HarnessSetup:
 
 def _pi(context: Context) -> HarnessSetup:
     """An extension; `agent_end` is the end of a turn. It has no MCP of its own. `pi` is also the name of another program."""
-    path = f"{context.pi}/sessions/--setup--/2026-01-01T00-00-00-000Z_{SESSION}.jsonl"
-    session = {"sessionId": SESSION, "sessionFile": path, "cwd": DIRECTORY}
     return HarnessSetup(
         files=(_plugin(context, "pi", f"{context.pi}/extensions/{SERVER_NAME}.ts"), *_skill(context)),
         target=f"{context.pi}/AGENTS.md",
-        self_tests=(
-            _captures(context, "pi", {"type": "agent_end", **session}),
-            _injects(context, "pi", {"type": "session_start", **session, "source": "startup"}),
-        ),
         notes=("Pi loads a new extension when it starts, or with `/reload`.",),
         directories=(context.pi,),
     )
@@ -340,7 +280,7 @@ def _goose(context: Context) -> HarnessSetup:
             *_skill(context),
         ),
         target=f"{context.config}/goose/.goosehints",
-        self_tests=(_captures(context, "goose", {"event": "Stop", "session_id": SESSION, "working_dir": DIRECTORY}),),
+        acts=("capture",),
         directories=(f"{context.config}/goose", f"{context.home}/.local/share/goose"),
     )
 
@@ -358,7 +298,9 @@ def _vscode(context: Context) -> HarnessSetup:
         "repository it reads AGENTS.md: `memory setup vscode --repo`."
     )
     return HarnessSetup(
-        files=(_server(context, f"{directory}/mcp.json", "servers", server), *_skill(context)), notes=(note,)
+        files=(_server(context, f"{directory}/mcp.json", "servers", server), *_skill(context)),
+        notes=(note,),
+        acts=(),
     )
 
 
@@ -373,7 +315,7 @@ SETUPS: Mapping[str, Callable[[Context], HarnessSetup]] = {
     "pi": _pi,
     "goose": _goose,
     "vscode": _vscode,
-    "manual": lambda _: HarnessSetup(),
+    "manual": lambda _: HarnessSetup(acts=()),
 }
 """By the harness's name; `manual` is a person without any: nothing but their own config, which every setup writes."""
 
@@ -429,20 +371,20 @@ def _plugin(context: Context, harness: str, path: str) -> Wanted:
     return Wanted(Part.HOOKS, path, "whole", (Whole(text.replace("@harness@", harness).replace("@program@", program)),))
 
 
-def _captures(context: Context, harness: str, payload: Mapping[str, Any]) -> SelfTest:
-    return SelfTest(context.hook(harness), payload)
+_TRIAL_EVENTS: Mapping[Act, str] = {"capture": "stop", "inject": "session_start"}
 
 
-def _injects(context: Context, harness: str, payload: Mapping[str, Any]) -> SelfTest:
-    return SelfTest(context.hook(harness, "inject"), payload, "inject")
+def self_tests_of(context: Context, harness: str, setup: HarnessSetup) -> tuple[SelfTest, ...]:
+    """A call of each of its hooks, with a made-up session in the harness's own shape."""
+    return tuple(SelfTest(context.hook(harness, act), _made_up(harness, _TRIAL_EVENTS[act]), act) for act in setup.acts)
 
 
-def _starts(context: Context, harness: str) -> SelfTest:
-    """The start of a session, told as those do that have Claude's hooks."""
-    path = f"{DIRECTORY}/{SESSION}.jsonl"
-    return _injects(context, harness, _payload("SessionStart", source="startup", transcript_path=path))
-
-
-def _payload(event: str, **more: Any) -> dict[str, Any]:
-    """What a hook gets in the form that Claude Code has made common."""
-    return {"session_id": SESSION, "cwd": DIRECTORY, "hook_event_name": event, **more}
+def _made_up(harness: str, event: str) -> dict[str, Any]:
+    payload: dict[str, Any] = {}
+    for fact, value in (("session_id", SESSION), ("cwd", DIRECTORY), ("event", event)):
+        *above, key = SHAPES[harness][fact][0].split(".")
+        node = payload
+        for each in above:
+            node = node.setdefault(each, {})
+        node[key] = value
+    return payload

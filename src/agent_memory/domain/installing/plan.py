@@ -129,7 +129,8 @@ class HarnessSetup:
     files: tuple[Wanted, ...] = ()
     target: str | None = None
     """The instruction file that it reads in every session; None where it has none."""
-    self_tests: tuple[SelfTest, ...] = ()
+    acts: tuple[Act, ...] = ("capture", "inject")
+    """What its hooks do."""
     switches: tuple[Switch, ...] = ()
     notes: tuple[str, ...] = ()
     """Whole sentences: what the person has to do in the harness itself."""

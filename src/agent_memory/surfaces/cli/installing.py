@@ -25,7 +25,7 @@ from agent_memory.domain.installing.plan import (
 )
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.results import unwrap
-from agent_memory.surfaces.arguments import add_flag, set_command
+from agent_memory.surfaces.arguments import add_flag, check_harnesses, set_command
 from agent_memory.surfaces.cli.dialogue import is_agreed, open_here
 from agent_memory.surfaces.console import CYAN, GREEN, RED, Console, rows_of
 
@@ -128,7 +128,12 @@ def _setup_document(
     plan: InstallPlan, outcomes: Iterable[FileOutcome], tested: Iterable[SelfTestResult], *, dry_run: bool
 ) -> dict[str, Any]:
     trials = rows_of(tested, "harness", "act", "command", "arrived", "problem")
-    return {"dryRun": dry_run, "files": _file_documents(outcomes, plan), "trials": trials, "notes": list(plan.notes)}
+    return {
+        "dryRun": dry_run,
+        "files": rows_of((*outcomes, *plan.refused)),
+        "trials": trials,
+        "notes": list(plan.notes),
+    }
 
 
 # -- uninstall --------------------------------------------------------------------------------------------------------
@@ -158,7 +163,7 @@ def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
         show_diffs(console, plan.changed)
         if arguments.dry_run:
             _warn_refused(console, plan)
-            document = {"dryRun": True, "files": _file_documents(_planned(plan), plan)}
+            document = {"dryRun": True, "files": rows_of((*_planned(plan), *plan.refused))}
             console.answer(document, _NOTHING_CHANGED if plan.changed else "There is nothing to remove.")
             return _exit_code(plan)
         if plan.changed and not arguments.yes and not is_agreed(console, "memory uninstall", "Make these changes?"):
@@ -173,7 +178,7 @@ def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
             console.out(f"Nothing of memory is left in any harness. The memories stay in {memory.root}.")
             if _is_scheduled(installation):
                 console.out("This machine still consolidates and defrags by itself: `memory uninstall-cron` ends that.")
-        console.answer({"dryRun": False, "files": _file_documents(outcomes, plan)})
+        console.answer({"dryRun": False, "files": rows_of((*outcomes, *plan.refused))})
         return _exit_code(plan, outcomes)
 
 
@@ -192,14 +197,12 @@ def _installation(
     act: str, arguments: argparse.Namespace, console: Console
 ) -> Generator[tuple[Memory, Installation], None, None]:
     """For a change of harness settings, under its lock. Refused inside a harness, but for a dry run."""
-    unknown = next((each for each in arguments.harness if each not in SETUPS), None)
-    if unknown is not None:
-        raise UsageInvalid(f"There is no harness {unknown!r}", f"Known are {', '.join(SETUPS)}.")
+    check_harnesses(arguments.harness, SETUPS)
     if not arguments.dry_run:
         caller_of(os.environ).only_a_person(act)
     memory = open_here(console)
     installation = unwrap(memory.installation())
-    with installation.locked():
+    with installation.state.locked():
         yield memory, installation
 
 
@@ -241,10 +244,6 @@ def _planned(plan: InstallPlan) -> list[FileOutcome]:
     return [
         FileOutcome(each.path, "planned" if each.is_change else "unchanged", None, each.diff) for each in plan.files
     ]
-
-
-def _file_documents(outcomes: Iterable[FileOutcome], plan: InstallPlan) -> list[dict[str, Any]]:
-    return rows_of((*outcomes, *plan.refused))
 
 
 def _exit_code(plan: InstallPlan, outcomes: Iterable[FileOutcome] = ()) -> int:

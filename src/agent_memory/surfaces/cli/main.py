@@ -249,7 +249,7 @@ class Output:
     """Writes to a stream until the stream refuses, then into the void. A character that its encoding lacks is escaped."""
 
     def __init__(self, stream: TextIO | None, descriptor: int) -> None:
-        self._stream = stream if stream is not None else _void()
+        self._stream = stream if stream is not None else open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lasts
         self._descriptor = descriptor
         self.refused: OSError | None = None
         """What the stream refused with; None for a reader that went away, which is its right."""
@@ -305,7 +305,3 @@ def _occupy(descriptor: int) -> None:
         os.fstat(descriptor)
     except OSError:
         os.open(os.devnull, os.O_RDWR)
-
-
-def _void() -> TextIO:
-    return open(os.devnull, "w", encoding="utf-8")

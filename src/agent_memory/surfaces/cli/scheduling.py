@@ -92,7 +92,7 @@ def _install_cron(arguments: argparse.Namespace, console: Console) -> None:
             return
         aside = (*(() if removal is None else scheduling.uninstall(removal)), *scheduling.install(plan))
         for job in scheduling.jobs:
-            every = in_words(job.cadence.interval_seconds)
+            every = in_words(job.interval_seconds)
             console.out(f"{plan.scheduler} runs `memory {job.name}` every {every} from now on")
         _show_set_aside(console, aside)
         console.warn(*notes)
