@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import DaySpend
-from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, StateTombstone
+from agent_memory.domain.forgetting import EntryTombstone, ForgettingAtWork, SessionTombstone, StateTombstone
 from agent_memory.domain.history import SessionMark, TranscriptEnd
 from agent_memory.domain.run_log import Undoing, UndoneMark
 from agent_memory.domain.tagging import TagVocabulary
@@ -28,7 +28,6 @@ from agent_memory.formats.bookkeeping_json import (
     TOMBSTONE,
     UNDOING,
     UNDONE,
-    ForgettingAtWork,
     SyncAtWork,
     Tombstone,
 )

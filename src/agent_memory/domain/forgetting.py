@@ -296,28 +296,54 @@ class Mention:
 
 
 @frozen
+class ForgettingAtWork:
+    """A forgetting that was begun: all that is to be carried out to its end."""
+
+    at_ms: Instant
+    purge: bool
+    session_id: str | None = field(metadata={"key": "session"})
+    harness: Harness | None
+    ids: frozenset[str]
+    touched_ids: frozenset[str] = field(metadata={"key": "touched"})
+    paths: tuple[str, ...]
+    titles: frozenset[str]
+    statements: tuple[str, ...]
+    runs: tuple[str, ...]
+    """Those that lose their details, and cannot be shown or undone any more."""
+    inbox: tuple[str, ...]
+    marks: tuple[str, ...]
+    histories: tuple[tuple[Harness, str], ...]
+
+    @property
+    def session(self) -> SessionKey | None:
+        """The session that is forgotten; None for a note or a value."""
+        return None if self.session_id is None else SessionKey(self.session_id, self.harness)
+
+    @property
+    def words(self) -> TraceWords:
+        """What a trace is known by."""
+        return TraceWords(self.ids, self.session_id, self.titles, distinct_lines(self.statements))
+
+
+@frozen
 class Forgetting:
     """What `memory forget` does, or did. Paths are relative to the root."""
 
     target: ForgetTarget
-    at_ms: int
+    work: ForgettingAtWork
     notes: tuple[GoneNote, ...] = ()
     shared: tuple[SharedNote, ...] = ()
     linked: tuple[str, ...] = ()
     """Ids of notes that lose a link, an alias or a mention in `supersedes`."""
     mentions: tuple[Mention, ...] = ()
-    inbox: tuple[str, ...] = ()
-    runs: tuple[str, ...] = ()
-    """Runs that lose their details, and cannot be shown or undone any more."""
-    histories: tuple[tuple[Harness, str], ...] = ()
-    marks: tuple[str, ...] = ()
     has_history: bool = False
     """There is a git history, which holds what goes unless it is rewritten."""
 
     @property
     def is_known(self) -> bool:
         """Whether the store holds anything of it."""
-        return any((self.notes, self.shared, self.linked, self.inbox, self.runs, self.histories, self.marks))
+        work = self.work
+        return any((self.notes, self.shared, self.linked, work.inbox, work.runs, work.histories, work.marks))
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -344,13 +370,15 @@ def lines_of(forgetting: Forgetting) -> Iterator[str]:
     for shared in forgetting.shared:
         yield f"  keep     {shared.id}  {_short(shared.title)}  (also from {_short(', '.join(shared.others))}; it forgets this session)"
     yield from _listed("unlink", "it linked to what goes", forgetting.linked)
-    yield from _listed("remove", "", forgetting.inbox)
-    yield from _listed("remove", "", forgetting.marks)
-    yield from _listed("remove", "the kept history", tuple(f"{harness} {id}" for harness, id in forgetting.histories))
+    yield from _listed("remove", "", forgetting.work.inbox)
+    yield from _listed("remove", "", forgetting.work.marks)
+    yield from _listed(
+        "remove", "the kept history", tuple(f"{harness} {id}" for harness, id in forgetting.work.histories)
+    )
     yield from _listed(
         "empty",
         "what it did to these notes cannot be shown or undone any more",
-        tuple(f"runs/{run}" for run in forgetting.runs),
+        tuple(f"runs/{run}" for run in forgetting.work.runs),
     )
     for mention in forgetting.mentions:
         where = "in the archive, " if mention.archived else ""
@@ -376,7 +404,7 @@ def what_stays(forgetting: Forgetting) -> tuple[str, ...]:
 def sentence_of(forgetting: Forgetting, *, done: bool) -> str:
     """`Forgotten: 3 notes and 2 inbox files of the session s1, for good.`"""
     session = forgetting.target.session
-    inbox = f" and {counted(len(forgetting.inbox), 'inbox file')}" if forgetting.inbox else ""
+    inbox = f" and {counted(len(forgetting.work.inbox), 'inbox file')}" if forgetting.work.inbox else ""
     of = "" if session is None else f" of the session {session.session_id}"
     what = f"{counted(len(forgetting.ids), 'note')}{inbox}{of}, for good."
     learnt = "" if session is None else " It is not learnt again."

@@ -26,18 +26,16 @@ from attrs import field, frozen
 from agent_memory.domain.agent_request import DaySpend, Spend
 from agent_memory.domain.change import FileState
 from agent_memory.domain.entry import MAX_VALUE_BYTES, StateValue, key_problem
-from agent_memory.domain.forgetting import EntryTombstone, SessionKey, SessionTombstone, StateTombstone, TraceWords
+from agent_memory.domain.forgetting import EntryTombstone, ForgettingAtWork, SessionTombstone, StateTombstone
 from agent_memory.domain.history import Count, SessionMark
 from agent_memory.domain.instants import Instant
 from agent_memory.domain.json_shape import Json
-from agent_memory.domain.planning.information import lines_of
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run_log import Undoing, UndoneMark
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.file_name import normal_tag
 from agent_memory.domain.text.plain_text import SomeText
 from agent_memory.domain.undo_run import Footprint
-from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt, StateInvalid
 from agent_memory.formats.json_codec import Documents, Format, matching, written
 from agent_memory.formats.strict_json import load_bytes, load_document
@@ -194,36 +192,6 @@ def _tombstone(document: Any) -> Tombstone:
 
 
 TOMBSTONE = Documents[Tombstone](written, _tombstone)
-
-
-@frozen
-class ForgettingAtWork:
-    """A forgetting that was begun: all that is to be carried out to its end."""
-
-    at_ms: Instant
-    purge: bool
-    session_id: str | None = field(metadata={"key": "session"})
-    harness: Harness | None
-    ids: frozenset[str]
-    touched_ids: frozenset[str] = field(metadata={"key": "touched"})
-    paths: tuple[str, ...]
-    titles: frozenset[str]
-    statements: tuple[str, ...]
-    runs: tuple[str, ...]
-    inbox: tuple[str, ...]
-    marks: tuple[str, ...]
-    histories: tuple[tuple[Harness, str], ...]
-
-    @property
-    def session(self) -> SessionKey | None:
-        """The session that is forgotten; None for a note or a value."""
-        return None if self.session_id is None else SessionKey(self.session_id, self.harness)
-
-    @property
-    def words(self) -> TraceWords:
-        """What a trace is known by."""
-        lines = tuple(line for text in self.statements for line in lines_of(text))
-        return TraceWords(self.ids, self.session_id, self.titles, lines)
 
 
 FORGETTING = Format(ForgettingAtWork)

@@ -27,7 +27,7 @@ def looked(memory: app.Memory) -> Forgetting | None:
     """What would be forgotten; None where that could not be told."""
     match sealed(memory.look_at_forgetting(ForgetTarget(session=SessionKey(SESSION)))):
         case Success(found):
-            return evolve(found.told, at_ms=0)
+            return evolve(found.told, work=evolve(found.told.work, at_ms=0))
         case Failure(_):
             return None
 
@@ -42,10 +42,7 @@ def test_a_look_that_is_not_whole_is_an_error_p6_p28(home: Path, root: Path) -> 
     whole = looked(opened())
     assert whole is not None
     assert whole.notes
-    assert whole.inbox
-    assert whole.marks
-    assert whole.histories
-    assert whole.runs
+    assert all((whole.work.inbox, whole.work.marks, whole.work.histories, whole.work.runs))
     assert whole.has_history
     refused = 0
     for k in range(1, 2_000, 3):

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import Factory, evolve, field, frozen
 from returns.result import Failure, Result
 
 from agent_memory.adapters.disk.durable import fsync_directory
@@ -60,6 +60,7 @@ from agent_memory.domain.forgetting import (
     EntryTombstone,
     ForgetTarget,
     Forgetting,
+    ForgettingAtWork,
     GoneNote,
     Mention,
     SessionKey,
@@ -78,7 +79,7 @@ from agent_memory.domain.text.file_name import is_id, slug_of
 from agent_memory.domain.undo_run import Footprint
 from agent_memory.domain.vocabulary import TIERS_FILE, Harness, Sensitivity, TierList
 from agent_memory.errors import EntryChanged, EntryNotFound, Error, StateCorrupt
-from agent_memory.formats.bookkeeping_json import FOOTPRINT, ForgettingAtWork
+from agent_memory.formats.bookkeeping_json import FOOTPRINT
 from agent_memory.formats.run_json import CHANGES, DEFERRED
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 from agent_memory.ports import Clock, KeptHistories, Locks, Recorder
@@ -96,7 +97,6 @@ class Found:
 
     told: Forgetting
     traces: NoteTraces
-    work: ForgettingAtWork
     keys: frozenset[str]
 
 
@@ -144,42 +144,35 @@ class Forgetter:
             slug = slug_of(session.session_id)
             marks = those_there(real, (f"{_MARKS}/{harness}_{slug}.json" for harness in harnesses))
         stored = [file.stored for file in traces.removed if file.stored is not None]
-        lines = {line.text: line for each in stored for line in statements_of(each.meta.title, each.body)}
-        titles = frozenset(each.meta.title for each in stored)
-        words = TraceWords(gone, None if session is None else session.session_id, titles, tuple(lines.values()))
-        touched = _ids_of(traces.removed) | _ids_of(traces.shared)
+        statements = (line.text for each in stored for line in statements_of(each.meta.title, each.body))
         # As `kept_histories_files` names what it keeps of a session.
         names = {each: f"{each[0]}_{slug_of(each[1]).replace('.', '~')}" for each in sessions}
         kept = frozenset(each.name for each in unwrap(self.histories.sessions()))
+        work = ForgettingAtWork(
+            at_ms=self.clock.now_ms(),
+            purge=target.purge,
+            session_id=None if session is None else session.session_id,
+            harness=None if session is None else session.harness,
+            ids=gone,
+            touched_ids=_ids_of(traces.removed) | _ids_of(traces.shared),
+            paths=tuple(change.path for change in traces.changes),
+            titles=frozenset(each.meta.title for each in stored),
+            statements=tuple(dict.fromkeys(statements)),
+            runs=(),
+            inbox=inbox,
+            marks=marks,
+            histories=tuple(each for each, name in names.items() if name in kept),
+        )
         told = Forgetting(
             target=target,
-            at_ms=self.clock.now_ms(),
+            work=evolve(work, runs=RunTraces(self.root, work).runs()),
             notes=_notes_in(traces),
             shared=() if session is None else _shared_in(traces, session),
             linked=traces.linked,
             mentions=self._mentions(traces),
-            inbox=inbox,
-            runs=RunTraces(self.root, words, touched, session).runs(),
-            histories=tuple(each for each, name in names.items() if name in kept),
-            marks=marks,
             has_history=exists(f"{real}/.git"),
         )
-        work = ForgettingAtWork(
-            at_ms=told.at_ms,
-            purge=target.purge,
-            session_id=words.session_id,
-            harness=None if session is None else session.harness,
-            ids=gone,
-            touched_ids=touched,
-            paths=tuple(change.path for change in traces.changes),
-            titles=titles,
-            statements=tuple(lines),
-            runs=told.runs,
-            inbox=inbox,
-            marks=marks,
-            histories=told.histories,
-        )
-        return Found(told, traces, work, keys)
+        return Found(told, traces, keys)
 
     def _traces_of(self, target: ForgetTarget) -> NoteTraces:
         recorded = inbox_traces(self._real, target.session, frozenset())[2] if target.session else frozenset[str]()
@@ -223,7 +216,7 @@ class Forgetter:
     def forget(self, found: Found) -> Forgetting:
         """Carry it out. EntryChanged, and nothing of any note changed, where somebody keeps changing the same notes."""
         tombstones = TombstoneFiles(self.root)
-        at_ms, session = found.told.at_ms, found.told.target.session
+        at_ms, session = found.told.work.at_ms, found.told.target.session
         if session is not None:
             unwrap(tombstones.put(SessionTombstone(session.session_id, session.harness, at_ms)))
         newest = _newest_of_each(found.traces.removed)
@@ -231,9 +224,9 @@ class Forgetter:
             stored = newest.get(id)
             said = frozenset[str]() if stored is None else statement_hashes(stored.meta.title, stored.body)
             unwrap(tombstones.put(EntryTombstone(id, at_ms, said)))
-        journal_of(self.root).write(found.work)
+        journal_of(self.root).write(found.told.work)
         self._remove_notes(found)
-        self._finish(found.work)
+        self._finish(found.told.work)
         return found.told
 
     def purge_state(self, path: str) -> None:
@@ -270,7 +263,7 @@ class Forgetter:
                 traces = self._traces_of(found.told.target)
                 if not {file.path for file in traces.removed} <= set(found.told.paths):
                     raise _changed(found)
-                if transactions.commit((*traces.changes, *self._tier_change(found.work.ids))):
+                if transactions.commit((*traces.changes, *self._tier_change(found.told.work.ids))):
                     break
             else:
                 raise _changed(found)
@@ -292,7 +285,7 @@ class Forgetter:
             unwrap(self.histories.forget(harness, session_id))
         if work.purge:
             purge_mark_of(self.root).write(work.at_ms)
-        RunTraces(self.root, work.words, work.touched_ids, work.session).remove(work.runs, work.at_ms)
+        RunTraces(self.root, work).remove()
         remove_directory_below(self._real, ".cache")
         for found in walk(self._real):  # what a killed process left half written may hold it, too
             if not isinstance(found, OSError) and found.is_temporary:
@@ -381,20 +374,18 @@ class RunTraces:
     """Looks through `runs/` of a root for the traces of some entries and, maybe, a session; and removes them."""
 
     root: Path
-    words: TraceWords
-    touched_ids: frozenset[str]
-    """Entries of which some file goes or is rewritten: what runs kept of those files is not to come back."""
-    session: SessionKey | None
+    work: ForgettingAtWork
+    words: TraceWords = field(init=False, default=Factory(lambda self: self.work.words, takes_self=True))
 
     def runs(self) -> tuple[str, ...]:
         """The runs that lose their details, newest first. Nothing is changed."""
         return tuple(sorted(filter(self._holds_trace, self._names()), reverse=True))
 
-    def remove(self, runs: tuple[str, ...], at_ms: int) -> None:
-        """Take the details of these runs, what waits for the next run, and every other trace. Doing it twice is harmless."""
-        for run in runs:
+    def remove(self) -> None:
+        """Take the details of the runs that lose them, what waits for the next run, and every other trace. Doing it twice is harmless."""
+        for run in self.work.runs:
             mark, first = f"{RUNS}/{run}/{FORGOTTEN_MARK}", f"{RUNS}/{run}/footprint-1.json"
-            write_text(self._real, mark, json.dumps({"version": 1, "at": iso_of(at_ms)}) + "\n")
+            write_text(self._real, mark, json.dumps({"version": 1, "at": iso_of(self.work.at_ms)}) + "\n")
             stay = [f"{RUNS}/{run}/{_REPORT}", mark]
             if kept := self._of_others(run):
                 write_text(self._real, first, FOOTPRINT.render(Footprint(kept)))
@@ -437,15 +428,15 @@ class RunTraces:
         return False
 
     def _is_trace_in(self, change: FileChange) -> bool:
-        if id_at(change.path) in self.touched_ids:
+        if id_at(change.path) in self.work.touched_ids:
             return True
-        session = None if self.session is None else self.session.session_id.encode("utf-8", "surrogatepass")
+        session = None if self.work.session_id is None else self.work.session_id.encode("utf-8", "surrogatepass")
         states = (state.data for state in (change.before, change.after) if state is not None)
         return session is not None and any(session in data for data in states)
 
     def _is_named_in(self, data: bytes) -> bool:
         """Whether a file holds an id of what goes, as it is or as JSON writes it."""
-        for id in (*self.words.ids, *(() if self.session is None else (self.session.session_id,))):
+        for id in filter(None, (*self.work.ids, self.work.session_id)):
             if id.encode("utf-8", "surrogatepass") in data or json.dumps(id)[1:-1].encode("ascii") in data:
                 return True
         return False
@@ -473,14 +464,14 @@ class RunTraces:
     def _fewer_tiers(self, state: FileState | None) -> FileState | None:
         if state is None:
             return None
-        tiers = parse_tiers(state.data, TIERS_FILE).map(lambda found: without(found, self.touched_ids))
+        tiers = parse_tiers(state.data, TIERS_FILE).map(lambda found: without(found, self.work.touched_ids))
         return evolve(state, data=render_tiers(tiers.value_or(TierList())))
 
     def _remove_replies(self, run: str) -> None:
         """Replies of a run that dealt with what went, or of which no report says whose they are, where a session is
         forgotten; and others that state it."""
         report = self._read(f"{RUNS}/{run}/{_REPORT}")
-        all_go = self._is_named_in(report) if report is not None else self.session is not None
+        all_go = self._is_named_in(report) if report is not None else self.work.session is not None
         for path in self._files(f"{RUNS}/{run}/{_REPLIES}"):
             # The text of a reply is JSON inside JSON.
             text = (self._read(path) or b"").decode("utf-8", "replace").replace("\\\\", "\\").replace("\\n", "\n")
@@ -491,17 +482,19 @@ class RunTraces:
         """What waits to be written and comes from the session goes as a whole: nobody has seen it yet."""
 
         def stays(change: Change) -> bool:
-            if subject_of(change) in self.touched_ids:
+            if subject_of(change) in self.work.touched_ids:
                 return False
-            if not isinstance(change, Create | Replace) or self.session is None:
+            if not isinstance(change, Create | Replace) or self.work.session is None:
                 return True
-            return share_of(change.entry.meta, self.session) == "none"
+            return share_of(change.entry.meta, self.work.session) == "none"
 
         return CHANGES.render([each for each in CHANGES.parse(data, "") if stays(each)]).encode()
 
     def _other_actions(self, data: bytes) -> bytes:
         found = DEFERRED.parse(data, "")
-        return DEFERRED.render([each for each in found if self.touched_ids.isdisjoint(ids_of(each.action))]).encode()
+        return DEFERRED.render(
+            [each for each in found if self.work.touched_ids.isdisjoint(ids_of(each.action))]
+        ).encode()
 
     # -- files --------------------------------------------------------------------------------------------------------
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from attrs import frozen
 
 from agent_memory.adapters.disk.paths import JsonFile, names_in, real_root
-from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, StateTombstone
+from agent_memory.domain.forgetting import EntryTombstone, ForgettingAtWork, SessionTombstone, StateTombstone
 from agent_memory.domain.text.file_name import slug_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.bookkeeping_json import FORGETTING, PURGE, TOMBSTONE, ForgettingAtWork, Tombstone
+from agent_memory.formats.bookkeeping_json import FORGETTING, PURGE, TOMBSTONE, Tombstone
 from agent_memory.results import as_result
 
 FORGOTTEN = "state/forgotten"

@@ -22,8 +22,7 @@ from agent_memory.adapters.forgetting.forgetting_files import journal_of
 from agent_memory.adapters.forgetting.note_traces import id_at
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none
 from agent_memory.domain.entry import MemoryEntry
-from agent_memory.domain.forgetting import forgetful_message, share_of, without_session
-from agent_memory.formats.bookkeeping_json import ForgettingAtWork
+from agent_memory.domain.forgetting import ForgettingAtWork, forgetful_message, share_of, without_session
 from agent_memory.formats.note import render_note
 
 _WORDS = (

@@ -166,10 +166,9 @@ def _forgetting_document(forgetting: Forgetting) -> dict[str, Any]:
     return {
         "session": None if session is None else {"id": session.session_id, "harness": session.harness},
         "purge": forgetting.target.purge,
-        **fields_of(forgetting, "notes", "shared"),
+        **fields_of(forgetting, "notes", "shared", "mentions"),
         "unlinked": list(forgetting.linked),
-        **fields_of(forgetting, "inbox", "runs"),
-        "histories": [{"harness": harness, "session": id} for harness, id in forgetting.histories],
-        **fields_of(forgetting, "marks", "mentions"),
+        **fields_of(forgetting.work, "inbox", "runs", "marks"),
+        "histories": [{"harness": harness, "session": id} for harness, id in forgetting.work.histories],
         "remarks": list(what_stays(forgetting)),
     }
