@@ -85,15 +85,8 @@ class Analysis:
         )
 
 
-_HASH_DIGITS = 16
-
-
 def finding_fingerprint(finding: Finding, hashes: Mapping[str, str]) -> str:
-    """What makes two findings the same: the kind, and the entries byte for byte, in any order. For one entry that is its id and
-    the beginning of its hash; for several a digest."""
-    if len(finding.ids) == 1:
-        [id] = finding.ids
-        return f"{finding.kind.value} {id} {hashes.get(id, '')[:_HASH_DIGITS]}"
+    """What makes two findings the same: the kind, and a digest of the entries byte for byte, in any order."""
     text = "\n".join(sorted({f"{id} {hashes.get(id, '')}" for id in finding.ids}))
     return f"{finding.kind.value} {hashlib.sha256(text.encode()).hexdigest()[:32]}"
 

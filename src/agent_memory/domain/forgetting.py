@@ -207,27 +207,17 @@ class TraceWords:
     titles: frozenset[str] = field(default=frozenset())
     statements: tuple[Line, ...] = ()
 
-    @property
-    def beginnings(self) -> tuple[str, ...]:
-        """How the titles begin, as far as they are sure to be shown."""
-        return tuple({title[:_TITLE_CHARS] for title in self.titles if len(title.strip()) >= _MIN_TITLE_CHARS})
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Ids of entries, and of the session as it is written anywhere."""
-        session = self.session_id
-        if session is None:
-            return tuple(self.ids)
-        forms = {session, one_word(session), *({session[:_SHOWN_ID_CHARS]} if len(session) > _SHOWN_ID_CHARS else ())}
-        return (*self.ids, *(form for form in forms if form))
-
     def names_one(self, text: str) -> bool:
-        """Whether a text holds one of the ids."""
-        return any(name in text for name in self.names)
+        """Whether a text holds one of the ids, that of the session as it is written anywhere."""
+        session = self.session_id or ""
+        names = (*self.ids, session, one_word(session), session[:_SHOWN_ID_CHARS])
+        return any(name in text for name in names if name)
 
     def is_in(self, text: str) -> bool:
-        """Whether a text holds a title, or all content words of a telling statement of what was forgotten."""
-        if any(beginning in text for beginning in self.beginnings):
+        """Whether a text holds a title, as far as it is sure to be shown, or all content words of a telling statement of what
+        was forgotten."""
+        titles = (title[:_TITLE_CHARS] for title in self.titles if len(title.strip()) >= _MIN_TITLE_CHARS)
+        if any(title in text for title in titles):
             return True
         said = content_terms(text)
         return any(len(line.terms) >= _TELLING_TERMS and line.terms <= said for line in self.statements)

@@ -58,17 +58,14 @@ class Check:
 
 
 _PROBLEM, _NOTE = Severity.PROBLEM, Severity.NOTE
+_SEPARATES = "gives the copy an id of its own, or moves an exact twin to the archive"
 
 UNREADABLE_NOTE = Check("unreadable-note", Area.NOTES, _PROBLEM)
 HEADLESS_NOTE = Check("headless-note", Area.NOTES, _PROBLEM, "takes the frontmatter that git knows")
 UNREADABLE_ARCHIVED = Check("unreadable-archived", Area.NOTES, _PROBLEM)
 MISSING_ID = Check("missing-id", Area.NOTES, _PROBLEM, "writes an id into it")
-DUPLICATE_ID = Check(
-    "duplicate-id", Area.NOTES, _PROBLEM, "gives the copy an id of its own, or moves an exact twin to the archive"
-)
-SYNC_CONFLICT = Check(
-    "sync-conflict", Area.NOTES, _PROBLEM, "gives the copy an id of its own, or moves an exact twin to the archive"
-)
+DUPLICATE_ID = Check("duplicate-id", Area.NOTES, _PROBLEM, _SEPARATES)
+SYNC_CONFLICT = Check("sync-conflict", Area.NOTES, _PROBLEM, _SEPARATES)
 EMPTY_NOTE = Check("empty-note", Area.NOTES, _PROBLEM)
 MERGE_CONFLICT = Check("merge-conflict", Area.NOTES, _PROBLEM)
 NAME_CLASH = Check("name-clash", Area.NOTES, _PROBLEM, "renames one of them")
