@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from functools import reduce
 
 from attrs import frozen
 from returns.result import Result, Success
@@ -12,7 +11,7 @@ from returns.result import Result, Success
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Together
 from agent_memory.domain.entry import Caller, Listed, MemoryEntry, Meta
 from agent_memory.domain.section import Published
-from agent_memory.domain.tiering.standing import best_tier, is_vouched_for, with_hot, with_warm, without
+from agent_memory.domain.tiering.standing import best_tier, is_vouched_for, with_hot, with_warm
 from agent_memory.domain.vocabulary import Tier, TierList
 from agent_memory.errors import EntryChanged, Error, StoreIo
 from agent_memory.ports import Locks, Recorder, Store
@@ -107,7 +106,7 @@ class RecordedWrites:
         with the list is told, and fails nothing."""
 
         def told(tiers: TierList) -> TierList:
-            left = reduce(without, replaced, tiers)
+            left = tiers.without(set(replaced))
             if best_tier(meta) is Tier.COLD:
                 return left
             return with_hot(left, meta.id) if is_vouched_for(meta) else with_warm(left, meta.id)

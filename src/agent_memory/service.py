@@ -46,7 +46,7 @@ from agent_memory.domain.text.markdown import (
     without_see_also,
     without_see_also_of,
 )
-from agent_memory.domain.tiering.standing import with_hot, without
+from agent_memory.domain.tiering.standing import with_hot
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, Status, strictest
 from agent_memory.errors import EntryChanged, EntryInvalid, EntryNotFound, EntryProtected
 from agent_memory.known_notes import KnownNotes, Near
@@ -261,7 +261,7 @@ class MemoryService:
             stored = self._mine(id, "archiving")
             if stored.meta.pinned and self.caller.is_agent:
                 raise EntryProtected(id, "archiving by an agent", "pinned")
-            tiers = self.writes.retiering(lambda tiers: without(tiers, stored.meta.id))
+            tiers = self.writes.retiering(lambda tiers: tiers.without({stored.meta.id}))
             change = Retire(stored.meta.id, stored.listed.content_hash)
             self.writes.apply(change, stored.meta.id, f"archive: {stored.meta.title}", tiers)
             return stored.listed

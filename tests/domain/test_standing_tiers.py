@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from agent_memory.domain.entry import Meta
-from agent_memory.domain.tiering.standing import standing_tiers, with_hot, without
+from agent_memory.domain.tiering.standing import standing_tiers, with_hot
 from agent_memory.domain.vocabulary import Sensitivity, TierList
 
 PLAIN = Meta("plain", "t", 1, 1)
@@ -33,5 +33,5 @@ def test_what_is_made_hot_comes_first_and_what_is_hot_stays_where_it_is() -> Non
 
 
 def test_what_is_archived_is_in_no_tier() -> None:
-    assert without(TierList(("a", "b"), ("c",)), "a") == TierList(("b",), ("c",))
-    assert without(TierList(("a", "b"), ("c",)), "c") == TierList(("a", "b"), ())
+    assert TierList(("a", "b"), ("c",)).without({"a"}) == TierList(("b",), ("c",))
+    assert TierList(("a", "b"), ("c",)).without({"c"}) == TierList(("a", "b"), ())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from enum import StrEnum
 
 from attrs import frozen
@@ -123,14 +123,13 @@ class TierList:
     def of(self, id: str) -> Tier:
         return Tier.HOT if id in self.hot else Tier.WARM if id in self.warm else Tier.COLD
 
+    def without(self, ids: Set[str]) -> TierList:
+        """The list without these entries."""
+        return TierList(*(tuple(id for id in tier if id not in ids) for tier in (self.hot, self.warm)))
+
     def where_unseen(self, current: TierList, seen: frozenset[str]) -> TierList:
         """This list with every entry that is not among `seen` where it is in `current`: who was not shown an entry has
         not left it out."""
-        unseen = TierList(
-            tuple(id for id in current.hot if id not in seen), tuple(id for id in current.warm if id not in seen)
-        )
-        kept = {*unseen.hot, *unseen.warm}
-        return TierList(
-            (*(id for id in self.hot if id not in kept), *unseen.hot),
-            (*(id for id in self.warm if id not in kept), *unseen.warm),
-        )
+        unseen = current.without(seen)
+        kept = self.without({*unseen.hot, *unseen.warm})
+        return TierList((*kept.hot, *unseen.hot), (*kept.warm, *unseen.warm))

@@ -41,7 +41,7 @@ from agent_memory.domain.merging import (
 )
 from agent_memory.domain.text.file_name import file_name_of, folded_name, id_in_name, is_id
 from agent_memory.domain.text.markdown import derive_description
-from agent_memory.domain.vocabulary import TIERS_FILE, Sensitivity, TierList
+from agent_memory.domain.vocabulary import TIERS_FILE, Sensitivity
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.bookkeeping_json import STATE_VALUE, TOMBSTONE, Tombstone
 from agent_memory.formats.frontmatter import canonical_body, has_conflict, join_note, read_values, split_note
@@ -301,9 +301,8 @@ class _Merge:
         tiers = None if data is None else parse_tiers(data, TIERS_FILE).value_or(None)
         if tiers is not None:
             gone = (_live_ids(self.ours) | _live_ids(self.theirs)) - _live_ids(self.files)
-            hot, warm = (tuple(id for id in tier if id not in gone) for tier in (tiers.hot, tiers.warm))
-            if (hot, warm) != (tiers.hot, tiers.warm):
-                self.files[TIERS_FILE] = render_tiers(TierList(hot, warm))
+            if (left := tiers.without(gone)) != tiers:
+                self.files[TIERS_FILE] = render_tiers(left)
 
     # -- what was forgotten -------------------------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import reduce
 from itertools import chain, count
 
 from attrs import define, field, frozen
@@ -29,7 +28,6 @@ from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.section import Published
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.plain_text import counted
-from agent_memory.domain.tiering.standing import without
 from agent_memory.errors import EntryChanged, EntryInvalid, EntryUnreadable, Error
 from agent_memory.formats.frontmatter import split_note
 from agent_memory.formats.note import HEADLESS, render_note
@@ -229,7 +227,7 @@ def archive_expired(store: Store, locks: Locks, now_ms: int) -> Receipt:
         }
         ids = [each.id for each in expired_archivings(tuple(movable.values()), now_ms)]
         tiers = store.tiers().value_or(None)  # a damaged list is left as it is, and told of elsewhere
-        fewer = None if tiers is None else reduce(without, ids, tiers)
+        fewer = None if tiers is None else tiers.without(set(ids))
         changes = [Retire(id, movable[id].content_hash) for id in ids]
         return unwrap(store.apply(changes, tiers=None if fewer == tiers else fewer))
 

@@ -49,7 +49,7 @@ from agent_memory.adapters.forgetting.note_traces import (
 from agent_memory.adapters.inbox.inbox_reading import QueueTroubles
 from agent_memory.adapters.records.run_log_files import FORGOTTEN_MARK, RUNS, RunLogFiles
 from agent_memory.adapters.store.entry_files import read_image, tiers_in
-from agent_memory.adapters.store.reversal import files_together, without
+from agent_memory.adapters.store.reversal import files_together
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.actions import ids_of
 from agent_memory.domain.change import Change, Create, FileChange, FileState, Replace, subject_of
@@ -273,7 +273,7 @@ class Forgetter:
         """What becomes of the tier list when these are gone; StateCorrupt for a damaged one, which is not replaced."""
         image = read_image(self._real, TIERS_FILE)
         tiers = None if image is None else tiers_in(self._real, image.data)
-        if image is None or tiers is None or (left := without(tiers, ids)) == tiers:
+        if image is None or tiers is None or (left := tiers.without(ids)) == tiers:
             return ()
         return (FileChange(TIERS_FILE, FileState(image.data), FileState(render_tiers(left))),)
 
@@ -464,7 +464,7 @@ class RunTraces:
     def _fewer_tiers(self, state: FileState | None) -> FileState | None:
         if state is None:
             return None
-        tiers = parse_tiers(state.data, TIERS_FILE).map(lambda found: without(found, self.work.touched_ids))
+        tiers = parse_tiers(state.data, TIERS_FILE).map(lambda found: found.without(self.work.touched_ids))
         return evolve(state, data=render_tiers(tiers.value_or(TierList())))
 
     def _remove_replies(self, run: str) -> None:

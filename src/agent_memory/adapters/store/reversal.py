@@ -69,11 +69,6 @@ def _ids_in(notes: Iterable[FileChange]) -> set[str]:
     return {id for meta in metas for id in (meta.id, *meta.aliases, *meta.supersedes)}
 
 
-def without(tiers: TierList, ids: Set[str]) -> TierList:
-    """The tiers of all others."""
-    return TierList(*(tuple(id for id in each if id not in ids) for each in (tiers.hot, tiers.warm)))
-
-
 # -- why a file cannot be put back, by path ---------------------------------------------------------------------------
 
 
@@ -157,7 +152,7 @@ def _put_tiers_back(changes: Sequence[FileChange], staying: Set[str], draft: Dra
         return bool(folded.files)
     tiers = _tiers_in(now, draft)
     for change in reversed(changes):
-        before, after = (without(_tiers_in(each, draft), staying) for each in (change.before, change.after))
+        before, after = (_tiers_in(each, draft).without(staying) for each in (change.before, change.after))
         tiers = reverse_tiers(tiers, before, after)
     return put_tiers(tiers, draft)
 

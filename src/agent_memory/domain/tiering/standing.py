@@ -51,11 +51,6 @@ def lifted(live: Sequence[Listed]) -> Sequence[Listed]:
     return tuple(each for each in live if each.meta.pinned or each.meta.promoted_by)
 
 
-def without(tiers: TierList, id: str) -> TierList:
-    """The list without the entry."""
-    return TierList(tuple(each for each in tiers.hot if each != id), tuple(each for each in tiers.warm if each != id))
-
-
 def with_warm(tiers: TierList, id: str) -> TierList:
     """The list with the entry told in one line, before all others that are; where it is in the list already, as it was."""
     return tiers if id in tiers.hot or id in tiers.warm else TierList(tiers.hot, (id, *tiers.warm))
@@ -65,4 +60,4 @@ def with_hot(tiers: TierList, id: str) -> TierList:
     """The list with the entry hot: where it is, if it is so already, else before all others, so that it is sure to be seen."""
     if id in tiers.hot:
         return tiers
-    return TierList((id, *tiers.hot), tuple(each for each in tiers.warm if each != id))
+    return TierList((id, *tiers.hot), tiers.without({id}).warm)
