@@ -6,6 +6,7 @@ from returns.result import Failure, Success
 
 from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
 from agent_memory.domain.undo_run import SectionChange
+from agent_memory.errors import SchedulerFailed
 from agent_memory.formats.schedulers import CRON_END, CRON_START, with_cron_lines
 from agent_memory.formats.section_splice import SECTION_HEADING, Spliced, restore_section, section_in, splice_section
 from agent_memory.results import sealed
@@ -72,18 +73,15 @@ def _bytes(section: str | None) -> bytes:
 
 
 def _check_crontab(data: bytes) -> None:
-    match sealed(with_cron_lines(data, _LINES)):
-        case Failure(problem):
-            assert problem
-            assert isinstance(with_cron_lines(data, ()), Failure)
-            return
-        case Success(written):
-            pass
-    assert with_cron_lines(written, _LINES).unwrap() == written, "a second run changes it"
+    try:
+        written = with_cron_lines(data, _LINES)
+    except SchedulerFailed:
+        return
+    assert with_cron_lines(written, _LINES) == written, "a second run changes it"
     for line in _LINES:
         assert line.encode() in written.split(b"\n"), "one of our lines is no line"
-    gone = with_cron_lines(written, ()).unwrap()
-    before = with_cron_lines(data, ()).unwrap()
+    gone = with_cron_lines(written, ())
+    before = with_cron_lines(data, ())
     assert gone in (before, before + b"\n"), "a line of the person's changed"
 
 

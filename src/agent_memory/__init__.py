@@ -120,7 +120,6 @@ if TYPE_CHECKING:
         Inbox as Inbox,
         KeptHistories as KeptHistories,
         Locks as Locks,
-        Places as Places,
         Recorder as Recorder,
         RunLog as RunLog,
         RunRecords as RunRecords,

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from agent_memory.adapters.scheduling.scheduling import Scheduling
     from agent_memory.adapters.setup.installation import Installation
     from agent_memory.adapters.store.note_index import NoteIndex
-    from agent_memory.adapters.surroundings.places import PlacesFiles
     from agent_memory.adapters.surroundings.repository import Repository
     from agent_memory.adapters.targets import TargetFiles
     from agent_memory.domain.defrag_run import DefragRun
@@ -197,11 +196,12 @@ class Memory:
 
         return TargetFiles(home_of(self.environ), self.real_root)
 
-    @cached_property
-    def places(self) -> PlacesFiles:
-        from agent_memory.adapters.surroundings.places import PlacesFiles
+    @property
+    def scope_of(self) -> Callable[[str | None], str]:
+        """The scope key of a directory."""
+        from agent_memory.adapters.surroundings.places import scope_of
 
-        return PlacesFiles(self.environ)
+        return partial(scope_of, environ=self.environ)
 
     @cached_property
     def embedder(self) -> Embedder | str:
@@ -370,9 +370,9 @@ class Memory:
         )
 
     @property
-    def arriving(self) -> PlacesFiles:
-        """`places` for whoever comes to work there: notes that a place had under an earlier key follow."""
-        from agent_memory.adapters.surroundings.places import PlacesFiles, known_places
+    def arriving(self) -> Callable[[str | None], str]:
+        """`scope_of` for whoever comes to work there: notes that a place had under an earlier key follow."""
+        from agent_memory.adapters.surroundings.places import known_places, scope_of
 
         known = known_places(self.environ, self.real_root)
 
@@ -380,11 +380,11 @@ class Memory:
             if known is not None and not known.has(repository):
                 self.scopes.arrive(repository)
 
-        return PlacesFiles(self.environ, arrive)
+        return partial(scope_of, environ=self.environ, arrive=arrive)
 
     def scope_here(self) -> str:
         """The scope key of the working directory; notes that it had under an earlier key follow (`ScopeKeeping.arrive`)."""
-        return self.arriving.scope_of(self.cwd)
+        return self.arriving(self.cwd)
 
     # -- managed sections ---------------------------------------------------------------------------------------------
 
@@ -429,7 +429,7 @@ class Memory:
         from agent_memory.adapters.targets import chosen_targets
 
         is_committed = partial(may_be_committed, environ=self.environ)
-        return chosen_targets(paths, home_of(self.environ), self.places, is_committed)
+        return chosen_targets(paths, home_of(self.environ), self.scope_of, is_committed)
 
     def _keep_for_uninstall(self, sections: Sequence[SectionChange]) -> None:
         """Files that a person names get their first section: what they were before is kept, as setup keeps it."""
@@ -499,7 +499,7 @@ class Memory:
         return ConsolidateIo(
             inbox=self.inbox,
             histories=history_sources(self.surroundings()),
-            places=self.places if dry_run else self.arriving,
+            scope_of=self.scope_of if dry_run else self.arriving,
             store=self.store,
             agent=agent,
             marks=self.marks,
@@ -786,7 +786,7 @@ class Memory:
             histories=history_sources(self.surroundings()),
             kept=self.kept_histories,
             tombstones=self.tombstones,
-            places=self.places,
+            scope_of=self.scope_of,
             store=self.store,
             writes=self.writes,
             clock=self.clock,

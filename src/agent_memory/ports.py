@@ -246,13 +246,6 @@ class SessionMarks(Protocol):
     def all(self) -> Iterator[Result[SessionMark, Error]]: ...
 
 
-class Places(Protocol):
-    """Where sessions took place."""
-
-    def scope_of(self, cwd: str | None) -> str:
-        """The scope key of the repository around a directory (design §3.2), or `global`."""
-
-
 class Agent(Protocol):
     """What answers a prompt (P9, P10)."""
 

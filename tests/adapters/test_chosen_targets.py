@@ -7,7 +7,6 @@ from pathlib import Path
 from agent_memory.adapters.targets import chosen_targets, expanded, told_path
 from agent_memory.domain.section import Target
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
-from stand_ins.dict_places import DictPlaces
 
 LAMP = "github.com/ada/lamp"
 DOTFILES = "github.com/ada/dotfiles"
@@ -15,7 +14,9 @@ DOTFILES = "github.com/ada/dotfiles"
 
 def scopes(path: Path, home: Path, places: dict[str, str]) -> set[str]:
     is_committed = {str(home / "lamp/AGENTS.md"): True}.get
-    (target,) = chosen_targets([str(path)], str(home), DictPlaces(places), lambda each: is_committed(each, False))
+    (target,) = chosen_targets(
+        [str(path)], str(home), lambda cwd: places.get(cwd or "", GLOBAL_SCOPE), lambda each: is_committed(each, False)
+    )
     return set(target.scopes)
 
 
@@ -39,7 +40,7 @@ def test_what_is_read_in_every_session_shows_what_is_global_whatever_repository_
 
 
 def test_a_file_that_is_named_twice_is_one_target() -> None:
-    assert chosen_targets(["/a", "/b", "/a"], None, DictPlaces({}), bool) == tuple(
+    assert chosen_targets(["/a", "/b", "/a"], None, lambda _: GLOBAL_SCOPE, bool) == tuple(
         Target(path, frozenset({GLOBAL_SCOPE})) for path in ("/a", "/b")
     )
 

@@ -15,13 +15,12 @@ from agent_memory.domain.entry import Listed
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.queue import Context, InboxEntry, InlineNote, SessionFile
 from agent_memory.domain.run import Run
-from agent_memory.domain.vocabulary import Harness, Status
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Status
 from agent_memory.errors import Error
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_histories import DictHistories
 from stand_ins.dict_inbox import DictInbox
-from stand_ins.dict_places import DictPlaces
 from stand_ins.dict_recorder import DictRecorder
 from stand_ins.temporary_records import (
     TemporaryKeptHistories,
@@ -121,7 +120,7 @@ class World:
         return ConsolidateIo(
             inbox=self.inbox,
             histories=dict.fromkeys(("claude-code-session", "inline", "file"), self.histories),
-            places=DictPlaces({CWD: REPO}),
+            scope_of=lambda cwd: REPO if cwd == CWD else GLOBAL_SCOPE,
             store=self.store,
             agent=self.agent,
             marks=self.marks,

@@ -14,7 +14,6 @@ from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
 from agent_memory.errors import AgentTimedOut, Defect, Error, HistoryUnavailable, StateCorrupt, StoreIo
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate, rescue
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, entries, history, note
-from stand_ins.dict_places import DictPlaces
 from stand_ins.temporary_records import (
     TemporaryKeptHistories,
     TemporaryRunRecords,
@@ -115,13 +114,13 @@ class TestWhatIsToBeRead:
     def test_where_no_directory_tells_the_repository_the_captures_word_counts(self, world: World) -> None:
         world.histories.put("s1", history("s1", "Remember: locks die"))
         world.inbox.put(evolve(ENTRY, context=Context(cwd=CWD, repo="github.com/dana/elsewhere"))).unwrap()
-        run_over(evolve(world.io(), places=DictPlaces({})))
+        run_over(evolve(world.io(), scope_of=lambda _: GLOBAL_SCOPE))
         assert [each.meta.scope for each in world.listed()] == ["github.com/dana/elsewhere"]
 
     @pytest.mark.parametrize(("scopes", "scope"), [({CWD: REPO}, REPO), ({}, GLOBAL_SCOPE)])
     def test_else_the_directory_counts(self, world: World, scopes: dict[str, str], scope: str) -> None:
         world.capture("s1", "Remember: locks die")
-        run_over(evolve(world.io(), places=DictPlaces(scopes)))
+        run_over(evolve(world.io(), scope_of=lambda cwd: scopes.get(cwd or "", GLOBAL_SCOPE)))
         assert [each.meta.scope for each in world.listed()] == [scope]
 
     def test_a_snapshot_that_is_gone_is_nothing_that_was_kept_of_a_session(self, world: World) -> None:

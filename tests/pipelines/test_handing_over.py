@@ -15,7 +15,7 @@ from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, sta
 from agent_memory.domain.history import History, Role, SessionMark, Turn
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.queue import Context, InboxEntry, SessionFile
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
 from agent_memory.errors import (
     Error,
     HistoryUnavailable,
@@ -32,7 +32,6 @@ from pipelines.consolidate_world import CWD, NOON_MS, REPO, history
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_histories import DictHistories
 from stand_ins.dict_locks import DictLocks
-from stand_ins.dict_places import DictPlaces
 from stand_ins.dict_recorder import DictRecorder
 from stand_ins.temporary_records import TemporaryKeptHistories, TemporaryTombstones
 from stand_ins.temporary_store import TemporaryStore
@@ -70,7 +69,7 @@ class Handing:
             histories=self.histories or {METHOD: self.source},
             kept=self.kept,
             tombstones=self.tombstones,
-            places=DictPlaces({CWD: REPO}),
+            scope_of=lambda cwd: REPO if cwd == CWD else GLOBAL_SCOPE,
             store=self.store,
             writes=writes,
             clock=self.clock,

@@ -38,7 +38,6 @@ from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import PathRefused, TargetRefused
 from agent_memory.formats.section_splice import section_in
-from agent_memory.ports import Places
 from agent_memory.results import as_result
 
 MAX_TARGET_BYTES = 4 << 20
@@ -227,18 +226,20 @@ def expanded(path: str, home: str | None, directory: str | None = None) -> str:
 
 
 def chosen_targets(
-    paths: Iterable[str], home: str | None, places: Places, is_committed: Callable[[str], bool]
+    paths: Iterable[str], home: str | None, scope_at: Callable[[str | None], str], is_committed: Callable[[str], bool]
 ) -> tuple[Target, ...]:
     """A target for each path, each once: it shows what is global and what belongs to its place; a file that its repository may
     commit, only the latter."""
-    return tuple(Target(path, scopes_of(path, home, places, is_committed)) for path in dict.fromkeys(paths))
+    return tuple(Target(path, scopes_of(path, home, scope_at, is_committed)) for path in dict.fromkeys(paths))
 
 
-def scopes_of(path: str, home: str | None, places: Places, is_committed: Callable[[str], bool]) -> frozenset[str]:
+def scopes_of(
+    path: str, home: str | None, scope_at: Callable[[str | None], str], is_committed: Callable[[str], bool]
+) -> frozenset[str]:
     """The scopes that a target shows. A directory that is a link into a repository is not that repository's."""
     if home is not None and (path in read_everywhere(home) or _is_behind_a_link(path, home)):
         return frozenset({GLOBAL_SCOPE})
-    scope = places.scope_of(os.path.dirname(path))
+    scope = scope_at(os.path.dirname(path))
     return frozenset({scope} if is_committed(path) else {scope, GLOBAL_SCOPE})
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
 
 from agent_memory.domain.scheduling import Job, Place, arguments_of, calendars
+from agent_memory.errors import SchedulerFailed
 
 
 @frozen
@@ -95,7 +95,9 @@ def _quoted(text: str) -> str:
 
 CRON_START = b"# agent-memory: start (`memory uninstall-cron` takes these lines out)"
 CRON_END = b"# agent-memory: end"
-_START_WORDS = b"# agent-memory: start"
+_START, _END = rb"# agent-memory: (start)", rb"[ \t]*# agent-memory: (end)[ \t\r\f\v]*$"
+_MARK = re.compile(rb"^(?:%s|%s)" % (_START, _END), re.MULTILINE)
+_BETWEEN_MARKS = re.compile(rb"^%s.*?^%s\n?" % (_START, _END), re.MULTILINE | re.DOTALL)
 
 
 def cron_line(job: Job, place: Place) -> str:
@@ -105,23 +107,17 @@ def cron_line(job: Job, place: Place) -> str:
     return f"{calendars(job.tick_seconds)[1]} {command}".replace("%", "\\%")
 
 
-def with_cron_lines(crontab: bytes, lines: tuple[str, ...]) -> Result[bytes, str]:
+def with_cron_lines(crontab: bytes, lines: tuple[str, ...]) -> bytes:
     """The crontab with these lines between our marks, in the place where they were before; without any, without the marks.
-    A Failure says what is wrong with the marks that are there."""
-    starts, ends, at = list[int](), list[int](), 0
-    for line in crontab.splitlines(keepends=True):
-        if line.startswith(_START_WORDS):
-            starts.append(at)
-        elif line.strip() == CRON_END:
-            ends.append(at + len(line))
-        at += len(line)
+    SchedulerFailed where the marks that are there are ambiguous."""
     ours = b""
     if lines:
         ours = CRON_START + b"\n" + "".join(f"{line}\n" for line in lines).encode() + CRON_END + b"\n"
-    if not starts and not ends:
+    marks = [b"".join(found) for found in _MARK.findall(crontab)]
+    if not marks:
         between = b"" if crontab.endswith(b"\n") or not crontab or not ours else b"\n"
-        return Success(crontab + between + ours)
-    if len(starts) != 1 or len(ends) != 1 or starts[0] >= ends[0]:
+        return crontab + between + ours
+    if marks != [b"start", b"end"]:
         problem = "the lines `# agent-memory: start` and `# agent-memory: end` do not stand once each, in this order"
-        return Failure(problem)
-    return Success(crontab[: starts[0]] + ours + crontab[ends[0] :])
+        raise SchedulerFailed("cron", problem, "Mend them with `crontab -e`.")
+    return _BETWEEN_MARKS.sub(lambda _: ours, crontab)

@@ -89,7 +89,6 @@ from agent_memory.ports import (
     HistorySource,
     Inbox,
     KeptHistories,
-    Places,
     Recorder,
     RunRecords,
     SessionMarks,
@@ -252,7 +251,8 @@ class ConsolidateIo:
     inbox: Inbox
     histories: Mapping[str, HistorySource]
     """By retrieval method."""
-    places: Places
+    scope_of: Callable[[str | None], str]
+    """The scope key of a directory."""
     store: Store
     agent: Agent
     marks: SessionMarks
@@ -658,7 +658,7 @@ def _with_history(io: ConsolidateIo, run: Run, work: Work, fetched: Fetched) -> 
         return settle(io, run, work, "unchanged" if work.mark else "skipped", "it holds no new turns")
     entry = work.pending.entry
     cwd = entry.context.cwd or history.cwd
-    scope = io.places.scope_of(cwd)
+    scope = io.scope_of(cwd)
     if scope in (GLOBAL_SCOPE, f"path:{cwd}") and entry.context.repo:  # the directory may be gone
         scope = redact_path(entry.context.repo)
     in_hand = evolve(

@@ -21,7 +21,7 @@ from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.transcripts.turns import redact_history
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status
 from agent_memory.errors import Error, HistoryUnavailable, SessionForgotten, UsageInvalid
-from agent_memory.ports import Clock, HistorySource, KeptHistories, Places, Store, Tombstones
+from agent_memory.ports import Clock, HistorySource, KeptHistories, Store, Tombstones
 from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.results import as_result, unwrap
 
@@ -41,7 +41,8 @@ class HandingOverIo:
     """By retrieval method."""
     kept: KeptHistories
     tombstones: Tombstones
-    places: Places
+    scope_of: Callable[[str | None], str]
+    """The scope key of a directory."""
     store: Store
     writes: RecordedWrites
     clock: Clock
@@ -125,7 +126,7 @@ def take_newest(io: HandingOverIo, scope: str, harness: Harness | None) -> Taken
 
 
 def _scope_of(io: HandingOverIo, entry: InboxEntry) -> str:
-    return redact_path(entry.context.repo or "") or io.places.scope_of(entry.context.cwd)
+    return redact_path(entry.context.repo or "") or io.scope_of(entry.context.cwd)
 
 
 def _take(io: HandingOverIo, entry: InboxEntry) -> Taken | None:

@@ -12,6 +12,7 @@ import os
 import time
 from contextlib import AbstractContextManager, suppress
 
+from agent_memory.adapters.disk.durable import make_room
 from agent_memory.adapters.disk.locks import file_lock
 from agent_memory.adapters.disk.paths import JsonFile, write_text
 from agent_memory.adapters.scheduling.notices import COMMAND, SESSION, notice_path, schedule_directory
@@ -78,8 +79,7 @@ class ScheduleState:
         """Begin a new log where this one has grown too large; the one before it stays."""
         path = f"{self.directory}/{job}.log"
         with suppress(OSError):  # a log that cannot be turned grows on
-            if os.stat(path).st_size > MAX_LOG_BYTES:
-                os.replace(path, f"{path}.1")
+            make_room(path, f"{path}.1", 0, MAX_LOG_BYTES)
 
     def _record(self, job: str) -> JsonFile[JobRecord]:
         return JsonFile(self.directory, f"{job}.json", RECORD)

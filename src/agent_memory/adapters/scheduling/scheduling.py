@@ -11,7 +11,6 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from attrs import evolve, frozen
-from returns.result import Failure
 
 from agent_memory.adapters.agent.child_process import run_child
 from agent_memory.adapters.disk.durable import make_directories
@@ -229,10 +228,7 @@ class Scheduling:
     def _crontab(self, lines: tuple[str, ...], *, dry_run: bool = False) -> PlannedFile:
         programs = Programs("cron", self.environ)
         before = b"" if dry_run and not programs.has("crontab") else read_crontab(programs)
-        after = with_cron_lines(before, lines)
-        if isinstance(after, Failure):
-            raise SchedulerFailed("cron", after.failure(), "Mend them with `crontab -e`.")
-        return PlannedFile(TargetFile(_CRONTAB, _CRONTAB, before), after.unwrap())
+        return PlannedFile(TargetFile(_CRONTAB, _CRONTAB, before), with_cron_lines(before, lines))
 
     def _carry_out(self, plan: SchedulePlan) -> tuple[str, ...]:
         setup = SetupState(self.place.home)

@@ -28,21 +28,16 @@ _SHORTEST_SECRET_CHARS = 15
 _USUAL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:")
 
 
-class PlacesFiles(Record):
-    """`Places` over the `.git` files around a directory."""
-
-    environ: "Mapping[str, str]"
-    arrive: "Callable[[Repository], None] | None" = None
-    """Told of each place that is looked at."""
-
-    def scope_of(self, cwd: str | None) -> str:
-        """See the port."""
-        if cwd is None:
-            return GLOBAL_SCOPE
-        repository = read_repository(cwd, self.environ, home_of(self.environ))
-        if self.arrive is not None:
-            self.arrive(repository)
-        return redacted_scope(repository.scope)
+def scope_of(
+    cwd: str | None, environ: "Mapping[str, str]", arrive: "Callable[[Repository], None] | None" = None
+) -> str:
+    """The scope key of the repository around a directory (design §3.2), or `global`; `arrive` is told of the place."""
+    if cwd is None:
+        return GLOBAL_SCOPE
+    repository = read_repository(cwd, environ, home_of(environ))
+    if arrive is not None:
+        arrive(repository)
+    return redacted_scope(repository.scope)
 
 
 class KnownPlace(Record):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import os
 import sys
 from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -13,7 +12,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, NoReturn, TextIO, cast
 
 from agent_memory import __version__
-from agent_memory.errors import Defect, Error, StoreIo, UsageInvalid
+from agent_memory.errors import Defect, Error, UsageInvalid
 from agent_memory.surfaces.arguments import add_flag, is_text
 from agent_memory.surfaces.console import Console, erase_line, standard_console
 
@@ -207,7 +206,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         out.flush()
         if out.refused is None or code > 1:  # 1 is no error: what was found is what could not be printed
             return code
-        return standard_console(as_json="--json" in sys.argv).fail(_refused(out.refused))
+        from agent_memory.adapters.disk.paths import store_io
+
+        refused = store_io(out.refused, "write to", "standard output")
+        return standard_console(as_json="--json" in sys.argv).fail(refused)
 
 
 def _ended(argv: Sequence[str]) -> int:
@@ -232,11 +234,6 @@ def _ended(argv: Sequence[str]) -> int:
         called = " ".join(sys.argv[1:2])
         console = standard_console(as_json="--json" in sys.argv)
         return console.fail(Defect(f"`memory {called}`", f"{bug!r} (AGENT_MEMORY_DEBUG=1 shows where)"))
-
-
-def _refused(error: OSError) -> StoreIo:
-    name = errno.errorcode.get(error.errno or 0, "EIO")
-    return StoreIo("standard output", "write to", name, error.strerror or str(error))
 
 
 def _closest(word: str, known: Iterable[str]) -> str | None:
