@@ -53,7 +53,6 @@ class Scan:
     """The store as a run found it."""
 
     live: Listing
-    archive: Listing
     taken_ids: frozenset[str]
     """Every id that is not free, casefolded (`planning.taken_ids`)."""
     usage: Mapping[str, Usage]

@@ -321,7 +321,6 @@ def scanned(io: DefragIo) -> Scan:
     live, archive = unwrap(io.store.list()), unwrap(io.store.list(archived=True))
     return Scan(
         live=live,
-        archive=archive,
         taken_ids=taken_ids(live, archive),
         usage=unwrap(io.ledger.totals()),
         tiers=unwrap(io.store.tiers()),

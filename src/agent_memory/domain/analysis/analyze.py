@@ -159,16 +159,12 @@ def fragmented(entries: Sequence[Features]) -> Iterator[Finding]:
     for group in _by_subject(short):
         for part in slices(in_precedence(group)):
             if len(part) >= FEWEST_FRAGMENTS:
-                yield _fragments(part)
-
-
-def _fragments(group: tuple[Features, ...]) -> Finding:
-    chars = max(each.profile.body_chars for each in group)
-    reason = (
-        f"{len(group)} entries about one subject, by tags and titles, of at most {chars} characters each "
-        f"(short: under {SHORT_CHARS})"
-    )
-    return Finding(FindingKind.FRAGMENTED, tuple(each.id for each in group), reason, round(1 - 1 / len(group), 4))
+                chars = max(each.profile.body_chars for each in part)
+                reason = (
+                    f"{len(part)} entries about one subject, by tags and titles, of at most {chars} characters each"
+                )
+                reason += f" (short: under {SHORT_CHARS})"
+                yield Finding(FindingKind.FRAGMENTED, _ids(part), reason, round(1 - 1 / len(part), 4))
 
 
 def _by_subject(short: Sequence[Features]) -> Iterator[list[Features]]:
@@ -476,17 +472,15 @@ class _Alike:
     one: Features
     """The smaller."""
     other: Features
-    jaccard: float
-    """Share of the words of both that they have in common."""
-    containment: float
-    """Share of the words of the smaller that the other has."""
     is_near: bool
     """Near duplicates; else the other overlaps the smaller."""
+    share: float
+    """Of the words of both what they have in common (Jaccard); of an overlap, of the words of the smaller what the other has."""
 
 
 def _near(group: tuple[Features, ...], near: Mapping[frozenset[str], _Alike]) -> Finding:
     first = group[0]
-    shares = [near[frozenset((first.id, other.id))].jaccard for other in group[1:]]
+    shares = [near[frozenset((first.id, other.id))].share for other in group[1:]]
     across = across_scopes(first, group[1])
     least, most = f"{min(shares):.0%}", f"{max(shares):.0%}"
     spread = most if least == most else f"{least} to {most}"
@@ -496,9 +490,9 @@ def _near(group: tuple[Features, ...], near: Mapping[frozenset[str], _Alike]) ->
 
 def _overlap(alike: _Alike) -> Finding:
     across = across_scopes(alike.one, alike.other)
-    reason = f"{alike.containment:.0%} {_LIKENESS} of {alike.one.id} are in {alike.other.id} too{across}"
+    reason = f"{alike.share:.0%} {_LIKENESS} of {alike.one.id} are in {alike.other.id} too{across}"
     ids = _ids(in_precedence((alike.one, alike.other)))
-    return Finding(FindingKind.OVERLAP, ids, reason, _score(alike.containment, across))
+    return Finding(FindingKind.OVERLAP, ids, reason, _score(alike.share, across))
 
 
 def _score(share: float, across: str) -> float:
@@ -559,8 +553,8 @@ def _compared(one: Features, other: Features) -> _Alike | None:
     if jaccard >= (NEAR if together >= _SHORT_TERMS else NEAR_SHORT):
         # Two notes each of which names a number or code that the other lacks say the like of different things.
         differ_in_names = any(map(_names, mine - theirs)) and any(map(_names, theirs - mine))
-        return None if differ_in_names else _Alike(one, other, jaccard, containment, True)
-    return _Alike(one, other, jaccard, containment, False) if _overlaps(one, other, containment) else None
+        return None if differ_in_names else _Alike(one, other, True, jaccard)
+    return _Alike(one, other, False, containment) if _overlaps(one, other, containment) else None
 
 
 def _names(term: str) -> bool:

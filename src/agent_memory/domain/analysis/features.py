@@ -257,14 +257,14 @@ def _claims_in(text: str) -> Iterator[Claim]:
         yield from _chosen(text, choice)
     if place and not choice:
         yield from _placed(text, place)
-    elif quantities(without_dates(text)):
+    elif quantities(_DATE.sub(" ", text)):
         yield from _quantified(text)
     elif named:
         said = text[: named.start("name")]
         frame = _terms(said)
         if 1 <= len(frame) <= _MOST_TERMS:
             value = named["name"].strip("`").rstrip("./").lower()
-            yield evolve(_claim(text, "name", frame, (value,)), dates=dates(said))
+            yield evolve(_claim(text, "name", frame, (value,)), dates=tuple(_DATE.findall(said)))
 
 
 def _chosen(text: str, choice: Choice) -> Iterator[Claim]:
@@ -284,7 +284,7 @@ def _placed(text: str, place: re.Match[str]) -> Iterator[Claim]:
 
 
 def _quantified(text: str) -> Iterator[Claim]:
-    plain = _CHANGE.sub(" ", without_dates(text))
+    plain = _CHANGE.sub(" ", _DATE.sub(" ", text))
     found = quantities(plain) or ()
     frame = _terms(_without(plain, found))
     if found and 1 <= len(frame) <= _MOST_TERMS:
@@ -292,7 +292,7 @@ def _quantified(text: str) -> Iterator[Claim]:
 
 
 def _claim(text: str, slot: str, frame: frozenset[str], values: tuple[str, ...]) -> Claim:
-    return Claim(slot, frame, values, _snippet(text), _is_conditional(text), dates(text))
+    return Claim(slot, frame, values, _snippet(text), _is_conditional(text), tuple(_DATE.findall(text)))
 
 
 def _snippet(text: str) -> str:
@@ -429,16 +429,6 @@ def has_digits(sentence: str) -> bool:
     return any(map(str.isdigit, sentence))
 
 
-def dates(sentence: str) -> tuple[str, ...]:
-    """The calendar dates in a sentence, as they are written."""
-    return tuple(_DATE.findall(sentence))
-
-
-def without_dates(sentence: str) -> str:
-    """The sentence with each date taken out."""
-    return _DATE.sub(" ", sentence)
-
-
 def _is_value(number: re.Match[str], introduced: str) -> bool:
     if introduced in _NAMING:
         return False
@@ -476,8 +466,7 @@ def said_in(body: str) -> str:
 
 def said_terms(text: str) -> frozenset[str]:
     """The content words of a text, and the code that it names (each in backticks)."""
-    named = {f"`{span.strip().lower()}`" for span in _NAMED_SPAN.findall(text)} if "`" in text else set[str]()
-    return content_terms(text) | named
+    return content_terms(text) | {f"`{span.strip().lower()}`" for span in _NAMED_SPAN.findall(text)}
 
 
 def _sentences_of(stored: StoredEntry) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ from agent_memory.domain.planning.information import (
 from agent_memory.domain.planning.origin import with_source
 from agent_memory.domain.redaction import stored_line
 from agent_memory.domain.text.file_name import file_name_of, folded_name, mint_id
-from agent_memory.domain.text.markdown import append_see_also, derive_description, find_links, without_see_also
+from agent_memory.domain.text.markdown import append_see_also, derive_description, find_links, without_see_also_of
 from agent_memory.domain.text.plain_text import clean_text, first_few
 from agent_memory.domain.text.salience import salient_tokens, statements
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
@@ -458,7 +458,9 @@ def _linked_bodies(
     """
     own = dict.fromkeys(ids_and_aliases(each.meta for each in sources), heir)
     targets = run.targets({**own, **{id: id for id in bodies}})
-    linked = {id: link_body(_without_own(body, own, id == heir), (), targets, id) for id, body in bodies.items()}
+    # Where the heir's last line of links names its sources, a bare id would be left behind.
+    drafts = {**bodies, heir: without_see_also_of(bodies[heir], own)}
+    linked = {id: link_body(body, (), targets, id) for id, body in drafts.items()}
     texts = {id: text for id, (text, _) in linked.items()}
     held = {targets.id_of(link.target) for text in texts.values() for link in find_links(text)}
     wanted = {targets.id_of(link.target): link.target for each in sources for link in find_links(each.body)}
@@ -468,20 +470,6 @@ def _linked_bodies(
     if len(extended) <= MAX_BODY_CHARS:
         texts[heir] = extended
     return texts, tuple(dict.fromkeys(chain.from_iterable(unknown for _, unknown in linked.values())))
-
-
-def _without_own(body: str, own: dict[str, str], is_heir: bool) -> str:
-    """The heir's body without links to itself in its last line of links, where they would leave a bare id behind."""
-    core = without_see_also(body)
-    last = [link for link in find_links(body) if link.start >= len(core)]
-    if not is_heir or not any(link.target in own for link in last):
-        return body
-    rest = body[len(core) :]
-    for link in last:
-        rest = rest.replace(body[link.start : link.end], "")
-    if any(character.isalnum() for character in rest.replace("See also:", "")):
-        return body
-    return append_see_also(core, [link.target for link in last if link.target not in own])
 
 
 # -- frontmatter of a merge (design §3.2) ----------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from agent_memory.domain.instants import has_passed, iso_of
 from agent_memory.domain.plan import max_changes
 from agent_memory.domain.planning.drafts import MAX_BODY_CHARS, has_secret, why_untouchable
 from agent_memory.domain.planning.information import lost_content, said_by
-from agent_memory.domain.text.markdown import append_see_also, find_links, without_see_also
+from agent_memory.domain.text.markdown import append_see_also, find_links, without_see_also, without_see_also_of
 from agent_memory.domain.tiering.resolve import Place, SectionRoom
 from agent_memory.domain.tiering.score import TierFacts, score, tier_facts
 from agent_memory.domain.tiering.standing import BY_A_PERSON, best_tier
@@ -212,11 +212,8 @@ def merge_of(twins: tuple[StoredEntry, ...]) -> Merge:
 
 def _with_links_of(twins: tuple[StoredEntry, ...]) -> str:
     own = set(ids_and_aliases(each.meta for each in twins))
-    first = twins[0].body.rstrip()
-    core = without_see_also(first)
     wanted = [link.target for each in twins for link in find_links(each.body) if link.target not in own]
-    in_last_line = {link.target for link in find_links(first) if link.start >= len(core)}
-    return append_see_also(core if in_last_line & own else first, wanted)
+    return append_see_also(without_see_also_of(twins[0].body.rstrip(), own), wanted)
 
 
 # -- which entries are in front of every agent, and which have a line ------------------------------------------------

@@ -185,10 +185,6 @@ _NOT_OURS = (
 
 
 _SAFE_MARKS = " -_.,+=@"
-_UNSAFE_ASCII = re.compile(r"[^A-Za-z0-9 ._,+=@-]")
-
-_PLAIN_TITLE = re.compile(r"[A-Za-z0-9]+(?:[ .-][A-Za-z0-9]+)*")
-"""A title that stands in the name as it is, unless it is too long."""
 
 
 def file_name_of(meta: Meta) -> str:
@@ -214,7 +210,7 @@ def file_name_of(meta: Meta) -> str:
 
 def is_safe_name(name: str) -> bool:
     """Whether it holds nothing that a shell, a glob or markdown reads: letters, digits, space and `-_.,+=@` alone."""
-    return (name.isascii() and not _UNSAFE_ASCII.search(name)) or all(map(_is_safe, name))
+    return all(map(_is_safe, name))
 
 
 def _is_safe(character: str) -> bool:
@@ -241,8 +237,6 @@ def title_in_name(name: str) -> str:
 
 
 def _title_part(title: str, max_bytes: int) -> str:
-    if len(title) <= max_bytes and _PLAIN_TITLE.fullmatch(title):
-        return title
     words = " ".join(clean_text(title).text.split())
     for pattern, readable in _SEPARATORS:
         words = pattern.sub(readable, words)

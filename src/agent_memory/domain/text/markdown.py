@@ -109,7 +109,7 @@ def check_boxes(text: str) -> CheckBoxes:
     still_open: list[str] = []
     done = 0
     for box in _BOX.finditer(text):
-        if _inside(box.start(), fences):
+        if is_inside(box.start(), fences):
             continue
         if box["mark"] == " ":
             still_open.append(one_line(box["text"], _MOST_CHARS))
@@ -146,7 +146,7 @@ def find_links(body: str) -> tuple[Link, ...]:
     if not found:
         return ()
     code = find_code(body).ranges
-    return tuple(link for link in found if not _inside(link.start, code))
+    return tuple(link for link in found if not is_inside(link.start, code))
 
 
 def append_see_also(body: str, ids: Iterable[str]) -> str:
@@ -174,10 +174,13 @@ def without_see_also(body: str) -> str:
 
 
 def without_see_also_of(body: str, ids: Collection[str]) -> str:
-    """The body whose line of links at its end names none of these."""
+    """The body whose line of links at its end names none of these; as it is where that line says more than links."""
     text = without_see_also(body)
-    linked = [link.target for link in find_links(body) if link.start >= len(text)]
-    return append_see_also(text, [id for id in linked if id not in ids]) if set(linked) & set(ids) else body
+    last = [link for link in find_links(body) if link.start >= len(text)]
+    said = spliced(body, ((link.start, link.end, "") for link in last))[len(text) :].replace(SEE_ALSO, "")
+    if any(map(str.isalnum, said)) or not any(link.target in ids for link in last):
+        return body
+    return append_see_also(text, [link.target for link in last if link.target not in ids])
 
 
 def without_links(text: str) -> str:
@@ -185,7 +188,8 @@ def without_links(text: str) -> str:
     return " ".join(_LINK.sub(lambda link: link[2] or "", text).split())
 
 
-def _inside(position: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+def is_inside(position: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+    """Whether a place lies in one of these ranges, which are in order."""
     index = bisect_right(ranges, position, key=lambda range: range[0]) - 1
     return index >= 0 and position < ranges[index][1]
 

@@ -89,8 +89,7 @@ def clean_text(text: str) -> Cleaned:
 
 def one_line(text: str, max_chars: int) -> str:
     """The cleaned text on one line, white space collapsed, at most `max_chars` characters; `…` marks a cut."""
-    is_plain = text.isascii() and text.isprintable() and "agent-memory" not in text.lower()
-    line = " ".join((text if is_plain else clean_text(text).text).split())
+    line = " ".join(clean_text(text).text.split())
     if len(line) <= max_chars:
         return line
     kept = cut_chars(line, max(max_chars - 1, 0))

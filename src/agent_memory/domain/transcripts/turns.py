@@ -6,11 +6,13 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from itertools import pairwise
 
 from attrs import evolve, frozen
 
 from agent_memory.domain.history import History, Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.redaction import redact, redact_path, redact_with_paths
+from agent_memory.domain.text.markdown import find_code, is_inside
 from agent_memory.domain.text.plain_text import clean_text, one_line
 from agent_memory.domain.transcripts.own_marks import without_own_output
 
@@ -173,8 +175,7 @@ def redact_history(history: History) -> History:
 
 # -- documents --------------------------------------------------------------------------------------------------------
 
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.*)", re.MULTILINE)
 _SMALL_CHARS, _SECTION_CHARS = 1_500, 4_000
 _TITLE_CHARS = 200
 
@@ -205,20 +206,10 @@ def first_heading(text: str) -> str | None:
 
 def _sections(text: str) -> Iterator[str]:
     """The text in order, a new piece at every heading that is not in a fenced code block."""
-    lines: list[str] = []
-    fence = ""
-    for line in text.splitlines(keepends=True):
-        mark = _FENCE.match(line)
-        if mark and not fence:
-            fence = mark[1]
-        elif mark and mark[1][0] == fence[0] and len(mark[1]) >= len(fence):
-            fence = ""
-        elif not fence and lines and _HEADING.match(line):
-            yield "".join(lines)
-            lines = []
-        lines.append(line)
-    if lines:
-        yield "".join(lines)
+    fences = find_code(text).fences
+    headings = (heading.start() for heading in _HEADING.finditer(text))
+    cuts = (0, *(at for at in headings if at and not is_inside(at, fences)), len(text))
+    return (text[start:end] for start, end in pairwise(cuts) if start < end)
 
 
 def _grouped(sections: Iterator[str]) -> Iterator[str]:
