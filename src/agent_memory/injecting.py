@@ -94,7 +94,7 @@ def _delivered(
 def prepare(memory: Memory, around: Place | None = None) -> Shelf:
     """The passages for sessions in the working directory, or around another place, the best first, and the settings."""
     from agent_memory.domain.injecting.candidates import candidates, good_until_ms
-    from agent_memory.domain.tiering.standing import lifted, standing_tiers
+    from agent_memory.domain.tiering.standing import standing_tiers
     from agent_memory.formats.neutral_markdown import passage_of
 
     around = around or place_of(memory)
@@ -118,13 +118,13 @@ def prepare(memory: Memory, around: Place | None = None) -> Shelf:
                 is_all_read = is_all_read and not isinstance(error, StoreIo)
                 return None
 
-    hot = standing_tiers(tiers, (each.meta for each in lifted(live.entries))).hot
-    found = candidates(live.entries, read, around, hot)
-    passages = tuple(passage for passage in map(passage_of, found.shown) if passage is not None)
+    hot = standing_tiers(tiers, (each.meta for each in live.entries)).hot
+    found, more = candidates(live.entries, read, around, hot)
+    passages = tuple(passage for passage in map(passage_of, found) if passage is not None)
     # What could not be read just now is not to stay away until another note changes (P6).
     until_ms = good_until_ms(live.entries, around) if is_all_read else 0
     config = memory.config.inject
-    return Shelf(passages, config.token_budget, config.profiles, until_ms, found.more)
+    return Shelf(passages, config.token_budget, config.profiles, until_ms, more)
 
 
 def told_where(memory: Memory, listed: Listed) -> tuple[str, ...]:

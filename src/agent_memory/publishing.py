@@ -19,7 +19,7 @@ from agent_memory.domain.section import (
     Target,
     TargetFile,
 )
-from agent_memory.domain.tiering.standing import lifted, standing_tiers
+from agent_memory.domain.tiering.standing import standing_tiers
 from agent_memory.domain.undo_run import SectionChange
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, MarkersAmbiguous, TargetRefused
 from agent_memory.formats.managed_section import render_section
@@ -108,7 +108,7 @@ class Publisher:
         """What makes the section of a target, as the store is now."""
         live, tiers = unwrap(self.store.list()), unwrap(self.store.tiers())
         entries = live.by_id
-        standing = standing_tiers(tiers, (each.meta for each in lifted(live.entries)))
+        standing = standing_tiers(tiers, (each.meta for each in live.entries))
         bodies: dict[str, StoredEntry] = {}
         for id in (*standing.hot, *standing.warm):
             if id not in entries:

@@ -20,13 +20,13 @@ from agent_memory.domain.entry import (
     without_secret,
 )
 from agent_memory.domain.text.file_name import normal_tags
-from agent_memory.domain.tiering.standing import best_tier, lifted, standing_tiers
+from agent_memory.domain.tiering.standing import tiers_of
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status, Tier, TierList
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from agent_memory.domain.entry import Caller
     from agent_memory.domain.link_graph import LinkGraph, LinkSheet
@@ -116,13 +116,15 @@ class Reading:
     def list(self, wanted: ListFilter, *, archived: bool = False) -> ListedEntries:
         """The entries that the filter accepts, last changed first. Counts no read."""
         listing = unwrap(self.store.list(archived=archived))
-        tiers, untiered = (TierList(), None) if archived else self._tiers()
-        tier_of = _tier_finder(tiers, listing.by_id, () if archived else lifted(listing.entries))
+        listed, untiered = (TierList(), None) if archived else self._tiers()
+        tiers = {} if archived else tiers_of(listed, listing.entries)
         totals = unwrap(self.ledger.totals())
         seen = self._seen(listing).entries
-        accepted = [each for each in seen if wanted.accepts(each.meta, tier_of(each.meta.id))]
+        accepted = [each for each in seen if wanted.accepts(each.meta, tiers.get(each.meta.id, Tier.COLD))]
         found = newest_first(accepted)
-        entries = tuple(ShownEntry(each, reads_of(each.meta, totals), tier_of(each.meta.id)) for each in found)
+        entries = tuple(
+            ShownEntry(each, reads_of(each.meta, totals), tiers.get(each.meta.id, Tier.COLD)) for each in found
+        )
         unread: list[UnreadableFile] = []
         if wanted.is_open:
             entries = tuple(self._open_ones(entries, unread.append))
@@ -145,7 +147,7 @@ class Reading:
         """The tier of one entry; without a tier list that can be read, hot is what a person vouches for."""
         if listed.archived:
             return Tier.COLD
-        return _tier_finder(self._tiers()[0], {listed.meta.id: listed}, [listed])(listed.meta.id)
+        return tiers_of(self._tiers()[0], [listed]).get(listed.meta.id, Tier.COLD)
 
     def _tiers(self) -> tuple[TierList, Error | None]:
         tiers = self.store.tiers()
@@ -234,12 +236,3 @@ class Reading:
 def status_shown(status: Status, tier: Tier) -> Status:
     """The status that people see: `promoted` for what is hot, whether a person or defrag made it so."""
     return Status.PROMOTED if tier is Tier.HOT else status
-
-
-def _tier_finder(tiers: TierList, known: Mapping[str, Listed], lifted: Iterable[Listed]) -> Callable[[str], Tier]:
-    """The tier in which each is told: no nearer than what it says of itself allows, whatever the list says."""
-    standing = standing_tiers(tiers, (each.meta for each in lifted))
-    listed = {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}
-    far = list(Tier).index
-    by_id = {id: max(tier, best_tier(known[id].meta), key=far) for id, tier in listed.items() if id in known}
-    return lambda id: by_id.get(id, Tier.COLD)

@@ -38,10 +38,10 @@ from agent_memory.domain.searching.search import (
 )
 from agent_memory.domain.searching.snippet import snippet_of
 from agent_memory.domain.searching.terms import QueryWord, query_words, weighed_words
-from agent_memory.domain.tiering.standing import standing_tiers
+from agent_memory.domain.tiering.standing import tiers_of
 from agent_memory.domain.vocabulary import Sensitivity, Tier, TierList
 from agent_memory.errors import EntryNotFound, Error, UsageInvalid
-from agent_memory.results import as_result, unwrap
+from agent_memory.results import as_result, unwrap, warning_of
 
 if TYPE_CHECKING:
     from agent_memory.adapters.embedding import IndexedMeanings
@@ -138,9 +138,8 @@ class Searching:
     def _ranked(self, query: _Query, notices: tuple[str, ...]) -> _Found:
         request, index = query.request, self.index
         matches = unwrap(index.match(query.words, max(_CANDIDATES, 2 * request.limit), request))
-        if (
-            not isinstance(self.meanings, str) and request.mode is Mode.SEMANTIC
-        ):  # what each word is worth counts there too
+        if not isinstance(self.meanings, str) and request.mode is Mode.SEMANTIC:
+            # What each word is worth counts there too.
             matches = evolve(matches, scores={}, matched=0)
         nearness = self._nearness(query, matches)
         given = self._given(query, matches, nearness)
@@ -152,7 +151,8 @@ class Searching:
         listed = unwrap(index.notes(tuple(dict.fromkeys((*given, *named, *successors)))))
 
         page, others = self._page(query, given, nearness, named, links, listed)
-        tiers, trouble = self._tiers([each for each in listed.values() if not each.archived])
+        tiers = self.store.tiers()
+        live = [each for each in listed.values() if not each.archived]
         return _Found(
             query,
             matches,
@@ -161,8 +161,8 @@ class Searching:
             named,
             page,
             max(matches.matched, others),
-            tiers,
-            (*notices, *nearness.notices, *trouble),
+            tiers_of(tiers.value_or(TierList()), live),
+            (*notices, *nearness.notices, *warning_of(tiers)),
         )
 
     def _nearness(self, query: _Query, matches: Matches) -> Nearness:
@@ -247,15 +247,6 @@ class Searching:
         others_shown = others[: max(limit - len(first), 0)]
         others_shown.sort(key=lambda each: each.listed.archived)  # live ones first
         return (*first[:limit], *others_shown), len(first) + len(others)
-
-    def _tiers(self, live: Sequence[Listed]) -> tuple[Mapping[str, Tier], tuple[str, ...]]:
-        notices: tuple[str, ...] = ()
-        try:
-            known = unwrap(self.store.tiers())
-        except Error as error:
-            known, notices = TierList(), (str(error),)
-        standing = standing_tiers(known, [each.meta for each in live])
-        return {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}, notices
 
     # -- from a page to an answer -------------------------------------------------------------------------------------
 

@@ -7,7 +7,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import chain
 
 from attrs import frozen
 
@@ -260,8 +259,8 @@ def encoded_spans(text: str, search: Search) -> Iterator[Span]:
     """Every run of base64 or hexadecimal in which `search` finds something once it is decoded."""
     for run in _BASE64.finditer(text):
         content = _NOISE.sub("", run.group())
-        in_hex = _decoded_hex(content.removeprefix("0x")) if _HEX.fullmatch(content) else ()
-        if found := _first(chain(_decoded_base64(content), in_hex), search):
+        in_hex = _decoded_hex(content.removeprefix("0x")) if _HEX.fullmatch(content) else ""
+        if found := _first((_decoded_base64(content), in_hex), search):
             yield Span(run.start(), run.end(), found.rank, found.name)
     # Byte by byte, as in `67 68 70`, `67:68:70`, `\x67\x68\x70`.
     dumps = [run.span() for run in _ESCAPED_HEX.finditer(text)]
@@ -269,7 +268,7 @@ def encoded_spans(text: str, search: Search) -> Iterator[Span]:
         first = _HEX_PAIR.fullmatch(text, max(0, run.start() - 2), run.start())
         dumps.append((run.start() - 2 if first else run.start() + 1, run.end()))
     for start, end in dumps:
-        if found := _first(_decoded_hex(_HEX_NOISE.sub("", text[start:end])), search):
+        if found := _first((_decoded_hex(_HEX_NOISE.sub("", text[start:end])),), search):
             yield Span(start, end, found.rank, found.name)
 
 
@@ -322,24 +321,22 @@ def _first(texts: Iterable[str], search: Search) -> Span | None:
     return next((span for text in texts for span in search(text)), None)
 
 
-def _decoded_base64(run: str) -> Iterator[str]:
+def _decoded_base64(run: str) -> str:
     """The text that the run holds, read from its beginning or, had it been cut there, from a later character on."""
     standard = run.replace("-", "+").replace("_", "/").rstrip("=")
     for skipped in range(_LONGEST_TRIED):
         kept = standard[skipped:]
         kept = kept[: len(kept) - (len(kept) % 4 == 1)]
         if text := _as_text(base64.b64decode(f"{kept}==")):
-            yield text
-            return
+            return text
+    return ""
 
 
-def _decoded_hex(run: str) -> Iterator[str]:
+def _decoded_hex(run: str) -> str:
     try:
-        text = _as_text(bytes.fromhex(run))
+        return _as_text(bytes.fromhex(run))
     except ValueError:
-        return
-    if text:
-        yield text
+        return ""
 
 
 def _as_text(raw: bytes) -> str:

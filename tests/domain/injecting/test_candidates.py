@@ -34,7 +34,7 @@ def order(*notes: StoredEntry, around: Place = AROUND) -> list[str]:
     by_id = {each.meta.id: each for each in notes}
     return [
         each.stored.meta.title
-        for each in candidates([each.listed for each in notes], lambda one: by_id.get(one.meta.id), around).shown
+        for each in candidates([each.listed for each in notes], lambda one: by_id.get(one.meta.id), around)[0]
     ]
 
 
@@ -96,10 +96,10 @@ def test_pinned_first_then_what_is_important_and_of_here_then_the_newest() -> No
 
 def test_what_is_hot_comes_before_all_in_its_own_order() -> None:
     notes = [note(1, importance=Importance.CRITICAL), note(2), note(3, kind=Kind.CONVENTION)]
-    found = candidates(
+    found, _ = candidates(
         [each.listed for each in notes], lambda one: notes[int(one.meta.id[4:]) - 1], AROUND, ["id__000003"]
     )
-    assert [(each.stored.meta.title, each.section) for each in found.shown] == [
+    assert [(each.stored.meta.title, each.section) for each in found] == [
         ("Lamp 3", "hot"),
         ("Lamp 1", "facts"),
         ("Lamp 2", "facts"),
@@ -115,8 +115,8 @@ def test_what_is_beyond_the_best_of_a_section_is_counted() -> None:
         read.append(listed.meta.id)
         return notes[int(listed.meta.id[4:]) - 1]
 
-    found = candidates([each.listed for each in notes], body, AROUND)
-    assert (len(found.shown), len(read), found.more) == (MOST_A_SECTION, MOST_A_SECTION, 3)
+    found, more = candidates([each.listed for each in notes], body, AROUND)
+    assert (len(found), len(read), more) == (MOST_A_SECTION, MOST_A_SECTION, 3)
 
 
 def test_of_handoffs_the_last_one_of_here_counts() -> None:

@@ -90,16 +90,6 @@ class Shown:
     """The id of a note that is told, too, says otherwise, and is to be believed."""
 
 
-@frozen
-class Candidates:
-    """What a session may be told."""
-
-    shown: tuple[Shown, ...] = ()
-    """The best first."""
-    more: int = 0
-    """Notes beyond these that were not looked at."""
-
-
 def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
     """How much of a note may be shown; None for nothing. `section` is that of its kind unless it is named."""
     told = told_of(stored)
@@ -114,8 +104,9 @@ def candidates(
     read: Callable[[Listed], StoredEntry | None],
     around: Place,
     hot: Sequence[str] = (),
-) -> Candidates:
-    """The best notes for a session, of every section; only of those are the bodies read. `hot`: ids, the best first."""
+) -> tuple[list[Shown], int]:
+    """The best notes for a session, of every section, and how many notes beyond these were not looked at: only of the best are
+    the bodies read. `hot`: ids, the best first."""
     order = {id: at for at, id in enumerate(hot)}
 
     def rank(each: Listed) -> tuple[int, int, int, str, str]:
@@ -145,7 +136,7 @@ def candidates(
         if fits is not None:
             found.append(fits)
             count[section] += 1
-    return Candidates(tuple(with_contradicted(found)), more)
+    return with_contradicted(found), more
 
 
 def with_contradicted(found: Sequence[Shown]) -> list[Shown]:

@@ -3,7 +3,7 @@ rules by which tiers are decided, so that listing is fast."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.vocabulary import Origin, Sensitivity, Tier, TierList
@@ -46,9 +46,14 @@ def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
     return TierList((*tiers.hot, *new), tuple(id for id in tiers.warm if id not in new))
 
 
-def lifted(live: Sequence[Listed]) -> Sequence[Listed]:
-    """Those of which `standing_tiers` may say something that the list does not."""
-    return tuple(each for each in live if each.meta.pinned or each.meta.promoted_by)
+def tiers_of(tiers: TierList, live: Sequence[Listed]) -> Mapping[str, Tier]:
+    """The tier in which each of these is told, by id; of what is cold nothing. No nearer than what it says of itself allows,
+    whatever the list says."""
+    standing = standing_tiers(tiers, (each.meta for each in live))
+    listed = {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}
+    far = list(Tier).index
+    told = (each.meta for each in live if each.meta.id in listed)
+    return {meta.id: max(listed[meta.id], best_tier(meta), key=far) for meta in told}
 
 
 def with_warm(tiers: TierList, id: str) -> TierList:
