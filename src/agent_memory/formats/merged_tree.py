@@ -80,7 +80,7 @@ def wanted_contents(base: Tree | None, ours: Tree, theirs: Tree) -> frozenset[st
     id, tombstones and tiers."""
 
     def is_always_read(path: str) -> bool:
-        return path.startswith(FORGOTTEN) or path == TIERS_FILE or (is_note(path) and _id_named(path) is None)
+        return path.startswith(FORGOTTEN) or path == TIERS_FILE or (is_note(path) and id_in_name(path) is None)
 
     return frozenset(
         leaf.object_id
@@ -158,7 +158,7 @@ class _Merge:
         return notes, others
 
     def _id_at(self, path: str, leaf: Leaf) -> str | None:
-        if named := _id_named(path):
+        if named := id_in_name(path):
             return named
         note = parse_note(self._data(leaf) or b"", path, 0).value_or(None)
         return None if note is None or note.provisional_id else note.meta.id
@@ -378,7 +378,7 @@ class _Merge:
 
     def _keep_beside(self, path: str, leaf: Leaf) -> None:
         """The other machine's file under a name of its own."""
-        if _id_named(path) not in self._entries_gone:
+        if id_in_name(path) not in self._entries_gone:
             beside = _beside(path, f"from another machine {leaf.object_id[:8]}")
             self._put(beside, leaf)
             self._remark(path, f"was changed on both machines: the other machine's is {beside!r}")
@@ -395,12 +395,8 @@ class _Merge:
         return None if data is None else parse_note(data, path, 0).map(lambda note: note.entry).value_or(None)
 
 
-def _id_named(path: str) -> str | None:
-    return id_in_name(path.rpartition("/")[2])
-
-
 def _live_ids(tree: Mapping[str, object]) -> set[str]:
-    return {id for path in tree if path.startswith(TOPICS) and (id := _id_named(path)) is not None}
+    return {id for path in tree if path.startswith(TOPICS) and (id := id_in_name(path)) is not None}
 
 
 def _beside(path: str, what: str) -> str:

@@ -143,7 +143,7 @@ class Repairer:
         notes = chain(read_copies(root, live.unreadable, live.entries), read_notes(root, live.entries))
         # Every id that is given, also those of files that cannot be read; not those that files without one would get.
         stated = Listing(tuple(each for each in live.entries if not each.provisional_id))
-        named = (id_in_name(each.path.rpartition("/")[2]) for each in (*live.unreadable, *archive.unreadable))
+        named = (id_in_name(each.path) for each in (*live.unreadable, *archive.unreadable))
         repairs = plan_repairs(
             # A file in which a merge is unresolved is not written again: something would be lost.
             (note for note in notes if not note.stored.listed.conflicted),

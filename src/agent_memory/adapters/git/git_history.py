@@ -43,7 +43,7 @@ def revisions_of(git: GitProcess, path: str, most: int) -> tuple[Revision, ...]:
         words = row.split("\0")
         paths = [word.lstrip("\n") for word in words[_FIELDS:] if word]
         # Git takes a note that began as a copy of another one, which bears another id, for that one, renamed.
-        own, *ids = (id_in_name(each.rpartition("/")[2]) for each in (path, *paths))
+        own, *ids = (id_in_name(each) for each in (path, *paths))
         if len(words) < _FIELDS or any(each not in (None, own) for each in ids):
             break
         revisions.append(Revision(*(one_line(redact(word).text, _LINE_CHARS) for word in words[:_FIELDS])))

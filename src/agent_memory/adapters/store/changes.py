@@ -235,7 +235,7 @@ class Draft:
 
 
 def _named_id(file: UnreadableFile) -> str:
-    return id_in_name(file.path.rpartition("/")[2]) or ""
+    return id_in_name(file.path) or ""
 
 
 def _path_of_unreadable(file: UnreadableFile) -> str:

@@ -222,4 +222,4 @@ class ReadFile:
 def standing(provisional: bool, id: str, path: str) -> tuple[bool, bool, str]:
     """Of several files with one id the one with the least of these is the entry: the one that states the id and bears it in its
     name. Copies that synchronising programs make have it in the middle of theirs."""
-    return (provisional, id_in_name(path.rpartition("/")[2]) != id, path)
+    return (provisional, id_in_name(path) != id, path)

@@ -169,7 +169,7 @@ def _reverted_entries(notes: Sequence[FileChange]) -> Iterator[Applied]:
     by_id: dict[str, list[FileChange]] = {}
     for change in notes:
         entry = _entry_in(change.path, change.before or change.after)
-        id = entry.meta.id if entry is not None else id_in_name(change.path.rpartition("/")[2]) or ""
+        id = entry.meta.id if entry is not None else id_in_name(change.path) or ""
         by_id.setdefault(id, []).append(change)
     for id, changes in by_id.items():
         paths = tuple(change.path for change in changes)

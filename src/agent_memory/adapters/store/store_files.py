@@ -115,7 +115,7 @@ class StoreFiles:
             if listed is None:
                 raise self._why_absent(id, listing, archived)
             for file in listing.unreadable:
-                if file.io_error is not None and id_in_name(file.path.rpartition("/")[2]) == id:
+                if file.io_error is not None and id_in_name(file.path) == id:
                     raise file.io_error  # it may be the entry, and the one that was found a copy of it (P6)
             image = read_image(self._root, listed.path)
             stored = None if image is None else understand(listed.path, image.data, image.mtime_ns)
@@ -154,7 +154,7 @@ class StoreFiles:
         for file in listing.unreadable:
             if file.io_error is not None:
                 return file.io_error
-            if id in (id_in_name(file.path.rpartition("/")[2]), file.path.split("/")[1]):
+            if id in (id_in_name(file.path), file.path.split("/")[1]):
                 return EntryUnreadable(file.path, file.problems)
         if archived:
             return EntryNotFound(id)

@@ -27,6 +27,7 @@ from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.change import FileChange, FileState
 from agent_memory.domain.commit_message import IGNORE_FILE
 from agent_memory.domain.merging import EMPTY, MAX_FILE_BYTES, Held, Leaf, Tree, why_outside
+from agent_memory.domain.text.plain_text import first_few
 from agent_memory.errors import SyncRefused
 from agent_memory.formats.bookkeeping_json import SYNCING, SyncAtWork
 from agent_memory.ports import Clock
@@ -184,9 +185,8 @@ class DiskMerge:
             state = None if image is None else FileState(image.data, image.mtime_ns)
             changes.append(FileChange(path, state, None if wanted is None else FileState(wanted)))
         if unrecorded:
-            named = ", ".join(unrecorded[:5]) + (" and others" if len(unrecorded) > 5 else "")
             raise SyncRefused(
-                f"the other machine has changed what is not recorded here: {named}",
+                f"the other machine has changed what is not recorded here: {first_few(unrecorded, 5)}",
                 "It seems to hold a secret, or cannot be read (`memory doctor --secrets`); remove that, or commit it yourself.",
             )
         return tuple(changes)

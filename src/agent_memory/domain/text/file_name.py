@@ -174,7 +174,7 @@ MAX_TITLE_BYTES = 120
 NOTE_ENDING = ".md"
 UNTITLED = "untitled"
 _SEPARATOR = " --"
-_NAME_ID = re.compile(rf"(?:^| )({ID_PATTERN})\.md\Z")
+_NAME_ID = re.compile(rf"(?:^|[ /])({ID_PATTERN})\.md\Z")
 _NAME_TITLE = re.compile(rf"(.*?)(?: -- .*|(?:^| ){ID_PATTERN}|)\.md", re.DOTALL)
 
 _SEPARATORS = ((re.compile(r"\s*:\s+"), " - "), (re.compile(r"[/\\:|]+"), "-"))
@@ -225,7 +225,7 @@ def is_note_name(name: str) -> bool:
 
 
 def id_in_name(name: str) -> str | None:
-    """The id with which a file name ends (`… id__a1b2c3.md`); None where there is none."""
+    """The id with which a file name, or a path, ends (`… id__a1b2c3.md`); None where there is none."""
     found = _NAME_ID.search(name)
     return found[1] if found else None
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from agent_memory.adapters.doctor.secrets import search_secrets
 from agent_memory.domain.doctor.catalogue import DoctorReport, Finding, SecretFind, SecretSearch, Severity
-from agent_memory.domain.text.plain_text import counted
+from agent_memory.domain.text.plain_text import counted, first_few
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, set_command
 from agent_memory.surfaces.cli.dialogue import first_of, open_here
@@ -129,9 +129,8 @@ def _secrets_summary(search: SecretSearch) -> str:
     if not search.finds:
         return f"No secret found in {looked_at}"
     known = list(dict.fromkeys(id for find in search.finds for id in _ID.findall(find.path)))
-    commands = ", ".join(f"`memory forget {id} --purge`" for id in known[:3])
-    more = f" and {len(known) - 3} more" if len(known) > 3 else ""
+    commands = first_few([f"`memory forget {id} --purge`" for id in known], 3)
     return (
         f"Secrets in {counted(len(search.finds), 'place')} of {looked_at}; change them where they were issued; "
-        f"then remove them, from git's history too, with {commands or '`memory forget ID|--session S --purge`'}{more}"
+        f"then remove them, from git's history too, with {commands or '`memory forget ID|--session S --purge`'}"
     )
