@@ -22,6 +22,7 @@ from agent_memory.adapters.disk.durable import (
     make_directories,
     replace_file,
 )
+from agent_memory.adapters.disk.root import is_directory as is_a_directory
 from agent_memory.errors import PathRefused, StoreIo
 
 if TYPE_CHECKING:
@@ -83,11 +84,7 @@ def directory_in(root: str, relative: str) -> str:
 def exists(path: str) -> bool:
     """Whether something has this name, a dangling link included. Unlike for `os.path.lexists` an error is never "no" (P6)."""
     with as_store_io("look at", path):
-        try:
-            os.lstat(path)
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-        return True
+        return lies_there(path)
 
 
 def lies_there(path: str) -> bool:
@@ -106,12 +103,8 @@ def those_there(root: str, paths: Iterable[str]) -> tuple[str, ...]:
 
 def is_directory(path: str) -> bool:
     """Whether this is a directory, or a link to one. Unlike for `os.path.isdir` an error of the disk is never "no" (P6)."""
-    try:
-        return stat.S_ISDIR(os.stat(path).st_mode)
-    except OSError as error:
-        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-            return False
-        raise store_io(error, "look at", path) from error
+    with as_store_io("look at", path):
+        return is_a_directory(path)
 
 
 def is_plain_name(name: str) -> bool:
