@@ -119,10 +119,7 @@ _NAME = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)_([a-z][a-z-]
 @as_result
 def last_captures(root: str) -> Mapping[str, int]:
     """The time of the newest entry of each harness, in epoch ms, by its name: waiting, worked on or given up."""
-    last: dict[str, int] = {}
-    for harness, at_ms in _captures(root):
-        last[harness] = max(last.get(harness, 0), at_ms)
-    return dict(sorted(last.items()))
+    return dict(sorted(_captures(root)))
 
 
 @as_result

@@ -34,14 +34,7 @@ class TrustedConfig:
         return self.sha256 == sha256_of(content)
 
 
-@frozen
-class TrustedConfigs:
-    """The whole file."""
-
-    configs: tuple[TrustedConfig, ...]
-
-
-TRUSTED = Format(TrustedConfigs)
+TRUSTED = Format(tuple[TrustedConfig, ...], member="configs")
 
 
 class TrustFile:
@@ -55,8 +48,7 @@ class TrustFile:
 
     def configs(self) -> tuple[TrustedConfig, ...]:
         """All of them, in the order in which they were trusted. A damaged list is an error, and trusts nothing."""
-        trusted = self._file.read()
-        return () if trusted is None else trusted.configs
+        return self._file.read() or ()
 
     def vouches_for(self, path: str, content: bytes) -> bool:
         """Whether the person trusts this content at this real path."""
@@ -77,5 +69,5 @@ class TrustFile:
         with file_lock(self._lock_path, _LOCK_LIMIT_SECONDS):
             trusted = self.configs()
             others = tuple(each for each in trusted if each.path != path)
-            self._file.write(TrustedConfigs((*others, *records)))
+            self._file.write((*others, *records))
         return len(others) < len(trusted)
