@@ -47,7 +47,7 @@ def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes
     if path == VOCABULARY_FILE:
         return merged(TAG_VOCABULARY.parse, _tags, TAG_VOCABULARY.render)
     if path == PURGE_FILE:
-        return merged(PURGE.parse, _later, PURGE.render)
+        return merged(PURGE.parse, lambda _, ours, theirs: max(ours, theirs), PURGE.render)
     if path.startswith(FORGOTTEN):
         return merged(TOMBSTONE.parse, _tombstone, TOMBSTONE.render)
     if path.startswith("state/sessions/"):
@@ -89,10 +89,6 @@ def _tombstone(base: Tombstone | None, ours: Tombstone, theirs: Tombstone) -> To
     if isinstance(first, EntryTombstone) and isinstance(second, EntryTombstone):
         return evolve(first, statements=first.statements | second.statements)
     return first
-
-
-def _later(base: int | None, ours: int, theirs: int) -> int:
-    return max(ours, theirs)
 
 
 # -- sessions ---------------------------------------------------------------------------------------------------------

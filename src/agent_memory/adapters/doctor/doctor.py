@@ -25,7 +25,7 @@ from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles, Ta
 from agent_memory.adapters.records.health_files import hook_log_of, unrecorded_writes
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, read_image, understand, understand_again
-from agent_memory.config import Config, LlmConfig, ScheduleConfig
+from agent_memory.config import Config, ScheduleConfig
 from agent_memory.domain.agent_request import Spend, day_of
 from agent_memory.domain.analysis.analyze import analyze_features
 from agent_memory.domain.analysis.features import AnalysisFacts, Features, features_of
@@ -134,7 +134,10 @@ class Doctor:
         spend = _known(findings, of.DAMAGED_STATE, self.spend.days(), ())
         findings += check_spend(spend, llm.max_calls_per_day, now_ms)
         with _telling(findings, of.AGENT_UNUSABLE, "llm"):
-            check_agent(llm, self.environ)
+            if not uses_builtin(llm):
+                program = unwrap(choose_command(llm, home_of(self.environ))).argv[:1]
+                if shutil.which(program[0], path=self.environ.get("PATH", os.defpath)) is None:
+                    raise AgentMissing(shown_command(program))
 
     def _hooks(self, since_ms: int) -> Iterator[Finding]:
         """Captures and injections since then that did not arrive."""
@@ -372,14 +375,6 @@ def check_spend(spend: Spend, max_calls_per_day: int, now_ms: int) -> Iterator[F
     if days > 1:
         words = f"All {max_calls_per_day} calls a day were used on {days} days in a row, so sessions wait; raise it"
         yield of.SPEND_CAP.found("llm.maxCallsPerDay", words)
-
-
-def check_agent(llm: LlmConfig, environ: Mapping[str, str]) -> None:
-    """An error where the agent command cannot be run."""
-    if not uses_builtin(llm):
-        program = unwrap(choose_command(llm, home_of(environ))).argv[:1]
-        if shutil.which(program[0], path=environ.get("PATH", os.defpath)) is None:
-            raise AgentMissing(shown_command(program))
 
 
 # -- git --------------------------------------------------------------------------------------------------------------

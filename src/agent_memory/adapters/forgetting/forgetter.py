@@ -47,6 +47,7 @@ from agent_memory.adapters.forgetting.note_traces import (
     traces_of,
 )
 from agent_memory.adapters.inbox.inbox_reading import QueueTroubles
+from agent_memory.adapters.records.kept_histories_files import session_name
 from agent_memory.adapters.records.run_log_files import FORGOTTEN_MARK, RUNS, RunLogFiles
 from agent_memory.adapters.store.entry_files import read_image, tiers_in
 from agent_memory.adapters.store.reversal import files_together
@@ -145,8 +146,6 @@ class Forgetter:
             marks = those_there(real, (f"{_MARKS}/{harness}_{slug}.json" for harness in harnesses))
         stored = [file.stored for file in traces.removed if file.stored is not None]
         statements = (line.text for each in stored for line in statements_of(each.meta.title, each.body))
-        # As `kept_histories_files` names what it keeps of a session.
-        names = {each: f"{each[0]}_{slug_of(each[1]).replace('.', '~')}" for each in sessions}
         kept = frozenset(each.name for each in unwrap(self.histories.sessions()))
         work = ForgettingAtWork(
             at_ms=self.clock.now_ms(),
@@ -161,7 +160,7 @@ class Forgetter:
             runs=(),
             inbox=inbox,
             marks=marks,
-            histories=tuple(each for each, name in names.items() if name in kept),
+            histories=tuple(each for each in dict.fromkeys(sessions) if session_name(*each) in kept),
         )
         told = Forgetting(
             target=target,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
+from returns.result import Result
 
 from agent_memory.adapters.disk.paths import as_store_io
 from agent_memory.adapters.disk.root import home_of
@@ -27,7 +27,7 @@ from agent_memory.domain.run_log import LoggedRun
 from agent_memory.errors import Error, StateCorrupt, StoreIo
 from agent_memory.formats.run_json import RESULTS
 from agent_memory.ports import Store
-from agent_memory.results import as_result, sealed, unwrap, warning_of
+from agent_memory.results import as_result, unwrap, warning_of
 
 MAX_LIST_BYTES = 16 << 20
 RECENT_RUNS = 100
@@ -122,13 +122,9 @@ def _last_runs(runs: Sequence[LoggedRun]) -> tuple[LoggedRun, ...]:
 
 def _run_warnings(root: Path, recent: Result[tuple[LoggedRun, ...], Error]) -> tuple[str, ...]:
     """Why the last run may not be the last: nobody can tell what became of a run whose report is damaged (P6)."""
-    match sealed(recent):
-        case Failure(error):
-            return (str(error),)
-        case Success((LoggedRun(problems=(_, *_) as problems) as newest, *_)):
-            return (str(StateCorrupt(f"{root}/runs/{newest.run_id}/report.json", problems)),)
-        case Success(_):
-            return ()
+    newest = [each for each in recent.value_or(())[:1] if each.problems]
+    damaged = (str(StateCorrupt(f"{root}/runs/{each.run_id}/report.json", each.problems)) for each in newest)
+    return (*warning_of(recent), *damaged)
 
 
 def _hook_problem(line: dict[str, Any]) -> HookProblem:

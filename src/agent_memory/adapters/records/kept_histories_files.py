@@ -56,7 +56,7 @@ class KeptHistoriesFiles:
         with as_store_io("write", path):
             make_directories(directory)
             replace_file(path, packed)
-        self._make_room(directory, _session_name(history.harness, history.session_id))
+        self._make_room(directory, session_name(history.harness, history.session_id))
 
     @as_result
     def fetch(self, harness: Harness, session_id: str, mark: SessionMark | None) -> History | None:
@@ -69,14 +69,14 @@ class KeptHistoriesFiles:
 
     @as_result
     def forget(self, harness: Harness, session_id: str) -> None:
-        _remove(self._directory(), _session_name(harness, session_id))
+        _remove(self._directory(), session_name(harness, session_id))
 
     def _directory(self) -> str:
         return directory_in(real_root(self.root), DIRECTORY)
 
     def _parts(self, harness: Harness, session_id: str) -> Iterator[KeptPart]:
         directory = self._directory()
-        for name in _parts_in(directory, _session_name(harness, session_id)):
+        for name in _parts_in(directory, session_name(harness, session_id)):
             path = f"{directory}/{name}"
             image = read_image(path, _MAX_FILE_BYTES)
             if image is None:  # it made room for another, or was forgotten, since it was listed
@@ -98,15 +98,15 @@ class KeptHistoriesFiles:
             over -= each.size_bytes
 
 
-def _session_name(harness: Harness, session_id: str) -> str:
-    # A dot ends it in the names of its parts, so that no session's name begins another's.
+def session_name(harness: Harness, session_id: str) -> str:
+    """Of a session in what is kept: a dot ends it in the names of its parts, so that no session's name begins another's."""
     return f"{harness}_{slug_of(session_id).replace('.', '~')}"
 
 
 def _name_of(history: History) -> str:
     first = history.turns[0]
     digest = sha256(first.record_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{_session_name(history.harness, history.session_id)}.{first.number:08d}-{digest}{ENDING}"
+    return f"{session_name(history.harness, history.session_id)}.{first.number:08d}-{digest}{ENDING}"
 
 
 def _packed(part: KeptPart) -> bytes:
