@@ -21,7 +21,7 @@ _LINES = ("7 */2 * * * /usr/bin/memory consolidate --scheduled", "17 4 * * * /us
 def _check_section(data: bytes) -> None:
     match sealed(splice_section(data, _SECTION)):
         case Failure(problem):
-            assert problem
+            assert str(problem)
             assert isinstance(splice_section(data, None), Failure), "refused for putting in, not for taking out"
             return
         case Success(first):

@@ -131,7 +131,7 @@ class Publisher:
         rendered = render(whose)
         spliced = with_section(file.real_path, file.data, rendered.text)
         if isinstance(spliced, Failure):
-            return PublishedTarget(target.path, "refused", MarkersAmbiguous(target.path, spliced.failure()))
+            return PublishedTarget(target.path, "refused", MarkersAmbiguous(target.path, str(spliced.failure())))
         return _Planned(whose, file, rendered, spliced.unwrap())
 
     # -- writing ------------------------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ class TestUsageLedgerFiles:
         assert (root / "usage/h.jsonl").stat().st_mode & 0o777 == 0o600
         assert (root / "usage").stat().st_mode & 0o777 == 0o700
 
-    def test_a_cut_line_is_counted_and_the_next_record_does_not_join_it(self, root: Path) -> None:
+    def test_a_cut_line_hides_nothing_and_the_next_record_does_not_join_it(self, root: Path) -> None:
         ledger = UsageLedgerFiles(root, "h")
         ledger.append(A, 1, "amp").unwrap()
         with (root / "usage/h.jsonl").open("ab") as file:

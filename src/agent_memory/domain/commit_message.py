@@ -8,7 +8,6 @@ import shlex
 import unicodedata
 from collections.abc import Iterable, Mapping
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.redaction import redact
@@ -60,11 +59,8 @@ _WITH_VALUE = frozenset({"--trailer", "--author"})
 _ALONE = frozenset({"--signoff", "-s", "--no-signoff", "--no-verify", "-n", "--quiet", "-q"})
 
 
-@frozen
-class CommandTemplate:
-    """A checked template: the options after `git commit`, each with its value if it has one."""
-
-    options: tuple[tuple[str, ...], ...]
+CommandTemplate = tuple[tuple[str, ...], ...]
+"""A checked template: the options after `git commit`, each with its value if it has one."""
 
 
 def parse_command_template(text: str) -> Result[CommandTemplate, str]:
@@ -102,7 +98,7 @@ def _options_of(elements: list[str]) -> Result[CommandTemplate, str]:
             options.append((element,))
         else:
             return Failure(f"{element} is not one of {', '.join(sorted(_WITH_VALUE | _ALONE))}")
-    return Success(CommandTemplate(tuple(options)))
+    return Success(tuple(options))
 
 
 def one_word(value: str) -> str:
@@ -114,7 +110,7 @@ def filled(template: CommandTemplate, values: Mapping[str, str | None]) -> tuple
     """The options with every `{name}` replaced by its cleaned value. An option that names what has no value is left out."""
     known = {name: word for name, value in values.items() if value is not None and (word := one_word(value))}
     filled_in: list[str] = []
-    for option in template.options:
+    for option in template:
         if all(name in known for element in option for name in _PLACEHOLDER.findall(element)):
             filled_in += (_PLACEHOLDER.sub(lambda found: known[found[1]], element) for element in option)
     return tuple(filled_in)

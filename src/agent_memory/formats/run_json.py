@@ -15,7 +15,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from attrs import evolve
+from attrs import evolve, fields
 
 from agent_memory.domain.actions import Action, Deferred, DefragProposal
 from agent_memory.domain.change import Change
@@ -29,7 +29,7 @@ from agent_memory.domain.run import KeptReply, Run, Settled, sentence_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, logged_actions
 from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import Error
-from agent_memory.formats.json_codec import Converter, Documents, Format, attributes_of, written
+from agent_memory.formats.json_codec import Converter, Documents, Format, written
 from agent_memory.formats.strict_json import InvalidValue, load_bytes
 
 # -- by the names of attributes ---------------------------------------------------------------------------------------
@@ -50,22 +50,9 @@ def _load(data: bytes) -> Any:
     return document
 
 
-def _members(value: Any, names: Sequence[str]) -> dict[str, Any]:
-    """These attributes as JSON values."""
-    return {name: _OURS.written(getattr(value, name)) for name in names}
-
-
-def _attributes(document: Mapping[str, Any], cls: type, names: Sequence[str]) -> dict[str, Any]:
-    """The attributes that were written as these members, none of which may be missing."""
-    known = attributes_of(cls, by_name=True)
-    return {name: _OURS.value_of(document[name], known[name].type, name) for name in names}
-
-
 REPLY = Documents[KeptReply](_OURS.written, lambda document: _OURS.value_of(document, KeptReply), load=_load)
 
 # -- consolidate ------------------------------------------------------------------------------------------------------
-
-_RUN = ("id", "started_at_ms", "work", "live_at_start", "changed")
 
 
 def _checkpoint_document(kept: tuple[str, Run]) -> dict[str, Any]:
@@ -73,12 +60,13 @@ def _checkpoint_document(kept: tuple[str, Run]) -> dict[str, Any]:
     state, run = kept
     if (work := run.work) is not None:
         work = evolve(work, history=None, windows=(), window_index=0, request=None, reply=None, error=None)
-        run = evolve(run, work=work)
-    return {"state": state, "run": _members(run, _RUN)}
+    bare = Run(run.id, run.started_at_ms, work=work, live_at_start=run.live_at_start, changed=run.changed)
+    return {"state": state, "run": _OURS.written(bare)}
 
 
 def _checkpoint_of(document: dict[str, Any]) -> tuple[str, Run]:
-    return str(document["state"]), Run(**_attributes(document["run"], Run, _RUN), resumed=True)
+    run: Run = _OURS.value_of(document["run"], Run, "run")
+    return str(document["state"]), evolve(run, resumed=True)
 
 
 CHECKPOINT = Documents(_checkpoint_document, _checkpoint_of, load=_load)
@@ -98,33 +86,28 @@ def plan_document(plan: Plan) -> dict[str, Any]:
 
 # -- defrag -----------------------------------------------------------------------------------------------------------
 
-_DEFRAG = ("id", "started_at_ms", "force", "live_at_start", "asked", "reply_key", "plan", "tiers_before", "tiers")
-_MEMO = ("fingerprint", "agent", "judged", "omitted")
+_HAD_AGAIN = ("scan", "analysis", "shown", "hashes", "proposal", "left", "receipt", "published", "warnings", "trouble")
 
 
 def _defrag_document(kept: tuple[str, DefragRun]) -> dict[str, Any]:
     """The plan, the proposed tiers and the memo; the rest is had again."""
     state, run = kept
+    known = {each.name: getattr(run, each.name) for each in fields(DefragRun) if each.name not in _HAD_AGAIN}
     proposed = None if run.proposal is None else run.proposal.tiers
-    more = {"proposed_tiers": _OURS.written(proposed), "memo": _members(run.memo, _MEMO)}
-    return {"state": state, "run": {**_members(run, _DEFRAG), **more}}
+    return {"state": state, "run": _OURS.written({**known, "proposed_tiers": proposed})}
 
 
 def _defrag_of(document: dict[str, Any]) -> tuple[str, DefragRun]:
-    kept = document["run"]
-    proposed = kept["proposed_tiers"]
-    proposal = DefragProposal(tiers=None if proposed is None else _OURS.value_of(proposed, TierList))
-    run = DefragRun(**_attributes(kept, DefragRun, _DEFRAG), proposal=proposal, memo=_memo_of(kept["memo"]))
-    return str(document["state"]), run
-
-
-def _memo_of(document: dict[str, Any]) -> TieringMemo:
-    return TieringMemo(**_attributes(document, TieringMemo, _MEMO))
+    run: DefragRun = _OURS.value_of(document["run"], DefragRun, "run")
+    tiers: TierList | None = _OURS.value_of(document["run"]["proposed_tiers"], TierList | None, "run.proposed_tiers")
+    return str(document["state"]), evolve(run, proposal=DefragProposal(tiers=tiers))
 
 
 # Without indents, which only the encoder in Python knows: as many findings may have been judged as there are notes.
 DEFRAG_CHECKPOINT = Documents(_defrag_document, _defrag_of, load=_load, indent=None)
-TIERING = Documents[TieringMemo](lambda memo: _members(memo, _MEMO), _memo_of, load=_load, indent=None)
+TIERING = Documents[TieringMemo](
+    _OURS.written, lambda document: _OURS.value_of(document, TieringMemo), load=_load, indent=None
+)
 DEFERRED = Documents[Sequence[Deferred]](
     lambda deferred: {"deferred": _OURS.written(deferred)},
     lambda document: _OURS.value_of(document["deferred"], tuple[Deferred, ...]),
@@ -152,14 +135,6 @@ def render_report_document(run: LoggedRun, error: Error | None = None, more: Map
     return json.dumps({"version": 1, **told, "error": why, **(more or {})}, ensure_ascii=False, indent=1) + "\n"
 
 
-def parse_report(data: bytes, path: str) -> LoggedRun:
-    """The run that a report tells of; keys that are unknown or absent are no problem, wrong types are StateCorrupt.
-
-    `undone_by` is not in the report: it is known only to the log.
-    """
-    return _REPORT.parse(data, path)
-
-
 def _reported(document: Any) -> LoggedRun:
     if not is_object(document):
         return _LOGGED_RUN.value_of(document)
@@ -177,7 +152,9 @@ def _result_problems(run: LoggedRun) -> Iterator[str]:
 
 
 _LOGGED_RUN = Format(LoggedRun, check=_result_problems)
-_REPORT = Documents[LoggedRun](lambda run: {}, _reported, load=load_bytes)
+parse_report = Documents[LoggedRun](written, _reported, load=load_bytes).parse
+"""The run that a report tells of; keys that are unknown or absent are no problem, wrong types are StateCorrupt. Whether it was undone
+is not in it: that is known only to the log."""
 
 
 def render_report(run: Run, ended_at_ms: int, error: Error | None, more_actions: Sequence[LoggedAction] = ()) -> str:

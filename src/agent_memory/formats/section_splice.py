@@ -9,13 +9,11 @@ spelled differently, one after a fence that is never closed, and a fence that ho
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import wraps
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import ParamSpec, TypeVar
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
+from returns.result import Result, safe
 
 from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
 from agent_memory.domain.undo_run import SectionChange
@@ -44,8 +42,6 @@ https://cursor.com/docs/context/rules, https://docs.windsurf.com/windsurf/cascad
 https://docs.github.com/en/copilot/customizing-copilot/adding-repository-custom-instructions-for-github-copilot
 """
 
-P = ParamSpec("P")
-T = TypeVar("T")
 _Span = tuple[int, int]
 """Where something begins and ends."""
 
@@ -63,19 +59,12 @@ class Spliced:
     """What was put between the file's own text and a section that was appended."""
 
 
-class _Ambiguous(ValueError):
+class Ambiguous(ValueError):
     """Where the section is, or may go, cannot be told; the text says why."""
 
 
-def _or_failure(function: Callable[P, T]) -> Callable[P, Result[T, str]]:
-    @wraps(function)
-    def returned(*args: P.args, **kwargs: P.kwargs) -> Result[T, str]:
-        try:
-            return Success(function(*args, **kwargs))
-        except _Ambiguous as ambiguous:
-            return Failure(str(ambiguous))
-
-    return returned
+_or_failure = safe(exceptions=(Ambiguous,))
+"""A function returns it in a Failure."""
 
 
 @_or_failure
@@ -105,7 +94,7 @@ def restore_section(data: bytes, change: SectionChange) -> bytes:
     if current == change.before:
         return data
     if current != change.after:
-        raise _Ambiguous("its managed section was changed since")
+        raise Ambiguous("its managed section was changed since")
     if found is None:
         return _spliced(data, change.before).data
     if change.before is None:
@@ -120,7 +109,7 @@ def section_in(data: bytes) -> str | None:
     return None if found is None else _text(data[found[0] : found[1]])
 
 
-def with_section(path: str, data: bytes | None, section: str) -> Result[Spliced, str]:
+def with_section(path: str, data: bytes | None, section: str) -> Result[Spliced, Ambiguous]:
     """`splice_section`; a file that is new or empty gets its head with the section, which goes with it again."""
     head = "" if data else rule_head(path)
     spliced = splice_section(data or b"", section)
@@ -195,26 +184,26 @@ class _Line:
 
 def _find(data: bytes) -> _Span | None:
     if data.startswith(_BOMS) or b"\0" in data:
-        raise _Ambiguous("it is no text in UTF-8")
+        raise Ambiguous("it is no text in UTF-8")
     lines, ends_in_a_fence = _lines(data)
     markers = list(_markers(lines))
     if ends_in_a_fence and (not markers or any(each.fenced and _LIKE_A_MARKER.search(each.text) for each in lines)):
-        raise _Ambiguous("it ends inside a code block that is never closed")
+        raise Ambiguous("it ends inside a code block that is never closed")
     match [each for each, _ in markers]:
         case []:
             for line, following in pairwise(lines):  # a stray fence above one of ours has swallowed it
                 if line.fenced and line.text.strip() == _START and following.text.strip().startswith(_HEADING):
-                    raise _Ambiguous("its managed section stands inside a code block")
+                    raise Ambiguous("its managed section stands inside a code block")
             return None
         case [first, second] if (first, second) == (_START, _END):
             return markers[0][1][0], markers[1][1][1]
         case [first, second] if (first, second) == (_END, _START):
-            raise _Ambiguous("its end marker comes before its start marker")
+            raise Ambiguous("its end marker comes before its start marker")
         case [only]:
             which = "start" if only == _START else "end"
-            raise _Ambiguous(f"it holds only the {which} marker of the managed section")
+            raise Ambiguous(f"it holds only the {which} marker of the managed section")
         case several:
-            raise _Ambiguous(f"it holds {len(several)} markers of the managed section")
+            raise Ambiguous(f"it holds {len(several)} markers of the managed section")
 
 
 def _markers(lines: list[_Line]) -> Iterator[tuple[bytes, _Span]]:
@@ -225,9 +214,9 @@ def _markers(lines: list[_Line]) -> Iterator[tuple[bytes, _Span]]:
             continue
         here = list(_LIKE_A_MARKER.finditer(line.text))
         if any(each[0] not in (_START, _END) for each in here):
-            raise _Ambiguous("it holds a marker that is spelled differently from ours")
+            raise Ambiguous("it holds a marker that is spelled differently from ours")
         if not _ALONE.fullmatch(line.text.removeprefix(_UTF8_BOM)):
-            raise _Ambiguous("a marker shares its line with other text")
+            raise Ambiguous("a marker shares its line with other text")
         yield from ((each[0], (line.start + each.start(), line.start + each.end())) for each in here)
 
 

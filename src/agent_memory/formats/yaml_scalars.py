@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+from agent_memory.formats.strict_json import InvalidValue
 
-class NotReadable(ValueError):
+
+class NotReadable(InvalidValue):
     """A text that is no note, or a block that is no frontmatter, with every problem in words."""
-
-    def __init__(self, *problems: str) -> None:
-        super().__init__("; ".join(problems))
-        self.problems = problems
 
 
 Scalar = str | int | float | bool | None

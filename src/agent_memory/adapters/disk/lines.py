@@ -173,6 +173,8 @@ def _after_stump(text: str, at: int, failed_at: int) -> int:
     What is found must reach to the end of the line: an object nested in the stump does not.
     """
     for begins_at in _possible_beginnings(text, at, failed_at):
+        if begins_at < 0:
+            continue
         value, end, _ = _decode(text, begins_at)
         if is_object(value) and _next_value(text, end) >= len(text):
             return begins_at
@@ -181,21 +183,15 @@ def _after_stump(text: str, at: int, failed_at: int) -> int:
 
 def _possible_beginnings(text: str, at: int, failed_at: int) -> Iterator[int]:
     # Cut inside a string, or between values: JSON fails at the appended record's first brace or quote.
-    yield from _found(text.rfind('{"', at + 1, failed_at + 2))
+    yield text.rfind('{"', at + 1, failed_at + 2)
     # Cut inside a word like `null`.
-    yield from _found(text.find('{"', failed_at))
+    yield text.find('{"', failed_at)
     # Cut before a value: the appended record was taken for it.
-    begins_at = at
     for _ in range(_TRIES):
-        begins_at = text.find('{"', begins_at + 1)
-        if begins_at < 0:
+        at = text.find('{"', at + 1)
+        if at < 0:
             return
-        yield begins_at
-
-
-def _found(begins_at: int) -> Iterator[int]:
-    if begins_at >= 0:
-        yield begins_at
+        yield at
 
 
 def _next_value(text: str, at: int) -> int:

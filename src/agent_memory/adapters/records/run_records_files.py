@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -126,14 +127,10 @@ class RepliesFiles:
 
     def _put_if_other(self, file: JsonFile[T], value: T, empty: T) -> None:
         """Replace what the file holds, unless it says the same; what is damaged does not."""
-        try:
-            known = file.read()
-        except StateCorrupt:
-            known = None
-        else:
-            known = empty if known is None else known
-        if known != value:
-            file.write(value)
+        with suppress(StateCorrupt):
+            if (file.read() or empty) == value:
+                return
+        file.write(value)
 
 
 class RunRecordsFiles(RepliesFiles):

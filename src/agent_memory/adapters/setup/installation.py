@@ -57,7 +57,7 @@ from agent_memory.domain.installing.plan import (
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.undo_run import SectionChange
 from agent_memory.errors import Error, MarkersAmbiguous, SettingsRefused, StoreIo
-from agent_memory.formats.section_splice import restore_section, section_in, with_section
+from agent_memory.formats.section_splice import Ambiguous, restore_section, section_in, with_section
 from agent_memory.formats.settings_revision import parse_settings, text_of, with_placed, without_placed
 from agent_memory.results import T
 
@@ -374,9 +374,9 @@ def without_section(path: str, data: bytes | None, backup: bytes | None) -> byte
     return left if left.strip() or backup is not None else None
 
 
-def _present(path: str, found: Result[T, str]) -> T:
+def _present(path: str, found: Result[T, Ambiguous]) -> T:
     if isinstance(found, Failure):
-        raise MarkersAmbiguous(path, found.failure())
+        raise MarkersAmbiguous(path, str(found.failure()))
     return found.unwrap()
 
 
