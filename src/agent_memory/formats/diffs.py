@@ -33,6 +33,18 @@ class NoteFile:
 
 
 @define
+class NoteFiles:
+    """The files of one entry at one time."""
+
+    live: NoteFile | None = None
+    """None where it was not live."""
+    retired: str | None = None
+    """Where it lay in the archive."""
+    versions: set[str] = field(factory=set[str])
+    """Earlier versions in the archive."""
+
+
+@define
 class NoteChange:
     """What became of one entry."""
 
@@ -40,15 +52,8 @@ class NoteChange:
     secret: bool = False
     last_title: str = ""
     """The present one, else the last."""
-    before: NoteFile | None = None
-    """The live note as it was; None where it was not live."""
-    after: NoteFile | None = None
-    retired_before: str | None = None
-    """Where it lay in the archive."""
-    retired_after: str | None = None
-    versions_before: set[str] = field(factory=set[str])
-    """Earlier versions in the archive."""
-    versions_after: set[str] = field(factory=set[str])
+    before: NoteFiles = field(factory=NoteFiles)
+    after: NoteFiles = field(factory=NoteFiles)
 
     @property
     def title(self) -> str:
@@ -58,26 +63,25 @@ class NoteChange:
     @property
     def act(self) -> str:
         """`create`, `replace`, `retire`, `restore`, `remove`, or `version` where only earlier versions came or went."""
-        if self.before is not None and self.after is not None:
+        if self.before.live is not None and self.after.live is not None:
             return "replace"
-        if self.after is not None:
-            return "create" if self.retired_before is None else "restore"
-        if self.before is not None:
-            return "remove" if self.retired_after is None else "retire"
+        if self.after.live is not None:
+            return "create" if self.before.retired is None else "restore"
+        if self.before.live is not None:
+            return "remove" if self.after.retired is None else "retire"
         return "version"
 
     def add(self, path: str, state: FileState, title: str, *, is_after: bool) -> None:
         """One of its files is so, before or after."""
-        which = "after" if is_after else "before"
-        if path.startswith(f"{_LIVE}/"):
-            self.last_title = title if is_after or not self.last_title else self.last_title
-            setattr(self, which, NoteFile(path, state.data.decode("utf-8", "replace")))
-            return
-        self.last_title = self.last_title or title
-        if path.count("/") > 1:
-            (self.versions_after if is_after else self.versions_before).add(path)
+        files = self.after if is_after else self.before
+        is_live = path.startswith(f"{_LIVE}/")
+        self.last_title = title if is_live and is_after else self.last_title or title
+        if is_live:
+            files.live = NoteFile(path, state.data.decode("utf-8", "replace"))
+        elif path.count("/") > 1:
+            files.versions.add(path)
         else:
-            setattr(self, f"retired_{which}", path)
+            files.retired = path
 
 
 def note_changes(files: Sequence[FileChange]) -> tuple[NoteChange, ...]:
@@ -169,21 +173,21 @@ def _note(change: NoteChange) -> DiffPart:
     words = f"{_WORDS[change.act]} {change.id}  {one_line(change.title, _TITLE_CHARS)}".rstrip()
     if change.secret:
         return DiffPart(change.id, change.act, f"{words} (its text is not shown)")
-    before, after = (each or NoteFile(NOWHERE, "") for each in (change.before, change.after))
+    before, after = (each.live or NoteFile(NOWHERE, "") for each in (change.before, change.after))
     lines = _between(before.text, after.text, before.path, after.path)
     return DiffPart(change.id, change.act, words, (*lines, *_places(change)))
 
 
 def _places(change: NoteChange) -> tuple[str, ...]:
     """Where its text is, or was, in the archive."""
-    retired, kept, dropped = change.retired_after, change.versions_after, change.versions_before
+    before, after = change.before, change.after
     return tuple(
         _visible(line)
         for line in (
-            *((f"# now {retired}",) if retired is not None else ()),
-            *((f"# before {change.retired_before}",) if change.retired_before is not None else ()),
-            *(f"# the earlier version is kept as {path}" for path in sorted(kept - dropped)),
-            *(f"# no longer needed: {path}" for path in sorted(dropped - kept)),
+            *((f"# now {after.retired}",) if after.retired is not None else ()),
+            *((f"# before {before.retired}",) if before.retired is not None else ()),
+            *(f"# the earlier version is kept as {path}" for path in sorted(after.versions - before.versions)),
+            *(f"# no longer needed: {path}" for path in sorted(before.versions - after.versions)),
         )
     )
 

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from json import JSONDecodeError, dumps
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import json_repair
 from attrs import evolve, frozen
@@ -24,7 +24,7 @@ from agent_memory.domain.text.file_name import entry_id_problem, is_id
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import ReplyRefused
-from agent_memory.formats.json_codec import Converter
+from agent_memory.formats.json_codec import Converter, written
 from agent_memory.formats.strict_json import MAX_DEPTH, InvalidValue, NotJson, load_json
 from agent_memory.formats.yaml_scalars import well_formed
 from agent_memory.results import as_result
@@ -166,40 +166,37 @@ def _called(kind: str, ids: tuple[str, ...]) -> str:
     return one_line(f"{kind} of {', '.join(ids)}", _MAX_SUBJECT_CHARS)
 
 
+def _tier_problem(ids: Sequence[Any]) -> str | None:
+    return f"has {len(ids):,} items, at most {MAX_TIER_IDS:,} are allowed" if len(ids) > MAX_TIER_IDS else None
+
+
+@frozen
+class _Tiers:
+    """They may hold what is no id."""
+
+    hot: Annotated[tuple[Any, ...], _tier_problem]
+    warm: Annotated[tuple[Any, ...], _tier_problem]
+
+
 def _tiers(value: object) -> tuple[TierList | None, tuple[Dropped, ...]]:
     """The tiers, each id once and in the nearer of two; None where none are given, or nothing of them is an id."""
     if value is None:
         return None, ()
-    problems = tuple(_shape_problems(value))
-    if problems or not is_object(value):
-        return None, (Dropped("tiers", problems),)
+    try:
+        named: dict[str, tuple[Any, ...]] = written(_REPLY.value_of(value, _Tiers, "tiers"))
+    except InvalidValue as refused:
+        return None, (Dropped("tiers", refused.problems),)
     reasons = [
         f"tiers.{key}[{index}] {problem}"
-        for key in ("hot", "warm")
-        for index, item in enumerate(value[key])
+        for key, items in named.items()
+        for index, item in enumerate(items)
         if (problem := entry_id_problem(item)) is not None
     ]
-    hot, warm = (
-        dict.fromkeys(each for each in value[key] if entry_id_problem(each) is None) for key in ("hot", "warm")
-    )
+    hot, warm = (dict.fromkeys(id for id in each if entry_id_problem(id) is None) for each in named.values())
     tiers = TierList(tuple(hot), tuple(id for id in warm if id not in hot))
     more = len(reasons) - _MOST_BAD_IDS
     told = (*reasons[:_MOST_BAD_IDS], *([f"and {more:,} more"] if more > 0 else []))
     return tiers if tiers != TierList() else None, (Dropped("tiers", told),) if told else ()
-
-
-def _shape_problems(value: object) -> Iterator[str]:
-    if not is_object(value):
-        yield f"tiers is {shown(value)}, expected an object"
-        return
-    yield from (f"tiers.{key} is missing" for key in ("hot", "warm") if key not in value)
-    for key, ids in value.items():
-        if key not in ("hot", "warm"):
-            yield f"tiers.{key if key.isprintable() else shown(key)} is unknown, expected hot, warm"
-        elif not is_list(ids):
-            yield f"tiers.{key} is {shown(ids)}, expected a list"
-        elif len(ids) > MAX_TIER_IDS:
-            yield f"tiers.{key} has {len(ids):,} items, at most {MAX_TIER_IDS:,} are allowed"
 
 
 # -- the members of an envelope ---------------------------------------------------------------------------------------

@@ -342,4 +342,4 @@ def _explained(io: UndoIo, found: Undoable, refused: UndoRefused) -> UndoRefused
 
 
 def _paths_of(change: NoteChange) -> set[str]:
-    return {each.path for each in (change.before, change.after) if each is not None}
+    return {each.live.path for each in (change.before, change.after) if each.live is not None}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -22,6 +23,7 @@ from agent_memory.adapters.disk.paths import (
     directory_in,
     exists,
     is_plain_name,
+    names_in,
     read_bytes,
     real_root,
     subdirectories,
@@ -91,7 +93,16 @@ class RunLogFiles:
     def footprint(self, run_id: str) -> Footprint:
         """See the port. StateCorrupt where a part is damaged or lost: half of a run must not be undone. UndoRefused where
         nothing but what was forgotten since is known of it."""
-        return self._footprint(run_id)
+        if not is_plain_name(run_id) or self._has(run_id, PRUNED):
+            raise RunNotFound(run_id)
+        parts = self._parts(run_id)
+        if not parts and self._has(run_id, FORGOTTEN_MARK):
+            raise UndoRefused(run_id, ("what it changed was forgotten since (`memory forget`)",))
+        found = [self._part(run_id, name).read() for name in parts]
+        sections = self._sections(run_id)
+        if sections is None and not parts:
+            raise RunNotFound(run_id)
+        return Footprint(tuple(file for part in found if part is not None for file in part.files), sections or ())
 
     @as_result
     def put_sections(self, run_id: str, sections: Sequence[SectionChange]) -> None:
@@ -178,7 +189,7 @@ class RunLogFiles:
         if at_work is not None and at_work.run_id == run_id:
             run = evolve(run, machine="undo", undid=at_work.undoes)
         try:
-            files = fold_files(self._footprint(run_id).files).files
+            files = fold_files(unwrap(self.footprint(run_id)).files).files
         except (*_UNREADABLE, RunNotFound, UndoRefused) as error:
             return evolve(run, problems=(str(error),))
         done = logged_changes(note_changes(files))
@@ -186,27 +197,10 @@ class RunLogFiles:
 
     # -- footprints ---------------------------------------------------------------------------------------------------
 
-    def _footprint(self, run_id: str) -> Footprint:
-        if not is_plain_name(run_id) or self._has(run_id, PRUNED):
-            raise RunNotFound(run_id)
-        parts = self._parts(run_id)
-        if not parts and self._has(run_id, FORGOTTEN_MARK):
-            raise UndoRefused(run_id, ("what it changed was forgotten since (`memory forget`)",))
-        found = [self._part(run_id, name).read() for name in parts]
-        sections = self._sections(run_id)
-        if sections is None and not parts:
-            raise RunNotFound(run_id)
-        return Footprint(tuple(file for part in found if part is not None for file in part.files), sections or ())
-
     def _parts(self, run_id: str) -> tuple[str, ...]:
         """The names of a run's footprints, in the order in which they were made."""
         directory = f"{self._root}/{RUNS}/{run_id}"
-        with as_store_io("list", directory):
-            try:
-                names = os.listdir(directory)
-            except (FileNotFoundError, NotADirectoryError):
-                return ()
-        numbers = sorted(int(found[1]) for name in names if (found := _FOOTPRINT.fullmatch(name)))
+        numbers = sorted(int(found[1]) for name in names_in(directory) if (found := _FOOTPRINT.fullmatch(name)))
         if numbers != list(range(1, len(numbers) + 1)):
             raise StateCorrupt(directory, ("some of its footprints are gone",))
         return tuple(f"footprint-{number}.json" for number in numbers)
@@ -273,10 +267,8 @@ def _take_details(directory: str, *, keep_report: bool) -> bool:
 
 
 def _remove(path: str) -> None:
-    """A file, or a directory of files as `replies/` is."""
-    if not stat.S_ISDIR(os.lstat(path).st_mode):
+    """A file, or a directory as `replies/` is."""
+    if stat.S_ISDIR(os.lstat(path).st_mode):
+        shutil.rmtree(path)
+    else:
         os.unlink(path)
-        return
-    for name in os.listdir(path):
-        os.unlink(f"{path}/{name}")
-    os.rmdir(path)

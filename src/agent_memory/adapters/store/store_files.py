@@ -83,34 +83,17 @@ class StoreFiles:
         A root that is missing is an empty store; one that cannot be read is an error (P6). A file that is no entry hides no
         other: it is among the unreadable.
         """
-        return self._listed(archived)
+        self._settle()
+        return self.files.archived() if archived else self.files.live()
 
     @as_result
     def read(self, id: str, *, archived: bool = False) -> StoredEntry:
         """See the port. EntryUnreadable where a file that bears the id is no entry; never "not found" for an entry that may
         be in a file that could not be read: StoreIo (P6)."""
-        return self._read(id, archived)
-
-    @as_result
-    def read_again(self, listed: Listed) -> StoredEntry:
-        self._settle()
-        return self._loaded(listed) or self._read(listed.meta.id, listed.archived)
-
-    @as_result
-    def tiers(self) -> TierList:
-        """See the port: `state/tiers.json`."""
-        self._settle()
-        return read_tiers(self._root)
-
-    def _listed(self, archived: bool) -> Listing:
-        self._settle()
-        return self.files.archived() if archived else self.files.live()
-
-    def _read(self, id: str, archived: bool) -> StoredEntry:
         if not archived and (there := self._read_by_name(id)) is not None:
             return there
         for _ in range(_ATTEMPTS):
-            listing = self._listed(archived)
+            listing = unwrap(self.list(archived=archived))
             listed = listing.by_id.get(id) or (None if archived else _by_alias(listing, id))
             if listed is None:
                 raise self._why_absent(id, listing, archived)
@@ -123,6 +106,17 @@ class StoreFiles:
                 return stored
             # It was renamed or removed since the listing.
         raise EntryChanged(id)
+
+    @as_result
+    def read_again(self, listed: Listed) -> StoredEntry:
+        self._settle()
+        return self._loaded(listed) or unwrap(self.read(listed.meta.id, archived=listed.archived))
+
+    @as_result
+    def tiers(self) -> TierList:
+        """See the port: `state/tiers.json`."""
+        self._settle()
+        return read_tiers(self._root)
 
     def _read_by_name(self, id: str) -> StoredEntry | None:
         """The live entry, if a file that bears its id in the name states it too: of several files with one id that is the
