@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from agent_memory.domain.analysis.analyze import contradicted_in
 from agent_memory.domain.entry import Listed, StoredEntry
@@ -27,21 +27,14 @@ WARM_HEADING = "### More notes"
 OF_AN_AGENT = " (concluded by an agent)"
 
 
-@frozen
-class _Whole:
-    """A hot entry, rendered."""
-
-    stored: StoredEntry
-    text: str
-
-
 @define
 class _Shown:
     """What a section comes to."""
 
     contradicted: dict[str, str] = field(factory=dict[str, str])
     """Of what is shown, what another note shown contradicts and outranks, with the id of that one."""
-    hot: list[_Whole] = field(factory=list[_Whole])
+    hot: dict[str, str] = field(factory=dict[str, str])
+    """The hot entries by id, rendered."""
     warm: list[Listed] = field(factory=list[Listed])
     demoted_hot: int = 0
     demoted_warm: int = 0
@@ -61,8 +54,8 @@ def render_section(facts: SectionFacts) -> RenderedSection:
     told = sum(count for (_, sensitivity), count in alike.items() if sensitivity is not Sensitivity.SECRET)
     cold = visible - len(shown.hot) - len(shown.warm)
     parts = [SECTION_START, *_introduction(cold, shown, visible < told)]
-    for whole in shown.hot:
-        parts += ["", whole.text]
+    for text in shown.hot.values():
+        parts += ["", text]
     if shown.warm:
         parts += [
             "",
@@ -72,7 +65,7 @@ def render_section(facts: SectionFacts) -> RenderedSection:
     parts.append(SECTION_END)
     return RenderedSection(
         text="\n".join(parts),
-        hot=tuple(each.stored.meta.id for each in shown.hot),
+        hot=tuple(shown.hot),
         warm=tuple(each.meta.id for each in shown.warm),
         cold=cold,
         demoted_hot=shown.demoted_hot,
@@ -114,7 +107,7 @@ def _chosen(facts: SectionFacts) -> _Shown:
         [facts.bodies[id] for id in dict.fromkeys([one.meta.id for one in hot] + [one.meta.id for one in warm])]
     )
     demoted = _fill_hot(hot, facts, shown)
-    lines = list({each.meta.id: each for each in (*demoted, *warm) if each.meta.id not in _ids(shown.hot)}.values())
+    lines = list({each.meta.id: each for each in (*demoted, *warm) if each.meta.id not in shown.hot}.values())
     shown.warm = lines[: facts.budget.warm_lines]
     shown.demoted_warm = len(lines) - len(shown.warm)
     return shown
@@ -137,25 +130,19 @@ def _tier_here(id: str, wanted: Tier, facts: SectionFacts, shown: _Shown) -> Tie
 
 def _fill_hot(hot: Iterable[StoredEntry], facts: SectionFacts, shown: _Shown) -> list[Listed]:
     """Put into `shown` what fits; what does not."""
-    candidates = [_Whole(each, whole_note(each, shown.contradicted.get(each.meta.id, ""))) for each in hot]
-    room = facts.budget.hot_chars - sum(len(each.text) for each in candidates if each.stored.meta.pinned)
+    candidates = [(each, whole_note(each, shown.contradicted.get(each.meta.id, ""))) for each in hot]
+    room = facts.budget.hot_chars - sum(len(text) for each, text in candidates if each.meta.pinned)
     if room < 0:
         shown.warnings.append(f"The pinned notes alone take more than {facts.budget.hot_chars:,} characters")
     demoted: list[Listed] = []
-    for each in candidates:
-        if each.stored.meta.pinned:
-            shown.hot.append(each)
-        elif len(each.text) <= room:
-            room -= len(each.text)
-            shown.hot.append(each)
+    for each, text in candidates:
+        if each.meta.pinned or len(text) <= room:
+            room -= 0 if each.meta.pinned else len(text)
+            shown.hot[each.meta.id] = text
         else:
-            demoted.append(each.stored.listed)
+            demoted.append(each.listed)
     shown.demoted_hot = len(demoted)
     return demoted
-
-
-def _ids(hot: Iterable[_Whole]) -> frozenset[str]:
-    return frozenset(each.stored.meta.id for each in hot)
 
 
 # -- rendering --------------------------------------------------------------------------------------------------------
