@@ -47,7 +47,6 @@ from agent_memory.domain.installing.plan import (
     Record,
     SectionRecord,
     SelfTest,
-    SelfTestResult,
     Switch,
     Syntax,
     repository_name,
@@ -150,9 +149,7 @@ class Installation:
         hook_notes = self._hook_notes(setups) if Part.HOOKS in parts else ()
         return evolve(
             plan,
-            self_tests=tuple(
-                (name, test) for name, setup in hooked for test in self_tests_of(self.context, name, setup)
-            ),
+            self_tests=tuple(test for name, setup in hooked for test in self_tests_of(self.context, name, setup)),
             notes=(*tracking, *hook_notes, *self._root_note(receipt)),
         )
 
@@ -308,16 +305,15 @@ class Installation:
         self.state.put_receipt(evolve(left, made_directories=standing if left.records else ()))
         return outcomes
 
-    def self_test(self, plan: InstallPlan) -> tuple[SelfTestResult, ...]:
-        """Call memory as each harness of the plan will, and see whether it arrives in the inbox. This is done without the
+    def self_test(self, plan: InstallPlan) -> tuple[tuple[SelfTest, str], ...]:
+        """Call memory as each harness of the plan will, and see whether it arrives: each call with what was wrong with it, if anything. This is done without the
         shell's own word for the root, as a schedule or a desktop would have it, where the config leads to the same root."""
         environ = dict(self.environ)
         if root_without(environ, ROOT_VARIABLE) == str(self.root):
             environ.pop(ROOT_VARIABLE, None)
         tests = SelfTests(environ, self.context.home, self.root)
         with ThreadPoolExecutor(4) as pool:  # it is most of what a person waits for
-            running = [pool.submit(tests.run, harness, test) for harness, test in plan.self_tests]
-            return tuple(each.result() for each in running)
+            return tuple(zip(plan.self_tests, pool.map(tests.run, plan.self_tests), strict=True))
 
     def _back_up(self, plan: InstallPlan) -> None:
         for each in plan.files:
@@ -463,17 +459,16 @@ class SelfTests:
     home: str
     root: Path
 
-    def run(self, harness: str, test: SelfTest) -> SelfTestResult:
-        """Run the command with a made-up session; nothing of it stays."""
+    def run(self, test: SelfTest) -> str:
+        """Run the command with a made-up session, of which nothing stays; what is known of why it did not arrive in the inbox, or a
+        note in its answer. Empty where it did."""
         session = str(uuid.uuid4())
         command = test.command.replace(SESSION, session)
         payload = json.dumps(test.payload).replace(SESSION, session).replace(DIRECTORY, json.dumps(self.home)[1:-1])
         data = payload.encode()
         if test.act == "inject":
-            problem = self._injection_problem(command, data)
-        else:
-            problem = self._capture_problem(command, data, session)
-        return SelfTestResult(harness, test.command, not problem, problem or None, test.act)
+            return self._injection_problem(command, data)
+        return self._capture_problem(command, data, session)
 
     def _capture_problem(self, command: str, data: bytes, session: str) -> str:
         problem, _ = self._called(command, data, self.environ)

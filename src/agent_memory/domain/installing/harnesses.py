@@ -376,7 +376,9 @@ _TRIAL_EVENTS: Mapping[Act, str] = {"capture": "stop", "inject": "session_start"
 
 def self_tests_of(context: Context, harness: str, setup: HarnessSetup) -> tuple[SelfTest, ...]:
     """A call of each of its hooks, with a made-up session in the harness's own shape."""
-    return tuple(SelfTest(context.hook(harness, act), _made_up(harness, _TRIAL_EVENTS[act]), act) for act in setup.acts)
+    return tuple(
+        SelfTest(harness, context.hook(harness, act), _made_up(harness, _TRIAL_EVENTS[act]), act) for act in setup.acts
+    )
 
 
 def _made_up(harness: str, event: str) -> dict[str, Any]:

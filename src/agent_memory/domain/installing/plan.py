@@ -117,6 +117,7 @@ class SelfTest:
     """How the harness calls us: a command for `sh -c`, and what it gets on standard input. `SESSION` stands for the session's
     id in both, and `DIRECTORY` in the payload for where it takes place."""
 
+    harness: str
     command: str
     payload: Mapping[str, Any]
     act: Act = "capture"
@@ -368,8 +369,8 @@ class InstallPlan:
     files: tuple[PlannedFile, ...] = ()
     refused: tuple[FileOutcome, ...] = ()
     """Files that stay as they are."""
-    self_tests: tuple[tuple[str, SelfTest], ...] = ()
-    """By harness: how it will call us."""
+    self_tests: tuple[SelfTest, ...] = ()
+    """How the harnesses will call us."""
     notes: tuple[str, ...] = ()
     """Whole sentences for the person."""
 
@@ -377,14 +378,3 @@ class InstallPlan:
     def changed(self) -> tuple[PlannedFile, ...]:
         """The files that change."""
         return tuple(each for each in self.files if each.is_change)
-
-
-@frozen
-class SelfTestResult:
-    """Whether a call arrived in the inbox, or a note in its answer, and if not, what is known about it."""
-
-    harness: str
-    command: str
-    arrived: bool
-    problem: str | None = None
-    act: Act = "capture"

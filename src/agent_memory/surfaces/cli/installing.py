@@ -20,14 +20,14 @@ from agent_memory.domain.installing.plan import (
     InstallPlan,
     Part,
     PlannedFile,
-    SelfTestResult,
+    SelfTest,
     repository_name,
 )
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, check_harnesses, set_command
 from agent_memory.surfaces.cli.dialogue import is_agreed, open_here
-from agent_memory.surfaces.console import CYAN, GREEN, RED, Console, rows_of
+from agent_memory.surfaces.console import CYAN, GREEN, RED, Console, fields_of, rows_of
 
 _NOTHING_WRITTEN, _NOTHING_CHANGED = "Nothing was written.", "Nothing was changed."
 _COLOURS = {"+": GREEN, "-": RED, "@": CYAN}
@@ -105,29 +105,32 @@ def _carry_out(console: Console, memory: Memory, installation: Installation, pla
         console.out("There is nothing to change.")
     tested = installation.self_test(plan)
     memory.index_all(console.progress)
-    for each in tested:
-        _show_tested(console, each)
+    for test, problem in tested:
+        _show_tested(console, test, problem)
     console.warn(*plan.notes)
     if not _is_scheduled(installation):
         console.out("Next: `memory install-cron` lets this machine consolidate and defrag by itself.")
     console.answer(_setup_document(plan, outcomes, tested, dry_run=False))
-    return _exit_code(plan, outcomes) or (0 if all(each.arrived for each in tested) else NOT_ARRIVED)
+    return _exit_code(plan, outcomes) or (NOT_ARRIVED if any(problem for _, problem in tested) else 0)
 
 
-def _show_tested(console: Console, tested: SelfTestResult) -> None:
-    injects = tested.act == "inject"
-    if tested.arrived:
-        did = "told a made-up note" if injects else "captured, and taken away again"
-        console.out(f"{tested.harness}: a made-up session was {did}")
-    else:
+def _show_tested(console: Console, test: SelfTest, problem: str) -> None:
+    injects = test.act == "inject"
+    if problem:
         failed = "note did not come back from" if injects else "session did not arrive through"
-        console.warn(f"{tested.harness}: a made-up {failed} `{tested.command}`: {tested.problem}.")
+        console.warn(f"{test.harness}: a made-up {failed} `{test.command}`: {problem}.")
+    else:
+        did = "told a made-up note" if injects else "captured, and taken away again"
+        console.out(f"{test.harness}: a made-up session was {did}")
 
 
 def _setup_document(
-    plan: InstallPlan, outcomes: Iterable[FileOutcome], tested: Iterable[SelfTestResult], *, dry_run: bool
+    plan: InstallPlan, outcomes: Iterable[FileOutcome], tested: Iterable[tuple[SelfTest, str]], *, dry_run: bool
 ) -> dict[str, Any]:
-    trials = rows_of(tested, "harness", "act", "command", "arrived", "problem")
+    trials = [
+        {**fields_of(test, "harness", "act", "command"), "arrived": not problem, "problem": problem or None}
+        for test, problem in tested
+    ]
     return {
         "dryRun": dry_run,
         "files": rows_of((*outcomes, *plan.refused)),
