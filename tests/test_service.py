@@ -11,11 +11,12 @@ from returns.result import Failure, Result
 
 from agent_memory.domain.change import Change, Receipt, Together
 from agent_memory.domain.entry import Caller, MemoryEntry, MetaPatch, NoteDraft, StoredEntry, Usage
+from agent_memory.domain.planning.drafts import EDITABLE
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status, TierList
 from agent_memory.errors import ActRefused, EntryInvalid, EntryNotFound, EntryProtected, Error, StoreIo
-from agent_memory.reading import ListFilter
+from agent_memory.reading import ListFilter, Reading
 from agent_memory.recorded_writes import RecordedWrites
-from agent_memory.service import EDITABLE, MemoryService
+from agent_memory.service import MemoryService
 from refusing_recorder import RefusingRecorder
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
@@ -70,6 +71,10 @@ class World:
     def texts(self) -> dict[str, str]:
         """Body by id of all that lives."""
         return {each.meta.id: self.entry(each.meta.id).body for each in self.store.list().unwrap().entries}
+
+
+def reading(service: MemoryService) -> Reading:
+    return Reading(service.store, service.ledger, service.clock, service.caller)
 
 
 @pytest.fixture
@@ -144,45 +149,45 @@ class TestRemember:
 class TestList:
     def test_an_agent_does_not_see_that_there_is_a_secret(self, world: World) -> None:
         world.remembered(sensitivity=Sensitivity.SECRET)
-        assert world.agent.reading.list(ALL).unwrap().entries == ()
-        assert len(world.person.reading.list(ALL).unwrap().entries) == 1
+        assert reading(world.agent).list(ALL).unwrap().entries == ()
+        assert len(reading(world.person).list(ALL).unwrap().entries) == 1
 
 
 class TestRead:
     def test_every_read_counts_and_the_note_stays_as_it_is(self, world: World) -> None:
         id = world.remembered()
         before = world.entry(id)
-        counts = [world.person.reading.read(id).unwrap().usage.count for _ in range(3)]
+        counts = [reading(world.person).read(id).unwrap().usage.count for _ in range(3)]
         assert counts == [1, 2, 3]
         assert world.entry(id) == before
-        assert world.person.reading.list(ALL).unwrap().entries[0].usage.count == 3
+        assert reading(world.person).list(ALL).unwrap().entries[0].usage.count == 3
 
     def test_our_own_copy_of_the_count_does_not_count_again(self, world: World) -> None:
         id = world.remembered()
         for _ in range(3):
-            world.person.reading.read(id).unwrap()
+            reading(world.person).read(id).unwrap()
         edited = world.person.edit(id, MetaPatch(importance=Importance.HIGH)).unwrap()
         assert (edited.meta.used, edited.meta.last_used_at_ms) == (3, world.ledger.totals().unwrap()[id].last_at_ms)
-        assert world.person.reading.read(id).unwrap().usage.count == 4
+        assert reading(world.person).read(id).unwrap().usage.count == 4
 
     def test_an_archived_entry_is_read_on_demand(self, world: World) -> None:
         id = world.remembered()
         world.person.archive(id).unwrap()
-        assert world.person.reading.read(id) == Failure(EntryNotFound(id, archived=True))
-        assert DEPLOYS in world.person.reading.read(id, archived=True).unwrap().stored.body
+        assert reading(world.person).read(id) == Failure(EntryNotFound(id, archived=True))
+        assert DEPLOYS in reading(world.person).read(id, archived=True).unwrap().stored.body
 
     def test_a_secret_is_shown_to_a_person_who_asks_for_it(self, world: World) -> None:
         id = world.remembered(sensitivity=Sensitivity.SECRET)
         for service, secret in ((world.person, False), (world.agent, False), (world.agent, True)):
-            assert isinstance(service.reading.read(id, secret=secret).failure(), EntryProtected)
+            assert isinstance(reading(service).read(id, secret=secret).failure(), EntryProtected)
         assert world.ledger.totals().unwrap() == {}
-        assert DEPLOYS in world.person.reading.read(id, secret=True).unwrap().stored.body
+        assert DEPLOYS in reading(world.person).read(id, secret=True).unwrap().stored.body
 
     @pytest.mark.parametrize("ledger", ["full", "lost"])
     def test_a_ledger_in_trouble_keeps_nobody_from_reading(self, ledger: str) -> None:
         world = World(ledger=FullLedger() if ledger == "full" else LostLedger())
         id = world.remembered()
-        read = world.person.reading.read(id).unwrap()
+        read = reading(world.person).read(id).unwrap()
         assert DEPLOYS in read.stored.body
         assert isinstance(read.uncounted, StoreIo)
         assert read.usage == Usage(0, None)

@@ -10,7 +10,7 @@ from agent_memory.domain.entry import Caller, MetaPatch, NoteDraft
 from agent_memory.domain.section import Published
 from agent_memory.domain.vocabulary import TIERS_FILE, Harness, Sensitivity, Status, Tier, TierList
 from agent_memory.errors import ActRefused, Error, StoreIo
-from agent_memory.reading import ListFilter
+from agent_memory.reading import ListFilter, Reading
 from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.service import MemoryService
 from stand_ins.dict_locks import DictLocks
@@ -56,6 +56,10 @@ class World:
         self.store.apply([], tiers=TierList(hot, warm)).unwrap()
 
 
+def reading(service: MemoryService) -> Reading:
+    return Reading(service.store, service.ledger, service.clock, service.caller)
+
+
 @pytest.fixture
 def world() -> World:
     return World()
@@ -82,11 +86,11 @@ def test_an_act_that_is_refused_changes_no_tier_and_publishes_nothing_p19(world:
 def test_what_is_hot_counts_as_promoted_and_no_note_says_so(world: World) -> None:
     hot, warm, cold = world.note("The lamp listens."), world.note("Kites need wind."), world.note("Ovens are hot.")
     world.tier((hot,), (warm,))
-    listed = world.service().reading.list(ListFilter()).unwrap().entries
+    listed = reading(world.service()).list(ListFilter()).unwrap().entries
     assert {each.listed.meta.id: each.tier for each in listed} == {hot: Tier.HOT, warm: Tier.WARM, cold: Tier.COLD}
-    promoted = world.service().reading.list(ListFilter(status=Status.PROMOTED)).unwrap().entries
+    promoted = reading(world.service()).list(ListFilter(status=Status.PROMOTED)).unwrap().entries
     assert [each.listed.meta.id for each in promoted] == [hot]
-    captured = world.service().reading.list(ListFilter(status=Status.CAPTURED)).unwrap().entries
+    captured = reading(world.service()).list(ListFilter(status=Status.CAPTURED)).unwrap().entries
     assert {each.listed.meta.id for each in captured} == {warm, cold}
     assert promoted[0].listed.meta.status is Status.CAPTURED
 
@@ -97,7 +101,7 @@ def test_what_is_archived_or_secret_is_not_hot(world: World) -> None:
     world.service().edit(id, MetaPatch(sensitivity=Sensitivity.SECRET)).unwrap()
     assert world.publications == 3
     world.service().archive(id).unwrap()
-    assert world.service().reading.list(ListFilter(), archived=True).unwrap().entries[0].tier is Tier.COLD
+    assert reading(world.service()).list(ListFilter(), archived=True).unwrap().entries[0].tier is Tier.COLD
 
 
 @pytest.mark.parametrize("act", ["pin", "promote", "archive"])

@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import evolve
+from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
@@ -115,24 +115,16 @@ def open_memory(environ: Mapping[str, str], cwd: Path | str | None, warn: Warn) 
     return Memory(environ, directory, effective, warn)
 
 
+@define(slots=False, eq=False)
 class Memory:
     """One store with everything that acts on it. Its parts are made when they are first asked for."""
 
-    def __init__(
-        self,
-        environ: Mapping[str, str],
-        cwd: str | None,
-        effective: Effective,
-        warn: Warn,
-        caller: Caller | None = None,
-    ) -> None:
-        self.environ = environ
-        self.cwd = cwd
-        self.effective = effective
-        self.warn = warn
-        self._caller = caller
-        self.real_root = real_root(effective.config.storage.root or "")
-        self.clock = SystemClock()
+    environ: Mapping[str, str]
+    cwd: str | None
+    effective: Effective
+    warn: Warn
+    _caller: Caller | None = None
+    clock: SystemClock = field(factory=SystemClock, init=False)
 
     def called_by(self, caller: Caller) -> Memory:
         """The same store on behalf of somebody else, for a process that serves several."""
@@ -158,6 +150,10 @@ class Memory:
         return f"{iso_of(now_ms).replace(':', '-')}_{os.urandom(3).hex()}"
 
     # -- the parts ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def real_root(self) -> str:
+        return real_root(self.config.storage.root or "")
 
     @cached_property
     def root(self) -> Path:

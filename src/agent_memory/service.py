@@ -21,7 +21,7 @@ from agent_memory.domain.entry import (
     reads_of,
 )
 from agent_memory.domain.planning.drafts import (
-    EDITABLE as EDITABLE,
+    EDITABLE,
     edited_title,
     kept_description,
     patched,
@@ -51,7 +51,6 @@ from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, Status, st
 from agent_memory.errors import EntryChanged, EntryInvalid, EntryNotFound, EntryProtected
 from agent_memory.known_notes import KnownNotes, Near
 from agent_memory.ports import Clock, Store, UsageLedger
-from agent_memory.reading import Reading
 from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.results import as_result, unwrap
 
@@ -90,11 +89,6 @@ class MemoryService:
     @property
     def caller(self) -> Caller:
         return self.writes.caller
-
-    @property
-    def reading(self) -> Reading:
-        """The same entries, only to be looked at."""
-        return Reading(self.store, self.ledger, self.clock, self.caller)
 
     # -- a new note -----------------------------------------------------------------------------------------------------
 
