@@ -187,7 +187,6 @@ class Reading:
         """All links between the live notes, and to archived ones. Nothing secret is in it, and nothing private unless asked
         for: it is made to be taken elsewhere. Counts no read."""
         from agent_memory.domain.link_graph import graph_of
-        from agent_memory.domain.planning.drafts import borne_ids
 
         kept = frozenset({Sensitivity.NORMAL, *((Sensitivity.PRIVATE,) if private else ())})
         live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))
@@ -196,8 +195,8 @@ class Reading:
             Listing(tuple(each for each in listing.entries if each.meta.sensitivity in kept))
             for listing in (live, archive)
         )
-        shown = frozenset(borne_ids((*live_shown.entries, *archive_shown.entries)))
-        left_out = frozenset(borne_ids((*live.entries, *archive.entries))) - shown
+        shown = frozenset(id for each in (*live_shown.entries, *archive_shown.entries) for id in each.meta.all_ids)
+        left_out = frozenset(id for each in (*live.entries, *archive.entries) for id in each.meta.all_ids) - shown
         links = graph_of(self._bodies(live_shown, unread.append), live_shown, archive_shown, left_out)
         return evolve(links, unreadable=(*live.unreadable, *unread))
 

@@ -76,7 +76,7 @@ def note_story(
     totals, tiers, now_ms = unwrap(ledger.totals()), unwrap(store.tiers()), clock.now_ms()
     runs, no_runs = _or_why_not(log.runs(MOST_RUNS))
     revisions, no_revisions = _or_why_not(revisions_of(stored.listed.path, MOST_REVISIONS))
-    chapters = chapters_of(frozenset((meta.id, *meta.aliases)), runs)
+    chapters = chapters_of(frozenset(meta.all_ids), runs)
     since = _tiers_since(meta, chapters, runs)
     rivals = [live[id].meta for id in tiers.hot if id in live and id != meta.id]
     scores = (

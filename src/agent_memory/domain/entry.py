@@ -75,6 +75,11 @@ class Meta:
     sources: tuple[Source, ...] = field(default=())
 
     @property
+    def all_ids(self) -> tuple[str, ...]:
+        """Every id by which it is found: its own and its aliases."""
+        return (self.id, *self.aliases)
+
+    @property
     def thread_ids(self) -> tuple[str | None, ...]:
         return tuple([each.thread_id for each in self.sources])
 
@@ -170,7 +175,7 @@ class Listing:
 
 
 def folded_ids(listed: Listed) -> tuple[str, ...]:
-    return tuple(id.casefold() for id in (listed.meta.id, *listed.meta.aliases))
+    return tuple(map(str.casefold, listed.meta.all_ids))
 
 
 @frozen

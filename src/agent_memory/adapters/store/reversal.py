@@ -91,7 +91,7 @@ def _put_back(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
     reasons = {
         path: f"{id} leads to {bearer.path} by now"
         for path, each in back
-        for id in (each.meta.id, *each.meta.aliases)
+        for id in each.meta.all_ids
         for bearer in draft.bearers(id)
     }
     for change in notes:
@@ -111,7 +111,7 @@ def _left_dangling(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
         id: change.path
         for change in notes
         if (left := _entry_in(change.path, change.after)) is not None
-        for id in (left.meta.id, *left.meta.aliases)
+        for id in left.meta.all_ids
     }
     gone = {id: path for id, path in leaving.items() if not _leads_somewhere(id, draft)}
     reasons: dict[str, str] = {}

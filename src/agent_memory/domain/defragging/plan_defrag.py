@@ -163,7 +163,7 @@ class _Planning:
 
     @cached_property
     def _spelled(self) -> dict[str, str]:
-        return {id.casefold(): id for each in self.facts.live for id in (*each.meta.aliases, each.meta.id)}
+        return {id.casefold(): id for each in self.facts.live for id in reversed(each.meta.all_ids)}
 
     @cached_property
     def _known_ids(self) -> frozenset[str]:
@@ -394,12 +394,12 @@ def _split(action: Split, source: StoredEntry, run: _Planning) -> tuple[tuple[Ch
         raise Refused(("two of its parts have the same title",))
     _refuse_texts(parts, (source,))
     copied = evolve(run.told_now(source.meta), status=furthest((source.meta.status, run.facts.status)), pinned=False)
-    aliases, taken, metas = ids_and_aliases((source.meta,)), run.taken_ids, list[Meta]()
+    taken, metas = run.taken_ids, list[Meta]()
     for part in parts:
         id = mint_id(part.title, source.meta.created_at_ms, taken)
         taken.add(id.casefold())
         tags = stored_tags(part.tags) or source.meta.tags
-        metas.append(evolve(copied, id=id, title=part.title, tags=tags, aliases=() if metas else aliases))
+        metas.append(evolve(copied, id=id, title=part.title, tags=tags, aliases=() if metas else source.meta.all_ids))
     return _new_entries(tuple(zip(metas, parts, strict=True)), (source,), (), run)
 
 
@@ -456,7 +456,7 @@ def _linked_bodies(
     The ids of the sources mean `heir` from now on. A link that a source held and no body holds any more is appended to
     the heir's, unless `drops` names it or there is no room.
     """
-    own = dict.fromkeys(ids_and_aliases(each.meta for each in sources), heir)
+    own = {id: heir for each in sources for id in each.meta.all_ids}
     targets = run.targets({**own, **{id: id for id in bodies}})
     # Where the heir's last line of links names its sources, a bare id would be left behind.
     drafts = {**bodies, heir: without_see_also_of(bodies[heir], own)}
@@ -483,7 +483,7 @@ def united_meta(metas: Sequence[Meta]) -> Meta:
     loses a person's promotion.
     """
     origin = least_trusted(meta.origin for meta in metas)
-    aliases = ids_and_aliases(metas)
+    aliases = tuple(dict.fromkeys(id for meta in metas for id in meta.all_ids))
     return evolve(
         metas[0],
         created_at_ms=max(meta.created_at_ms for meta in metas),
@@ -505,11 +505,6 @@ def united_meta(metas: Sequence[Meta]) -> Meta:
         supersedes=tuple(dict.fromkeys(id for meta in metas for id in meta.supersedes if id not in aliases)),
         sources=_united_sources(source for meta in metas for source in meta.sources),
     )
-
-
-def ids_and_aliases(metas: Iterable[Meta]) -> tuple[str, ...]:
-    """Every id by which these entries are found."""
-    return tuple(dict.fromkeys(id for meta in metas for id in (meta.id, *meta.aliases)))
 
 
 def _vouched_by(sources: tuple[StoredEntry, ...]) -> str | None:

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from agent_memory.domain.actions import Action, Archive, DefragProposal, Due, Merge, fingerprint_of, ids_of
 from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.defragging.plan_defrag import ids_and_aliases, united_meta
+from agent_memory.domain.defragging.plan_defrag import united_meta
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, Usage, reads_of
 from agent_memory.domain.findings import Analysis, Finding, FindingKind, Profile
 from agent_memory.domain.instants import has_passed, iso_of
@@ -17,7 +17,7 @@ from agent_memory.domain.plan import max_changes
 from agent_memory.domain.planning.drafts import MAX_BODY_CHARS, has_secret, why_untouchable
 from agent_memory.domain.planning.information import lost_content, said_by
 from agent_memory.domain.text.markdown import append_see_also, find_links, without_see_also, without_see_also_of
-from agent_memory.domain.tiering.resolve import Place, SectionRoom
+from agent_memory.domain.tiering.resolve import SectionRoom
 from agent_memory.domain.tiering.score import TierFacts, score, tier_facts
 from agent_memory.domain.tiering.standing import BY_A_PERSON, best_tier
 from agent_memory.domain.vocabulary import Importance, Kind, Origin, Tier, TierList
@@ -211,7 +211,7 @@ def merge_of(twins: tuple[StoredEntry, ...]) -> Merge:
 
 
 def _with_links_of(twins: tuple[StoredEntry, ...]) -> str:
-    own = set(ids_and_aliases(each.meta for each in twins))
+    own = {id for each in twins for id in each.meta.all_ids}
     wanted = [link.target for each in twins for link in find_links(each.body) if link.target not in own]
     return append_see_also(without_see_also_of(twins[0].body.rstrip(), own), wanted)
 
@@ -236,10 +236,10 @@ def chosen_tiers(request: DefragRequest, merges: Iterable[Merge]) -> TierList:
         for each in candidates
         if _is_pinned(each)
         or (_earns_hot(each) and each.whole_chars * _LARGEST_SHARE <= budget.hot_chars and each.meta.id not in beaten)
-        if hot_room.takes(Place(each.meta.scope, each.whole_chars, _is_pinned(each)))
+        if hot_room.takes(each.meta.scope, each.whole_chars, pinned=_is_pinned(each))
     ]
     rest = [each.meta for each in candidates if each.meta.id not in hot]
-    warm = [meta.id for meta in rest if warm_room.takes(Place(meta.scope, 1))]
+    warm = [meta.id for meta in rest if warm_room.takes(meta.scope, 1)]
     return TierList(tuple(hot), tuple(warm[:_MOST_LISTED]))
 
 

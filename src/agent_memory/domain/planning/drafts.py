@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from attrs import evolve, frozen
 
 from agent_memory.domain.change import Dropped
-from agent_memory.domain.entry import Caller, Listed, Listing, MemoryEntry, Meta, MetaPatch
+from agent_memory.domain.entry import Caller, Listed, Listing, MemoryEntry, Meta, MetaPatch, folded_ids
 from agent_memory.domain.redaction import redact, stored_line
 from agent_memory.domain.text.file_name import ID_PATTERN, normal_tags
 from agent_memory.domain.text.markdown import (
@@ -253,14 +253,7 @@ def unlinked(subject: str, unknown: Iterable[str]) -> list[Dropped]:
 
 def taken_ids(live: Listing, archive: Listing) -> frozenset[str]:
     """Every id that is not free, casefolded: live, archived, and their aliases."""
-    return frozenset(map(str.casefold, borne_ids((*live.entries, *archive.entries))))
-
-
-def borne_ids(entries: Iterable[Listed]) -> Iterator[str]:
-    """The ids of these entries and their aliases."""
-    for each in entries:
-        yield each.meta.id
-        yield from each.meta.aliases
+    return frozenset(id for each in (*live.entries, *archive.entries) for id in folded_ids(each))
 
 
 # -- edits ------------------------------------------------------------------------------------------------------------

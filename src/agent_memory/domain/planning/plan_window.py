@@ -229,8 +229,11 @@ class _Window:
             title, body = stored_title(proposed.title), stored_body(proposed.body)
             problems = title_problems(title) + body_problems(body)
             if proposed.kind is Kind.HANDOFF:
-                has_one = bool(renewals) or any(draft.proposed.kind is Kind.HANDOFF for draft in drafts)
-                problems += self._handoff_problems(has_one)
+                if handoff_expires_at_ms(self.facts) <= self.facts.now_ms:
+                    days = self.facts.handoff_days
+                    problems += (f"the session ended more than {days} days ago, so a handoff is of no use",)
+                elif renewals or any(draft.proposed.kind is Kind.HANDOFF for draft in drafts):
+                    problems += ("a session has one handoff",)
             if problems:
                 self.dropped.append(Dropped(stored_subject(proposed.title), problems))
                 continue
@@ -248,11 +251,6 @@ class _Window:
             if proposed.ref:
                 self._by_ref[proposed.ref] = id
         return drafts, renewals
-
-    def _handoff_problems(self, has_one: bool) -> tuple[str, ...]:
-        if handoff_expires_at_ms(self.facts) <= self.facts.now_ms:
-            return (f"the session ended more than {self.facts.handoff_days} days ago, so a handoff is of no use",)
-        return ("a session has one handoff",) if has_one else ()
 
     def _handoff_to_renew(self) -> str | None:
         """The session's handoff, where a new one can take its place: planned by an earlier window, or shown in full."""

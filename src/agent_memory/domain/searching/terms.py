@@ -104,7 +104,7 @@ def note_terms(entry: StoredEntry) -> tuple[FieldTerms, FieldTerms]:
     meta = entry.meta
     tags = " ".join(tag.partition("__")[2] or tag for tag in meta.tags)
     text = field_terms(f"{tags}\n{meta.description}\n{entry.body}")
-    bare = [folded(id.removeprefix("id__")) for id in (meta.id, *meta.aliases)]
+    bare = [folded(id.removeprefix("id__")) for id in meta.all_ids]
     ids = dict.fromkeys([*(f"id{each}" for each in bare), *bare], 1)
     return field_terms(meta.title), FieldTerms({**ids, **text.counts}, text.length)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from attrs import define, evolve, field, frozen
 
@@ -28,14 +27,6 @@ _UNKNOWN = "it is no live note"
 _NOT_HOT = "it may have a line, and not be hot: it names no turn of a session that it comes from"
 
 
-class Place(NamedTuple):
-    """What an entry takes of a section, and of which."""
-
-    scope: str
-    size: int
-    pinned: bool = False
-
-
 @define
 class SectionRoom:
     """What is taken of a budget, in each scope's section.
@@ -48,22 +39,22 @@ class SectionRoom:
     _taken: Counter[str] = field(factory=Counter[str])
     _pinned: Counter[str] = field(factory=Counter[str])
 
-    def takes(self, place: Place) -> bool:
-        """Put the entry in if it is pinned or fits; whether it is in."""
-        is_in = place.pinned or self._fits(place)
+    def takes(self, scope: str, size: int, *, pinned: bool = False) -> bool:
+        """Put an entry of this scope and size in if it is pinned or fits; whether it is in."""
+        is_in = pinned or self._fits(scope, size)
         if is_in:
-            self._taken[place.scope] += place.size
-            self._pinned[place.scope] += place.size if place.pinned else 0
+            self._taken[scope] += size
+            self._pinned[scope] += size if pinned else 0
         return is_in
 
     def overfull_by_pins(self) -> tuple[str, ...]:
         """The scopes whose pins, with the global ones, are over the budget."""
         return tuple(sorted(each for each, size in self._pinned.items() if size and self._is_over(self._pinned, each)))
 
-    def _fits(self, place: Place) -> bool:
-        taken = self._taken + Counter({place.scope: place.size})
-        if place.scope != GLOBAL_SCOPE:
-            return not self._is_over(taken, place.scope)
+    def _fits(self, scope: str, size: int) -> bool:
+        taken = self._taken + Counter({scope: size})
+        if scope != GLOBAL_SCOPE:
+            return not self._is_over(taken, scope)
         # In every section, but for those that their own pins have filled.
         scopes = {GLOBAL_SCOPE, *(each for each in taken if not self._is_over(self._pinned, each))}
         return not any(self._is_over(taken, each) for each in scopes)
@@ -214,17 +205,15 @@ def _fill_hot(
 ) -> set[str]:
     """What is hot: the pins; of what stays the strongest first, so that the weakest gives way; then newcomers in their order,
     each before what it may push out, which is what is left out and clearly weaker."""
-    places = {id: Place(each.meta.scope, each.whole_chars) for id, each in facts.items()}
     members: set[str] = set()
 
-    def put(id: str) -> None:
-        if id not in members and room.takes(places[id]):
+    def put(id: str, *, pinned: bool = False) -> None:
+        if id not in members and room.takes(facts[id].meta.scope, facts[id].whole_chars, pinned=pinned):
             members.add(id)
 
     for id, each in facts.items():
         if each.meta.pinned and each.best is Tier.HOT:
-            room.takes(places[id]._replace(pinned=True))
-            members.add(id)
+            put(id, pinned=True)
     strongest = sorted(staying, key=lambda id: (is_vouched_for(facts[id].meta), facts[id].score, id), reverse=True)
     for id in strongest:
         if id not in left_out:
@@ -253,7 +242,7 @@ def _fill_warm(
     """Those that find a line, in their order: first what a person vouches for, and of that the newcomers last."""
     room = SectionRoom(limit)
     by_rank = sorted(lines, key=lambda id: (id not in vouched, id in promoted))
-    taken = {id for id in by_rank if room.takes(Place(facts[id].meta.scope, 1))}
+    taken = {id for id in by_rank if room.takes(facts[id].meta.scope, 1)}
     return tuple(id for id in lines if id in taken)
 
 
