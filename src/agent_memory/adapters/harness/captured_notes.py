@@ -13,13 +13,13 @@ from agent_memory.adapters.disk.paths import path_in, read_image, real_root
 from agent_memory.adapters.harness import any_json as get
 from agent_memory.domain.history import History, Role, SessionMark, Turn
 from agent_memory.domain.queue import SNAPSHOTS, FileSnapshot, InboxEntry, InlineNote
+from agent_memory.domain.text.markdown import first_heading
 from agent_memory.domain.transcripts.own_marks import is_own_prompt
 from agent_memory.domain.transcripts.turns import (
     USER_TEXT_CHARS,
     as_many_as_fit,
     document_turns,
     excerpt,
-    first_heading,
     readable,
     turns_after,
 )

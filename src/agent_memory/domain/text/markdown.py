@@ -209,12 +209,17 @@ _SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)[
 
 def derive_title(body: str) -> str:
     """The first heading, else the first line of text, without markers, at most 200 characters; empty for an empty body."""
-    lines = prose_lines(body)
-    heading = next((found[1] for found in map(_HEADING_TEXT.fullmatch, lines) if found and found[1]), None)
+    heading = first_heading(body)
     if heading is None:
-        text = (line for line in (*lines, *body.split("\n")) if line.strip() and not _NO_TEXT.match(line))
-        heading = _without_marker(next(text, ""))
-    return one_line(heading, MAX_TITLE_CHARS)
+        text = (line for line in (*prose_lines(body), *body.split("\n")) if line.strip() and not _NO_TEXT.match(line))
+        heading = one_line(_without_marker(next(text, "")), MAX_TITLE_CHARS)
+    return heading
+
+
+def first_heading(body: str) -> str | None:
+    """The text of the first heading outside code, at most 200 characters; None where there is none that says anything."""
+    headings = filter(None, map(_HEADING_TEXT.fullmatch, prose_lines(body)))
+    return next(filter(None, (one_line(heading[1], MAX_TITLE_CHARS) for heading in headings)), None)
 
 
 def derive_description(body: str) -> str:

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from agent_memory.domain.history import History, Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.redaction import redact, redact_path, redact_with_paths
 from agent_memory.domain.text.markdown import find_code, is_inside
-from agent_memory.domain.text.plain_text import clean_text, one_line
+from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.transcripts.own_marks import without_own_output
 
 USER_TEXT_CHARS = 50_000
@@ -175,9 +175,8 @@ def redact_history(history: History) -> History:
 
 # -- documents --------------------------------------------------------------------------------------------------------
 
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.*)", re.MULTILINE)
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]", re.MULTILINE)
 _SMALL_CHARS, _SECTION_CHARS = 1_500, 4_000
-_TITLE_CHARS = 200
 
 
 def document_turns(text: str, tool_name: str) -> tuple[Turn, ...]:
@@ -195,13 +194,6 @@ def document_turns(text: str, tool_name: str) -> tuple[Turn, ...]:
         digest.update(section.encode("utf-8", "surrogatepass"))
         turns.append(Turn(len(turns) + 1, Role.TOOL, readable(section), digest.hexdigest(), tool_name=tool_name))
     return tuple(turns)
-
-
-def first_heading(text: str) -> str | None:
-    """The text of the first heading outside code."""
-    headings = (_HEADING.match(section) for section in _sections(text))
-    titles = (one_line(heading[1].rstrip("# \t"), _TITLE_CHARS) for heading in headings if heading)
-    return next((title for title in titles if title), None)
 
 
 def _sections(text: str) -> Iterator[str]:
