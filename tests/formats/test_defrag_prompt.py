@@ -60,8 +60,6 @@ def facts(*shown: StoredEntry, **more: Any) -> DefragPromptFacts:
     known = {
         "frame": Frame(request.nonce, more.pop("fence", FENCE)),
         "request": request,
-        "eligible": frozenset(each.meta.id for each in shown),
-        "at_most_warm": frozenset(),
         "max_changes": 3,
         "budget": DefragBudget(120_000, 60_000, 8_000),
     }
@@ -85,11 +83,9 @@ def test_the_catalog_tells_of_each_entry_what_a_judgement_needs() -> None:
     prompt = rendered(
         catalog=(one.listed, two.listed, three.listed),
         tiers=TierList((A,), (C,)),
-        eligible=frozenset({A}),
-        at_most_warm=frozenset({C}),
         left_alone=frozenset({C}),
         usage={A: Usage(12, NOON), B: Usage(1, None)},
-        profiles={A: Profile(1_234, 5)},
+        profiles={A: Profile(1_234, 5), C: Profile(90, 2)},
     )
     assert section(prompt, "catalog").split("\n") == [
         "scope global:",
@@ -97,7 +93,7 @@ def test_the_catalog_tells_of_each_entry_what_a_judgement_needs() -> None:
         "",
         f"scope {REPO}:",
         f"{A} | lesson | hot/hot | user | 1,234 chars | read 12x, last 2026-02-13 | updated 2026-02-14 | high | topic__x area__y | Staging ports | Where it listens",
-        f"{C} | fact | warm/warm | user | never read | updated 2026-02-13 | private | expires 2026-02-13 | CONFLICTED | RESTLESS | Third | Where it listens",
+        f"{C} | fact | warm/cold | user | 90 chars | never read | updated 2026-02-13 | private | expires 2026-02-13 | CONFLICTED | RESTLESS | Third | Where it listens",
     ]
     assert section(prompt, "tiers") == f"hot: {A}\nwarm: {C}"
 

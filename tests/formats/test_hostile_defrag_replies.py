@@ -61,8 +61,6 @@ def prompt() -> str:
         DefragPromptFacts(
             frame=Frame(NONCE, "0a1b2c3d4e5f6071"),
             request=DefragRequest("", NONCE, catalog, STORED, now_ms=5),
-            eligible=frozenset(IDS),
-            at_most_warm=frozenset(),
             max_changes=3,
             budget=plan_defrag_budget(template, 120_000, catalog).unwrap(),
         ),

@@ -16,6 +16,7 @@ from agent_memory.domain.instants import iso_of
 from agent_memory.domain.redaction import redact, stored_line
 from agent_memory.domain.text.markdown import derive_description
 from agent_memory.domain.text.plain_text import first_few
+from agent_memory.domain.tiering.score import best_now
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Sensitivity, Tier, TierList
 from agent_memory.errors import ConfigInvalid
 from agent_memory.formats.prompt import Frame, fitting, plain
@@ -65,10 +66,6 @@ class DefragPromptFacts:
     frame: Frame
     request: DefragRequest
     """Secret entries are left out here; what is shown in full is within `budget.shown_chars`."""
-    eligible: frozenset[str]
-    """What may be hot."""
-    at_most_warm: frozenset[str]
-    """What may be warm but not hot; what is in neither set stays cold."""
     max_changes: int
     """Live entries that the run may change or archive."""
     budget: DefragBudget
@@ -222,8 +219,8 @@ def _ordered(listed: Iterable[Listed], scope: str, tiers: TierList) -> list[str]
 
 def _line(listed: Listed, facts: DefragPromptFacts, *, described: bool) -> str:
     meta, request = listed.meta, facts.request
-    nearest = Tier.HOT if meta.id in facts.eligible else Tier.WARM if meta.id in facts.at_most_warm else Tier.COLD
     profile = request.analysis.profiles.get(meta.id)
+    nearest = best_now(meta, request.now_ms) if profile else Tier.COLD
     parts = (
         meta.id,
         meta.kind.value,

@@ -39,9 +39,9 @@ from agent_memory.domain.planning.shown import choose_shown, most_urgent_ids
 from agent_memory.domain.section import Published, SectionBudget
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tiering.resolve import resolve_tiers, tiers_after
-from agent_memory.domain.tiering.score import best_now, tier_facts
+from agent_memory.domain.tiering.score import tier_facts
 from agent_memory.domain.undo_run import Footprint
-from agent_memory.domain.vocabulary import Status, Tier
+from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import EntryChanged, EntryNotFound, Error, ReplyRefused, RunNotFound
 from agent_memory.formats.defrag_prompt import (
     DefragPromptFacts,
@@ -141,13 +141,9 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candida
     )
     prompt = None
     if budget is not None:
-        profiles = request.analysis.profiles
-        best = {each.meta.id: best_now(each.meta, request.now_ms) for each in catalog if each.meta.id in profiles}
         facts = DefragPromptFacts(
             frame=Frame(request.nonce, io.random_word()),
             request=request,
-            eligible=frozenset(id for id, tier in best.items() if tier is Tier.HOT),
-            at_most_warm=frozenset(id for id, tier in best.items() if tier is Tier.WARM),
             max_changes=len(catalog) if run.force else max_changes(run.live_at_start),
             budget=budget,
         )
