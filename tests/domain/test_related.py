@@ -109,8 +109,9 @@ def test_what_is_far_behind_the_most_related_is_not_worth_reading() -> None:
 def test_entries_are_shown_whole_or_not_at_all() -> None:
     """P11"""
     large, small = StoredEntry(PORTS, "x" * 1_000), StoredEntry(TESTS, "short")
-    assert choose_shown((large, small), note_chars(large) + note_chars(small)) == (large, small)
-    assert choose_shown((large, small), note_chars(large) - 1) == (small,)
+    room = note_chars(PORTS.meta, 1_000)
+    assert choose_shown((large, small), room + note_chars(TESTS.meta, 5)) == (large, small)
+    assert choose_shown((large, small), room - 1) == (small,)
     assert choose_shown((large, small), 0) == ()
 
 

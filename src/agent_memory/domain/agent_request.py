@@ -43,7 +43,6 @@ class DefragRequest:
     usage: Mapping[str, Usage] = field(factory=dict[str, Usage])
     tiers: TierList = TierList()
     now_ms: int = 0
-    stale_days: int = 120
     budget: SectionBudget = SectionBudget()
     left_alone: frozenset[str] = frozenset()
     undone: frozenset[str] = frozenset()

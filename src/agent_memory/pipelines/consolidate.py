@@ -388,7 +388,7 @@ def run_agent(io: ConsolidateIo, run: Run) -> Run:
 def _windows(history: History, budget: PromptBudget, shown: Iterable[StoredEntry]) -> tuple[History, ...]:
     """The parts of a session. What these notes do not take of their third is the transcript's; but later parts are shown the
     notes of the earlier ones too."""
-    notes_chars = sum(map(note_chars, shown))
+    notes_chars = sum(note_chars(each.meta, len(each.body)) for each in shown)
     windows = cut_windows(history, budget.window_chars(notes_chars))
     return windows if len(windows) == 1 else cut_windows(history, budget.window_chars(notes_chars + NEW_NOTES_CHARS))
 

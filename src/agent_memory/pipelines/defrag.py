@@ -133,7 +133,6 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candida
         usage=scan.usage,
         tiers=scan.tiers,
         now_ms=io.clock.now_ms(),
-        stale_days=io.stale_days,
         budget=io.budget,
         left_alone=scan.left_alone,
         undone=scan.undone,

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.planning.shown import most_urgent_ids, shown_chars
+from agent_memory.domain.planning.shown import most_urgent_ids, note_chars
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, TierList
 from analysed_notes import FACTS, NOON_MS, found, note
 
@@ -103,7 +103,7 @@ def test_what_is_shown_fits_and_may_be_seen_p11(store: list[StoredEntry], max_ch
     tiers = TierList(hot=IDS[:2])
     shown = most_urgent_ids(analysis, tuple(listed.values()), max_chars, tiers)
     assert len(set(shown)) == len(shown)
-    assert sum(shown_chars(listed[id].meta, analysis) for id in shown) <= max_chars
+    assert sum(note_chars(listed[id].meta, analysis.profiles[id].body_chars) for id in shown) <= max_chars
     assert all(listed[id].meta.sensitivity is not Sensitivity.SECRET for id in shown)
 
 

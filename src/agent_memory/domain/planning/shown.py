@@ -80,22 +80,17 @@ def choose_shown(stored: Iterable[StoredEntry], max_chars: int) -> tuple[StoredE
     room = max_chars
     for each in stored:
         may_be_shown = each.meta.sensitivity is not Sensitivity.SECRET and not each.listed.conflicted
-        if note_chars(each) <= room and may_be_shown and not has_secret(each.body):
+        chars = note_chars(each.meta, len(each.body))
+        if chars <= room and may_be_shown and not has_secret(each.body):
             chosen.append(each)
-            room -= note_chars(each)
+            room -= chars
     return tuple(chosen)
 
 
-def note_chars(stored: StoredEntry) -> int:
-    """How many characters a note may take in a prompt."""
-    meta = stored.meta
-    texts = (meta.title, meta.description, meta.scope, stored.body)
-    return NOTE_OVERHEAD_CHARS + sum(map(len, texts)) + tags_chars(meta.tags)
-
-
-def tags_chars(tags: Sequence[str]) -> int:
-    """How many characters tags take, side by side."""
-    return len("".join(tags)) + len(tags)
+def note_chars(meta: Meta, body_chars: int) -> int:
+    """How many characters a note may take in a prompt that shows it in full."""
+    texts = (meta.title, meta.description, meta.scope, *meta.tags)
+    return NOTE_OVERHEAD_CHARS + sum(map(len, texts)) + len(meta.tags) + body_chars
 
 
 def tag_vocabulary(live: Sequence[Listed], vocabulary: TagVocabulary | None = None, most: int = 100) -> tuple[str, ...]:
@@ -139,7 +134,8 @@ def most_urgent_ids(analysis: Analysis, live: Sequence[Listed], max_chars: int, 
     is room. Never secret or conflicted ones, and none for a finding of which every entry is pinned.
     """
     showable = [each.meta for each in live if not (each.conflicted or each.meta.sensitivity is Sensitivity.SECRET)]
-    sizes = {meta.id: shown_chars(meta, analysis) for meta in showable}
+    bodies = {id: profile.body_chars for id, profile in analysis.profiles.items()}
+    sizes = {meta.id: note_chars(meta, bodies.get(meta.id, 0)) for meta in showable}
     pinned = frozenset(meta.id for meta in showable if meta.pinned)
     tiered = [(id,) for id in (*tiers.hot, *tiers.warm) if id in sizes]
     # Only findings of which all entries may be shown, and one of them changed.
@@ -167,10 +163,3 @@ def most_urgent_ids(analysis: Analysis, live: Sequence[Listed], max_chars: int, 
     for group in tiered:
         take(group)
     return tuple(taken)
-
-
-def shown_chars(meta: Meta, analysis: Analysis) -> int:
-    """How many characters an entry may take in a prompt when it is shown in full (as `planning.related.note_chars`)."""
-    profile = analysis.profiles.get(meta.id)
-    words = len(meta.title) + len(meta.description) + len(meta.scope) + tags_chars(meta.tags)
-    return NOTE_OVERHEAD_CHARS + words + (0 if profile is None else profile.body_chars)
