@@ -117,7 +117,8 @@ class MemoryService:
         # An agent that guesses what a secret note says is not to learn that it guessed right (P20).
         linked = append_see_also(subject.body, [each.meta.id for each in similar])
         # Somebody may have stored it just now, with the same links: what is similar was looked for before.
-        same = (each for body in (subject.body, linked) for each in live.with_body(body_hash(body)))
+        hashes = (body_hash(subject.body), body_hash(linked))
+        same = (each for hash in hashes for each in live.entries if each.body_hash == hash)
         shown = (each for each in same if not (self.caller.is_agent and _is_secret(each)))
         # The very body, but for the links that were added when it was stored.
         plain = without_see_also(subject.body)

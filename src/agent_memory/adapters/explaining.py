@@ -30,7 +30,6 @@ from agent_memory.domain.queue import Trouble, queue_key, session_id_of
 from agent_memory.domain.run_log import MOST_RUNS, LoggedRun
 from agent_memory.domain.session_trace import Capture, FoundSessions, Place, SeenByRun, SessionTrace
 from agent_memory.domain.text.plain_text import first_few
-from agent_memory.domain.tiering.resolve import shares_a_section
 from agent_memory.domain.tiering.score import score
 from agent_memory.domain.tiering.standing import best_tier
 from agent_memory.domain.vocabulary import Sensitivity, Tier
@@ -82,7 +81,7 @@ def note_story(
     scores = (
         score(each, reads_of(each, totals), now_ms)
         for each in rivals
-        if not each.pinned and shares_a_section(meta, each)
+        if not each.pinned and meta.shares_a_place_with(each)
     )
     standing = TierStanding(
         meta=meta,

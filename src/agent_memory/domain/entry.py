@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from operator import attrgetter
 from typing import Annotated, ClassVar, TypeAlias
 
 from attrs import field, frozen
@@ -13,8 +12,6 @@ from attrs import field, frozen
 from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.errors import ActRefused, StoreIo
-
-_path = attrgetter("path")
 
 
 def _turn_problem(number: int) -> str | None:
@@ -78,6 +75,10 @@ class Meta:
     def all_ids(self) -> tuple[str, ...]:
         """Every id by which it is found: its own and its aliases."""
         return (self.id, *self.aliases)
+
+    def shares_a_place_with(self, other: Meta) -> bool:
+        """Whether there is a place in which both hold: of one scope, or one of them global."""
+        return self.scope == other.scope or GLOBAL_SCOPE in (self.scope, other.scope)
 
     @property
     def thread_ids(self) -> tuple[str | None, ...]:
@@ -163,15 +164,6 @@ class Listing:
     def hashes(self) -> Mapping[str, str]:
         """The content hash of each, by id."""
         return {each.meta.id: each.content_hash for each in self.entries}
-
-    def bearers(self, id: str) -> tuple[Listed, ...]:
-        """The entries that have this id or alias, compared without case, by path."""
-        wanted = id.casefold()
-        return tuple(sorted((each for each in self.entries if wanted in folded_ids(each)), key=_path))
-
-    def with_body(self, hash: str) -> tuple[Listed, ...]:
-        """The entries with a body of this `body_hash`, by path."""
-        return tuple(sorted((each for each in self.entries if each.body_hash == hash), key=_path))
 
 
 def folded_ids(listed: Listed) -> tuple[str, ...]:

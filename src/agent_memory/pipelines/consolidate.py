@@ -562,7 +562,7 @@ def _with_uses(work: Work, live: Listing) -> Work:
         return work
     read, first_opened = entry_uses(history.turns)
     wanted = {*read, *first_opened}
-    now_called = {id: each.meta.id for id in wanted for each in live.bearers(id) if id in each.meta.aliases}
+    now_called = {id: each.meta.id for each in live.entries for id in wanted.intersection(each.meta.aliases)}
     now_called |= {id: id for id in wanted if id in live.by_id}
     known = {*(() if work.mark is None else work.mark.used_ids), *(now_called.get(id, id) for id in read)}
     opened = {now_called[id]: at_ms for id, at_ms in reversed(first_opened.items()) if id in now_called}

@@ -19,7 +19,6 @@ from agent_memory.domain.analysis.features import (
     across_scopes,
     features_of,
     in_precedence,
-    same_reach,
     slices,
     stars,
 )
@@ -333,7 +332,9 @@ def _values_conflict(one: Claim, other: Claim) -> bool:
 
 def _comparable(one: Features, other: Features) -> bool:
     """Whether both are meant to hold at the same place and time."""
-    if one.id == other.id or not same_reach(one, other) or _succeeds(one, other) or _succeeds(other, one):
+    if one.id == other.id or not one.meta.shares_a_place_with(other.meta):
+        return False
+    if _succeeds(one, other) or _succeeds(other, one):
         return False
     if one.meta.valid_until_ms is not None or other.meta.valid_until_ms is not None:
         return False
@@ -527,7 +528,9 @@ def _alike(entries: Sequence[Features]) -> Iterator[_Alike]:
         shared = Counter(other for term in probed for other in holders[term][-_MOST_LOOKED_AT:])
         fewest = 2 if len(probed) >= _MANY_PROBED else 1
         # Those that share most of the words first, then the nearest in length.
-        likely = [other for other, times in shared.items() if times >= fewest and same_reach(each, other)]
+        likely = [
+            other for other, times in shared.items() if times >= fewest and each.meta.shares_a_place_with(other.meta)
+        ]
         likely.sort(key=lambda other: (-shared[other], len(other.terms), other.id))
         found = (_compared(each, other) for other in likely[:_MOST_COMPARED])
         yield from islice((alike for alike in found if alike is not None), _MOST_ALIKE)

@@ -610,11 +610,6 @@ def in_precedence(entries: Iterable[Features]) -> tuple[Features, ...]:
     return tuple(sorted(entries, key=precedence))
 
 
-def same_reach(one: Features, other: Features) -> bool:
-    """Whether there is a place in which both hold: of one scope, or one of them global."""
-    return one.scope == other.scope or GLOBAL_SCOPE in (one.scope, other.scope)
-
-
 def across_scopes(one: Features, other: Features) -> str:
     """What a reason says of a pair that cannot be merged; empty where it can."""
     if one.scope == other.scope:

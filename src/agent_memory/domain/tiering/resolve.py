@@ -14,7 +14,6 @@ from attrs import define, evolve, field, frozen
 
 from agent_memory.domain.actions import Archive, DefragPlan, Merge, Split, ids_of
 from agent_memory.domain.change import Dropped
-from agent_memory.domain.entry import Meta
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tiering.score import CLEARLY_BETTER, TierFacts
 from agent_memory.domain.tiering.standing import is_vouched_for
@@ -62,11 +61,6 @@ class SectionRoom:
     def _is_over(self, sizes: Counter[str], scope: str) -> bool:
         own = 0 if scope == GLOBAL_SCOPE else sizes[scope]
         return sizes[GLOBAL_SCOPE] + own > self.limit
-
-
-def shares_a_section(one: Meta, other: Meta) -> bool:
-    """Whether some section shows both."""
-    return one.scope == other.scope or GLOBAL_SCOPE in (one.scope, other.scope)
 
 
 @frozen
@@ -232,7 +226,7 @@ def _fill_hot(
 
 
 def _is_beaten(incumbent: TierFacts, challenger: TierFacts) -> bool:
-    in_the_way = shares_a_section(incumbent.meta, challenger.meta)
+    in_the_way = incumbent.meta.shares_a_place_with(challenger.meta)
     return in_the_way and challenger.score >= CLEARLY_BETTER * incumbent.score
 
 
