@@ -15,6 +15,16 @@ DAY_MS = 86_400_000
 HOUR_MS = 3_600_000
 
 
+def latest(*instants: int | None) -> int | None:
+    """The latest of some instants, as far as they are known; None where none is."""
+    return max((each for each in instants if each is not None), default=None)
+
+
+def latest_end(*ends: int | None) -> int | None:
+    """The latest of some ends; None, which is never, where one of them is."""
+    return None if None in ends else latest(*ends)
+
+
 def has_passed(at_ms: int | None, now_ms: int) -> TypeGuard[int]:
     """Whether an instant at which something ends is there; what has none never ends."""
     return at_ms is not None and at_ms <= now_ms

@@ -16,6 +16,7 @@ from attrs import astuple, evolve, field, fields, frozen
 
 from agent_memory.domain.commit_message import IGNORE_FILE, is_ignored
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
+from agent_memory.domain.instants import latest, latest_end
 from agent_memory.domain.text.file_name import id_in_name, is_id
 from agent_memory.domain.tiering.score import needs_vouching
 from agent_memory.domain.vocabulary import Origin, furthest, highest, least_trusted, strictest
@@ -157,20 +158,11 @@ def _session_of(source: Source) -> Source:
     return evolve(source, turns=())
 
 
-def _later(one: int | None, other: int | None) -> int | None:
-    return max((each for each in (one, other) if each is not None), default=None)
-
-
-def _latest_if_both(one: int | None, other: int | None) -> int | None:
-    """No end is later than any."""
-    return None if one is None or other is None else max(one, other)
-
-
 _LISTS = ("tags", "aliases", "supersedes")
 _RAISED: Mapping[str, Callable[[Any, Any], Any]] = {
     "status": lambda one, other: furthest((one, other)),
     "used": max,
-    "last_used_at_ms": _later,
+    "last_used_at_ms": latest,
     "updated_at_ms": max,
 }
 """What never goes back, whichever side changed it."""
@@ -182,9 +174,9 @@ _IF_BOTH_CHANGED: Mapping[str, Callable[[Any, Any], Any]] = {
     "pinned": or_,
     "promoted_by": lambda one, other: one or other,
     "created_at_ms": min,
-    "expires_at_ms": _latest_if_both,
-    "valid_from_ms": _later,
-    "valid_until_ms": _latest_if_both,
+    "expires_at_ms": latest_end,
+    "valid_from_ms": latest,
+    "valid_until_ms": latest_end,
 }
 """Of any other field that both sides changed the newer one's value stands."""
 

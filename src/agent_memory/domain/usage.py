@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from attrs import field, frozen
 
 from agent_memory.domain.entry import Usage
-from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.instants import DAY_MS, latest
 
 
 @frozen
@@ -81,7 +81,7 @@ class LedgerCounts:
                 self.read[id] = _sum(self.read.get(id), Usage(count, last_at_ms))
             case Base(id, count, last_at_ms):
                 known = self.based.get(id, Usage(0, None))
-                self.based[id] = Usage(max(known.count, count), _later(known.last_at_ms, last_at_ms))
+                self.based[id] = Usage(max(known.count, count), latest(known.last_at_ms, last_at_ms))
             case DayReads(day, reader, count):  # of reads that a total counts already
                 self._add_day(day, reader, count)
 
@@ -117,8 +117,4 @@ def counted(records: Iterable[LedgerRecord]) -> LedgerCounts:
 
 
 def _sum(one: Usage | None, other: Usage) -> Usage:
-    return other if one is None else Usage(one.count + other.count, _later(one.last_at_ms, other.last_at_ms))
-
-
-def _later(one: int | None, other: int | None) -> int | None:
-    return max((each for each in (one, other) if each is not None), default=None)
+    return other if one is None else Usage(one.count + other.count, latest(one.last_at_ms, other.last_at_ms))

@@ -33,6 +33,7 @@ from agent_memory.domain.actions import (
 )
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Restore, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry, reads_of
+from agent_memory.domain.instants import latest, latest_end
 from agent_memory.domain.plan import max_changes
 from agent_memory.domain.planning.drafts import (
     MAX_BODY_CHARS,
@@ -497,10 +498,10 @@ def united_meta(metas: Sequence[Meta]) -> Meta:
         pinned=False,
         promoted_by=None if origin is Origin.EXTERNAL else metas[0].promoted_by,
         used=sum(meta.used for meta in metas),
-        last_used_at_ms=_latest(meta.last_used_at_ms for meta in metas),
-        expires_at_ms=_latest_of_all(meta.expires_at_ms for meta in metas),
-        valid_from_ms=_latest(meta.valid_from_ms for meta in metas),
-        valid_until_ms=_latest_of_all(meta.valid_until_ms for meta in metas),
+        last_used_at_ms=latest(*(meta.last_used_at_ms for meta in metas)),
+        expires_at_ms=latest_end(*(meta.expires_at_ms for meta in metas)),
+        valid_from_ms=latest(*(meta.valid_from_ms for meta in metas)),
+        valid_until_ms=latest_end(*(meta.valid_until_ms for meta in metas)),
         aliases=aliases,
         supersedes=tuple(dict.fromkeys(id for meta in metas for id in meta.supersedes if id not in aliases)),
         sources=_united_sources(source for meta in metas for source in meta.sources),
@@ -526,16 +527,6 @@ def _united_sources(sources: Iterable[Source]) -> tuple[Source, ...]:
         if source not in united:
             united = with_source(united, source)
     return united
-
-
-def _latest(instants: Iterable[int | None]) -> int | None:
-    return max((each for each in instants if each is not None), default=None)
-
-
-def _latest_of_all(instants: Iterable[int | None]) -> int | None:
-    """No end is later than any."""
-    known = tuple(instants)
-    return None if None in known else _latest(known)
 
 
 # -- rename, retag, edit --------------------------------------------------------------------------------------------
