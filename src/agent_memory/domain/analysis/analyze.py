@@ -29,8 +29,6 @@ from agent_memory.domain.redaction import stored_line
 from agent_memory.domain.text.plain_text import counted, first_few
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Origin
 
-_WRONG_ANYWAY = (FindingKind.CONTRADICTION, FindingKind.DANGLING_LINK)
-
 
 def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:
     """Every finding about the live entries, worst first, and the profile of each.
@@ -48,10 +46,7 @@ def analyze_features(features: Iterable[Features], facts: AnalysisFacts) -> Anal
     for each in features:
         by_id.setdefault(each.id, each)
     live = [by_id[id] for id in sorted(by_id)]
-    worth_saying = (
-        each for each in _findings(live, facts) if each.kind in _WRONG_ANYWAY or facts.left_alone.isdisjoint(each.ids)
-    )
-    worst_first = sorted(worth_saying, key=lambda each: (WORST_FIRST[each.kind], -each.score, each.ids))
+    worst_first = sorted(_findings(live, facts), key=lambda each: (WORST_FIRST[each.kind], -each.score, each.ids))
     return Analysis(tuple(worst_first), {each.id: each.profile for each in live})
 
 
@@ -66,15 +61,17 @@ def contradictions_among(notes: Sequence[StoredEntry]) -> tuple[Finding, ...]:
 
 
 def _findings(live: Sequence[Features], facts: AnalysisFacts) -> Iterator[Finding]:
-    conflicts = conflicts_among([each for each in live if not has_passed(each.meta.expires_at_ms, facts.now_ms)])
+    lasting = [each for each in live if not has_passed(each.meta.expires_at_ms, facts.now_ms)]
+    conflicts = [*_value_conflicts(lasting), *_denial_conflicts(lasting)]
     yield from contradictions(conflicts)
+    yield from dangling_links(live, facts.taken_ids)
+    # The rest is not wrong in itself, and not worth another rewrite.
     free = [each for each in live if each.id not in facts.left_alone]
     yield from duplicates(free)
     yield from likenesses(free, {frozenset((each.one.id, each.other.id)) for each in conflicts})
     yield from fragmented(free)
-    yield from dangling_links(live, facts.taken_ids)
-    yield from orphans(live, facts)
-    for each in live:
+    yield from orphans(free, live, facts)
+    for each in free:
         yield from filter(None, (expired(each.meta, facts), oversized(each), stale(each.meta, facts)))
 
 
@@ -199,12 +196,12 @@ def dangling_links(live: Sequence[Features], taken_ids: Container[object]) -> It
             yield Finding(FindingKind.DANGLING_LINK, (each.id,), reason, round(1 - 1 / (1 + len(gone)), 4))
 
 
-def orphans(live: Sequence[Features], facts: AnalysisFacts) -> Iterator[Finding]:
-    """Entries to which nothing leads: see `FindingKind.ORPHAN`."""
+def orphans(entries: Iterable[Features], live: Sequence[Features], facts: AnalysisFacts) -> Iterator[Finding]:
+    """Those of the entries to which nothing leads, of all that are live: see `FindingKind.ORPHAN`."""
     bearers = _bearers(live)
     reached = {target for each in live for id in each.links if (target := bearers.get(id.casefold())) != each.id}
     times = Counter(tag for each in live for tag in set(each.meta.tags))
-    for each in live:
+    for each in entries:
         meta, days = each.meta, (facts.now_ms - each.meta.created_at_ms) // DAY_MS
         is_old = meta.created_at_ms <= facts.now_ms - ORPHAN_DAYS * DAY_MS
         if not is_old or meta.pinned or each.links or meta.id in reached or meta.id in facts.hot_or_new:
@@ -251,11 +248,6 @@ class Conflict:
 
 
 _Said = tuple[Features, Claim]
-
-
-def conflicts_among(entries: Sequence[Features]) -> list[Conflict]:
-    """All pairs of entries that cannot both hold."""
-    return [*_value_conflicts(entries), *_denial_conflicts(entries)]
 
 
 def _value_conflicts(entries: Sequence[Features]) -> Iterator[Conflict]:

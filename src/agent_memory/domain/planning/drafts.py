@@ -90,13 +90,9 @@ def is_looping(text: str) -> bool:
     words = text.lower().split()
     phrases = Counter(tuple(words[at : at + _PHRASE_WORDS]) for at in range(len(words) - _PHRASE_WORDS + 1))
     repeated = sum(count for count in phrases.values() if count >= _MOST_REPEATS)
-    return repeated > _LOOPING_SHARE * len(words) or _has_one_line(text)
-
-
-def _has_one_line(text: str) -> bool:
     lines = Counter(line.strip() for line in text.split("\n") if len(line.strip()) > 3)
-    total = sum(lines.values())
-    return total >= 2 * _MOST_REPEATS and max(lines.values()) > _LOOPING_SHARE * total
+    is_one_line = lines.total() >= 2 * _MOST_REPEATS and max(lines.values()) > _LOOPING_SHARE * lines.total()
+    return repeated > _LOOPING_SHARE * len(words) or is_one_line
 
 
 MAX_TAGS = 20
