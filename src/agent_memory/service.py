@@ -119,7 +119,7 @@ class MemoryService:
         # Somebody may have stored it just now, with the same links: what is similar was looked for before.
         hashes = (body_hash(subject.body), body_hash(linked))
         same = (each for hash in hashes for each in live.entries if each.body_hash == hash)
-        shown = (each for each in same if not (self.caller.is_agent and _is_secret(each)))
+        shown = (each for each in same if not (self.caller.is_agent and each.meta.is_secret))
         # The very body, but for the links that were added when it was stored.
         plain = without_see_also(subject.body)
         alike = (each.listed for each in similar if without_see_also(each.body) == plain)
@@ -153,7 +153,7 @@ class MemoryService:
 
     def _replaceable(self, found: Listed | None, id: str) -> Listed:
         """The note that is to be superseded, as far as this caller may."""
-        if found is None or (self.caller.is_agent and _is_secret(found)):
+        if found is None or (self.caller.is_agent and found.meta.is_secret):
             raise EntryNotFound(id)
         if self.caller.is_agent and found.meta.pinned:
             raise EntryProtected(id, "superseding by an agent", "pinned")
@@ -351,7 +351,3 @@ def _contradicted(new: StoredEntry, known: Sequence[StoredEntry]) -> tuple[Liste
 
     against = {id for each in contradictions_among((new, *known)) if new.meta.id in each.ids for id in each.ids}
     return tuple(each.listed for each in known if each.meta.id in against)
-
-
-def _is_secret(listed: Listed) -> bool:
-    return listed.meta.sensitivity is Sensitivity.SECRET

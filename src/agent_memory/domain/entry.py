@@ -76,6 +76,11 @@ class Meta:
         """Every id by which it is found: its own and its aliases."""
         return (self.id, *self.aliases)
 
+    @property
+    def is_secret(self) -> bool:
+        """Whether nothing that it says may be told unasked, or quoted."""
+        return self.sensitivity is Sensitivity.SECRET
+
     def shares_a_place_with(self, other: Meta) -> bool:
         """Whether there is a place in which both hold: of one scope, or one of them global."""
         return self.scope == other.scope or GLOBAL_SCOPE in (self.scope, other.scope)
@@ -189,11 +194,11 @@ def last_read(meta: Meta, usage: Mapping[str, Usage]) -> int | None:
 
 
 def without_secret(entries: Sequence[Listed]) -> Sequence[Listed]:
-    return tuple(each for each in entries if each.meta.sensitivity is not Sensitivity.SECRET)
+    return tuple(each for each in entries if not each.meta.is_secret)
 
 
 def secret_ids(entries: Sequence[Listed]) -> frozenset[str]:
-    return frozenset(each.meta.id for each in entries if each.meta.sensitivity is Sensitivity.SECRET)
+    return frozenset(each.meta.id for each in entries if each.meta.is_secret)
 
 
 def newest_first(entries: Sequence[Listed]) -> list[Listed]:

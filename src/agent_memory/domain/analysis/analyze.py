@@ -383,7 +383,7 @@ def _told(winner: Features, conflicts: Sequence[Conflict]) -> str:
 
 def _quoted(by: Features, snippet: str, lead: str) -> str:
     """What is said, cut and without secrets; nothing of an entry that is secret."""
-    return "" if by.is_secret or not snippet else f"{lead}“{stored_line(snippet, _MOST_CHARS)}”"
+    return "" if by.meta.is_secret or not snippet else f"{lead}“{stored_line(snippet, _MOST_CHARS)}”"
 
 
 def _why_first(winner: Features, other: Features) -> str:

@@ -16,7 +16,7 @@ from agent_memory.domain.findings import Profile
 from agent_memory.domain.text.markdown import find_code, find_links, prose_lines, without_links, without_see_also
 from agent_memory.domain.text.plain_text import spliced
 from agent_memory.domain.text.salience import content_terms, statements, term_of, words_of
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Origin, Sensitivity
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Origin
 
 # -- things of which a project chooses one --------------------------------------------------------------------------
 
@@ -535,11 +535,6 @@ class Features:
     @property
     def scope(self) -> str:
         return self.meta.scope
-
-    @property
-    def is_secret(self) -> bool:
-        """Whether nothing that it says may be quoted."""
-        return self.meta.sensitivity is Sensitivity.SECRET
 
     @property
     def is_vouched_for(self) -> bool:

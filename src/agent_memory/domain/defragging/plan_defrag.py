@@ -6,7 +6,7 @@ Pure and deterministic: the same proposal and facts give the same plan, to the b
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
@@ -249,7 +249,11 @@ class _Planning:
         listed = self.live.get(id)
         if listed is None:
             return ("it is not live any more",) if id.casefold() in self.taken_ids else ("there is no such entry",)
-        forbidden = (*why_untouchable(listed), *self._set_apart(listed))
+        apart = (
+            (listed.provisional_id, "it has no id of its own yet (`memory doctor --fix` gives it one)"),
+            (id in self.facts.left_alone, "it changed in 3 of the last 10 runs and is left alone"),
+        )
+        forbidden = (*why_untouchable(listed), *(words for holds, words in apart if holds))
         if forbidden:
             return forbidden
         if seen is None:
@@ -260,12 +264,6 @@ class _Planning:
         if stored is None:
             return ("its text is not at hand",)
         return ("it holds a secret that the agent was not shown",) if has_secret(stored.entry.whole) else ()
-
-    def _set_apart(self, listed: Listed) -> Iterator[str]:
-        if listed.provisional_id:
-            yield "it has no id of its own yet (`memory doctor --fix` gives it one)"
-        if listed.meta.id in self.facts.left_alone:
-            yield "it changed in 3 of the last 10 runs and is left alone"
 
     def _at_hand(self, id: str, content_hash: str) -> StoredEntry | None:
         held = (self.facts.shown.get(id), self.facts.at_hand.get(id))

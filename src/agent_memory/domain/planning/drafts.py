@@ -24,7 +24,7 @@ from agent_memory.domain.text.markdown import (
 from agent_memory.domain.text.plain_text import clean_text, one_line, spliced
 from agent_memory.domain.tiering.standing import BY_A_PERSON
 from agent_memory.domain.transcripts.own_marks import PROMPT_MARKER
-from agent_memory.domain.vocabulary import Origin, Sensitivity, Status, furthest, least_trusted
+from agent_memory.domain.vocabulary import Origin, Status, furthest, least_trusted
 
 MAX_BODY_CHARS = 8_000
 
@@ -120,7 +120,7 @@ def why_untouchable(listed: Listed) -> tuple[str, ...]:
     rules = (
         (listed.meta.pinned, "it is pinned"),
         (listed.conflicted, "it holds an unresolved conflict"),
-        (listed.meta.sensitivity is Sensitivity.SECRET, "it is secret"),
+        (listed.meta.is_secret, "it is secret"),
     )
     return tuple(words for holds, words in rules if holds)
 
@@ -299,7 +299,7 @@ def trusted_after(before: MemoryEntry, after: MemoryEntry, caller: Caller) -> Me
     changed it, their word ends if the note is external, or if what it says now would need it.
     """
     meta = evolve(after.meta, origin=least_trusted((after.meta.origin, caller.origin)))
-    lapsed = meta.sensitivity is Sensitivity.SECRET or (
+    lapsed = meta.is_secret or (
         caller.is_agent and meta.promoted_by is not None and _needs_another_word(before, evolve(after, meta=meta))
     )
     return evolve(meta, promoted_by=None) if lapsed else meta

@@ -14,7 +14,7 @@ from agent_memory.domain.planning.drafts import has_secret
 from agent_memory.domain.similarity import about_terms
 from agent_memory.domain.tagging import Standing, TagVocabulary, tag_counts
 from agent_memory.domain.text.salience import content_sequence
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, TierList
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, TierList
 
 MOST_SHOWN = 12
 """More notes in full would bury the transcript."""
@@ -79,7 +79,7 @@ def choose_shown(stored: Iterable[StoredEntry], max_chars: int) -> tuple[StoredE
     chosen: list[StoredEntry] = []
     room = max_chars
     for each in stored:
-        may_be_shown = each.meta.sensitivity is not Sensitivity.SECRET and not each.listed.conflicted
+        may_be_shown = not each.meta.is_secret and not each.listed.conflicted
         chars = note_chars(each.meta, len(each.body))
         if chars <= room and may_be_shown and not has_secret(each.body):
             chosen.append(each)
@@ -133,7 +133,7 @@ def most_urgent_ids(analysis: Analysis, live: Sequence[Listed], max_chars: int, 
     part has at least two, the winner among them: one side of a duplicate says nothing); then hot and warm ones while there
     is room. Never secret or conflicted ones, and none for a finding of which every entry is pinned.
     """
-    showable = [each.meta for each in live if not (each.conflicted or each.meta.sensitivity is Sensitivity.SECRET)]
+    showable = [each.meta for each in live if not (each.conflicted or each.meta.is_secret)]
     bodies = {id: profile.body_chars for id, profile in analysis.profiles.items()}
     sizes = {meta.id: note_chars(meta, bodies.get(meta.id, 0)) for meta in showable}
     pinned = frozenset(meta.id for meta in showable if meta.pinned)

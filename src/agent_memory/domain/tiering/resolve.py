@@ -17,7 +17,7 @@ from agent_memory.domain.change import Dropped
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tiering.score import CLEARLY_BETTER, TierFacts
 from agent_memory.domain.tiering.standing import is_vouched_for
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity, Tier, TierList
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Tier, TierList
 
 TIERINGS_LEFT_OUT = 2
 """As often in a row must a proposal leave a hot entry out before it goes."""
@@ -153,7 +153,7 @@ def _allowed(tiers: TierList, facts: Mapping[str, TierFacts], *, named: bool) ->
 
 
 def _why_cold(facts: TierFacts) -> str:
-    if facts.meta.sensitivity is Sensitivity.SECRET:
+    if facts.meta.is_secret:
         return "it is secret"
     if is_vouched_for(facts.meta) or facts.meta.origin is Origin.USER:
         return "it has expired"

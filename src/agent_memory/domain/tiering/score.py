@@ -15,7 +15,7 @@ from agent_memory.domain.text.markdown import find_code
 from agent_memory.domain.text.plain_text import counted
 from agent_memory.domain.text.salience import statements, typed_tokens
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
-from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity, Tier
+from agent_memory.domain.vocabulary import Importance, Kind, Origin, Tier
 
 HEADING_CHARS = 100
 """What is written around an entry that is shown whole, besides its title: heading mark, origin, date, blank lines."""
@@ -131,7 +131,7 @@ def why_not_nearer(meta: Meta) -> str:
     """Why an entry may not be hot, in words; empty where it may."""
     if best_tier(meta) is Tier.HOT:
         return ""
-    if meta.sensitivity is Sensitivity.SECRET:
+    if meta.is_secret:
         return "it is secret"
     if meta.origin is Origin.EXTERNAL:
         return "only a tool, a page or a file said it; `memory promote` vouches for it"

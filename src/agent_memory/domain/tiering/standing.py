@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from agent_memory.domain.entry import Listed, Meta
-from agent_memory.domain.vocabulary import Origin, Sensitivity, Tier, TierList
+from agent_memory.domain.vocabulary import Origin, Tier, TierList
 
 BY_A_PERSON = "person"
 """`promotedBy` of an entry that a person vouches for."""
@@ -15,7 +15,7 @@ BY_A_PERSON = "person"
 def is_vouched_for(meta: Meta) -> bool:
     """Whether a person ran `memory promote` or `memory pin` on the entry. A `pinned: true` alone, which an import can
     bring along, is nobody's word."""
-    return meta.promoted_by == BY_A_PERSON and meta.sensitivity is not Sensitivity.SECRET
+    return meta.promoted_by == BY_A_PERSON and not meta.is_secret
 
 
 def best_tier(meta: Meta) -> Tier:
@@ -24,7 +24,7 @@ def best_tier(meta: Meta) -> Tier:
     Secret: cold, whatever else holds. What the person said or vouches for: hot, and nothing else is. What an agent
     concluded: warm. What a foreign source said: cold.
     """
-    if meta.sensitivity is Sensitivity.SECRET:
+    if meta.is_secret:
         return Tier.COLD
     if is_vouched_for(meta) or meta.origin is Origin.USER:
         return Tier.HOT
@@ -39,7 +39,7 @@ def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
         for meta in live
         if (meta.pinned or is_vouched_for(meta))
         and meta.id not in hot
-        and meta.sensitivity is not Sensitivity.SECRET
+        and not meta.is_secret
         and (meta.pinned or meta.id not in warm)
     ]
     new = tuple(meta.id for meta in sorted(added, key=lambda meta: (meta.created_at_ms, meta.id)))
