@@ -130,17 +130,12 @@ def stored_when_applied(plan: Plan, live: Sequence[Listed]) -> dict[str, StoredE
     return stored
 
 
-def live_when_applied(plan: Plan, live: Sequence[Listed]) -> Sequence[Listed]:
-    """The live entries once the plan is applied: changed ones in their place, retired ones gone, new ones last."""
-    if not plan.changes:
-        return live
-    written = stored_when_applied(plan, live)
+def live_when_applied(plan: Plan, live: Sequence[Listed], written: Mapping[str, StoredEntry]) -> Sequence[Listed]:
+    """The live entries once the plan is applied, which writes these (`stored_when_applied`): changed ones in their place, retired
+    ones gone, new ones last."""
     gone = {change.id for change in plan.changes if isinstance(change, Retire)}
-    there = {each.meta.id for each in live}
-    kept = (
-        written[each.meta.id].listed if each.meta.id in written else each for each in live if each.meta.id not in gone
-    )
-    return (*kept, *(stored.listed for id, stored in written.items() if id not in there - gone))
+    before = {each.meta.id: each for each in live if each.meta.id not in gone}
+    return tuple((before | {id: each.listed for id, each in written.items()}).values())
 
 
 _ALWAYS_ALLOWED = 3

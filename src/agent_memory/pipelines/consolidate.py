@@ -343,8 +343,8 @@ def run_agent(io: ConsolidateIo, run: Run) -> Run:
         return run
     history, live = work.history, unwrap(io.store.list()).entries
     # A later window sees the store as the earlier ones will leave it.
-    entries = live_when_applied(work.plan, live)
     planned = stored_when_applied(work.plan, live)
+    entries = live_when_applied(work.plan, live, planned)
     session_id = session_id_of(work.pending.entry)
     ranked = rank_related(history, entries, work.scope, session_id)
 
