@@ -160,7 +160,7 @@ def test_lists_of_changes_reports_and_offers_make_none(closing: str) -> None:
 
 
 def test_what_is_undone_later_makes_no_note() -> None:
-    wanted = work_on("The cancel button should only be red for guests.", "Done. The button is red.")
+    wanted = work_on("The cancel button should never be red for guests.", "Done. The button is red.")
     switched = work_on("speed it up", "The crash happened because `Cart.load` called `orjson` twice.")
     assert len(notes(*wanted)) == len(notes(*switched)) == 1
     assert notes(*wanted, user("undo that"), agent("Undone.")) == ()

@@ -76,7 +76,7 @@ _AFTER = r"[\s:,，：、]*(?P<said>.*)"
 
 _BY_USER_WORDS = {
     "remember": (
-        r"<starten>(?:please |always |do )?remember(?:,|:|\s+this[:,]?|\s+that\b|\s+to\b(?=.*\b(?:always|every|before|after|when|next time)\b))\s*(?P<said>.+)",
+        r"<starten>(?:please |always |do )?remember(?:,|:|\s+this[:,]?|\s+that\b|\s+to\b(?=.*\b(?:always|every|(?:before|after) \w+ing|when|next time)\b))\s*(?P<said>.+)",
         r"\b(?:please|should|must|to|can you|could you|you) remember (?:that|this[:,]?|for next time[:,]?|:)\s*(?P<said>.+)",
         r"^(?:just )?so (?:that )?you (?:remember|know|don't forget)(?: (?:it|this|next time|for next time|for later))?[,:–—-]?\s+(?:that )?(?P<said>.+)",
         r"^(?P<said>.{15,}?)[,;:–—-]*\s+(?:(?:just )?so (?:that )?you (?:remember|know|don't forget)|(?:please )?(?:remember|memori[sz]e) (?:this|that|it)|(?:please )?keep (?:this|that|it) in mind|from now on|going forward)\b[^.]{0,20}[.!]?$",
@@ -141,7 +141,7 @@ _BY_USER_WORDS = {
         r"<thenen>(?P<said>(?:please )?(?:never|always|don't ever|do not ever) (?!\w*[^s\W]s\b)(?!\w+ed\b|read\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z`]+.*)",
         r"^(?P<said>.{12,}, always[.!]*)$",
         rf"<starten>(?P<said>(?:please )?(?:don't|do not) {_ACT}\b (?!{_ONE}|for now)(?:any |in )?[\w`\"'-]+.*)",
-        r"<starten>(?P<said>no (?!i\b|we\b|you\b|its?\b|it's\b|that's\b|not\b|they\b|this\b|that\b|the\b|need|problem|worries|idea|thanks|way|longer|matter|one\b|doubt|changes?\b|luck|errors?\b)[\w`/-]+(?: [\w`/-]+){0,3}(?:\s*[,;–—-]\s*(?:please |just |always )?(?:use|do|put|keep|write|only|prefer|go)\b| (?:in|for|on|inside|within) (?:the |our |this |any |my )?[\w`/-]+).*)",
+        r"<starten>(?P<said>no (?!.{0,40}\b(?:is|are|was|were|appears?|shows?|gets?)\b)(?!only\b|i\b|we\b|you\b|its?\b|it's\b|that's\b|not\b|they\b|this\b|that\b|the\b|need|problem|worries|idea|thanks|way|longer|matter|one\b|doubt|changes?\b|luck|errors?\b)[\w`/-]+(?: [\w`/-]+){0,3}(?:\s*[,;–—-]\s*(?:please |just |always )?(?:use|do|put|keep|write|only|prefer|go)\b| (?:in|for|on|inside|within) (?:the |our |this |any |my )?[\w`/-]+).*)",
         r"(?P<said>\bmake sure (?:you |we |that you |that we |to )(?:always|never)\b.+)",
         r"(?P<said>\byou (?:(?:must|should|may) (?:never|always|not|only)|(?:must|should)n't)\b(?! (?:be(?! (?:edit|modify|chang|touch|mov|renam|delet|creat|writ|put+|commit+|push)ing\b)|have|need|see|get|worry)\b).+)",
         r"(?P<said>\b(?:please )?(?:stop|quit|avoid) (?:using|adding|writing|making|putting|committing|creating|mocking|asking|summari[sz]ing|guessing|explaining)\b (?!(?:the|this|that|it)\b).+)",
@@ -152,12 +152,12 @@ _BY_USER_WORDS = {
         r"(?P<said>\bsempre que (?:tu|nós|eu|você|vocês|for|fizer|fizeres|mudar|mudares|alterar|alterares|criar|criares|adicionar|adicionares|houver)\b.+)",
     ),
     "convention": (
-        r"(?P<said>(?<!how )(?<!what )(?<!where )(?<!so )\bwe (?:always|never|usually|generally|normally|typically|only ever|only|must|explicitly|deliberately|intentionally|don't use|do not use|don't allow|do not allow|don't do|don't (?!want|need|know|have|care|see|like|get|really|understand)\w+ (?:the|any|our|in|to)\b|avoid|prefer|stick to|standardi[sz]ed? on)\b.+)",
+        r"(?P<said>(?<!how )(?<!what )(?<!where )(?<!so )\bwe (?:always|never|usually|generally|normally|typically|only ever|only|must(?! have\b)|explicitly|deliberately|intentionally|don't use|do not use|don't allow|do not allow|don't do|don't (?!want|need|know|have|care|see|like|get|really|understand)\w+ (?:the|any|our|in|to)\b|avoid|prefer|stick to|standardi[sz]ed? on)\b.+)",
         r"(?P<said>\b(?:our|the|my|a) (?:\w+ ){0,2}(?:convention|rule|policy|standard|practice|naming scheme|house style|guideline) (?:here )?(?:is|says|for)\b.+)",
         r"(?P<said>\b(?:by convention|as a rule|in (?:this|our) (?:repo|repository|project|codebase|team|company|org)),? (?:we|all|every|the|you|it|no|each)\b.+)",
         r"(?:^\(?|[,;:] |\b(?:and|but|because|since|so|that|as) )(?P<said>we (?:\w+ly )?use [^?!]+ (?:for|as|to|not|instead|rather|everywhere|because|since)\b.+)",
         r"(?P<said>\b(?:all|every|each|any|new) (?:(?!that\b|which\b|who\b|think\b|we\b|you\b|i\b)[\w/-]+ ){1,4}(?:must|should|has to|have to|needs? to|go(?:es)?|belongs?|lives?|gets?) (?:always |never |not )?(?:be |have |go |live |start |end |use |in |into |under |its )(?!fixed\b|done\b).+)",
-        r"(?P<said>\b[\w`./-]+ (?:must|may|can) (?:never|not|only|always)\b.+)",
+        r"(?P<said>\b[\w`./-]+ (?:(?:must|may) (?:never|not|only|always)|can (?:never|only|always))\b.+)",
         r"(?P<said>\b(?:never|not|always|only) (?:commit|push|merge|deploy|release|publish)(?:ted|ed|d)? (?:to|on|from|in|before|after|without)\b.+)",
         r"(?P<said>\b(?:nós |nos |a gente )?(?:costumamos|usamos sempre|nunca usamos|não usamos|nao usamos|evitamos|fazemos sempre|nunca fazemos|a gente sempre|a gente nunca|nós sempre|nós nunca)\b.+)",
         r"(?P<said>\busamos [^?!]+ (?:para|como|e não|e nao|em vez|em todo|em todos)\b.+)",
@@ -243,12 +243,13 @@ _VOID_WORDS = {
         r"\bthe fix is\b",
     ),
     "preference": (
+        r"^\[?(?:warning|error|info|debug|fatal)\b\s*[:\]]",
         r"\b(?:any ?more|in (?:there|here))\b|\b(?:want|need|like) (?:to \w+ )?(?:it|this|that|them|these|those)\b[.!]?$",
         r"\b(?:i (?:don't|do not) (?:want|need) to|we (?:don't|do not) (?:want|need) to (?:see|know|hear|go|do))\b",
         r"\b(?:don't|do not) (?:want|need) (?:(?:an?|the|any|your|my) (?:[\w-]+[ .!]*){1,2}$|(?:an? |the )?@?[\w./-]*/?[\w-]+\.\w{1,5}\b)",
     ),
     "convention": (
-        r"\bi can (?:not|only|never)\b",
+        r"\bi can (?:only|never)\b|^still\b",
         r"\b(?:problem|issue|question)\b.*\bis that\b|\btoo \w+[.!]?$|\b(?:confusing|weird|ugly|annoying|backwards)\b",
     ),
     "decision": (r"\b(?:use|keep|go with|take|drop|adopt|do) (?:this|that|those|these|it|both)\b|\blike this\b",),
@@ -365,6 +366,7 @@ _SIGNAL_WORDS = {
     "request": (
         rf"^(?:(?:and|but|so|ok(?:ay)?|great|nice|good|perfect|fantastic|awesome|cool|thanks|also|moreover|furthermore|additionally|finally|lastly|well|yes|no|instead|now|then|next|just|please|pls|can you|could you|let'?s|i (?:really |just |only |also )*(?:want|need) to|i want you to|i need you to|i(?:'d| would) like to|(?:you|we) (?:should|can|need to)|in @?[\w./`-]+\.\w+)[,:!.]?\s+)*{_WORK}\b(?!.*{_STANDING})",
         rf"\b(?:(?:please|pls|can you|could you) {_WORK}|i (?:want|need|would like) you to|i'd like you to|(?:but|and|so) make sure to)\b(?!.*{_STANDING})",
+        rf"\band (?:please |then )?{_WORK} (?:the|an?|it|them|this|that|rid)\b(?!.*{_STANDING})",
     ),
     "passing": (
         r"\b(?:for now|right now|this time|yet|just this once|for the moment|at the moment|in this (?:moment|case)|as of (?:now|today)|temporar(?:y|ily)|today|tonight|por agora|por enquanto|desta vez|ainda não|por hoje)\b",
@@ -383,6 +385,7 @@ _SIGNAL_WORDS = {
         r"^(?:(?:and|but|so|also)[, ]+)*(?:for (?:example|instance)|e\.g\.|similarly|likewise|in other words|that said)(?![\w-])|\bshould then\b",
         r"^(?:(?:ok|so|and|for starters|issue here|lastly|another \w+ one)[\s,.…-]+){2,}|\b(?:start|begin) with\b|^each one\b|\bit's there\b|\bwhat you think\b|\bif not\b|\btheir fork\b|\b(?:between|of) the (?:2|two|3|three)\b(?! \w)|^not (?:this|that|these|those)\b|(?:\.\.|…)$",
         r"^(?:because|since|if|when|as) (?:it|they|this|that|these|those)\b|^for the [\w ]{2,20},|^like [\w-]+(?: [\w-]+)?,|^what (?:i|we) (?:want|need|mean)\b|\b(?:it|this|that) happens\b",
+        r"\bas you (?:can )?see\b|\bwhat i meant\b|\blike (?:it|they) used to\b|\bdo(?:n't| not) do anything\b",
         r"^[^,;:.`]{0,50}\b(?:it|them|this|that|these|those)(?=[,.;:!?]| \(| (?:by|with|in|for|from|at|on|to|and|but)\b)",
     ),
 }

@@ -70,14 +70,16 @@ _YES = re.compile(r"(?:yes|yep|yeah|sure|sim)\b", re.IGNORECASE)
 """It answers a question, in which most of what is meant stands."""
 _PERSONS = re.compile(r"\b(?:i|you|eu|tu|você)\b", re.IGNORECASE)
 _REASON = re.compile(r"\b(?:because|since|so that|otherwise|porque|já que)\b", re.IGNORECASE)
+_FOR_EVER = r"always|never|ever|on purpose|by design|deliberately|source of truth|as a rule|by convention|sempre|nunca"
+_STANDS = re.compile(rf"\b(?:{_FOR_EVER})\b", re.IGNORECASE)
 _GENERAL = re.compile(
-    r"\b(?:always|never|ever|whenever|every|each|must|only|on purpose|by design|deliberately|source of truth|as [\w-]+ as possible"
+    rf"\b(?:{_FOR_EVER}|whenever|every|each|must|only|as [\w-]+ as possible"
     r"|you (?:must|should)(?: not|n't) .*\b(?:in|into|on|to|from|outside|under) (?:\S+ )*?(?:workspaces?|director(?:y|ies)|folders?|repo(?:sitory)?|branch|main|production|\S+/\S*)"
-    r"|sempre|nunca|só|apenas|cada)\b",
+    r"|só|apenas|cada)\b",
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(
-    r"\b(?:instead|rather than|em vez d|ao invés d)|,\s*(?:and |e )?(?:not|não) [\w`\"']|\bnot\b.{2,80}\bbut\b|\be não\b|\bwe (?:don't|do not)\b"
+    r"\b(?:instead|rather than|em vez d|ao invés d)|,\s*(?:and |e )?(?:not|não) [\w`\"']|\bnot\b.{2,80}\bbut\b|\be não\b|\bwe (?:don't|do not)\b(?! (?:want|need|know|have|like)\b)"
     r"|\b(?:don't|do not|stop) [^,;]{3,60}[,;] *(?:use|keep|put|just|rather)\b|\bprefer\b.*\b(?:over|to)\b",
     re.IGNORECASE,
 )
@@ -293,6 +295,10 @@ def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
         return False
     is_short = len(hit.said) < _FEW_CHARS and hit.shows is Sort.CORRECTION
     told = f"{sentence} {said.following}" if is_short else sentence
+    if said.is_request and hit.shows in (Sort.CONVENTION, Sort.WANT, Sort.DECISION):
+        # What a request says of the thing itself is in the code once it is done, unless it says for ever, or why.
+        rule = hit.shows is Sort.CONVENTION and not _WISH.search(sentence)
+        return rule or any(each.search(told) for each in (_STANDS, _REASON, _DECIDED))
     if _is_general(told):
         return True
     if hit.shows in (Sort.PREFERENCE, Sort.CONVENTION):
