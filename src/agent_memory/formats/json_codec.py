@@ -10,7 +10,7 @@ value (`agent_memory.config` says how). A type tells what is asked of a value:
 
 A class with `has_other_keys = True` lets unknown keys pass.
 
-Every command reads the configuration, so nothing that takes long to load is imported here.
+The conversion is cattrs'; what is of this module are the rules, and the words of what is wrong.
 """
 
 from __future__ import annotations
@@ -19,14 +19,18 @@ import json
 import math
 import re
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cache
 from operator import ge, gt, le
 from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+import cattrs
 from attrs import NOTHING, field, fields, frozen, has, make_class
+from cattrs.cols import homogenous_tuple_structure_factory, mapping_structure_factory  # pyright: ignore[reportUnknownVariableType]
+from cattrs.errors import AttributeValidationNote, IterableValidationNote
+from cattrs.gen import make_dict_structure_fn, override
 
 from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.instants import Instant, iso_of, ms_of
@@ -35,10 +39,12 @@ from agent_memory.errors import StateCorrupt
 from agent_memory.formats.strict_json import InvalidValue, load_bytes, load_document
 
 T = TypeVar("T")
+Hook = Callable[[Any, Any], Any]
 Facts = Mapping[str, Any]
 """The metadata of an attribute."""
 
 _LAST_INSTANT_MS = 253_402_300_799_999  # the last one that four digits can say the year of
+_ABSENT = object()
 _EMPTY: tuple[object, ...] = (None, "", [], {})
 _EXPECTED: Mapping[Any, str] = {
     str: "text",
@@ -190,21 +196,50 @@ class Converter:
         self.by_name = by_name
         self.null_is_absent = null_is_absent
         self.expected = {**_EXPECTED, **expected}
-        self.unions: dict[frozenset[Any], tuple[str, Mapping[str, type]]] = {}
         self._tags: dict[type, Mapping[str, str]] = {}
+        self._cattrs = cattrs.Converter()
+        for type_ in (str, bool, int, float):
+            self._cattrs.register_structure_hook(type_, self._scalar)
+        self._cattrs.register_structure_hook(bytes, _bytes)
+        self._cattrs.register_structure_hook(StrEnum, _choice)
+        self._cattrs.register_structure_hook_func(_has_origin(Literal), _choice)
+        for applies, factory in (
+            (has, self._object),
+            (_has_origin(tuple, frozenset), self._row),
+            (_has_origin(dict, Mapping), self._mapping),
+            (_has_origin(Annotated), self._ruled),
+            (lambda type_: len(_others(type_)) == 2 and str in _others(type_), self._text_or),
+        ):
+            self._cattrs.register_structure_hook_factory(applies, factory)
 
     def tagged_union(self, union: Any, tag: str, classes: Mapping[str, type]) -> None:
         """Tell the members of a union apart by the word that `tag` has in JSON. It may be an attribute of theirs."""
-        self.unions[frozenset(get_args(union))] = tag, classes
+
+        def structure(value: Any, type_: Any) -> Any:
+            if value is None and NoneType in options_of(type_):
+                return None
+            if not is_object(value):
+                raise _refused(value, "an object")
+            if tag not in value:
+                raise _Below((tag, "is missing"))
+            word = value[tag]
+            if not isinstance(word, str) or word not in classes:
+                raise _Below((tag, str(_refused(word, f"one of {', '.join(classes)}"))))
+            if tag not in attributes_of(classes[word], self.by_name):
+                value = {key: each for key, each in value.items() if key != tag}
+            member: Any = classes[word]
+            return self._cattrs.structure(value, member)
+
+        members = _others(union)
+        self._cattrs.register_structure_hook_func(lambda type_: _others(type_) == members, structure)
         self._tags |= {cls: {tag: word} for word, cls in classes.items()}
 
     def value_of(self, document: object, type_: Any, where: str = "") -> Any:
         """The value of a class of values (or another type), or InvalidValue."""
-        reading = _Reading(self)
-        value = reading.read(document, type_, where)
-        if reading.problems:
-            raise InvalidValue(*reading.problems)
-        return value
+        try:
+            return self._cattrs.structure(document, type_)
+        except (cattrs.BaseValidationError, ValueError) as error:
+            raise InvalidValue(*self._problems(error, where)) from error
 
     def written(self, value: Any) -> Any:
         """The JSON values that `value_of` reads back as this value."""
@@ -228,144 +263,194 @@ class Converter:
                 document[key] = member
         return document
 
+    def _object(self, cls: Any) -> Hook:
+        known = attributes_of(cls, self.by_name)
+        members: dict[str, Any] = {
+            each.name: override(rename=key, struct_hook=self._member(each)) for key, each in known.items()
+        }
+        is_closed = not (self.by_name or getattr(cls, "has_other_keys", False))
+        structure = make_dict_structure_fn(cls, self._cattrs, _cattrs_forbid_extra_keys=is_closed, **members)
+        absent = {key: _ABSENT for key, each in known.items() if each.is_required or each.facts.get("sparse")}
 
-@frozen
-class _Reading:
-    """One document on its way to a value. It goes on after a problem: what it returns is a value only where there was none."""
+        def checked(value: Any, type_: Any) -> Any:
+            if not is_object(value):
+                raise _refused(value, "an object")
+            if self.null_is_absent:
+                value = {key: each for key, each in value.items() if each is not None}
+            return structure({**absent, **value}, type_)
 
-    converter: Converter
-    problems: list[str] = field(factory=list[str])
+        return checked
 
-    def read(self, value: Any, type_: Any, path: str, facts: Facts = MappingProxyType({})) -> Any:
-        """The value of this type at this path, which its attribute says more about."""
-        origin, arguments = get_origin(type_), get_args(type_)
-        if origin in (Union, UnionType):
-            return self._option(value, frozenset(arguments), path, facts)
-        if origin is Annotated:
-            return self._ruled(value, arguments[0], arguments[1:], path, facts)
-        if origin is Literal or issubclass(origin or type_, StrEnum):
-            choices = {str(each): each for each in arguments or type_}
-            if isinstance(value, str) and value in choices:
-                return choices[value]
-            return self._refuse(value, f"one of {', '.join(choices)}", path)
-        if origin in (tuple, frozenset):
-            return self._row(value, origin, arguments, path, facts)
-        if origin in (dict, Mapping):
-            return self._mapping(value, arguments[1], path, facts)
-        if type_ is Any:
-            return value
-        if has(type_):
-            return self._object(value, type_, path)
-        return self._bytes(value, path) if type_ is bytes else self._scalar(value, type_, path, facts)
+    def _member(self, attribute: Attribute) -> Hook:
+        structure = self._cattrs.get_structure_hook(attribute.type)
 
-    def _say(self, path: str, words: str) -> Any:
-        """None, once the problem is told."""
-        self.problems.append(f"{path or 'the document'} {words}")
+        def checked(value: Any, _: Any) -> Any:
+            if value is _ABSENT:
+                if attribute.is_required:
+                    raise ValueError("is missing")
+                return attribute.default
+            found = structure(value, attribute.type)
+            if problems := tuple(_out_of_bounds(found, attribute.facts)):
+                raise _Below(*problems)
+            return found
 
-    def _refuse(self, value: object, expected: str, path: str) -> Any:
-        return self._say(path, f"is {shown(value)}, expected {expected}")
+        return checked
 
-    def _object(self, value: Any, cls: type, path: str) -> Any:
-        if not is_object(value):
-            return self._refuse(value, "an object", path)
-        known, before, members = attributes_of(cls, self.converter.by_name), len(self.problems), dict[str, Any]()
-        if self.converter.null_is_absent:
-            value = {key: each for key, each in value.items() if each is not None}
-        for key, each in value.items():
-            if key in known:
-                members[known[key].name] = self.read(each, known[key].type, _joined(path, key), known[key].facts)
-            elif not (self.converter.by_name or getattr(cls, "has_other_keys", False)):
-                self._say(_joined(path, key), _unknown(key, known, path))
-        for key, attribute in known.items():
-            if key not in value and attribute.is_required:
-                self._say(_joined(path, key), "is missing")
-            elif attribute.facts.get("sparse"):
-                members.setdefault(attribute.name, attribute.default)
-        return cls(**members) if len(self.problems) == before else None
+    def _text_or(self, type_: Any) -> Hook:
+        (other,) = _others(type_) - {str}
 
-    def _option(self, value: Any, options: frozenset[Any], path: str, facts: Facts) -> Any:
-        others = options - {NoneType}
-        if value is None and others < options:
-            return None
-        if others in self.converter.unions:
-            return self._tagged(value, *self.converter.unions[others], path)
-        is_text = isinstance(value, str)
-        meant = next(each for each in others if len(others) == 1 or (each is str) == is_text)
-        return self.read(value, meant, path, facts)
+        def chosen(value: Any, _: Any) -> Any:
+            if value is None and NoneType in options_of(type_):
+                return None
+            return self._cattrs.structure(value, str if isinstance(value, str) else other)
 
-    def _tagged(self, value: Any, tag: str, classes: Mapping[str, type], path: str) -> Any:
-        if not is_object(value):
-            return self._refuse(value, "an object", path)
-        if tag not in value:
-            return self._say(_joined(path, tag), "is missing")
-        word = value[tag]
-        if not isinstance(word, str) or word not in classes:
-            return self._refuse(word, f"one of {', '.join(classes)}", _joined(path, tag))
-        if tag not in attributes_of(classes[word], self.converter.by_name):
-            value = {key: each for key, each in value.items() if key != tag}
-        return self._object(value, classes[word], path)
+        return chosen
 
-    def _ruled(self, value: Any, base: Any, rules: Iterable[Any], path: str, facts: Facts) -> Any:
-        if base is int and "ISO 8601" in rules and not self.converter.by_name:
-            return self._instant(value, path)
-        before, value = len(self.problems), self.read(value, base, path, facts)
-        if len(self.problems) == before:
-            problem = next(filter(None, (rule(value) for rule in rules if callable(rule))), None)
-            return value if problem is None else self._say(path, problem)
-        return None
+    def _ruled(self, type_: Any) -> Hook:
+        base, *rules = get_args(type_)
+        if base is int and "ISO 8601" in rules and not self.by_name:
+            return _instant
 
-    def _row(self, value: Any, origin: Any, types: tuple[Any, ...], path: str, facts: Facts) -> Any:
-        if not is_list(value):
-            return self._refuse(value, self.converter.expected[list], path)
-        is_pair = origin is tuple and Ellipsis not in types
-        if is_pair and len(value) != 2:
-            return self._refuse(value, "a list of two", path)
-        if len(value) < facts.get("least_items", 0):
-            self._say(path, "must not be empty")
-        members = (
-            self.read(each, types[index if is_pair else 0], f"{path}[{index}]", facts)
-            for index, each in enumerate(value)
-        )
-        return origin(members)
+        def checked(value: Any, _: Any) -> Any:
+            found = self._cattrs.structure(value, base)
+            for rule in rules:
+                if callable(rule) and (problem := rule(found)):
+                    raise ValueError(problem)
+            return found
 
-    def _mapping(self, value: Any, element: Any, path: str, facts: Facts) -> Any:
-        if not is_object(value):
-            return self._refuse(value, "an object", path)
-        check = facts.get("check_name") or (lambda name: None)
-        facts = {**facts, "check_name": facts.get("check_inner_name")}
-        for name in value:
-            if problem := check(name):
-                self._say(_joined(path, name), f"as a name {problem}")
-        return {name: self.read(each, element, _joined(path, name), facts) for name, each in value.items()}
+        return checked
 
-    def _bytes(self, value: Any, path: str) -> Any:
-        try:
-            return a2b_base64(value, strict_mode=True)
-        except (TypeError, ValueError):
-            return self._say(path, "is not base64")
+    def _row(self, type_: Any) -> Hook:
+        """Of lists only, and not of what iterates like one, such as a text."""
+        collect: Any = get_origin(type_)
+        types = get_args(type_)
+        is_pair = collect is tuple and Ellipsis not in types
+        whole: Any = tuple.__class_getitem__((types[0], ...))
+        each_of: Hook = homogenous_tuple_structure_factory(whole, self._cattrs)
 
-    def _instant(self, value: Any, path: str) -> Any:
-        at_ms = ms_of(value) if isinstance(value, str) else None
-        if at_ms is None or not 0 <= at_ms <= _LAST_INSTANT_MS:
-            return self._refuse(value, "an instant like 2026-02-13T14:30:05.123Z", path)
-        return at_ms
+        def checked(value: Any, _: Any) -> Any:
+            if not is_list(value):
+                raise _refused(value, self.expected[list])
+            if not is_pair:
+                return collect(each_of(value, whole))
+            if len(value) != len(types):
+                raise _refused(value, "a list of two")
+            return tuple(map(self._cattrs.structure, value, types))
 
-    def _scalar(self, value: Any, type_: type, path: str, facts: Facts) -> Any:
+        return checked
+
+    def _mapping(self, type_: Any) -> Hook:
+        whole: Any = dict[get_args(type_)]  # type: ignore[misc] # made at run time
+        plain: Hook = mapping_structure_factory(whole, self._cattrs)
+
+        def checked(value: Any, _: Any) -> Any:
+            if not is_object(value):
+                raise _refused(value, "an object")
+            return plain(value, whole)
+
+        return checked
+
+    def _scalar(self, value: Any, type_: type) -> Any:
         fits = type(value) is type_ or (type_ is float and type(value) is int)
         if not fits or (type(value) is float and not math.isfinite(value)):
-            return self._refuse(value, self.converter.expected.get(type_, "null"), path)
+            raise _refused(value, self.expected[type_])
+        return value
+
+    def _problems(self, error: Exception, where: str) -> Iterator[str]:
+        """Every problem in what cattrs raised, each with its path."""
+        match error:
+            case cattrs.BaseValidationError():
+                for each in error.exceptions:
+                    yield from self._problems(each, self._path_to(each, error.cl, where))
+            case cattrs.ForbiddenExtraKeysError():
+                known = attributes_of(error.cl, self.by_name)
+                yield from (
+                    f"{_joined(where, key)} {_unknown(key, known, where)}" for key in sorted(error.extra_fields)
+                )
+            case _Below():
+                yield from (f"{_joined(where, path) or 'the document'} {words}" for path, words in error.problems)
+            case _:
+                yield f"{where or 'the document'} {error}"
+
+    def _path_to(self, error: Exception, cls: type, where: str) -> str:
+        for note in getattr(error, "__notes__", ()):
+            if isinstance(note, AttributeValidationNote):
+                keys = {each.name: key for key, each in attributes_of(cls, self.by_name).items()}
+                return _joined(where, keys[note.name])
+            if isinstance(note, IterableValidationNote):
+                return _joined(where, f"[{note.index}]" if isinstance(note.index, int) else str(note.index))
+        return where
+
+
+class _Below(ValueError):
+    """Problems of parts of the value that is being read: pairs of the path below it and what is wrong there."""
+
+    def __init__(self, *problems: tuple[str, str]) -> None:
+        super().__init__()
+        self.problems = problems
+
+
+def _refused(value: object, expected: str) -> ValueError:
+    return ValueError(f"is {shown(value)}, expected {expected}")
+
+
+def _has_origin(*origins: Any) -> Callable[[Any], bool]:
+    return lambda type_: get_origin(type_) in origins
+
+
+def _others(type_: Any) -> frozenset[Any]:
+    """The members of a union without `None`."""
+    return frozenset(options_of(type_)) - {NoneType}
+
+
+def _choice(value: Any, type_: Any) -> Any:
+    choices = {str(each): each for each in get_args(type_) or type_}
+    if isinstance(value, str) and value in choices:
+        return choices[value]
+    raise _refused(value, f"one of {', '.join(choices)}")
+
+
+def _bytes(value: Any, _: Any) -> bytes:
+    try:
+        return a2b_base64(value, strict_mode=True)
+    except (TypeError, ValueError) as error:
+        raise ValueError("is not base64") from error
+
+
+def _instant(value: Any, _: Any) -> int:
+    at_ms = ms_of(value) if isinstance(value, str) else None
+    if at_ms is None or not 0 <= at_ms <= _LAST_INSTANT_MS:
+        raise _refused(value, "an instant like 2026-02-13T14:30:05.123Z")
+    return at_ms
+
+
+def _out_of_bounds(value: Any, facts: Facts) -> Iterator[tuple[str, str]]:
+    """What the attribute's metadata forbids: paths below it, and what is wrong there."""
+    if isinstance(value, tuple):
+        if len(value) < facts.get("least_items", 0):
+            yield "", "must not be empty"
+        for index, each in enumerate(value):
+            yield from ((f"[{index}]{path}", words) for path, words in _out_of_bounds(each, facts))
+    elif isinstance(value, dict):
+        check, inner = facts.get("check_name"), {**facts, "check_name": facts.get("check_inner_name")}
+        for name, each in value.items():
+            if check and (problem := check(name)):
+                yield name, f"as a name {problem}"
+            yield from ((_joined(name, path), words) for path, words in _out_of_bounds(each, inner))
+    elif isinstance(value, str | int | float):
         for bound, is_kept, words in _BOUNDS:
             if bound in facts and not is_kept(value, facts[bound]):
-                self._refuse(value, f"{words} {facts[bound]:,}", path)
-        if problem := facts["check"](value) if "check" in facts else None:
-            self._say(path, problem)
-        return value
+                yield "", str(_refused(value, f"{words} {facts[bound]:,}"))
+        if "check" in facts and (problem := facts["check"](value)):
+            yield "", problem
 
 
 _BOUNDS = (("least", ge, "at least"), ("above", gt, "more than"), ("most", le, "at most"))
 
 
 def _joined(path: str, key: str) -> str:
+    if not key or key.startswith("["):
+        return f"{path}{key}"
     name = key if key.isprintable() and len(key) <= 60 else shown(key)
     return f"{path}.{name}" if path else name
 
