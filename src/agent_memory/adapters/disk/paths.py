@@ -333,3 +333,30 @@ def files_below(directory: str) -> tuple[str, ...]:
 def _refuse(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError):
         raise error
+
+
+# -- derived files ----------------------------------------------------------------------------------------------------
+
+CACHE = ".cache"
+_FORMER = (
+    "analysis",
+    "compared",
+    "examined",
+    "past-sessions.json",
+    "listing-topics",
+    "listing-archive",
+    "search/index.db",
+    "search/index.db-journal",
+)
+"""What was noticed in notes, what comparing them found, what doctor found in each, listings, and the index."""
+
+
+def remove_former(root: Path | str) -> None:
+    """Remove the files that earlier versions kept, and none reads any more: they say what was in notes."""
+    with suppress(PathRefused, StoreIo):
+        directory = directory_in(real_root(root), CACHE)
+        for name in _FORMER:
+            with suppress(OSError):
+                os.unlink(f"{directory}/{name}")
+        with suppress(OSError):
+            os.rmdir(f"{directory}/search")
