@@ -251,7 +251,7 @@ def test_what_is_said_of_bad_words_and_a_taken_port(served: Served, home: Path) 
     taken = memory("mcp", "--http", "--port", str(served.port))
     assert (taken.code, taken.out) == (2, "")
     assert "cannot be had: Address already in use. Choose another with --port" in taken.err
-    assert "expected a number from 0 to 65535" in memory("mcp", "--http", "--port", "70000").err
+    assert "expected a number from 0 to 65,535" in memory("mcp", "--http", "--port", "70000").err
     assert "are for --http" in memory("mcp", "--port", "1").err
     assert not (home / ".local/state/agent-memory/mcp-token").exists()
 

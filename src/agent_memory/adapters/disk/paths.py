@@ -103,8 +103,12 @@ def those_there(root: str, paths: Iterable[str]) -> tuple[str, ...]:
 
 def is_directory(path: str) -> bool:
     """Whether this is a directory, or a link to one. Unlike for `os.path.isdir` an error of the disk is never "no" (P6)."""
-    with as_store_io("look at", path):
+    try:
         return is_a_directory(path)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return False
+        raise store_io(error, "look at", path) from error
 
 
 def is_plain_name(name: str) -> bool:

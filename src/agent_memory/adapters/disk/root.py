@@ -1,9 +1,8 @@
 """Where the memories are kept: the one rule for the storage root and for the directories around it.
 
-Imports nothing but `errno`, `os` and `stat` (and `pwd` where HOME is not set), since capture uses it inside every turn of every agent.
+Imports nothing but `os` and `stat` (and `pwd` where HOME is not set), since capture uses it inside every turn of every agent.
 """
 
-import errno
 import os
 import stat
 
@@ -80,10 +79,8 @@ def is_directory(path: str) -> bool:
     """Like `os.path.isdir`, but raises OSError where that cannot be told (P6)."""
     try:
         return stat.S_ISDIR(os.stat(path).st_mode)
-    except OSError as error:
-        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-            return False
-        raise
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def absolute(path: str, home: str | None, base: "Callable[[], str]") -> str | None:
