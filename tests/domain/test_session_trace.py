@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pytest
+from attrs import evolve
 
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.queue import Outcome, Trouble, Verdict
@@ -30,7 +31,8 @@ def capture(place: Any = "waiting", at_ms: int = NOW_MS, cwd: str | None = None,
 
 
 def processed(at_ms: int = NOW_MS, verdict: Any = "written", place: Any = "processed", **fields: Any) -> Capture:
-    return capture(place, at_ms, outcome=Outcome(verdict, RUN, at_ms, **fields))
+    one = capture(place, at_ms)
+    return evolve(one, entry=evolve(one.entry, outcome=Outcome(verdict, RUN, at_ms, **fields)))
 
 
 def trace(*captures: Capture, **fields: Any) -> SessionTrace:

@@ -295,10 +295,10 @@ def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
         return False
     is_short = len(hit.said) < _FEW_CHARS and hit.shows is Sort.CORRECTION
     told = f"{sentence} {said.following}" if is_short else sentence
-    if said.is_request and hit.shows in (Sort.CONVENTION, Sort.WANT, Sort.DECISION):
+    if said.is_request and hit.shows in (Sort.CONVENTION, Sort.WANT):
         # What a request says of the thing itself is in the code once it is done, unless it says for ever, or why.
         rule = hit.shows is Sort.CONVENTION and not _WISH.search(sentence)
-        return rule or any(each.search(told) for each in (_STANDS, _REASON, _DECIDED))
+        return rule or any(each.search(told) for each in (_STANDS, _REASON))
     if _is_general(told):
         return True
     if hit.shows in (Sort.PREFERENCE, Sort.CONVENTION):
