@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from hashlib import sha256
-from typing import Annotated, TypeAlias
 
 from attrs import evolve, field, frozen
 
-from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.text.file_name import EntryId
-from agent_memory.domain.text.plain_text import SomeText
+from agent_memory.domain.text.plain_text import Count, SomeText
 from agent_memory.domain.vocabulary import Harness
 
 UNKNOWN_TYPE = "unknown-type:"
@@ -102,13 +100,6 @@ class History:
     def unknown_records(self) -> int:
         """How many records were of kinds not known to us: many of them, and the harness's format has changed."""
         return sum(count for reason, count in self.skipped.items() if reason.startswith(UNKNOWN_TYPE))
-
-
-def _count_problem(value: int) -> str | None:
-    return f"is {shown(value)}, expected a whole number from 0" if value < 0 else None
-
-
-Count: TypeAlias = Annotated[int, _count_problem]
 
 
 @frozen

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 
 from attrs import define, evolve, field, frozen
 
-from agent_memory.domain.history import Count, transcript_key
+from agent_memory.domain.history import transcript_key
 from agent_memory.domain.inbox_rules import (
     MAX_PATH_BYTES,
     commit_problem,
@@ -22,6 +22,7 @@ from agent_memory.domain.inbox_rules import (
 )
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, Instant
 from agent_memory.domain.redaction import redact_path
+from agent_memory.domain.text.plain_text import Count
 from agent_memory.domain.vocabulary import Harness, Kind
 
 # -- one record -------------------------------------------------------------------------------------------------------

@@ -27,14 +27,14 @@ from agent_memory.domain.agent_request import DaySpend, Spend
 from agent_memory.domain.change import FileState
 from agent_memory.domain.entry import MAX_VALUE_BYTES, StateValue, key_problem
 from agent_memory.domain.forgetting import EntryTombstone, ForgettingAtWork, SessionTombstone, StateTombstone
-from agent_memory.domain.history import Count, SessionMark
+from agent_memory.domain.history import SessionMark
 from agent_memory.domain.instants import Instant
 from agent_memory.domain.json_shape import Json
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run_log import Undoing, UndoneMark
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.file_name import normal_tag
-from agent_memory.domain.text.plain_text import SomeText
+from agent_memory.domain.text.plain_text import Count, SomeText
 from agent_memory.domain.undo_run import Footprint
 from agent_memory.errors import StateCorrupt, StateInvalid
 from agent_memory.formats.json_codec import Documents, Format, matching, written

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from attrs import frozen
 
 from agent_memory.domain.entry import Confidence, MemoryEntry, Meta, Source
-from agent_memory.domain.history import Count
 from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.instants import iso_of, ms_of
 from agent_memory.domain.text.file_name import (
@@ -23,6 +22,7 @@ from agent_memory.domain.text.file_name import (
     title_in_name,
 )
 from agent_memory.domain.text.markdown import derive_description, derive_title
+from agent_memory.domain.text.plain_text import Count
 from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.errors import EntryUnreadable
 from agent_memory.formats.frontmatter import NoteParts, canonical_body, has_conflict, join_note, read_values, split_note

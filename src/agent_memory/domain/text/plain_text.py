@@ -12,6 +12,8 @@ from typing import Annotated, TypeAlias
 
 from attrs import frozen
 
+from agent_memory.domain.inbox_rules import shown
+
 
 def _empty_problem(text: str) -> str | None:
     return None if text else "is empty"
@@ -21,10 +23,16 @@ def _blank_problem(text: str) -> str | None:
     return None if text.strip() else "is empty"
 
 
+def _count_problem(value: int) -> str | None:
+    return f"is {shown(value)}, expected a whole number from 0" if value < 0 else None
+
+
 SomeText: TypeAlias = Annotated[str, _empty_problem]
 """In a file of ours: text that is not empty."""
 Words: TypeAlias = Annotated[str, _blank_problem]
 """In a reply: text that is not blank."""
+Count: TypeAlias = Annotated[int, _count_problem]
+"""In a file of ours: a whole number from 0."""
 
 # The Unicode property Default_Ignorable_Code_Point, the C0 and C1 controls, what UTF-8 or YAML cannot hold.
 _HIDDEN_BY_NAME = {
