@@ -218,3 +218,18 @@ def test_what_was_written_is_read_where_it_was_put(root: Path, topics: Path) -> 
     assert isinstance(delete(living, IDS[0]), Success)
     assert living.read(IDS[0], archived=True).unwrap().body == stored.body
     assert living.read(IDS[0]).failure().code == "entry-not-found"
+
+
+def test_who_looks_at_most_once_a_second_sees_what_comes_and_goes_and_what_it_wrote(topics: Path) -> None:
+    """A name that comes or goes is seen at once, an edit in place when the look is old, or before anything is written."""
+    store = StoreFiles(topics.parent, KernelLocks(topics.parent))
+    store.files.max_age_seconds = 3_600.0
+    id = IDS[0]
+    assert id in {each.meta.id for each in store.list().unwrap().entries}
+    path = topics / f"note -- {id}.md"
+    in_a_later_tick(topics, lambda: write(topics / f"new -- {IDS[5]}.md", IDS[5], "otter"))
+    assert IDS[5] in {each.meta.id for each in store.list().unwrap().entries}
+    path.write_text(path.read_text().replace("title: Title", "title: Another"))
+    assert "Another" not in {each.meta.title for each in store.list().unwrap().entries}
+    store.files.look_again()
+    assert "Another" in {each.meta.title for each in store.list().unwrap().entries}

@@ -264,8 +264,10 @@ def carry_out(files: FollowedFiles, decide: Callable[[Draft], Decided], run_id: 
     transactions = Transactions(files.root)
     transactions.recover()
     for _ in range(_ATTEMPTS):
+        files.look_again()
         decided = decide(Draft(files))
         if transactions.commit(_with_footprint(files.root, decided.draft.file_changes(), run_id)):
+            files.look_again()
             return decided.receipt
     raise given_up
 

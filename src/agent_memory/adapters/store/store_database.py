@@ -29,6 +29,7 @@ from agent_memory.adapters.disk.paths import close_quietly, directory_in, names_
 from agent_memory.adapters.store.entry_files import (
     ARCHIVE,
     TOPICS,
+    DirectoryLook,
     ReadFile,
     Seen,
     is_text,
@@ -370,9 +371,14 @@ _path = attrgetter("path")
 class FollowedFiles:
     """The files of the notes of one database. One object may be asked by several threads."""
 
+    max_age_seconds = 0.0
+    """A look at a directory of so long ago will do, unless a name came, went or was given to another file since: for a process
+    that lives on. 0 looks each time."""
+
     def __init__(self, database: StoreDatabase) -> None:
         self._database = database
         self.root = database.root
+        self._looks: dict[str, tuple[float, int, DirectoryLook]] = {}
         self._known: dict[str, Mapping[str, tuple[int | None, Seen]]] = {}
         """What was seen last, by kind and path, with how it looked; None for what is read each time."""
 
@@ -380,12 +386,12 @@ class FollowedFiles:
 
     def live(self) -> Listing:
         """Every entry of `topics/`, by path. Of two files with one id one is the entry, the other is reported."""
-        look = look_at_directory(self.root, TOPICS)
+        look = self._look(TOPICS)
         return _one_an_id([*self._seen(TOPICS, look.files), *look.odd, *self._unseen(look.directories)])
 
     def archived(self) -> Listing:
         """The newest archived file of each id: its retired entry, else the newest of its versions."""
-        look = look_at_directory(self.root, ARCHIVE)
+        look = self._look(ARCHIVE)
         files = self._seen(ARCHIVE, look.files)
         retired = {each.meta.id for each in files if isinstance(each, Listed)}
         ids = {path: id for path in look.directories if is_id(id := path.rpartition("/")[2])}
@@ -398,6 +404,25 @@ class FollowedFiles:
         directory = f"{ARCHIVE}/{id}"
         names = names_below(self.root, directory, lambda name: _KEPT_VERSION.fullmatch(name) is not None)
         return tuple(sorted((f"{directory}/{name}" for name in names), key=version_ms))
+
+    def look_again(self) -> None:
+        """The next look is a new one, whatever the age of the last: something is to be written here, or was."""
+        self._looks.clear()
+
+    def _look(self, directory: str) -> DirectoryLook:
+        if not self.max_age_seconds:
+            return look_at_directory(self.root, directory)
+        now = time.monotonic()
+        try:
+            changed_ns = os.lstat(f"{self.root}/{directory}").st_mtime_ns
+        except OSError:
+            return look_at_directory(self.root, directory)
+        last = self._looks.get(directory)
+        if last is not None and now - last[0] < self.max_age_seconds and last[1] == changed_ns:
+            return last[2]
+        look = look_at_directory(self.root, directory)
+        self._looks[directory] = now, changed_ns, look
+        return look
 
     def _newest(self, versions: Sequence[Sequence[str]]) -> Iterator[Seen]:
         """Of each of these the first that can be read, after those that cannot. Only of the newest is anything kept."""
@@ -453,7 +478,7 @@ class FollowedFiles:
         listed."""
         from agent_memory.domain.searching.search import Refreshed  # listings do without
 
-        looks = (look_at_directory(self.root, directory) for directory in (TOPICS, ARCHIVE))
+        looks = (self._look(directory) for directory in (TOPICS, ARCHIVE))
         files = {path: look for each in looks for path, look in each.files.items() if is_text(path)}
         paths = self._database.read(lambda connection: self._changed(connection, files))
         deadline = time.monotonic() + patience_seconds

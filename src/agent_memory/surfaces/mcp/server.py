@@ -49,6 +49,8 @@ _MARKDOWN = "text/markdown"
 _MOST_CALLERS = 32
 _REFUSED_BYTES = 1 << 20
 _REFUSED_SECONDS = 0.5
+LOOK_SECONDS = 1.0
+"""How long a note that somebody edits in place may be told as it was."""
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 _LISTED_TOOLS = wire.ListToolsResult(
@@ -92,6 +94,7 @@ class MemoryServer:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
+        memory.store.files.max_age_seconds = LOOK_SECONDS
         self._callers: dict[Caller, Memory] = {}
         self._thread = ThreadPoolExecutor(1, "store")
         self.protocol: Server[Any] = Server(
