@@ -26,7 +26,7 @@ from agent_memory.errors import EntryNotFound, EntryProtected, Error
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from agent_memory.domain.entry import Caller
     from agent_memory.domain.link_graph import LinkGraph, LinkSheet
@@ -117,7 +117,7 @@ class Reading:
         """The entries that the filter accepts, last changed first. Counts no read."""
         listing = unwrap(self.store.list(archived=archived))
         listed, untiered = (TierList(), None) if archived else self._tiers()
-        tiers = {} if archived else tiers_of(listed, listing.entries)
+        tiers: Mapping[str, Tier] = {} if archived else tiers_of(listed, listing.entries)
         totals = unwrap(self.ledger.totals())
         seen = self._seen(listing).entries
         accepted = [each for each in seen if wanted.accepts(each.meta, tiers.get(each.meta.id, Tier.COLD))]

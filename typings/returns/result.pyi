@@ -6,12 +6,14 @@ no value, so the type of `Success(1) if ok else Failure("no")` is what both toge
 """
 
 from collections.abc import Callable, Generator, Iterator
-from typing import Generic, Never, TypeVar, final
+from typing import Generic, Never, ParamSpec, TypeVar, final
 
 T_co = TypeVar("T_co", covariant=True)
 E_co = TypeVar("E_co", covariant=True)
 U = TypeVar("U")
 F = TypeVar("F")
+X = TypeVar("X", bound=Exception)
+P = ParamSpec("P")
 
 class Result(Generic[T_co, E_co]):
     __match_args__ = ("_inner_value",)
@@ -36,3 +38,5 @@ class Success(Result[T_co, Never], Generic[T_co]):
 class Failure(Result[Never, E_co], Generic[E_co]):
     _inner_value: E_co
     def __init__(self, inner_value: E_co) -> None: ...
+
+def safe(exceptions: tuple[type[X], ...]) -> Callable[[Callable[P, U]], Callable[P, Result[U, X]]]: ...

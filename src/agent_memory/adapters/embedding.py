@@ -16,6 +16,7 @@ import time
 import unicodedata
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
@@ -124,16 +125,14 @@ def _open_table(path: str) -> _Table:
         sample = os.pread(file.fileno(), _SAMPLE_BYTES, 0)
         length = int.from_bytes(sample[:8], "little")
         header = os.pread(file.fileno(), length, 8) if length <= _MOST_HEADER_BYTES else b""
-    try:
+    with suppress(ValueError, KeyError, TypeError, RecursionError):
         tensor = json.loads(header)[_TABLE]
         kind, (rows, columns), (start, end) = tensor["dtype"], tensor["shape"], tensor["data_offsets"]
         are_numbers = all(type(number) is int and number >= 0 for number in (rows, columns, start, end))
         is_whole = end - start == rows * columns * _FLOAT16_BYTES > 0 and 8 + length + end <= size
-    except (ValueError, KeyError, TypeError, RecursionError):
-        kind, are_numbers, is_whole = "", False, False
-    if kind != "F16" or not are_numbers or not is_whole:
-        raise _DamagedError(f"{path}: it holds no whole table {_TABLE} of 16-bit floats")
-    return _Table(path, 8 + length + start, rows, columns, f"{zlib.crc32(sample):08x}")
+        if kind == "F16" and are_numbers and is_whole:
+            return _Table(path, 8 + length + start, rows, columns, f"{zlib.crc32(sample):08x}")
+    raise _DamagedError(f"{path}: it holds no whole table {_TABLE} of 16-bit floats")
 
 
 def _read_vocabulary(path: str, rows: int) -> dict[str, int]:
@@ -146,7 +145,7 @@ def _read_vocabulary(path: str, rows: int) -> dict[str, int]:
         vocabulary: dict[str, int] = json.loads(data[start:end])
         numbers = [*vocabulary.values()]
     except (ValueError, RecursionError, AttributeError):
-        numbers = []
+        vocabulary, numbers = {}, []
     if not numbers or not all(type(number) is int and 0 <= number < rows for number in numbers):
         raise _DamagedError(f"{path}: it holds no vocabulary for {rows:,} vectors")
     return vocabulary

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from operator import add, or_
+from operator import add
 from typing import Any, TypeVar
 
 from attrs import astuple, evolve, field, fields, frozen
@@ -171,7 +171,7 @@ _IF_BOTH_CHANGED: Mapping[str, Callable[[Any, Any], Any]] = {
     "importance": lambda one, other: highest((one, other)),
     "confidence": lambda one, other: min((each for each in (one, other) if each is not None), default=None),
     "sensitivity": lambda one, other: strictest((one, other)),
-    "pinned": or_,
+    "pinned": lambda one, other: one or other,
     "promoted_by": lambda one, other: one or other,
     "created_at_ms": min,
     "expires_at_ms": latest_end,

@@ -74,7 +74,9 @@ class SessionTrace:
     @property
     def retired(self) -> tuple[tuple[Place, Outcome], ...]:
         """Where those with an outcome are, and the outcome, the newest first."""
-        done = ((each.place, each.outcome) for each in self.captures if each.outcome is not None)
+        done: list[tuple[Place, Outcome]] = [
+            (each.place, each.outcome) for each in self.captures if each.outcome is not None
+        ]
         return tuple(sorted(done, key=lambda each: -each[1].at_ms))
 
     @property

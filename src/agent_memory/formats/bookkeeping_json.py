@@ -219,7 +219,7 @@ class SyncAtWork:
 SYNCING = Format(SyncAtWork, indent=None)
 
 
-SYNCED = Format[int | None](_INSTANT | None, member="purgedAt", indent=None)
+SYNCED = Format[int | None](_INSTANT | None, member="purgedAt", indent=None)  # pyright: ignore[reportArgumentType] - a union is no class
 """The purge (epoch ms) that this machine has dealt with, None for none."""
 
 

@@ -203,13 +203,14 @@ class Converter:
         self._cattrs.register_structure_hook(bytes, _bytes)
         self._cattrs.register_structure_hook(StrEnum, _choice)
         self._cattrs.register_structure_hook_func(_has_origin(Literal), _choice)
-        for applies, factory in (
+        factories: tuple[tuple[Callable[[Any], bool], Callable[[Any], Hook]], ...] = (
             (has, self._object),
             (_has_origin(tuple, frozenset), self._row),
             (_has_origin(dict, Mapping), self._mapping),
             (_has_origin(Annotated), self._ruled),
             (lambda type_: len(_others(type_)) == 2 and str in _others(type_), self._text_or),
-        ):
+        )
+        for applies, factory in factories:
             self._cattrs.register_structure_hook_factory(applies, factory)
 
     def tagged_union(self, union: Any, tag: str, classes: Mapping[str, type]) -> None:
@@ -247,12 +248,13 @@ class Converter:
             return value
         if isinstance(value, bytes):
             return b2a_base64(value, newline=False).decode("ascii")
+        members: Any = value
         if isinstance(value, frozenset):
-            return sorted(map(self.written, value))
+            return sorted(map(self.written, members))
         if is_row(value):
             return [self.written(each) for each in value]
         if isinstance(value, Mapping):
-            return {key: self.written(each) for key, each in value.items()}
+            return {key: self.written(each) for key, each in members.items()}
         cls = value.__class__
         document: dict[str, Any] = {**self._tags.get(cls, {})}
         for key, attribute in attributes_of(cls, self.by_name).items():
@@ -322,9 +324,8 @@ class Converter:
 
     def _row(self, type_: Any) -> Hook:
         """Of lists only, and not of what iterates like one, such as a text."""
-        collect: Any = get_origin(type_)
-        types = get_args(type_)
-        is_pair = collect is tuple and Ellipsis not in types
+        is_tuple, types = get_origin(type_) is tuple, get_args(type_)
+        is_pair = is_tuple and Ellipsis not in types
         whole: Any = tuple.__class_getitem__((types[0], ...))
         each_of: Hook = homogenous_tuple_structure_factory(whole, self._cattrs)
 
@@ -332,10 +333,11 @@ class Converter:
             if not is_list(value):
                 raise _refused(value, self.expected[list])
             if not is_pair:
-                return collect(each_of(value, whole))
-            if len(value) != len(types):
+                return each_of(value, whole) if is_tuple else frozenset(each_of(value, whole))
+            if len(value) != 2:
                 raise _refused(value, "a list of two")
-            return tuple(map(self._cattrs.structure, value, types))
+            structure: Hook = self._cattrs.structure
+            return (structure(value[0], types[0]), structure(value[1], types[1]))
 
         return checked
 
@@ -427,11 +429,12 @@ def _instant(value: Any, _: Any) -> int:
 def _out_of_bounds(value: Any, facts: Facts) -> Iterator[tuple[str, str]]:
     """What the attribute's metadata forbids: paths below it, and what is wrong there."""
     if isinstance(value, tuple):
-        if len(value) < facts.get("least_items", 0):
+        row: tuple[Any, ...] = value  # pyright: ignore[reportUnknownVariableType] - of any values
+        if len(row) < facts.get("least_items", 0):
             yield "", "must not be empty"
-        for index, each in enumerate(value):
+        for index, each in enumerate(row):
             yield from ((f"[{index}]{path}", words) for path, words in _out_of_bounds(each, facts))
-    elif isinstance(value, dict):
+    elif is_object(value):
         check, inner = facts.get("check_name"), {**facts, "check_name": facts.get("check_inner_name")}
         for name, each in value.items():
             if check and (problem := check(name)):

@@ -84,8 +84,11 @@ def cut_yaml(text: str, entry: Member, baseline: str | None) -> str:
     parts = () if place is None else (place[1], place[1].lstrip("\r\n"))
 
     ways = (entry.keys, entry.keys[:1])  # the member, or the whole mapping
-    edits = [lambda _, keys=keys: _lines_removed(text, keys) for keys in ways]
-    return _cut(parse_yaml, text, entry, baseline, parts, edits)
+
+    def removal(keys: tuple[str, ...]) -> Callable[[Any], str | None]:
+        return lambda _: _lines_removed(text, keys)
+
+    return _cut(parse_yaml, text, entry, baseline, parts, map(removal, ways))
 
 
 def _value_with(value: Any, entry: Member, kind: str) -> Any:

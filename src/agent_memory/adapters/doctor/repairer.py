@@ -71,7 +71,7 @@ class Repairer:
     def repair(self) -> tuple[Repair, DoctorReport]:
         """What was done, and how the store is afterwards. `Busy` while a run is at work."""
         log = Repair()
-        repairs = (
+        repairs: tuple[Callable[[Repair], object], ...] = (
             self._finish_write,
             self._free_repository,
             lambda _: unwrap(self.finish_runs()),

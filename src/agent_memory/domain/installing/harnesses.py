@@ -75,7 +75,7 @@ def context_of(home: str, program: str, environ: Mapping[str, str]) -> Context:
     named: Mapping[str, Any] = harness_directories(home, environ)
     claude = named["claude"]
     state = f"{home if claude == f'{home}/.claude' else claude}/.claude.json"
-    return Context(home=home, program=program, claude_state=state, **named)
+    return Context(home=home, program=program, claude_state=state, **named)  # pyright: ignore[reportArgumentType]
 
 
 def _claude_code(context: Context) -> HarnessSetup:

@@ -198,7 +198,10 @@ def completion_script(shell: str) -> str:
     root = argparse.ArgumentParser(prog="memory")
     root.add_argument("--version", action="version", version="", help="show the version")
 
-    parser_class: Any = lambda prog, **_: command_parser(prog.split()[-1])  # noqa: E731 - argparse calls it a class
+    def parser_named(prog: str, **_: Any) -> argparse.ArgumentParser:
+        return command_parser(prog.split()[-1])
+
+    parser_class: Any = parser_named  # argparse calls it a class
     commands = root.add_subparsers(parser_class=parser_class)
     for name, command in COMMANDS.items():
         for action in commands.add_parser(name, help=command.summary)._actions:
