@@ -284,14 +284,12 @@ class Converter:
         return checked
 
     def _member(self, attribute: Attribute) -> Hook:
-        structure = self._cattrs.get_structure_hook(attribute.type)
-
         def checked(value: Any, _: Any) -> Any:
             if value is _ABSENT:
                 if attribute.is_required:
                     raise ValueError("is missing")
                 return attribute.default
-            found = structure(value, attribute.type)
+            found = self._cattrs.structure(value, attribute.type)  # its hook is made where the key is there
             if problems := tuple(_out_of_bounds(found, attribute.facts)):
                 raise _Below(*problems)
             return found
