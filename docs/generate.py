@@ -18,10 +18,10 @@ from bench_page import bench_pages
 from promises_page import promises_page
 
 from agent_memory import errors
+from agent_memory.adapters.scheduling.scheduling import ScheduleSource, render_plist
 from agent_memory.config import ScheduleConfig
 from agent_memory.domain.scheduling import Place
 from agent_memory.errors import Error
-from agent_memory.formats.schedulers import ScheduleSource, render_plist
 from agent_memory.machines import Consolidate, Defrag
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
 from agent_memory.surfaces.cli.settings import config_page, config_schema_text

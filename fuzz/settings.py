@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agent_memory.domain.installing.plan import EditRefused, Element, Member, has
-from agent_memory.formats.jsonc_edit import cut_json, put_json
-from agent_memory.formats.settings_revision import parse_settings
-from agent_memory.formats.table_edit import cut_toml, cut_yaml, put_toml, put_yaml
+from agent_memory.domain.installing.plan import Element, Member
+from agent_memory.formats.settings_edit import (
+    EditRefused,
+    cut_json,
+    cut_toml,
+    cut_yaml,
+    has,
+    parse_settings,
+    put_json,
+    put_toml,
+    put_yaml,
+)
 from fuzz.target import Target
 
 _HOOK = {"hooks": [{"type": "command", "command": "memory capture --harness codex --hook", "timeout": 5}]}

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.installing.plan import EditRefused, Element, Member
-from agent_memory.formats.jsonc_edit import cut_json, parse_jsonc, put_json
+from agent_memory.domain.installing.plan import Element, Member
+from agent_memory.formats.settings_edit import EditRefused, cut_json, parse_jsonc, put_json
 
 COMMAND = "/usr/bin/memory capture --harness claude-code --hook"
 MARK = "capture --harness claude-code --hook"

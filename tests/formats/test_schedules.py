@@ -13,6 +13,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from agent_memory.adapters.scheduling.schedule_state import INSTALLED, RECORD
+from agent_memory.adapters.scheduling.scheduling import (
+    ScheduleSource,
+    cron_line,
+    render_plist,
+    render_service,
+    render_timer,
+    with_cron_lines,
+)
 from agent_memory.domain.scheduling import (
     InstalledJob,
     InstalledSchedule,
@@ -23,14 +31,6 @@ from agent_memory.domain.scheduling import (
     interval_of,
 )
 from agent_memory.errors import SchedulerFailed, StateCorrupt
-from agent_memory.formats.schedulers import (
-    ScheduleSource,
-    cron_line,
-    render_plist,
-    render_service,
-    render_timer,
-    with_cron_lines,
-)
 
 PLISTS = Path(__file__).parents[2] / "plists"
 SOURCE = ScheduleSource(**json.loads((PLISTS / "jobs.json").read_text("utf-8")))

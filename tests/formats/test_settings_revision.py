@@ -9,7 +9,6 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from agent_memory.domain.installing.plan import (
-    EditRefused,
     Element,
     Entry,
     FileRecord,
@@ -19,6 +18,7 @@ from agent_memory.domain.installing.plan import (
     Whole,
 )
 from agent_memory.domain.section import TargetFile
+from agent_memory.formats.settings_edit import EditRefused
 from agent_memory.formats.settings_revision import with_placed, without_placed
 
 PATH = "/home/ada/.claude/settings.json"

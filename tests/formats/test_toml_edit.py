@@ -6,8 +6,8 @@ import tomllib
 
 import pytest
 
-from agent_memory.domain.installing.plan import EditRefused, Member
-from agent_memory.formats.table_edit import cut_toml, put_toml
+from agent_memory.domain.installing.plan import Member
+from agent_memory.formats.settings_edit import EditRefused, cut_toml, put_toml
 
 SERVER = Member(("mcp_servers", "agent-memory"), {"command": "/usr/bin/memory", "args": ["mcp"]}, "/usr/bin/memory")
 

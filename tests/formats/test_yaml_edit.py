@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from agent_memory.domain.installing.plan import EditRefused, Member
-from agent_memory.formats.table_edit import cut_yaml, parse_yaml, put_yaml
+from agent_memory.domain.installing.plan import Member
+from agent_memory.formats.settings_edit import EditRefused, cut_yaml, parse_yaml, put_yaml
 
 VALUE: dict[str, Any] = {"enabled": True, "type": "stdio", "cmd": "/usr/bin/memory", "args": ["mcp"], "envs": {}}
 SERVER = Member(("extensions", "agent-memory"), VALUE, "/usr/bin/memory")

@@ -6,14 +6,11 @@ is cut out of the file as it is now. EditRefused says why a file cannot be edite
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from attrs import evolve
 
 from agent_memory.domain.installing.plan import (
-    NOTHING,
-    EditRefused,
     Element,
     Entry,
     FileRecord,
@@ -21,14 +18,10 @@ from agent_memory.domain.installing.plan import (
     PlannedFile,
     Syntax,
     Whole,
-    at_keys,
-    has,
-    holds,
     sha256_of,
 )
 from agent_memory.domain.section import TargetFile
-from agent_memory.formats.jsonc_edit import BOM, cut_json, parse_jsonc, put_json
-from agent_memory.formats.table_edit import cut_toml, cut_yaml, parse_toml, parse_yaml, put_toml, put_yaml
+from agent_memory.formats.settings_edit import BOM, EDITORS, NOTHING, EditRefused, at_keys, has, holds, parse_settings
 
 
 def _planned(
@@ -107,7 +100,7 @@ def _cut_all(text: str, placed: Iterable[Entry], syntax: Syntax, original: str |
     for each in sorted(placed, key=_may_stay):
         if isinstance(each, Whole):
             continue
-        shorter = _EDITORS[syntax][2](text, each, original)
+        shorter = EDITORS[syntax][2](text, each, original)
         if not _may_stay(each) or _is_as_before(shorter, syntax, original):
             text = shorter  # else what somebody has added may need it
     return text
@@ -131,7 +124,7 @@ def _is_as_before(text: str, syntax: Syntax, original: str | None) -> bool:
 def _with_one(text: str, wanted: Entry, syntax: Syntax, placed: list[Entry], original: str | None) -> str:
     """The text with one entry in it, which then is among `placed`; the same where somebody else has put it there."""
     assert not isinstance(wanted, Whole)  # the caller takes care of these
-    parse, put, _ = _EDITORS[syntax]
+    parse, put, _ = EDITORS[syntax]
     number = next((number for number, each in enumerate(placed) if _same_spot(each, wanted)), None)
     value = parse(text)
     if number is None:
@@ -177,9 +170,6 @@ def _whole(file: TargetFile, record: FileRecord | None, backup: bytes | None, wa
     return _planned(file, "whole", text, backup, (placed,), set_aside=edited)
 
 
-# -- any syntax -------------------------------------------------------------------------------------------------------
-
-
 def text_of(data: bytes) -> str:
     """The text of a settings file; EditRefused where it is none."""
     try:
@@ -189,26 +179,6 @@ def text_of(data: bytes) -> str:
     if "\0" in text:
         raise EditRefused("it holds the character \\0")
     return text
-
-
-def _parse_json(text: str) -> Any:
-    root = parse_jsonc(text)
-    return None if root is None else root.value
-
-
-Editor = tuple[Callable[[str], Any], Callable[[str, Any], str], Callable[[str, Any, str | None], str]]
-"""Gives a document's value, puts an entry in, and cuts it out again (last, what the document was before)."""
-
-_EDITORS: Mapping[str, Editor] = {
-    "jsonc": (_parse_json, put_json, cut_json),
-    "toml": (parse_toml, put_toml, cut_toml),
-    "yaml": (parse_yaml, put_yaml, cut_yaml),
-}
-
-
-def parse_settings(text: str, syntax: Syntax) -> Any:
-    """The document's value; None for an empty one."""
-    return _EDITORS[syntax][0](text)
 
 
 def _is_bare(text: str) -> bool:

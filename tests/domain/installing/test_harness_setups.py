@@ -35,7 +35,7 @@ def wanted(name: str, part: Part) -> list[Wanted]:
 
 @pytest.mark.parametrize("name", [each for each in NAMES if each not in ("manual", "vscode")])
 def test_a_trial_goes_the_way_of_what_is_installed(name: str) -> None:
-    test = self_tests_of(CONTEXT, name, SETUPS[name](CONTEXT))[0]
+    test, *_ = self_tests_of(CONTEXT, name, SETUPS[name](CONTEXT))
     assert shlex.split(test.command) == ["/opt/a b/memory", "capture", "--harness", name, "--hook"]
     event = session_event(name, json.loads(json.dumps(test.payload)))
     assert isinstance(event, SessionEvent)

@@ -105,17 +105,14 @@ def job_healths(
         jobs = {name: round(hours * 3600) for name, hours in interval_hours(schedule).items()}
     else:
         jobs = {job.name: job.interval_seconds for job in installed.jobs}
-    healths = (_job_health(name, each, installed, state.record(name), now_ms) for name, each in jobs.items())
-    return installed, tuple(each for each in healths if installed is not None or each.record.runs)
-
-
-def _job_health(
-    name: str, interval_seconds: int, installed: InstalledSchedule | None, record: JobRecord, now_ms: int
-) -> JobHealth:
-    """How one job does, by the calendar of this machine."""
-    installed_at_ms = 0 if installed is None else installed.installed_at_ms
-    last_ms = installed_at_ms if record.last is None else record.last.started_at_ms
-    scheduler = None if installed is None else installed.scheduler
-    tick = tick_of(interval_seconds) if scheduler in ("systemd", "cron") else None
-    next_ms = next_due_ms(interval_seconds, last_ms, now_ms, tick, time.localtime(now_ms / 1000).tm_gmtoff)
-    return JobHealth(name, scheduler, interval_seconds, record, installed_at_ms, next_ms)
+    scheduler, installed_at_ms = (None, 0) if installed is None else (installed.scheduler, installed.installed_at_ms)
+    healths: list[JobHealth] = []
+    for name, seconds in jobs.items():
+        record = state.record(name)
+        if installed is None and not record.runs:
+            continue
+        last_ms = installed_at_ms if record.last is None else record.last.started_at_ms
+        tick = tick_of(seconds) if scheduler in ("systemd", "cron") else None
+        next_ms = next_due_ms(seconds, last_ms, now_ms, tick, time.localtime(now_ms / 1000).tm_gmtoff)
+        healths.append(JobHealth(name, scheduler, seconds, record, installed_at_ms, next_ms))
+    return installed, tuple(healths)

@@ -7,11 +7,12 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result
@@ -33,7 +34,6 @@ from agent_memory.domain.installing.harnesses import SETUPS, Context, context_of
 from agent_memory.domain.installing.plan import (
     DIRECTORY,
     SESSION,
-    EditRefused,
     Element,
     Entry,
     FileOutcome,
@@ -51,16 +51,14 @@ from agent_memory.domain.installing.plan import (
     Syntax,
     repository_name,
     sha256_of,
-    value_at,
 )
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.undo_run import SectionChange
 from agent_memory.errors import Error, MarkersAmbiguous, SettingsRefused, StoreIo
 from agent_memory.formats.section_splice import Ambiguous, restore_section, section_in, with_section
-from agent_memory.formats.settings_revision import parse_settings, text_of, with_placed, without_placed
+from agent_memory.formats.settings_edit import EditRefused, parse_settings, value_at
+from agent_memory.formats.settings_revision import text_of, with_placed, without_placed
 from agent_memory.results import T
-
-K = TypeVar("K")
 
 _ROOT_KEYS = ("storage", "root")
 _MAX_INSTRUCTIONS_BYTES = 4 << 20
@@ -120,37 +118,47 @@ class Installation:
         receipt = self.state.receipt()
         setups = self._setups(harnesses)
         in_repository = dict.fromkeys(() if top is None else (_read_by(top, each) for each in harnesses or ("",)))
-        targets = _collected(
-            (setup.target, (name,))
-            for name, setup in setups.items()
-            if Part.SECTION in parts and setup.target is not None
-        )
-        targets |= {path: (repository_name(top or ""),) for path in in_repository}
-        sections = [self._section(path, whose, receipt.section(path)) for path, whose in targets.items()]
-        wanted: dict[tuple[str, Syntax], tuple[Entry, ...]] = _collected(
-            (
-                (each.path, each.syntax),
-                tuple(evolve(entry, part=each.part, harnesses=(name,)) for entry in each.entries),
-            )
-            for name, setup in setups.items()
-            for each in setup.files
-            if each.part in parts
-        )
-        wanted[(self._config_path, "jsonc")] = self._for_config(harnesses, sections)
-        found = [self._file(path, syntax, placed, receipt) for (path, syntax), placed in wanted.items()]
-        plan = _plan_of(*found, *sections)
-        refused = {each.path for each in plan.refused}
+        targets: defaultdict[str, list[str]] = defaultdict(list)
+        wanted: defaultdict[tuple[str, Syntax], list[Entry]] = defaultdict(list)
+        for name, setup in setups.items():
+            if Part.SECTION in parts and setup.target is not None:
+                targets[setup.target].append(name)
+            for each in setup.files:
+                if each.part in parts:
+                    placed = (evolve(entry, part=each.part, harnesses=(name,)) for entry in each.entries)
+                    wanted[each.path, each.syntax] += placed
+        for path in in_repository:
+            targets[path] = [repository_name(top or "")]
+        sections, refused_sections = list[PlannedFile](), list[FileOutcome]()
+        for path, whose in targets.items():
+            section = receipt.section(path)
+            backup = self.state.backup(section)
+            with _refusing(path, refused_sections):
+                sections.append(self._section(path, whose, section, backup))
+        wanted[self._config_path, "jsonc"] = self._for_config(harnesses, sections)
+        files, refused = list[PlannedFile](), list[FileOutcome]()
+        for (path, syntax), entries in wanted.items():
+            record = receipt.file(path)
+            backup = self.state.backup(record)
+            with _refusing(path, refused):
+                made = with_placed(self.files.read(path), syntax, record, backup, entries)
+                if made.after is not None and made.record is not None:
+                    if path == self._config_path:
+                        parse_config(made.after, path)  # or we would break it
+                    files.append(made)
+        hookless = {each.path for each in refused}
         hooked = [
             (name, setup)
             for name, setup in setups.items()
-            if Part.HOOKS in parts and not any(each.path in refused for each in setup.files if each.part is Part.HOOKS)
+            if Part.HOOKS in parts and not any(each.path in hookless for each in setup.files if each.part is Part.HOOKS)
         ]
         tracking = (_TRACKING[tracking_of(top or "", path, self.environ)].format(path) for path in in_repository)
         hook_notes = self._hook_notes(setups) if Part.HOOKS in parts else ()
-        return evolve(
-            plan,
-            self_tests=tuple(test for name, setup in hooked for test in self_tests_of(self.context, name, setup)),
-            notes=(*tracking, *hook_notes, *self._root_note(receipt)),
+        return InstallPlan(
+            (*files, *sections),
+            (*refused, *refused_sections),
+            tuple(test for name, setup in hooked for test in self_tests_of(self.context, name, setup)),
+            (*tracking, *hook_notes, *self._root_note(receipt)),
         )
 
     @property
@@ -165,9 +173,7 @@ class Installation:
         except OSError as error:
             raise store_io(error, "look at", error.filename or self.context.home) from None
 
-    def _for_config(
-        self, names: Iterable[str], sections: Iterable[PlannedFile | FileOutcome | None]
-    ) -> tuple[Entry, ...]:
+    def _for_config(self, names: Iterable[str], sections: Iterable[PlannedFile]) -> list[Entry]:
         """What our own config is to say, so that a scheduled run sees what this shell saw."""
         home = self.context.home
         everyone = tuple(sorted(names))
@@ -177,45 +183,23 @@ class Installation:
         for path in recorded_roots(Surroundings(self.environ, home, self.root, time.sleep, known)):
             placed.append(Element(("capture", "transcriptRoots"), told_path(path, home), harnesses=everyone))
         for section in sections:
-            if isinstance(section, PlannedFile) and section.record is not None:
+            if section.record is not None:
                 whose = section.record.harnesses
                 placed.append(Element(("agentsMd", "targets"), told_path(section.path, home), harnesses=whose))
-        return tuple(placed)
-
-    def _file(
-        self, path: str, syntax: Syntax, wanted: tuple[Entry, ...], receipt: Receipt
-    ) -> PlannedFile | FileOutcome | None:
-        record = receipt.file(path)
-        backup = self.state.backup(None if record is None else record.before)
-
-        def planned() -> PlannedFile | None:
-            file = self.files.read(path)
-            made = with_placed(file, syntax, record, backup, wanted)
-            if made.after is None or made.record is None:
-                return None
-            if path == self._config_path:
-                parse_config(made.after, path)  # or we would break it
-            return made
-
-        return _or_refused(path, planned)
+        return placed
 
     def _section(
-        self, path: str, harnesses: tuple[str, ...], record: SectionRecord | None
-    ) -> PlannedFile | FileOutcome | None:
-        backup = self.state.backup(None if record is None else record.before)
-
-        def planned() -> PlannedFile:
-            file = self.files.read(path)
-            after = _present(path, with_section(path, file.data, self.section_of(path, file.in_repository))).data
-            if record is not None:
-                kept = evolve(record, harnesses=tuple(sorted({*record.harnesses, *harnesses})))
-                return PlannedFile(file, after, kept, backup)
-            if path in self.config.agents_md.targets:
-                return PlannedFile(file, after)  # the person made it a target
-            before = None if file.data is None else sha256_of(file.data)
-            return PlannedFile(file, after, SectionRecord(path, before, tuple(sorted(harnesses))), file.data)
-
-        return _or_refused(path, planned)
+        self, path: str, harnesses: Iterable[str], record: SectionRecord | None, backup: bytes | None
+    ) -> PlannedFile:
+        file = self.files.read(path)
+        after = _present(path, with_section(path, file.data, self.section_of(path, file.in_repository))).data
+        if record is not None:
+            kept = evolve(record, harnesses=tuple(sorted({*record.harnesses, *harnesses})))
+            return PlannedFile(file, after, kept, backup)
+        if path in self.config.agents_md.targets:
+            return PlannedFile(file, after)  # the person made it a target
+        before = None if file.data is None else sha256_of(file.data)
+        return PlannedFile(file, after, SectionRecord(path, before, tuple(sorted(harnesses))), file.data)
 
     def _hook_notes(self, setups: Mapping[str, HarnessSetup]) -> tuple[str, ...]:
         thrown = [switch.sentence for setup in setups.values() for switch in setup.switches if self._is_thrown(switch)]
@@ -254,23 +238,20 @@ class Installation:
         refused hinders no other; an error is that of the receipt or of a backup."""
         receipt = self.state.receipt()
         gone = receipt.harnesses if harnesses is None else harnesses
-        concerned = [record for record in receipt.records if gone & set(record.harnesses)]
-        return _plan_of(*(self._removed(record, gone) for record in concerned))
-
-    def _removed(self, record: Record, harnesses: frozenset[str]) -> PlannedFile | FileOutcome | None:
-        backup = self.state.backup(record.before)
-
-        def removed() -> PlannedFile:
-            file = self.files.read(record.path)
-            data = file.data
-            if isinstance(record, SectionRecord):
-                left = tuple(each for each in record.harnesses if each not in harnesses)
-                if left:
-                    return PlannedFile(file, data, evolve(record, harnesses=left), backup)
-                return PlannedFile(file, without_section(record.path, data, backup))
-            return without_placed(file, record, backup, harnesses)
-
-        return _or_refused(record.path, removed)
+        files, refused = list[PlannedFile](), list[FileOutcome]()
+        for record in receipt.records:
+            if gone.isdisjoint(record.harnesses):
+                continue
+            backup = self.state.backup(record)
+            with _refusing(record.path, refused):
+                file = self.files.read(record.path)
+                if isinstance(record, FileRecord):
+                    files.append(without_placed(file, record, backup, gone))
+                elif left := tuple(each for each in record.harnesses if each not in gone):
+                    files.append(PlannedFile(file, file.data, evolve(record, harnesses=left), backup))
+                else:
+                    files.append(PlannedFile(file, without_section(record.path, file.data, backup)))
+        return InstallPlan(tuple(files), tuple(refused))
 
     # -- carrying out -------------------------------------------------------------------------------------------------
 
@@ -376,28 +357,15 @@ def _present(path: str, found: Result[T, Ambiguous]) -> T:
     return found.unwrap()
 
 
-def _or_refused(path: str, make: Callable[[], PlannedFile | None]) -> PlannedFile | FileOutcome | None:
+@contextmanager
+def _refusing(path: str, refused: list[FileOutcome]) -> Generator[None, None, None]:
+    """What keeps this file from being edited is told, and hinders no other."""
     try:
-        return make()
+        yield
     except EditRefused as problem:
-        return FileOutcome(path, "refused", SettingsRefused(path, str(problem)))
+        refused.append(FileOutcome(path, "refused", SettingsRefused(path, str(problem))))
     except Error as error:
-        return FileOutcome(path, "refused", error)
-
-
-def _collected(pairs: Iterable[tuple[K, tuple[T, ...]]]) -> dict[K, tuple[T, ...]]:
-    """All values of each key, in the order of the pairs."""
-    collected: dict[K, tuple[T, ...]] = {}
-    for key, values in pairs:
-        collected[key] = (*collected.get(key, ()), *values)
-    return collected
-
-
-def _plan_of(*found: PlannedFile | FileOutcome | None) -> InstallPlan:
-    return InstallPlan(
-        files=tuple(each for each in found if isinstance(each, PlannedFile)),
-        refused=tuple(each for each in found if isinstance(each, FileOutcome)),
-    )
+        refused.append(FileOutcome(path, "refused", error))
 
 
 def _with_records(receipt: Receipt, plan: InstallPlan, failed: Iterable[str] = ()) -> Receipt:
@@ -465,13 +433,16 @@ class SelfTests:
         session = str(uuid.uuid4())
         command = test.command.replace(SESSION, session)
         payload = json.dumps(test.payload).replace(SESSION, session).replace(DIRECTORY, json.dumps(self.home)[1:-1])
-        data = payload.encode()
         if test.act == "inject":
-            return self._injection_problem(command, data)
-        return self._capture_problem(command, data, session)
-
-    def _capture_problem(self, command: str, data: bytes, session: str) -> str:
-        problem, _ = self._called(command, data, self.environ)
+            with TemporaryDirectory(prefix="agent-memory-trial-") as root:
+                topics = Path(root) / "topics"
+                topics.mkdir()
+                (topics / f"{_NOTE_TITLE} -- {_NOTE_ID}.md").write_text(_NOTE, "utf-8")
+                problem, answer = self._called(command, payload.encode(), {**self.environ, ROOT_VARIABLE: root})
+            if _NOTE_ID.encode() in answer:
+                return ""
+            return problem or "it ended well, but said nothing; see `memory status`"
+        problem, _ = self._called(command, payload.encode(), self.environ)
         try:
             if self._taken_back(session):
                 return ""
@@ -479,16 +450,6 @@ class SelfTests:
             place = error.filename or self.root
             return problem or f"what arrived cannot be looked at and removed: {place} ({error.strerror})"
         return problem or "it ended well, but nothing arrived; see `memory status`"
-
-    def _injection_problem(self, command: str, data: bytes) -> str:
-        with TemporaryDirectory(prefix="agent-memory-trial-") as root:
-            topics = Path(root) / "topics"
-            topics.mkdir()
-            (topics / f"{_NOTE_TITLE} -- {_NOTE_ID}.md").write_text(_NOTE, "utf-8")
-            problem, answer = self._called(command, data, {**self.environ, ROOT_VARIABLE: root})
-        if _NOTE_ID.encode() in answer:
-            return ""
-        return problem or "it ended well, but said nothing; see `memory status`"
 
     def _called(self, command: str, data: bytes, environ: Mapping[str, str]) -> tuple[str, bytes]:
         """What went wrong, as far as the call itself tells; and what it printed."""

@@ -36,6 +36,7 @@ from agent_memory.domain.installing.plan import (
     Member,
     PlannedFile,
     Receipt,
+    Record,
     Whole,
     sha256_of,
 )
@@ -67,8 +68,13 @@ class SettingsFiles:
                 reason = "Nix manages it (it is in the Nix store); put memory's part into your Nix config"
                 raise SettingsRefused(path, reason)
             missing = _missing_directories(path)
-            if missing:
-                return self._below_missing(path, missing)
+            if missing:  # the last directory that exists must be one that may be written below
+                above = os.path.dirname(missing[0])
+                if not os.path.isdir(above):
+                    raise SettingsRefused(path, f"{above} is not a directory")
+                # Judged as a file of that directory would be: its links and its place in or out of the home.
+                _of_settings(self.targets.read(f"{above}/{os.path.basename(missing[0])}"))
+                return TargetFile(path, path, None, missing_directories=missing)
             file = _of_settings(self.targets.read(path))
             _require_editable(file)
         return file
@@ -85,15 +91,6 @@ class SettingsFiles:
     def remove(self, file: TargetFile) -> str | None:
         """Remove it; see `Targets.remove`. Refused where it is no longer what was read."""
         return _of_settings(self.targets.remove(file))
-
-    def _below_missing(self, path: str, missing: tuple[str, ...]) -> TargetFile:
-        """A file whose directory is to be made: the last one that exists must be one that may be written below."""
-        above = os.path.dirname(missing[0])
-        if not os.path.isdir(above):
-            raise SettingsRefused(path, f"{above} is not a directory")
-        # Judged as a file of that directory would be: its links and its place in or out of the home.
-        _of_settings(self.targets.read(f"{above}/{os.path.basename(missing[0])}"))
-        return TargetFile(path, path, None, missing_directories=missing)
 
 
 def carry_out(files: SettingsFiles, state: SetupState, planned: PlannedFile) -> str | None:
@@ -182,7 +179,12 @@ class SetupState:
         else:
             self._receipt.write(receipt)
         with as_store_io("tidy up", self._backups):
-            self._prune(receipt)
+            if is_directory(self._backups):
+                for name in set(os.listdir(self._backups)) - receipt.backups:
+                    os.unlink(f"{self._backups}/{name}")
+                if not receipt.backups:
+                    os.rmdir(self._backups)
+                    fsync_directory(self.directory)
 
     def keep_backup(self, data: bytes) -> str:
         """Make a backup durable; its name."""
@@ -190,13 +192,13 @@ class SetupState:
         self._keep(self._backups, name, data)
         return name
 
-    def backup(self, name: str | None) -> bytes | None:
-        """The bytes of a backup; None for None. One that is gone or damaged is an error."""
-        if name is None:
+    def backup(self, record: Record | None) -> bytes | None:
+        """The file without ours, as its record names it; None where there was none. One that is gone or damaged is an error."""
+        if record is None or record.before is None:
             return None
-        path = f"{self._backups}/{name}"
+        path = f"{self._backups}/{record.before}"
         image = read_image(path, MAX_BACKUP_BYTES)
-        if image is None or sha256_of(image.data) != name:
+        if image is None or sha256_of(image.data) != record.before:
             raise StateCorrupt(path, ("the backup is missing, or is not what was put there",))
         return image.data
 
@@ -210,12 +212,3 @@ class SetupState:
             make_directories(directory)
             replace_file(path, data)
         return path
-
-    def _prune(self, receipt: Receipt) -> None:
-        if not is_directory(self._backups):
-            return
-        for name in set(os.listdir(self._backups)) - receipt.backups:
-            os.unlink(f"{self._backups}/{name}")
-        if not receipt.backups:
-            os.rmdir(self._backups)
-            fsync_directory(self.directory)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from attrs import field, frozen
@@ -334,14 +334,11 @@ def _groups(
     command = context.hook(harness, act)
     named = {"name": name} if name else {}
     matched = {} if matcher is None else {"matcher": matcher}
-
-    def group(timeout: int) -> dict[str, Any]:
-        return {**matched, "hooks": [{"type": "command", **named, "command": command, "timeout": timeout}]}
-
-    return tuple(
-        Element(("hooks", event), group(timeout), command, hook_mark(harness, act))
+    groups = {
+        event: {**matched, "hooks": [{"type": "command", **named, "command": command, "timeout": timeout}]}
         for event, timeout in timeouts.items()
-    )
+    }
+    return tuple(Element(("hooks", event), each, command, hook_mark(harness, act)) for event, each in groups.items())
 
 
 def _server(
@@ -374,19 +371,14 @@ def _plugin(context: Context, harness: str, path: str) -> Wanted:
 _TRIAL_EVENTS: Mapping[Act, str] = {"capture": "stop", "inject": "session_start"}
 
 
-def self_tests_of(context: Context, harness: str, setup: HarnessSetup) -> tuple[SelfTest, ...]:
+def self_tests_of(context: Context, harness: str, setup: HarnessSetup) -> Iterator[SelfTest]:
     """A call of each of its hooks, with a made-up session in the harness's own shape."""
-    return tuple(
-        SelfTest(harness, context.hook(harness, act), _made_up(harness, _TRIAL_EVENTS[act]), act) for act in setup.acts
-    )
-
-
-def _made_up(harness: str, event: str) -> dict[str, Any]:
-    payload: dict[str, Any] = {}
-    for fact, value in (("session_id", SESSION), ("cwd", DIRECTORY), ("event", event)):
-        *above, key = SHAPES[harness][fact][0].split(".")
-        node = payload
-        for each in above:
-            node = node.setdefault(each, {})
-        node[key] = value
-    return payload
+    for act in setup.acts:
+        payload: dict[str, Any] = {}
+        for fact, value in (("session_id", SESSION), ("cwd", DIRECTORY), ("event", _TRIAL_EVENTS[act])):
+            *above, key = SHAPES[harness][fact][0].split(".")
+            node = payload
+            for each in above:
+                node = node.setdefault(each, {})
+            node[key] = value
+        yield SelfTest(harness, context.hook(harness, act), payload, act)
