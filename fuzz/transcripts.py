@@ -28,8 +28,7 @@ from agent_memory.domain.extraction.extract import extracted
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.queue import InboxEntry, SessionFile, SessionMethod, retrieval_of
 from agent_memory.domain.transcripts.tool_calls import entry_uses
-from agent_memory.domain.transcripts.turns import KeptPart, redact_history
-from agent_memory.domain.transcripts.windows import cut_windows
+from agent_memory.domain.transcripts.turns import KeptPart, cut_windows, redact_history
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.formats.history_lines import parse_history_lines, render_history_lines

@@ -704,7 +704,7 @@ class Memory:
     def _calls_for(self) -> Callable[[History], int]:
         """How often the agent command is asked about a history, with the notes there are now."""
         from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
-        from agent_memory.domain.transcripts.windows import cut_windows
+        from agent_memory.domain.transcripts.turns import cut_windows
         from agent_memory.formats.prompt import plan_prompt_budget
 
         # One that cannot be run now will be asked just as often once it can.

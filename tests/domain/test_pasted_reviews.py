@@ -2,8 +2,8 @@ import pytest
 
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.planning.origin import Claim, origin_of
-from agent_memory.domain.transcripts.pasted_reviews import marked_review, pasted_review, without_pasted_review
-from agent_memory.domain.transcripts.windows import turn_chars
+from agent_memory.domain.transcripts.own_marks import marked_review, pasted_review, without_pasted_review
+from agent_memory.domain.transcripts.turns import turn_chars
 from agent_memory.domain.vocabulary import Harness, Origin
 
 FOUND = "`load_cart` doesn't take the lock, so two requests may empty the same cart."

@@ -14,7 +14,7 @@ from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.planning.drafts import ECHOED
 from agent_memory.domain.planning.shown import choose_shown
 from agent_memory.domain.queue import Context, InboxEntry, SessionFile
-from agent_memory.domain.transcripts.windows import cut_windows
+from agent_memory.domain.transcripts.turns import cut_windows
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin
 from agent_memory.errors import ConfigInvalid
 from agent_memory.formats.prompt import (

@@ -10,11 +10,10 @@ from functools import cache
 
 from attrs import frozen
 
-from agent_memory.domain.redacting.addresses import ADDRESSES, HEADERS
 from agent_memory.domain.redacting.assignments import ASSIGNMENTS
 from agent_memory.domain.redacting.rule import Rule, Span, is_drawn, is_placeholder, is_reference
-from agent_memory.domain.redacting.tokens import TOKENS, VENDORS
-from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.redacting.tables import ADDRESSES, HEADERS, TOKENS, VENDORS
+from agent_memory.domain.text.plain_text import one_line, spliced
 
 _UNBOUNDED_CHARS = 1_000_000
 
@@ -80,10 +79,6 @@ def _hits(low: str) -> Iterator[tuple[int, str]]:
         yield from sorted(found.items())
 
 
-def placeholder(name: str) -> str:
-    return f"{_MARK}{name}]"
-
-
 def _plain_spans(text: str, credit: int = _CREDIT) -> Iterator[Span]:
     """Every secret, overlapping ones too. The end of one counts as the beginning of a word, as it will once it is gone."""
     low = lowered(text)
@@ -123,14 +118,6 @@ def _decoded_spans(text: str) -> Iterator[Span]:
     yield from escaped_spans(text, _plain_spans)
 
 
-def _spans(text: str, credit: int = _CREDIT) -> Iterator[Span]:
-    yield from _plain_spans(text, credit)
-    yield from wrapped_spans(text, _plain_spans)
-    for span in (*encoded_spans(text, _decoded_spans), *escaped_spans(text, _decoded_spans)):
-        if _MARK not in text[span.start : span.end]:
-            yield span
-
-
 def _united(spans: Iterable[Span]) -> list[Span]:
     """The spans in order, overlapping ones as one that bears the best-informed name."""
     united: list[Span] = []
@@ -145,24 +132,24 @@ def _united(spans: Iterable[Span]) -> list[Span]:
 
 
 def _replaced(text: str, spans: Iterable[Span]) -> str:
-    parts: list[str] = []
-    position = 0
-    for span in spans:
-        parts += (text[position : span.start], placeholder(span.name))
-        position = span.end
-    return "".join((*parts, text[position:]))
+    """The text with the kind of each of these, between which nothing overlaps, in its place."""
+    return spliced(text, ((span.start, span.end, f"{_MARK}{span.name}]") for span in spans))
 
 
 def redact(text: str) -> Redacted:
     """`text` with every secret that is found replaced. Total and idempotent: a second pass finds nothing."""
     counts: Counter[str] = Counter()
     credit = _CREDIT
-    while spans := _united(_spans(text, credit)):
+    while True:
+        coated = (*encoded_spans(text, _decoded_spans), *escaped_spans(text, _decoded_spans))
+        unmarked = (span for span in coated if _MARK not in text[span.start : span.end])
+        spans = _united((*_plain_spans(text, credit), *wrapped_spans(text, _plain_spans), *unmarked))
+        if not spans:
+            return Redacted(text, tuple(sorted(counts.items())))
         counts.update(span.name for span in spans)
         text = _replaced(text, spans)
         if counts[CROWDED]:
             credit = _LEAST_CREDIT
-    return Redacted(text, tuple(sorted(counts.items())))
 
 
 _ENDINGS = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9]{0,7}){1,3}(?![^\s/\\\"'`,;:)\]}>])")
@@ -257,19 +244,24 @@ _BEHIND = re.compile(r"[^\n]{0,200}[^\s]{0,8000}")
 
 def encoded_spans(text: str, search: Search) -> Iterator[Span]:
     """Every run of base64 or hexadecimal in which `search` finds something once it is decoded."""
+    for start, end, decoded in _decoded_runs(text):
+        if found := next(iter(search(decoded)), None):
+            yield Span(start, end, found.rank, found.name)
+
+
+def _decoded_runs(text: str) -> Iterator[tuple[int, int, str]]:
     for run in _BASE64.finditer(text):
         content = _NOISE.sub("", run.group())
-        in_hex = _decoded_hex(content.removeprefix("0x")) if _HEX.fullmatch(content) else ""
-        if found := _first((_decoded_base64(content), in_hex), search):
-            yield Span(run.start(), run.end(), found.rank, found.name)
+        yield *run.span(), _decoded_base64(content)
+        if _HEX.fullmatch(content):
+            yield *run.span(), _decoded_hex(content.removeprefix("0x"))
     # Byte by byte, as in `67 68 70`, `67:68:70`, `\x67\x68\x70`.
     dumps = [run.span() for run in _ESCAPED_HEX.finditer(text)]
     for run in _SPACED_HEX.finditer(text):
         first = _HEX_PAIR.fullmatch(text, max(0, run.start() - 2), run.start())
         dumps.append((run.start() - 2 if first else run.start() + 1, run.end()))
     for start, end in dumps:
-        if found := _first((_decoded_hex(_HEX_NOISE.sub("", text[start:end])),), search):
-            yield Span(start, end, found.rank, found.name)
+        yield start, end, _decoded_hex(_HEX_NOISE.sub("", text[start:end]))
 
 
 def _reread(text: str, start: int, end: int, pieces: Iterable[tuple[int, int, str]]) -> tuple[str, list[int]]:
@@ -317,10 +309,6 @@ def _character(escape: re.Match[str]) -> str:
     return escape["plain"] or ""
 
 
-def _first(texts: Iterable[str], search: Search) -> Span | None:
-    return next((span for text in texts for span in search(text)), None)
-
-
 def _decoded_base64(run: str) -> str:
     """The text that the run holds, read from its beginning or, had it been cut there, from a later character on."""
     standard = run.replace("-", "+").replace("_", "/").rstrip("=")
@@ -365,52 +353,45 @@ _AROUND_CHARS = 400
 """Of the first and the last line of a chain, what may tell what the token is."""
 
 
-_Joint = tuple[int, int]
-"""Where a token is broken: the signs and spaces around a line break, half-open."""
-
-
 def wrapped_spans(text: str, search: Search) -> Iterator[Span]:
     """Every secret that goes on behind a line break.
 
     Two lines belong together when the end of one and the beginning of the next could be two halves of one token. Lines that
     do are read as one, and what crosses a break of theirs is a find. Each line is in one chain only.
     """
-    chain: list[_Joint] = []
+    chains: list[list[tuple[int, int]]] = []
     for joint in _joints(text):
-        if chain and not _WITHIN.fullmatch(text, chain[-1][1], joint[0]):
-            yield from _crossing(text, chain, search)
-            chain = []
-        chain.append(joint)
-    if chain:
-        yield from _crossing(text, chain, search)
+        if chains and _WITHIN.fullmatch(text, chains[-1][-1][1], joint[0]):
+            chains[-1].append(joint)
+        else:
+            chains.append([joint])
+    for chain in chains:
+        first, last = chain[0][0], chain[-1][1]
+        begin = max(text.rfind("\n", 0, first) + 1, first - _AROUND_CHARS)
+        line_end = text.find("\n", last, last + _AROUND_CHARS)
+        end = line_end if line_end >= 0 else min(len(text), last + _AROUND_CHARS)
+        read, places = _reread(text, begin, end, ((*joint, "") for joint in chain))
+        for span in search(read):
+            start, behind = places[span.start], places[span.end]
+            if behind - start > span.end - span.start:
+                yield Span(start, behind, span.rank, span.name)
 
 
-def _joints(text: str) -> Iterator[_Joint]:
+def _joints(text: str) -> Iterator[tuple[int, int]]:
+    """Where a token may be broken: the signs and spaces around a line break, half-open."""
     line = 0
     for found in _WRAP.finditer(text):
         first, line = max(line, found.start() - _END_CHARS), found.end()
-        if found.start() - first < _LEAST_CHARS and len(found["after"]) < _LEAST_CHARS:
-            continue
-        if _PLAIN_WORD.fullmatch(found["after"]):
-            continue
-        if not _DIGIT.search(found["after"]) and not _DIGIT.search(text, first, found.start()):
+        behind = found["after"]
+        if (
+            (found.start() - first < _LEAST_CHARS and len(behind) < _LEAST_CHARS)
+            or _PLAIN_WORD.fullmatch(behind)
+            or not (_DIGIT.search(behind) or _DIGIT.search(text, first, found.start()))
+        ):
             continue
         before = _END_OF_LINE.search(text[first : found.start()])
-        if before and (is_drawn(found["after"]) or is_drawn(before["before"])):
+        if before and (is_drawn(behind) or is_drawn(before["before"])):
             yield first + before.start("gap"), found.end()
-
-
-def _crossing(text: str, chain: list[_Joint], search: Search) -> Iterator[Span]:
-    """What is found across a break once the lines of the chain are one, with some of what stands before and behind it."""
-    first, last = chain[0][0], chain[-1][1]
-    begin = max(text.rfind("\n", 0, first) + 1, first - _AROUND_CHARS)
-    line_end = text.find("\n", last, last + _AROUND_CHARS)
-    end = line_end if line_end >= 0 else min(len(text), last + _AROUND_CHARS)
-    read, places = _reread(text, begin, end, ((*joint, "") for joint in chain))
-    for span in search(read):
-        start, behind = places[span.start], places[span.end]
-        if behind - start > span.end - span.start:
-            yield Span(start, behind, span.rank, span.name)
 
 
 # -- secrets that span lines: private keys, `<private>` spans, Kubernetes secrets; each search is linear in the text ---------
@@ -446,24 +427,17 @@ def _beheaded_pem_spans(text: str) -> Iterator[tuple[int, int]]:
     """The lines that stand before the end of a key whose beginning was cut away; each is looked at once."""
     looked_at = 0
     for end in _PEM_END.finditer(text):
-        first = max(looked_at, end.start() - _BODY_CHARS)
-        body = _body_before(text[first : end.start()])
-        if body is not None:
-            yield first + body, end.end()
+        lines = re.split(r"(?<=\n)|(?<=\\n)", text[max(looked_at, end.start() - _BODY_CHARS) : end.start()])
+        begin = end.start()
+        if _LINE_BEGINNING.fullmatch(lines[-1]):
+            begin -= len(lines.pop())
+        for line in reversed(lines):
+            if line.strip() and not _BODY_BEFORE_END.fullmatch(_LINE_BEGINNING.sub("", line)):
+                break
+            begin -= len(line)
+        if end.start() - begin >= 16:
+            yield begin, end.end()
         looked_at = end.end()
-
-
-def _body_before(text: str) -> int | None:
-    """Where the key's body begins that `text` ends with."""
-    lines = re.split(r"(?<=\n)|(?<=\\n)", text)
-    begin = len(text)
-    if _LINE_BEGINNING.fullmatch(lines[-1]):
-        begin -= len(lines.pop())
-    for line in reversed(lines):
-        if line.strip() and not _BODY_BEFORE_END.fullmatch(_LINE_BEGINNING.sub("", line)):
-            break
-        begin -= len(line)
-    return begin if len(text) - begin >= 16 else None
 
 
 def _private_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -496,22 +470,13 @@ def _kubernetes_spans(text: str) -> Iterator[tuple[int, int]]:
     if "secret" not in text.lower() and "ſ" not in text:  # which is an `s` where case does not matter
         return
     for document in re.split(r"(?m)(?=^---[ \t\r]*$)", text):
-        if _KUBERNETES.search(document):
-            for heading in _DATA.finditer(document):
-                yield from _mapping_values(document, heading.end() + 1, len(heading["indent"]), offset)
+        for heading in _DATA.finditer(document) if _KUBERNETES.search(document) else ():
+            at = heading.end() + 1
+            while (line := _DATA_LINE.match(document, at)) and len(line["indent"]) > len(heading["indent"]):
+                if not is_placeholder(line["secret"]) and not is_reference(line["secret"]):
+                    yield offset + line.start("secret"), offset + line.end("secret")
+                at = document.find("\n", line.end()) + 1 or len(document)
         offset += len(document)
-
-
-def _mapping_values(document: str, position: int, indent: int, offset: int) -> Iterator[tuple[int, int]]:
-    while line := _DATA_LINE.match(document, position):
-        if len(line["indent"]) <= indent:
-            return
-        if not is_placeholder(line["secret"]) and not is_reference(line["secret"]):
-            yield offset + line.start("secret"), offset + line.end("secret")
-        newline = document.find("\n", line.end())
-        if newline < 0:
-            return
-        position = newline + 1
 
 
 _SEARCHES: tuple[tuple[str, str, re.Pattern[str] | Callable[[str], Iterator[tuple[int, int]]]], ...] = (

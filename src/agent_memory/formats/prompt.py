@@ -17,9 +17,8 @@ from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.redaction import redact, redact_path, stored_line
 from agent_memory.domain.text.plain_text import clean_text, one_line
-from agent_memory.domain.transcripts.own_marks import PROMPT_MARKER
-from agent_memory.domain.transcripts.pasted_reviews import marked_review
-from agent_memory.domain.transcripts.windows import MIN_WINDOW_CHARS, turn_chars
+from agent_memory.domain.transcripts.own_marks import PROMPT_MARKER, marked_review
+from agent_memory.domain.transcripts.turns import MIN_WINDOW_CHARS, turn_chars
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import ConfigInvalid
 from agent_memory.results import as_result

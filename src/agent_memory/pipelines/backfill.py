@@ -28,7 +28,7 @@ from agent_memory.domain.queue import (
     session_key,
 )
 from agent_memory.domain.text.file_name import IdSet
-from agent_memory.domain.transcripts.windows import turn_chars
+from agent_memory.domain.transcripts.turns import turn_chars
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, InboxEntryInvalid, UsageInvalid
 from agent_memory.ports import Clock, HistorySource, Inbox, SessionFinder, SessionMarks, Store, Tombstones

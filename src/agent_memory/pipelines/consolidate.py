@@ -66,8 +66,7 @@ from agent_memory.domain.run import Run, Settled, Work, sentence_of
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.plain_text import counted
 from agent_memory.domain.transcripts.tool_calls import entry_uses
-from agent_memory.domain.transcripts.turns import redact_history
-from agent_memory.domain.transcripts.windows import cut_windows
+from agent_memory.domain.transcripts.turns import cut_windows, redact_history
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Status
 from agent_memory.errors import (
     AgentTimedOut,

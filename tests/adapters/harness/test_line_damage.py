@@ -20,7 +20,7 @@ from agent_memory.adapters.harness.pi import PiSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History
 from agent_memory.domain.queue import InboxEntry
-from agent_memory.domain.transcripts.windows import cut_windows
+from agent_memory.domain.transcripts.turns import cut_windows
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable
 from agent_memory.ports import HistorySource
 from claude_transcripts import entry_for, told

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from agent_memory.domain.redacting.addresses import ADDRESSES
+from agent_memory.domain.redacting.tables import ADDRESSES
 from fixtures.rule_examples import found_by_all
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.redacting.addresses import HEADERS
+from agent_memory.domain.redacting.tables import HEADERS
 from fixtures.rule_examples import found_by_all
 
 

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from agent_memory.domain.redacting.tokens import TOKENS
+from agent_memory.domain.redacting.tables import TOKENS
 from fixtures.rule_examples import found_by_all, rules_made_anew
 from fixtures.secret_samples import base64_text
 

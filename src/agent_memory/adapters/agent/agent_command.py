@@ -47,8 +47,6 @@ from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
 
 # -- which command answers --------------------------------------------------------------------------------------------
-# Which agent command the configuration asks for.
-
 
 _SOURCE = "llm"
 """Stands for the path of a config that was made by a program and not read from a file."""
@@ -74,12 +72,6 @@ def shown_words(words: Sequence[str]) -> tuple[str, ...]:
 def shown_command(words: Sequence[str]) -> str:
     shown = shown_words(words)
     return redact(" ".join(each if REDACTED in each else shlex.quote(each) for each in shown)).text
-
-
-def secrets_of(command: Preset) -> tuple[str, ...]:
-    """The values that a command line and its variables hold under telling names."""
-    named = (value for name, value in command.env.items() if is_secret_name(name))
-    return tuple(filter(None, (*(secret for _, secret in _told_and_secret(command.argv)), *named)))
 
 
 def _told_and_secret(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -209,7 +201,12 @@ class CommandAgent:
             finished = self._run(request.prompt)
         except StoreIo as not_started:
             self.ledger.give_back(at_ms, prompt_chars)  # should that fail, one call too many stays counted
-            raise self._why_not_started(not_started) from None
+            if not_started.path == self.directory:
+                raise
+            if not_started.errno_name == "E2BIG":
+                too_long = "the prompt and the environment are too long for arguments"
+                raise AgentFailed(self._shown, 126, too_long) from None
+            raise (AgentMissing(self._shown) if not_started.errno_name in _CANNOT_RUN else not_started) from None
         text = finished.stdout.decode("utf-8", "replace")
         # the call is counted already, and a full disk must not cost a reply that was paid for
         self.ledger.add_reply(at_ms, len(text))
@@ -232,18 +229,19 @@ class CommandAgent:
             timeout_seconds=self.llm.timeout_seconds,
         )
 
-    def _why_not_started(self, error: StoreIo) -> Error:
-        if error.path == self.directory:
-            return error
-        if error.errno_name == "E2BIG":
-            return AgentFailed(self._shown, 126, "the prompt and the environment are too long for arguments")
-        return AgentMissing(self._shown) if error.errno_name in _CANNOT_RUN else error
-
     def _problem(self, finished: Finished, text: str, nonce: str) -> Error | None:
         if finished.stdout_capped:
             return ReplyRefused((f"it is longer than {MAX_STDOUT_BYTES:,} bytes",))
         if finished.exit_status != 0 and not finished.timed_out:
-            return self._failed(finished)
+            if finished.exit_status in (126, 127):  # a shell's or env's word for what it could not run
+                return AgentMissing(self._shown)
+            spoken = [
+                each[-_TAIL_BYTES:].decode("utf-8", "replace") for each in (finished.stderr_tail, finished.stdout)
+            ]
+            said = next((self._presentable(each) for each in spoken if each.strip()), "")
+            if cause := failure_cause("\n".join(spoken)):
+                return AgentUnavailable(self._shown, cause, said)
+            return AgentFailed(self._shown, finished.exit_status, said)
         message = text if text.strip() else finished.stderr_tail.decode("utf-8", "replace")
         if cause := message_cause(message):
             return AgentUnavailable(self._shown, cause, self._presentable(message))
@@ -253,18 +251,10 @@ class CommandAgent:
             return AgentFailed(self._shown, 0, "it did not read its prompt from stdin")
         return None
 
-    def _failed(self, finished: Finished) -> Error:
-        if finished.exit_status in (126, 127):  # a shell's or env's word for what it could not run
-            return AgentMissing(self._shown)
-        spoken = [each[-_TAIL_BYTES:].decode("utf-8", "replace") for each in (finished.stderr_tail, finished.stdout)]
-        said = next((self._presentable(each) for each in spoken if each.strip()), "")
-        if cause := failure_cause("\n".join(spoken)):
-            return AgentUnavailable(self._shown, cause, said)
-        return AgentFailed(self._shown, finished.exit_status, said)
-
     def _presentable(self, spoken: str) -> str:
         """The end of what a command said, redacted, on one line; nor does it say what it was given as a secret."""
-        for secret in secrets_of(self.command):
+        values = (value for name, value in self.command.env.items() if is_secret_name(name))
+        for secret in filter(None, (*(secret for _, secret in _told_and_secret(self.command.argv)), *values)):
             spoken = spoken.replace(secret, REDACTED)
         line = one_line(redact(spoken[-_TAIL_BYTES:]).text, _TAIL_BYTES)
         return line if len(line) <= _SHOWN_CHARS else "…" + line[-_SHOWN_CHARS:]

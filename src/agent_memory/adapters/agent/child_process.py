@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 from attrs import frozen
 
@@ -45,7 +45,7 @@ class Finished:
     stdout: bytes
     """The first `max_stdout_bytes`."""
     stderr_tail: bytes
-    """The last `max_stderr_bytes`."""
+    """The last `MAX_STDERR_BYTES`."""
     timed_out: bool
     stdout_capped: bool
     """It wrote more than `max_stdout_bytes`, and its group was ended for it."""
@@ -61,7 +61,6 @@ def run_child(
     cwd: str,
     timeout_seconds: float,
     max_stdout_bytes: int = MAX_STDOUT_BYTES,
-    max_stderr_bytes: int = MAX_STDERR_BYTES,
     grace_seconds: float = GRACE_SECONDS,
 ) -> Finished:
     """How the child ended, within `timeout_seconds` + `TERMINATE_SECONDS` + `grace_seconds`.
@@ -74,7 +73,7 @@ def run_child(
     `argv[0]`. An exception that passes through (Ctrl-C, or SIGTERM and SIGHUP, which are SystemExit meanwhile) kills the
     group first.
     """
-    with _ending_signals() as signals:
+    with _ending_signals_held() as let_through:
         try:
             process = subprocess.Popen(
                 list(argv),
@@ -90,45 +89,36 @@ def run_child(
             raise store_io(error, "start", cwd if error.filename == cwd else argv[0]) from None
         except ValueError as error:  # a NUL or a lone surrogate in an argument or a variable
             raise StoreIo(argv[0], "start", "EINVAL", str(error)) from None
-        pipes = _Pipes(process, stdin, max_stdout_bytes, max_stderr_bytes)
+        pipes = _Pipes(process, stdin, max_stdout_bytes)
+
+        def goes_on() -> bool:
+            return not _has_exited(process) and not pipes.capped
+
         try:
-            signals.let_through()
-            return _supervise(process, pipes, timeout_seconds, grace_seconds)
+            let_through()
+            pipes.serve_while(goes_on, timeout_seconds)
+            timed_out = goes_on()
+            if timed_out or pipes.capped:
+                _signal_group(process, signal.SIGTERM)
+                pipes.serve_while(lambda: not _has_exited(process), TERMINATE_SECONDS)
+                _signal_group(process, signal.SIGKILL)
+            else:
+                pipes.close_stdin()
+                pipes.serve_while(lambda: pipes.outputs_open and not pipes.capped, grace_seconds)
+                if pipes.outputs_open:
+                    _signal_group(process, signal.SIGKILL)
+            pipes.serve_while(lambda: pipes.outputs_open, _TICK_SECONDS)
+            # reaped only now: as long as it is a zombie, no stranger can get its number and be killed in its place
+            exit_status = process.wait()
+            stderr_tail = bytes(pipes.stderr[-MAX_STDERR_BYTES:])
+            return Finished(
+                exit_status, bytes(pipes.stdout), stderr_tail, timed_out, pipes.capped, stdin_taken=not pipes.to_send
+            )
         finally:
             if process.returncode is None:
                 _signal_group(process, signal.SIGKILL)
                 process.wait()
             pipes.close()
-
-
-def _supervise(
-    process: subprocess.Popen[bytes], pipes: _Pipes, timeout_seconds: float, grace_seconds: float
-) -> Finished:
-    _serve_while(pipes, timeout_seconds, lambda: not _has_exited(process) and not pipes.capped)
-    timed_out = not _has_exited(process) and not pipes.capped
-    if timed_out or pipes.capped:
-        _end_group(process, pipes)
-    else:
-        pipes.close_stdin()
-        _serve_while(pipes, grace_seconds, lambda: pipes.outputs_open and not pipes.capped)
-        if pipes.outputs_open:
-            _signal_group(process, signal.SIGKILL)
-    _serve_while(pipes, _TICK_SECONDS, lambda: pipes.outputs_open)
-    # reaped only now: as long as it is a zombie, no stranger can get its number and be killed in its place
-    exit_status = process.wait()
-    return Finished(exit_status, pipes.stdout, pipes.stderr_tail, timed_out, pipes.capped, pipes.stdin_taken)
-
-
-def _serve_while(pipes: _Pipes, seconds: float, going_on: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + seconds
-    while going_on() and (left_seconds := deadline - time.monotonic()) > 0:
-        pipes.serve(min(left_seconds, _TICK_SECONDS))
-
-
-def _end_group(process: subprocess.Popen[bytes], pipes: _Pipes) -> None:
-    _signal_group(process, signal.SIGTERM)
-    _serve_while(pipes, TERMINATE_SECONDS, lambda: not _has_exited(process))
-    _signal_group(process, signal.SIGKILL)
 
 
 def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
@@ -147,19 +137,16 @@ def _has_exited(process: subprocess.Popen[bytes]) -> bool:
 
 
 class _Pipes:
-    """The three pipes of a running child, served together, so that neither side can block the other: feeds `stdin` and keeps the first `max_stdout_bytes` of stdout and the last `max_stderr_bytes` of stderr."""
+    """The three pipes of a running child, served together, so that neither side can block the other: feeds `to_send` and keeps the first `max_stdout_bytes` of stdout and the last of stderr."""
 
-    def __init__(
-        self, process: subprocess.Popen[bytes], stdin: bytes, max_stdout_bytes: int, max_stderr_bytes: int
-    ) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], stdin: bytes, max_stdout_bytes: int) -> None:
         assert process.stdin
         assert process.stdout
         assert process.stderr
-        self._to_send = memoryview(stdin)
+        self.to_send = memoryview(stdin)
         self._max_stdout_bytes = max_stdout_bytes
-        self._max_stderr_bytes = max_stderr_bytes
-        self._stdout = bytearray()
-        self._stderr = bytearray()
+        self.stdout = bytearray()
+        self.stderr = bytearray()
         self._streams = (process.stdin, process.stdout, process.stderr)
         self._selector = selectors.PollSelector()  # needs no descriptor, so it works when descriptors have run out
         self.capped = False
@@ -169,23 +156,17 @@ class _Pipes:
             self._selector.register(stream, event, stream)
 
     @property
-    def stdout(self) -> bytes:
-        return bytes(self._stdout)
-
-    @property
-    def stderr_tail(self) -> bytes:
-        return bytes(self._stderr[max(0, len(self._stderr) - self._max_stderr_bytes) :])
-
-    @property
-    def stdin_taken(self) -> bool:
-        return not self._to_send
-
-    @property
     def outputs_open(self) -> bool:
         """Some process still holds stdout or stderr."""
         return not (self._streams[1].closed and self._streams[2].closed)
 
-    def serve(self, seconds: float) -> None:
+    def serve_while(self, goes_on: Callable[[], bool], seconds: float) -> None:
+        """Move what can be moved, for at most so many seconds."""
+        deadline = time.monotonic() + seconds
+        while goes_on() and (left_seconds := deadline - time.monotonic()) > 0:
+            self._serve(min(left_seconds, _TICK_SECONDS))
+
+    def _serve(self, seconds: float) -> None:
         """Move what can be moved now; wait at most `seconds` for the first byte."""
         if not self._selector.get_map():
             time.sleep(min(seconds, _IDLE_SECONDS))
@@ -215,63 +196,63 @@ class _Pipes:
                 stream.close()
 
     def _send(self) -> bool:
-        written = os.write(self._streams[0].fileno(), self._to_send[:_CHUNK_BYTES]) if self._to_send else 0
-        self._to_send = self._to_send[written:]
-        return not self._to_send
+        written = os.write(self._streams[0].fileno(), self.to_send[:_CHUNK_BYTES]) if self.to_send else 0
+        self.to_send = self.to_send[written:]
+        return not self.to_send
 
     def _receive(self, stream: IO[bytes]) -> bool:
         chunk = os.read(stream.fileno(), _CHUNK_BYTES)
         if stream is self._streams[1]:
-            room_bytes = self._max_stdout_bytes - len(self._stdout)
-            self._stdout += chunk[:room_bytes]
+            room_bytes = self._max_stdout_bytes - len(self.stdout)
+            self.stdout += chunk[:room_bytes]
             self.capped = self.capped or len(chunk) > room_bytes
         else:
-            self._stderr += chunk
-            if len(self._stderr) > 2 * self._max_stderr_bytes + _CHUNK_BYTES:
-                del self._stderr[: len(self._stderr) - self._max_stderr_bytes]
+            self.stderr += chunk
+            if len(self.stderr) > 2 * MAX_STDERR_BYTES + _CHUNK_BYTES:
+                del self.stderr[:-MAX_STDERR_BYTES]
         return not chunk
 
 
-class _EndingSignals:
-    """Signals that end us, held back while a child is being started: else one would outlive us that nobody knows yet."""
+@contextmanager
+def _ending_signals_held() -> Generator[Callable[[], None], None, None]:
+    """Signals that end us are held back while a child is being started: else one would outlive us that nobody knows yet.
 
-    def __init__(self) -> None:
-        self._is_open = False
-        self.came: int | None = None
+    What is given lets them through: from then on SIGTERM and SIGHUP, where they would end us at once, raise SystemExit, and
+    SIGINT KeyboardInterrupt as it does; first of all what came meanwhile.
+    """
+    came: int | None = None
+    is_open = False
+    before: dict[int, Any] = {}
 
-    def handle(self, number: int, _frame: FrameType | None) -> None:
-        self.came = number
-        if self._is_open:
-            self._raise(number)
-
-    def let_through(self) -> None:
-        """From here on they are raised; first of all what came meanwhile."""
-        self._is_open = True
-        if self.came is not None:
-            self._raise(self.came)
-
-    def _raise(self, number: int) -> NoReturn:
-        self.came = None
+    def raise_what_came() -> None:
+        nonlocal came
+        number, came = came, None
         if number == signal.SIGINT:
             raise KeyboardInterrupt
-        raise SystemExit(128 + number)
+        if number is not None:
+            raise SystemExit(128 + number)
 
+    def handle(number: int, _frame: FrameType | None) -> None:
+        nonlocal came
+        came = number
+        if is_open:
+            raise_what_came()
 
-@contextmanager
-def _ending_signals() -> Generator[_EndingSignals, None, None]:
-    """SIGTERM and SIGHUP, where they would end us at once, raise SystemExit, and SIGINT KeyboardInterrupt as it does."""
-    signals = _EndingSignals()
-    before: dict[int, Any] = {}
+    def let_through() -> None:
+        nonlocal is_open
+        is_open = True
+        raise_what_came()
+
     try:
         if threading.current_thread() is threading.main_thread():
             for each in _ENDING:
                 known = signal.getsignal(each)
                 if known in (signal.SIG_DFL, signal.default_int_handler):
                     before[each] = known
-                    signal.signal(each, signals.handle)
-        yield signals
+                    signal.signal(each, handle)
+        yield let_through
     finally:
         for number, known in before.items():
             signal.signal(number, known)
-        if signals.came is not None:  # no child came to be: now it does what it would have done
-            signal.raise_signal(signals.came)
+        if came is not None:  # no child came to be: now it does what it would have done
+            signal.raise_signal(came)

@@ -314,13 +314,13 @@ class AiderChats(files.Sessions):
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
         path = named
-        with files.reading(session_id):
+        with files.looking_for(session_id):
             if path is None:
                 path = self.above(cwd) if cwd is not None else self.named_file
         roots = self._roots_for(path)
         if path is None:
             raise files.not_found(session_id, roots)
-        with files.transcript(roots, path, session_id) as file, files.reading(session_id, path):
+        with files.transcript(roots, path, session_id) as file:
             if is_tracked(file.path):
                 raise TranscriptRefused(file.path, _TRACKED)
             directory = os.path.dirname(file.path)
@@ -371,7 +371,7 @@ class AiderChats(files.Sessions):
 
     def runs(self, path: str) -> tuple[Run, ...]:
         """The runs in a chat history that have a prompt, in order."""
-        with files.transcript(self._roots_for(path), path, path) as file, files.reading(path, path):
+        with files.transcript(self._roots_for(path), path, path) as file:
             session = AiderRuns("", "", IdSet())
             _fill(file, session)
         return tuple(session.runs)

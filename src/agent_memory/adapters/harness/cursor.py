@@ -566,7 +566,7 @@ class CursorSessions(CursorTranscripts):
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
         database = named if named is not None and named.endswith(DATABASE) else None
         transcript = None if database else named
-        with files.reading(session_id):
+        with files.looking_for(session_id):
             is_there = transcript is not None and lies_there(transcript)
             path = transcript if is_there else self.path_of(session_id) or transcript
         is_of_lines = mark is not None and _ID_OF_LINE.fullmatch(mark.last_record_id) is not None

@@ -126,7 +126,7 @@ def read_database(roots: files.TranscriptRoots, path: str, session_id: str, read
     HistoryUnavailable: missing, empty, locked, changing all the time, left in the midst of a change. HistoryUnreadable: no
     SQLite database, a ruined one, or one without what `read` asks for. TranscriptRefused: see `transcript`.
     """
-    with files.transcript(roots, path, session_id) as file, files.reading(session_id, path):
+    with files.transcript(roots, path, session_id) as file:
         reason = ""
         for _ in range(_TRIES):
             before = _looks(file.path)
@@ -242,7 +242,7 @@ class SessionDatabases(files.Sessions):
 
     def stored(self, session_id: str, named: str | None, mark: SessionMark | None) -> History | None:
         """What the database that is named, or the others, say; None where none knows the session."""
-        with files.reading(session_id):
+        with files.looking_for(session_id):
             known = [path for root in self.roots.roots for path in self.databases(root)]
         failure: Error | None = None
         for path in dict.fromkeys([named, *known] if named else known):

@@ -201,11 +201,11 @@ class OpencodeSessions(db.SessionDatabases):
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
         if not files.is_session_id(session_id):
             raise HistoryUnreadable(session_id, "it is not the id of an opencode session")
-        with files.reading(session_id):
+        with files.looking_for(session_id):
             is_export = named is not None and not _is_database(named) and lies_there(named)
         if named is None or not is_export:
             return super().history(session_id, None, cwd, mark)
-        with files.transcript(self.roots, named, session_id) as file, files.reading(session_id, named):
+        with files.transcript(self.roots, named, session_id) as file:
             if file.size_bytes > MAX_LINE_BYTES:
                 raise HistoryUnreadable(file.path, f"it is larger than {MAX_LINE_BYTES // 2**20} MiB")
             with open(file.descriptor, "rb", closefd=False) as opened:

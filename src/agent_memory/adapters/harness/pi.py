@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from array import array
-from typing import ClassVar
 
 from agent_memory.adapters.harness import any_json as get
 from agent_memory.adapters.harness.any_json import Json
@@ -24,6 +23,7 @@ _SILENT = frozenset((
 ))  # fmt: skip
 _SUMMARIES = frozenset(("compaction", "branch_summary", "compactionSummary", "branchSummary"))
 _MESSAGES = frozenset(("message", "custom_message"))
+_ROLES = frozenset(("user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage"))
 _GIVEN = re.compile(r'^\s*<(skill|file) name=(?:"([\w./~-]{1,300})")?', re.MULTILINE)
 """A name with spaces in it could be a sentence that nobody here said."""
 
@@ -101,48 +101,34 @@ class PiSession(RewindingSession):
         self.enter(self.own_id(get.text(value, "id") or get.digest(*parts)), at_ms)
         if kind in _SUMMARIES or role in _SUMMARIES:
             self.skip_known("compact-summary")
-        elif kind == "message" and role not in self._ROLES:
+        elif kind == "message" and role not in _ROLES:
             self.skip_unknown(f"message/{role}")
         else:
             self.known_records += 1
-            if kind == "message":
-                self._ROLES[role](self, message)
-            elif kind == "custom_message":
-                self._take_custom(value)
+            if kind in _MESSAGES:
+                self._take_message(role if kind == "message" else "custom", message if kind == "message" else value)
 
-    def _take_user(self, message: Json) -> None:
-        raw = _text_in(message)
-        self.hear(raw, _typed(raw), otherwise="command" if raw.strip() else "empty")
-
-    def _take_assistant(self, message: Json) -> None:
-        text, calls = _text_in(message), asked_in(get.objects(message, "content"), ("toolCall",), "arguments")
-        self.speak(None, text, calls)
-        if not text.strip() and not calls:
-            self.skip("api-error" if message.get("errorMessage") else "empty")
-
-    def _take_result(self, message: Json) -> None:
-        call_id, name = get.text(message, "toolCallId") or None, get.text(message, "toolName") or None
-        self.answer(call_id, _text_in(message), tool_name=name, failed=message.get("isError") is True)
-
-    def _take_command(self, message: Json) -> None:
-        failed = message.get("exitCode") not in (0, None)
-        self.ran(get.text(message, "command"), get.text(message, "output"), "bash", failed=failed)
-
-    def _take_custom(self, message: Json) -> None:
-        """What an extension put into the session: nobody here said it."""
-        text = without_own_output(_text_in(message))
-        if text.replace(MEMORY_OUTPUT_PLACEHOLDER, "").strip():
-            self.answer(None, text, tool_name=get.text(message, "customType") or "extension")
-        else:
-            self.skip("harness-text")
-
-    _ROLES: ClassVar = {
-        "user": _take_user,
-        "assistant": _take_assistant,
-        "toolResult": _take_result,
-        "bashExecution": _take_command,
-        **dict.fromkeys(("custom", "hookMessage"), _take_custom),
-    }
+    def _take_message(self, role: str, message: Json) -> None:
+        text = _text_in(message)
+        if role == "user":
+            self.hear(text, _typed(text), otherwise="command" if text.strip() else "empty")
+        elif role == "assistant":
+            calls = asked_in(get.objects(message, "content"), ("toolCall",), "arguments")
+            self.speak(None, text, calls)
+            if not text.strip() and not calls:
+                self.skip("api-error" if message.get("errorMessage") else "empty")
+        elif role == "toolResult":
+            call_id, name = get.text(message, "toolCallId") or None, get.text(message, "toolName") or None
+            self.answer(call_id, text, tool_name=name, failed=message.get("isError") is True)
+        elif role == "bashExecution":
+            failed = message.get("exitCode") not in (0, None)
+            self.ran(get.text(message, "command"), get.text(message, "output"), "bash", failed=failed)
+        else:  # what an extension put into the session: nobody here said it
+            text = without_own_output(text)
+            if text.replace(MEMORY_OUTPUT_PLACEHOLDER, "").strip():
+                self.answer(None, text, tool_name=get.text(message, "customType") or "extension")
+            else:
+                self.skip("harness-text")
 
 
 def _typed(raw: str) -> str:

@@ -161,8 +161,8 @@ class OpenTranscript(Stored):
 def transcript(roots: TranscriptRoots, path: str, session_id: str) -> Generator[OpenTranscript, None, None]:
     """The transcript, open until the context ends.
 
-    Raises TranscriptRefused: outside the roots, a symbolic link, no regular file. HistoryUnavailable: missing, or not to be
-    opened now. Every directory below `/` is opened without following links, so that one exchanged for a link after the check
+    Raises TranscriptRefused: outside the roots, a symbolic link, no regular file. HistoryUnavailable: missing, not to be
+    opened now, or an OSError in the context. Every directory below `/` is opened without following links, so that one exchanged for a link after the check
     is refused, not followed.
     """
     real = roots.admit(path)
@@ -178,7 +178,10 @@ def transcript(roots: TranscriptRoots, path: str, session_id: str) -> Generator[
                 raise HistoryUnavailable(session_id, f"there is no transcript at {path}", is_missing=True) from None
             raise HistoryUnavailable(session_id, f"{path} cannot be opened: {error.strerror}") from None
         _refuse_irregular(path, status.st_mode)
-        yield OpenTranscript(real, status.st_size, descriptor)
+        try:
+            yield OpenTranscript(real, status.st_size, descriptor)
+        except OSError as error:
+            raise HistoryUnavailable(session_id, f"{path} cannot be read: {error.strerror}") from None
 
 
 @contextmanager
@@ -327,14 +330,14 @@ class SessionFiles(Sessions):
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
         """Of the transcript that is named, else of the one that is found: it may have moved with its project."""
-        with reading(session_id):
+        with looking_for(session_id):
             path = named if named is not None and lies_there(named) else self.path_of(session_id) or named
         if path is None:
             raise not_found(session_id, self.roots)
         return self.read_at(path, session_id, mark)
 
     def read_at(self, path: str, session_id: str, mark: SessionMark | None) -> History:
-        with transcript(self.roots, path, session_id) as file, reading(session_id, path):
+        with transcript(self.roots, path, session_id) as file:
             return self.read(file, session_id, mark)
 
     def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
@@ -362,46 +365,40 @@ def not_found(session_id: str, roots: TranscriptRoots) -> HistoryUnavailable:
 
 
 @contextmanager
-def reading(session_id: str, path: str = "") -> Generator[None, None, None]:
-    """An OSError in it becomes HistoryUnavailable: a read of the transcript at `path` fails, or, without a path, it is not
-    known where the transcript is."""
+def looking_for(session_id: str) -> Generator[None, None, None]:
+    """An OSError in it becomes HistoryUnavailable: it is not known where the transcript is."""
     try:
         yield
     except OSError as error:
-        what = f"{path} cannot be read" if path else f"{error.filename or 'a directory'} cannot be looked through"
-        raise HistoryUnavailable(session_id, f"{what}: {error.strerror}") from None
+        place = error.filename or "a directory"
+        raise HistoryUnavailable(session_id, f"{place} cannot be looked through: {error.strerror}") from None
 
 
 def read_session(
     file: OpenTranscript, mark: SessionMark | None, begin: Begins[AnySession], pieces: ReadsPieces = read_lines
 ) -> AnySession:
     """The session with all that is new in the file. The mark of another file of the same session says nothing of this one."""
-    own = None if mark is None else mark.within(transcript_key(file.path))
 
     def fill(session: AnySession) -> None:
         # The whole file is read each time, so that a turn has the same number in every fetch; only what is new is kept.
         os.lseek(file.descriptor, 0, os.SEEK_SET)
         for piece in pieces(file.descriptor, file.size_bytes):
-            _take(session, piece)
             if session.done:
-                break
+                return
+            if isinstance(piece, LongLine):
+                session.skip("line-too-long")
+                continue
+            objects = objects_in(piece.data, finished=piece.finished)
+            for value in objects.found:
+                if not session.done:
+                    session.take(value)
+            if objects.too_many_values:
+                session.skip("line-too-complex")
+            elif objects.broken:
+                is_stump = not piece.finished and piece.data.lstrip()[:1] == b"{"
+                session.skip("unfinished-line" if is_stump else "bad-line")
 
-    return session_after(own, begin, fill)
-
-
-def _take(session: Session, piece: Line | LongLine) -> None:
-    if isinstance(piece, LongLine):
-        session.skip("line-too-long")
-        return
-    objects = objects_in(piece.data, finished=piece.finished)
-    for value in objects.found:
-        if not session.done:
-            session.take(value)
-    if objects.too_many_values:
-        session.skip("line-too-complex")
-    elif objects.broken:
-        is_stump = not piece.finished and piece.data.lstrip()[:1] == b"{"
-        session.skip("unfinished-line" if is_stump else "bad-line")
+    return session_after(None if mark is None else mark.within(transcript_key(file.path)), begin, fill)
 
 
 def session_after(

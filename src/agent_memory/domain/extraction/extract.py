@@ -34,7 +34,7 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.planning.origin import holds_quotation
 from agent_memory.domain.text.salience import content_terms, is_negated, lost_salience
-from agent_memory.domain.transcripts.pasted_reviews import pasted_review, without_pasted_review
+from agent_memory.domain.transcripts.own_marks import pasted_review, without_pasted_review
 from agent_memory.domain.vocabulary import Importance, Kind
 
 HANDOFF_DAYS = 7

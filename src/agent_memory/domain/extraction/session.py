@@ -162,7 +162,7 @@ _REPORT = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """Marks of what was written up, by a reviewer, a bot or an agent: bold words, places in files, rules. A list of severities
-was taken out before (`pasted_reviews`)."""
+was taken out before (`own_marks.pasted_review`)."""
 _FRAME_CHARS = (240, 80)
 """So long the first and the last paragraph around a report may be to be the person's own: a longer one at the end would be the
 reporter's conclusion. A message as short as the first was typed whatever its marks."""

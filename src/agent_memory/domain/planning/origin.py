@@ -36,7 +36,7 @@ from agent_memory.domain.text.salience import (
     statements,
     typed_tokens,
 )
-from agent_memory.domain.transcripts.pasted_reviews import without_pasted_review
+from agent_memory.domain.transcripts.own_marks import without_pasted_review
 from agent_memory.domain.transcripts.tool_calls import foreign_turns
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Origin
 

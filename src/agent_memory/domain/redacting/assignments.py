@@ -20,54 +20,29 @@ from agent_memory.domain.redacting.rule import (
     is_unquoted_password,
     is_unquoted_strong_password,
     is_uuid,
+    words_of,
 )
 
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-PASSWORD_WORDS = (
-    *_words(
-        "password passwd passphrase passcode pwd senha palavra-passe palavra_passe palavrapasse contraseña contrasena contrasenya "
-        "motdepasse mot_de_passe mot-de-passe passwort kennwort wachtwoord lösenord losenord passord adgangskode kodeord salasana "
-        "hasło haslo heslo jelszó jelszo lozinka geslo parola parolă şifre sifre slaptažodis parool пароль 密码 密碼 口令 暗証番号 "
-        "パスワード パスフレーズ 비밀번호 패스워드 암호 סיסמה סיסמא katasandi kata_sandi पासवर्ड รหัสผ่าน گذرواژه"
-    ),
-    *(
-        "pass word",
-        "pass-word",
-        "pass phrase",
-        "mot de passe",
-        "palavra passe",
-        "mật khẩu",
-        "kata sandi",
-        "kata laluan",
-    ),
-    *("كلمة المرور", "كلمة السر", "رمز عبور", "κωδικός πρόσβασης"),
+_PASSWORD_WORDS = words_of(
+    "password passwd passphrase passcode pwd senha palavra-passe palavra_passe palavrapasse contraseña contrasena contrasenya "
+    "motdepasse mot_de_passe mot-de-passe passwort kennwort wachtwoord lösenord losenord passord adgangskode kodeord salasana "
+    "hasło haslo heslo jelszó jelszo lozinka geslo parola parolă şifre sifre slaptažodis parool пароль 密码 密碼 口令 暗証番号 "
+    "パスワード パスフレーズ 비밀번호 패스워드 암호 סיסמה סיסמא katasandi kata_sandi पासवर्ड รหัสผ่าน گذرواژه "
+    "pass·word pass-word pass·phrase mot·de·passe palavra·passe mật·khẩu kata·sandi kata·laluan "
+    "كلمة·المرور كلمة·السر رمز·عبور κωδικός·πρόσβασης"
 )
 """What people write, in their own language."""
-SHORT_PASSWORD_WORDS = ("pass", "pw", "mdp", "clave")
-"""What is also a part of other words."""
-SECRETS = ("secret", "credential", "credentials")
-OTHER_TOKENS = ("bearer", "_pat")
-KEYS = (
-    *_words(
-        "api_key apikey api-key access_key accesskey access-key private_key privatekey private-key auth_key authkey"
-    ),
-    *_words("encryption_key encryptionkey encryption-key signing_key signingkey signing-key account_key accountkey"),
-    *_words("shared_key sharedkey sharedaccesskey master_key masterkey license_key licensekey deploy_key deploykey"),
-    *_words("service_key service_role_key subscription_key subscriptionkey storage_key client_key key_data key-data"),
-    *_words("app_key appkey app-key webhook_key session_key sessionkey admin_key anon_key aws_secret jwt_key nextauth"),
-    *("api key", "access key", "storagekey", "storage-key", "account-key"),
+_KEYS = words_of(
+    "api_key apikey api-key access_key accesskey access-key private_key privatekey private-key auth_key authkey "
+    "encryption_key encryptionkey encryption-key signing_key signingkey signing-key account_key accountkey "
+    "shared_key sharedkey sharedaccesskey master_key masterkey license_key licensekey deploy_key deploykey "
+    "service_key service_role_key subscription_key subscriptionkey storage_key client_key key_data key-data "
+    "app_key appkey app-key webhook_key session_key sessionkey admin_key anon_key aws_secret jwt_key nextauth "
+    "api·key access·key storagekey storage-key account-key"
 )
-SESSIONS = ("phpsessid", "jsessionid", "connect.sid")
-
-OTHER_KEYS = (
-    *_words(
-        "public cache primary foreign partition sort object storage query idempotency sitemap site row item unique"
-    ),
-    *_words("group map hot cursor state route message react redis lookup dict hash index translation ssh_host host"),
+_OTHER_KEYS = words_of(
+    "public cache primary foreign partition sort object storage query idempotency sitemap site row item unique "
+    "group map hot cursor state route message react redis lookup dict hash index translation ssh_host host"
 )
 """What stands before `key` where the key opens nothing."""
 
@@ -236,7 +211,7 @@ def _holds_key(value: str) -> bool:
     return any(is_key(word.strip("{}()[]\"',;")) for word in value.split())
 
 
-_NO_OTHER_KEY = re.compile("".join(rf"(?<!{word})(?<!{word}[ _-])" for word in OTHER_KEYS) + "key", re.IGNORECASE)
+_NO_OTHER_KEY = re.compile("".join(rf"(?<!{word})(?<!{word}[ _-])" for word in _OTHER_KEYS) + "key", re.IGNORECASE)
 
 
 def _named_key(start: int, found: re.Match[str]) -> tuple[int, int] | None:
@@ -268,7 +243,7 @@ def _is_said_password(value: str) -> bool:
 
 
 _SAID_OF_PASSWORDS = frozenset(
-    _words(
+    words_of(
         "required incorrect invalid expired correct encrypted hashed missing wrong weak strong unchanged "
         "disabled enabled unknown mandatory accepted rejected ignored stored cleared changed"
     )
@@ -290,13 +265,13 @@ _SAID_KEYS = _Forms(bare=is_key)
 _UNNAMED_KEYS = _Forms(bare=_is_drawn_key, quoted=_is_drawn_key, further=_never, environment=_never)
 
 ASSIGNMENTS: tuple[Rule, ...] = (
-    _named("password", PASSWORD_WORDS, _PASSWORDS, _PASSWORD),
-    Rule("password", SHORT_PASSWORD_WORDS, _VALUE, judge=_short_password),
-    _named("secret", SECRETS, _Forms()),
+    _named("password", _PASSWORD_WORDS, _PASSWORDS, _PASSWORD),
+    Rule("password", ("pass", "pw", "mdp", "clave"), _VALUE, judge=_short_password),
+    _named("secret", ("secret", "credential", "credentials"), _Forms()),
     _named("token", ("token",), _Forms()),
-    _named("token", OTHER_TOKENS, _Forms(environment=_never)),
-    _named("api-key", KEYS, _Forms()),
-    _named("session", SESSIONS, _Forms(environment=_never)),
+    _named("token", ("bearer", "_pat"), _Forms(environment=_never)),
+    _named("api-key", _KEYS, _Forms()),
+    _named("session", ("phpsessid", "jsessionid", "connect.sid"), _Forms(environment=_never)),
     Rule("api-key", ("key",), _VALUE, judge=_named_key),
     Rule(
         "secret",  # `<secret>{id value}</secret>`, one word of which was drawn at random

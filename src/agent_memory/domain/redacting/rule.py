@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,6 +16,11 @@ _ESCAPED_SPACE = ("\\n", "\\t", "\\r")
 """As JSON writes white space: the letter belongs to no word."""
 _COLOUR_END = re.compile(r"\x1b\[[\d;]{0,16}[mK]$|\\(?:u001b|x1b|033|e)\[[\d;]{0,16}[mK]$", re.IGNORECASE)
 _COLOUR_CHARS = 24
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a text; a space in one is written `·`."""
+    return tuple(word.replace("·", " ") for word in text.split())
 
 
 def anything(_secret: str) -> bool:
@@ -66,27 +71,6 @@ def _may_begin(text: str, start: int) -> bool:
     return text[start - 1] in "mK" and bool(_COLOUR_END.search(text[max(0, start - _COLOUR_CHARS) : start]))
 
 
-def table_of(text: str, accepts: Mapping[str, Callable[[str], bool]]) -> tuple[Rule, ...]:
-    """The rules of a table: a line for each, with its name, how it is read, its keywords and its expression, set apart by two
-    spaces or more.
-
-    How it is read: `word` where it counts only where a word begins (else `inside`), then, after commas, what of `accepts`
-    judges the secret (masks are left where nothing is named), and how many characters ahead of the keyword it begins. A
-    space in a keyword is written `·`.
-    """
-    rules: list[Rule] = []
-    for line in text.strip().split("\n"):
-        if line.startswith("#"):
-            continue
-        name, how, keywords, expression = re.split(" {2,}", line, maxsplit=3)
-        begins, *flags = how.split(",")
-        accept = next((accepts[flag] for flag in flags if flag in accepts), varied)
-        before = next((int(flag) for flag in flags if flag.isdigit()), 0)
-        words = tuple(word.replace("·", " ") for word in keywords.split())
-        rules.append(Rule(name, words, expression, accept, word=begins == "word", before=before))
-    return tuple(rules)
-
-
 @cache
 def _compiled(expression: str) -> re.Pattern[str]:
     """Compiled when it is first needed: most rules never are, and all of them together take 80 ms."""
@@ -102,44 +86,25 @@ class Span(NamedTuple):
     name: str
 
 
-_STAND_INS = (
-    *("example", "ex-ample", "sample", "placeholder", "place-holder", "changeme", "change-me", "change_me", "changeit"),
-    *("change-it", "change_it", "_your", "dummy", "redacted", "censored", "insert", "replace", "xxxx", "***", "..."),
-    *("…", "••", "foobar", "foo-bar", "undefined"),
+_STAND_INS = words_of(
+    "example ex-ample sample placeholder place-holder changeme change-me change_me changeit change-it change_it _your dummy "
+    "redacted censored insert replace xxxx *** ... … •• foobar foo-bar undefined"
 )
 """What no secret holds, in lower case."""
 _NUMBERED = frozenset(("test", "testing", "pwd", "pword", "passwd", "password"))
 """What protects nothing, with or without a number: `test2`."""
 _DEFAULTS = _NUMBERED | frozenset(
-    (
-        *("none", "null", "true", "false", "string", "required", "optional", "hidden", "value", "empty", "default"),
-        *("pass", "passphrase", "secret", "token", "credential", "credentials", "user", "username", "admin", "root"),
-        *("guest", "postgres", "mysql", "redis", "mongo", "rabbitmq", "minio", "minioadmin", "letmein", "qwerty"),
+    words_of(
+        "none null true false string required optional hidden value empty default pass passphrase secret token credential "
+        "credentials user username admin root guest postgres mysql redis mongo rabbitmq minio minioadmin letmein qwerty"
     )
 )
 _MARKED = ("your", "fake", "todo", "lorem", "my", "here")
 _MARK = re.compile(
     r"\b(?:your|fake|todo|lorem|my[-_ ]?(?:secret|token|pass|api|key)(?!\w*\d[^\w-]))|(?:goes|token|key|secret|password)[-_ ]?here"
 )
-_REFERENCE_PARTS = (
-    *(
-        "${",
-        "$(",
-        "{{",
-        "}}",
-        "%(",
-        "#{",
-        "=>",
-        "://",
-        "\\w",
-        "\\d",
-        "\\s",
-        "\\b",
-        "\\.",
-        "secretKeyRef",
-        "process.env",
-    ),
-    *("os.environ", "getenv", "secrets.", "vars.", "var.", "self.", "this.", "config."),
+_REFERENCE_PARTS = words_of(
+    r"${ $( {{ }} %( #{ => :// \w \d \s \b \. secretKeyRef process.env os.environ getenv secrets. vars. var. self. this. config."
 )
 _REFERENCE_BEGINNING = re.compile(
     r"\$\w+\Z|\$\d|<|%\w+%\Z|@\w+@\Z|\{|&\w|!\w+\s|#[a-z-]+\Z|[\w.]+\(.*\)\Z|\.{0,2}/[\w.]|~/|[A-Za-z]:\\|\[|[*.]+\Z|\^|arn:"

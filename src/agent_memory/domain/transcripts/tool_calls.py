@@ -226,28 +226,18 @@ def entry_uses(turns: Iterable[Turn]) -> tuple[set[str], dict[str, int | None]]:
     opened: dict[str, int | None] = {}
     for turn in turns:
         for call in turn.tool_calls if turn.role is Role.AGENT else ():
-            read.update(_read_by(call))
-            for id in _opened_by(call):
+            runs_commands = bool(_SHELLS.search(call.name))
+            if is_memory_tool(call.name):
+                if "read" in call.name.lower():
+                    read.update(_ID.findall(call.brief))
+                continue
+            if runs_commands:
+                read.update(f"id__{id.removeprefix('id__')}" for id in _MEMORY_READ.findall(call.brief))
+            if call.path is not None:
+                read_from = [] if call.writes or _CHANGES.search(call.name) else [call.path]
+            else:
+                steps = _STEP.split(call.brief) if runs_commands else []
+                read_from = [step for step in steps if _READING_STEP.search(step) and not _NOT_READING.search(step)]
+            for id in (id for each in read_from for id in _ENTRY_FILE.findall(each)):
                 opened.setdefault(id, turn.at_ms)
     return read, opened
-
-
-def _read_by(call: ToolCall) -> Iterator[str]:
-    if is_memory_tool(call.name):
-        if "read" in call.name.lower():
-            yield from _ID.findall(call.brief)
-    elif _SHELLS.search(call.name):
-        for found in _MEMORY_READ.findall(call.brief):
-            yield found if found.startswith("id__") else f"id__{found}"
-
-
-def _opened_by(call: ToolCall) -> Iterator[str]:
-    if is_memory_tool(call.name):
-        return
-    if call.path is not None:
-        if not call.writes and not _CHANGES.search(call.name):
-            yield from _ENTRY_FILE.findall(call.path)
-    elif _SHELLS.search(call.name):
-        for step in _STEP.split(call.brief):
-            if _READING_STEP.search(step) and not _NOT_READING.search(step):
-                yield from _ENTRY_FILE.findall(step)
