@@ -20,7 +20,7 @@ from agent_memory.adapters.doctor.repairer import Repair, Repairer
 from agent_memory.adapters.git.git_recorder import GitRecorder, RetryingRecorder
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
-from agent_memory.adapters.records.run_log_files import RunLogFiles
+from agent_memory.adapters.records.run_files import RunLogFiles
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.app import SystemClock

@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.inbox.inbox_files import InboxFiles
     from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles, TagVocabularyFile
     from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
-    from agent_memory.adapters.records.run_log_files import RunLogFiles
-    from agent_memory.adapters.records.run_records_files import DefragRecordsFiles, RunRecordsFiles
+    from agent_memory.adapters.records.run_files import DefragRecordsFiles, RunLogFiles, RunRecordsFiles
     from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
     from agent_memory.adapters.scheduling.scheduling import Scheduling
     from agent_memory.adapters.setup.installation import Installation
@@ -70,7 +69,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.tagging import TagVocabulary
     from agent_memory.domain.undo_run import SectionChange, Undone
     from agent_memory.formats.diffs import DiffPart
-    from agent_memory.keeping import StateKeeping, TagKeeping
+    from agent_memory.keeping import ScopeKeeping, StateKeeping, TagKeeping
     from agent_memory.known_notes import KnownNotes
     from agent_memory.pipelines.backfill import BackfillIo, Upgrades
     from agent_memory.pipelines.consolidate import ConsolidateIo
@@ -81,7 +80,6 @@ if TYPE_CHECKING:
     from agent_memory.ports import Agent, Embedder
     from agent_memory.publishing import KeepSections, Publisher
     from agent_memory.recorded_writes import RecordedWrites
-    from agent_memory.scope_keeping import ScopeKeeping
     from agent_memory.service import MemoryService
 
 Warn = Callable[[str], None]
@@ -227,7 +225,7 @@ class Memory:
 
     @cached_property
     def log(self) -> RunLogFiles:
-        from agent_memory.adapters.records.run_log_files import RunLogFiles
+        from agent_memory.adapters.records.run_files import RunLogFiles
 
         return RunLogFiles(self.root)
 
@@ -239,13 +237,13 @@ class Memory:
 
     @cached_property
     def run_records(self) -> RunRecordsFiles:
-        from agent_memory.adapters.records.run_records_files import RunRecordsFiles
+        from agent_memory.adapters.records.run_files import RunRecordsFiles
 
         return RunRecordsFiles(self.root, self.clock)
 
     @cached_property
     def defrag_records(self) -> DefragRecordsFiles:
-        from agent_memory.adapters.records.run_records_files import DefragRecordsFiles
+        from agent_memory.adapters.records.run_files import DefragRecordsFiles
 
         return DefragRecordsFiles(self.root, self.clock)
 
@@ -353,7 +351,7 @@ class Memory:
     def scopes(self) -> ScopeKeeping:
         """For the places that notes belong to."""
         from agent_memory.adapters.surroundings.places import known_places
-        from agent_memory.scope_keeping import ScopeKeeping
+        from agent_memory.keeping import ScopeKeeping
 
         return ScopeKeeping(
             self.writes,
@@ -566,7 +564,7 @@ class Memory:
         kept goes."""
         from agent_memory.adapters.disk.paths import remove_former
         from agent_memory.adapters.git.git_process import pack_history
-        from agent_memory.adapters.records.run_log_files import prune_run_files
+        from agent_memory.adapters.records.run_files import prune_run_files
 
         remove_former(self.root)
         with self.writes.locked():
@@ -626,14 +624,14 @@ class Memory:
 
     def finish_runs(self, *, but: str = "") -> None:
         """Carry out the rest of a machine's run that crashed. Its writes are not a person's, and nobody may take them for that."""
-        from agent_memory.adapters.records.run_records_files import some_run_has
+        from agent_memory.adapters.records.run_files import CHECKPOINT_FILE, DEFRAG_CHECKPOINT, runs_with
 
-        if but != "consolidate" and unwrap(some_run_has(self.root, "checkpoint.json")):
+        if but != "consolidate" and runs_with(self.real_root, CHECKPOINT_FILE):
             from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
             from agent_memory.pipelines import consolidate
 
             unwrap(consolidate.finish_interrupted(self._consolidate_io(BuiltinAgent(), _silent)))
-        if but != "defrag" and unwrap(some_run_has(self.root, "defrag.json")):
+        if but != "defrag" and runs_with(self.real_root, DEFRAG_CHECKPOINT):
             from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
             from agent_memory.pipelines import defrag
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,6 @@ from agent_memory.domain.injecting.assembling import (
     SESSION_START,
     Injection,
     Passage,
-    Profile,
     assemble,
     profile_named,
     with_notes,
@@ -45,43 +43,29 @@ _MOST_FOUND = 12
 
 @as_result
 def inject(memory: Memory, request: InjectRequest) -> Injection:
-    """What an agent is to know, within a budget of tokens; recorded as a delivery."""
-    profile = _profile(memory, request)
-    asked = (request.query or "").strip()
-    passages: list[Passage] = []
-    more = 0
-    if asked:
-        passages += find_passages(memory, asked, Mode.HYBRID)
-    if set(profile.shares) - {"notes"}:
-        shelf = unwrap(prepare(memory))
-        passages += shelf.passages
-        more = shelf.more
-    return _delivered(memory, request, profile, passages, more)
-
-
-def _profile(memory: Memory, request: InjectRequest) -> Profile:
-    config = memory.config.inject
+    """What an agent is to know, within a budget of tokens; recorded as a delivery, so that the session is not given the same
+    twice. Where it cannot be recorded it is given all the same: the record only saves repetition."""
+    config, asked = memory.config.inject, (request.query or "").strip()
     name = request.profile or (QUERY if request.query else SESSION_START)
     budget = config.token_budget if request.budget is None else request.budget
     profile = profile_named(name, config.profiles, budget)
     if profile is None:
         known = ", ".join(sorted({*BUILT_IN, *config.profiles}))
         raise UsageInvalid(f"There is no profile {name!r}", f"Known are {known}.")
-    return with_notes(profile, budget) if request.query else profile
-
-
-def _delivered(
-    memory: Memory, request: InjectRequest, profile: Profile, passages: Sequence[Passage], more: int
-) -> Injection:
-    """Assembled and recorded, so that the session is not given the same twice. Where it cannot be recorded it is given all
-    the same: the record only saves repetition."""
+    if request.query:
+        profile = with_notes(profile, budget)
+    passages = [*find_passages(memory, asked, Mode.HYBRID)] if asked else []
+    more = 0
+    if set(profile.shares) - {"notes"}:
+        shelf = unwrap(prepare(memory))
+        passages += shelf.passages
+        more = shelf.more
     harness = (request.harness or memory.caller.harness).value
-    session, scope = request.session or "", memory.scope_here()
-    now_ms = memory.clock.now_ms()
+    session, scope, now_ms = request.session or "", memory.scope_here(), memory.clock.now_ms()
     try:
         with DeliveryLog(memory.real_root) as log:
-            known = known_ids(log.deliveries(session), harness, session, now_ms) if session else frozenset[str]()
-            injection = assemble(passages, profile, known, more=more)
+            had = known_ids(log.deliveries(session), harness, session, now_ms) if session else frozenset[str]()
+            injection = assemble(passages, profile, had, more=more)
             if injection.ids:
                 log.append(Delivery(now_ms, harness, session, COMMAND, injection.ids, injection.tokens, scope))
             return injection
@@ -157,30 +141,25 @@ def find_passages(memory: Memory, query: str, mode: Mode, least_score: float = _
     such a score. Where none is left, the caller is warned of what could not be read or searched (P6)."""
     around = place_of(memory)
     request = SearchRequest(query, limit=_MOST_HITS, mode=mode, here=around.scope, scopes=around.scopes)
-    found = unwrap(memory.search(request))
-    ready = _passages(
+    answer = unwrap(memory.search(request))
+    found = [
         each.stored
-        for each in found.hits
+        for each in answer.hits
         if each.superseded_by is None
         and may_be_injected(each.stored.listed, around)
         and (each.score >= least_score or is_relevant(query, each.stored))
-    )
-    for notice in () if ready else found.notices:
+    ]
+    ready: tuple[Passage, ...] = ()
+    if found:  # for most prompts nothing is, which need none of what judges and redacts a note
+        from agent_memory.domain.injecting.candidates import shown, with_contradicted
+        from agent_memory.formats.neutral_markdown import passage_of
+
+        fit = [each for each in (shown(stored, "notes") for stored in found) if each is not None]
+        passages = map(passage_of, with_contradicted(fit))
+        ready = tuple(islice((passage for passage in passages if passage is not None), _MOST_FOUND))
+    for notice in () if ready else answer.notices:
         memory.warn(notice)
     return ready
-
-
-def _passages(notes: Iterable[StoredEntry]) -> tuple[Passage, ...]:
-    """Those of these notes of which something may be shown."""
-    found = list(notes)
-    if not found:  # as for most prompts, which need none of what judges and redacts a note
-        return ()
-    from agent_memory.domain.injecting.candidates import shown, with_contradicted
-    from agent_memory.formats.neutral_markdown import passage_of
-
-    fit = (shown(each, "notes") for each in found)
-    ready = map(passage_of, with_contradicted([each for each in fit if each is not None]))
-    return tuple(islice((passage for passage in ready if passage is not None), _MOST_FOUND))
 
 
 @as_result

@@ -16,7 +16,7 @@ from agent_memory.domain.searching.search import Matches, SearchRequest
 from agent_memory.domain.searching.terms import query_words
 from agent_memory.domain.similarity import Subject, about_terms, cosine, meaning_text, similar_among
 from agent_memory.domain.text.salience import content_terms, statements
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import Error
 from agent_memory.ports import Embedder, Store
 from agent_memory.results import as_result, unwrap
@@ -56,15 +56,12 @@ class KnownNotes:
     def near_each(self, subjects: Iterable[tuple[Subject, str]]) -> tuple[Near, ...]:
         """For each of these subjects and scopes the live notes of the scope and of `global` that have most in common with it;
         never a secret one. An error only where the store cannot be listed."""
-        index = self._current_index()
+        index = self.index
+        if index is not None:
+            refreshed = index.refresh(_PATIENCE_SECONDS)
+            if isinstance(refreshed, Failure) or refreshed.unwrap().pending:
+                index = None  # it cannot answer for all notes
         return tuple(self._near(subject, scope, index) for subject, scope in subjects)
-
-    def _current_index(self) -> NoteIndex | None:
-        """The index, where it can answer for all notes."""
-        if self.index is None:
-            return None
-        refreshed = self.index.refresh(_PATIENCE_SECONDS)
-        return None if isinstance(refreshed, Failure) or refreshed.unwrap().pending else self.index
 
     def _near(self, subject: Subject, scope: str, index: NoteIndex | None) -> Near:
         scopes = frozenset((scope, GLOBAL_SCOPE))
@@ -73,17 +70,14 @@ class KnownNotes:
             likely = _likeliest(subject, unwrap(self.store.list()).entries, scopes)
         read = (self.store.read_again(listed).value_or(None) for listed in likely)
         # One that cannot be read, or went meanwhile: nobody can say that it is about the same.
-        near = tuple(stored for stored in read if stored is not None and _may_be_named(stored.listed, scopes))
-        return Near(similar_among(subject, near, self._cosines(subject, near)), near)
-
-    def _cosines(self, subject: Subject, near: Sequence[StoredEntry]) -> Sequence[float | None]:
+        near = tuple(
+            each for each in read if each is not None and each.meta.scope in scopes and not each.meta.is_secret
+        )
         texts = [meaning_text(subject.title, subject.description, subject.body)]
         texts += [meaning_text(each.meta.title, each.meta.description, each.body) for each in near]
         vectors = self.embedder.embed(tuple(texts)).value_or(None) if self.embedder is not None and near else None
-        if vectors is None:
-            return [None] * len(near)
-        mine, *others = vectors
-        return [cosine(mine, other) for other in others]
+        cosines = [None] * len(near) if vectors is None else [cosine(vectors[0], other) for other in vectors[1:]]
+        return Near(similar_among(subject, near, cosines), near)
 
 
 def _indexed(subject: Subject, scopes: frozenset[str], index: NoteIndex) -> Sequence[Listed] | None:
@@ -108,10 +102,6 @@ def _indexed(subject: Subject, scopes: frozenset[str], index: NoteIndex) -> Sequ
         return None
     # Where the index was made anew meanwhile, the numbers may mean other notes.
     return list(notes.values()) if index.renewals == renewals else None
-
-
-def _may_be_named(listed: Listed, scopes: frozenset[str]) -> bool:
-    return listed.meta.scope in scopes and listed.meta.sensitivity is not Sensitivity.SECRET
 
 
 def _likeliest(subject: Subject, listed: Sequence[Listed], scopes: frozenset[str]) -> list[Listed]:

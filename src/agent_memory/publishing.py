@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from attrs import evolve, frozen
@@ -90,8 +90,16 @@ class Publisher:
         # The files before the store: what is written to a file while the store is read is noticed, and read anew.
         files = [self.targets.read(target.path) for target in targets]
         render = self._renderer()
-        plans = [self._plan(target, file, render) for target, file in zip(targets, files, strict=True)]
-        plans = _each_file_once(plans)
+        plans: list[_Planned | PublishedTarget] = []
+        named_first: dict[str, str] = {}
+        for target, file in zip(targets, files, strict=True):
+            plan = self._plan(target, file, render)
+            if isinstance(plan, _Planned) and plan.file.real_path in named_first:  # a link to a file that comes before
+                same = f"{target.path} is the same file as {named_first[plan.file.real_path]}, and is written as that"
+                plan = PublishedTarget(target.path, "unchanged", warnings=(same,))
+            elif isinstance(plan, _Planned):
+                named_first[plan.file.real_path] = target.path
+            plans.append(plan)
         due = [each.change for each in plans if isinstance(each, _Planned) and not each.is_unchanged]
         if due and not dry_run:
             unwrap(keep(due))
@@ -155,55 +163,33 @@ class Publisher:
         try:
             return evolve(_told(plan, "written"), kept=unwrap(self.targets.write(plan.file, plan.spliced.data)))
         except Error as error:
-            new = self._planned_anew(plan, keep) if isinstance(error, TargetRefused) and attempts > 1 else None
-            if new is not None and new.is_unchanged:
-                return _told(new, "unchanged")
-            if new is not None and new.file != plan.file:
-                return self._written(new, keep, attempts - 1)
-            return PublishedTarget(plan.target.path, "refused", error)
-
-    def _planned_anew(self, plan: _Planned, keep: KeepSections) -> _Planned | None:
+            refused = PublishedTarget(plan.target.path, "refused", error)
+            if attempts == 1 or not isinstance(error, TargetRefused):
+                return refused
         file = self.targets.read(plan.target.path)
         try:
             new = self._plan(plan.target, file, self._renderer())
         except Error:
-            return None
-        if not isinstance(new, _Planned):
-            return None
-        return new if new.change == plan.change or isinstance(keep([new.change]), Success) else None
-
-
-def _each_file_once(plans: Iterable[_Planned | PublishedTarget]) -> list[_Planned | PublishedTarget]:
-    """The plans, where of several targets that are one file (a link to it) only the first is carried out."""
-    first: dict[str, str] = {}
-    kept: list[_Planned | PublishedTarget] = []
-    for plan in plans:
-        if isinstance(plan, _Planned) and plan.file.real_path in first:
-            same = f"{plan.target.path} is the same file as {first[plan.file.real_path]}, and is written as that"
-            kept.append(PublishedTarget(plan.target.path, "unchanged", warnings=(same,)))
-            continue
-        if isinstance(plan, _Planned):
-            first[plan.file.real_path] = plan.target.path
-        kept.append(plan)
-    return kept
+            return refused
+        if not isinstance(new, _Planned) or (new.change != plan.change and isinstance(keep([new.change]), Failure)):
+            return refused
+        if new.is_unchanged:
+            return _told(new, "unchanged")
+        return refused if new.file == plan.file else self._written(new, keep, attempts - 1)
 
 
 def _told(plan: _Planned, outcome: Literal["written", "unchanged", "planned"]) -> PublishedTarget:
-    warnings = (*plan.rendered.warnings, *_reach_warnings(plan))
-    return PublishedTarget(plan.target.path, outcome, rendered=plan.rendered, warnings=warnings)
-
-
-def _reach_warnings(plan: _Planned) -> Iterable[str]:
-    """Why the section may not reach who reads the file."""
-    file = plan.file
-    if rule_head(file.real_path) and not plan.spliced.data.startswith(b"---"):
-        yield f"{plan.target.path} is ignored without a head like {rule_head(file.real_path).split(chr(10))[1]!r} between two lines of ---"
+    """What became of the target, and why its section may not reach who reads the file."""
+    file, path, warnings = plan.file, plan.target.path, list(plan.rendered.warnings)
+    if (head := rule_head(file.real_path)) and not plan.spliced.data.startswith(b"---"):
+        warnings.append(f"{path} is ignored without a head like {head.splitlines()[1]!r} between two lines of ---")
     if file.overridden_by is not None:
-        yield f"Codex reads {file.overridden_by} in place of {plan.target.path}"
+        warnings.append(f"Codex reads {file.overridden_by} in place of {path}")
     if file.chain_bytes:
         total = file.chain_bytes - len(file.data or b"") + len(plan.spliced.data)
         if total > MOST_BYTES_READ:
-            yield (
-                f"{plan.target.path} and the files that Codex reads with it come to {total:,} bytes; "
+            warnings.append(
+                f"{path} and the files that Codex reads with it come to {total:,} bytes; "
                 f"it reads {MOST_BYTES_READ:,} and drops the rest"
             )
+    return PublishedTarget(path, outcome, rendered=plan.rendered, warnings=tuple(warnings))

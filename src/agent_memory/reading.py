@@ -26,7 +26,7 @@ from agent_memory.errors import EntryNotFound, EntryProtected, Error
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from agent_memory.domain.entry import Caller
     from agent_memory.domain.link_graph import LinkGraph, LinkSheet
@@ -122,26 +122,21 @@ class Reading:
         seen = self._seen(listing).entries
         accepted = [each for each in seen if wanted.accepts(each.meta, tiers.get(each.meta.id, Tier.COLD))]
         found = newest_first(accepted)
-        entries = tuple(
-            ShownEntry(each, reads_of(each.meta, totals), tiers.get(each.meta.id, Tier.COLD)) for each in found
-        )
-        unread: list[UnreadableFile] = []
-        if wanted.is_open:
-            entries = tuple(self._open_ones(entries, unread.append))
-        return ListedEntries(entries, (*listing.unreadable, *unread), untiered)
-
-    def _open_ones(self, entries: Iterable[ShownEntry], tell: Callable[[UnreadableFile], None]) -> Iterator[ShownEntry]:
-        """Those that have something to be done, with what it is. What is secret is shown by `read --secret` alone, and so
-        left out; what cannot be read just now is told."""
+        entries = [ShownEntry(each, reads_of(each.meta, totals), tiers.get(each.meta.id, Tier.COLD)) for each in found]
+        if not wanted.is_open:
+            return ListedEntries(tuple(entries), listing.unreadable, untiered)
         from agent_memory.domain.text.markdown import check_boxes
 
-        for each in (each for each in entries if each.listed.meta.sensitivity is not Sensitivity.SECRET):
-            stored = self._read_now(each.listed, tell)
-            if stored is None:
+        unread: list[UnreadableFile] = []
+        to_do: list[ShownEntry] = []
+        for each in entries:
+            if each.listed.meta.is_secret:  # it is shown by `read --secret` alone
                 continue
-            boxes = check_boxes(stored.body)
-            if boxes.open or (each.listed.meta.kind is Kind.TASK and not boxes.done):
-                yield evolve(each, open_boxes=boxes.open)
+            stored = self._read_now(each.listed, unread.append)
+            boxes = None if stored is None else check_boxes(stored.body)
+            if boxes is not None and (boxes.open or (each.listed.meta.kind is Kind.TASK and not boxes.done)):
+                to_do.append(evolve(each, open_boxes=boxes.open))
+        return ListedEntries(tuple(to_do), (*listing.unreadable, *unread), untiered)
 
     def tier_of(self, listed: Listed) -> Tier:
         """The tier of one entry; without a tier list that can be read, hot is what a person vouches for."""
@@ -162,7 +157,16 @@ class Reading:
         stored = unwrap(self.store.read(id, archived=archived))
         if stored.meta.sensitivity is Sensitivity.SECRET and not (secret and not self.caller.is_agent):
             raise EntryProtected(id, "reading without --secret", "secret")
-        return evolve(self._counted(stored), tier=self.tier_of(stored.listed))
+        meta = stored.meta
+        uncounted: Error | None = None
+        try:
+            if meta.used:
+                unwrap(self.ledger.adopt(meta.id, reads_of(meta, {})))
+            unwrap(self.ledger.append(meta.id, self.clock.now_ms(), self.caller.harness))
+            totals = unwrap(self.ledger.totals())
+        except Error as error:
+            uncounted, totals = error, self.ledger.totals().value_or(dict[str, Usage]())
+        return ReadEntry(stored, reads_of(meta, totals), uncounted, self.tier_of(stored.listed))
 
     @as_result
     def links(self, id: str) -> tuple[StoredEntry, LinkSheet]:
@@ -207,7 +211,6 @@ class Reading:
 
     def _read_now(self, listed: Listed, tell: Callable[[UnreadableFile], None]) -> StoredEntry | None:
         """The whole entry; None where it is gone since it was listed, or cannot be read, which is told (P6)."""
-
         try:
             return unwrap(self.store.read(listed.meta.id, archived=listed.archived))
         except EntryNotFound:
@@ -219,17 +222,6 @@ class Reading:
     def _seen(self, listing: Listing) -> Listing:
         """What is secret is not even named to an agent."""
         return Listing(without_secret(listing.entries)) if self.caller.is_agent else listing
-
-    def _counted(self, stored: StoredEntry) -> ReadEntry:
-        meta = stored.meta
-        try:
-            if meta.used:
-                unwrap(self.ledger.adopt(meta.id, reads_of(meta, {})))
-            unwrap(self.ledger.append(meta.id, self.clock.now_ms(), self.caller.harness))
-            return ReadEntry(stored, reads_of(meta, unwrap(self.ledger.totals())))
-        except Error as error:
-            known = self.ledger.totals().value_or(dict[str, Usage]())
-            return ReadEntry(stored, reads_of(meta, known), error)
 
 
 def status_shown(status: Status, tier: Tier) -> Status:

@@ -52,23 +52,19 @@ class RecordedWrites:
         """Carry out one change, or several as one, and record it under one write lock, so that no other process takes the
         write for a person's; what a person did to the same files before is recorded as theirs first."""
         with self.locked():
-            if before := self._present_paths(change):
-                self.tolerate(self.recorder.adopt_hand_edits(before))
+            there: list[str] = []
+            for each in change.changes if isinstance(change, Together) else (change,):
+                if not isinstance(each, Create):
+                    touched = each.entry.meta.id if isinstance(each, Replace) else each.id
+                    found = self.store.read(touched, archived=isinstance(each, Restore))
+                    there += [found.unwrap().listed.path] if isinstance(found, Success) else []
+            if there:
+                self.tolerate(self.recorder.adopt_hand_edits(there))
             receipt = unwrap(self.store.apply([change], tiers=tiers))
             if not receipt.applied:
                 raise EntryChanged(id)
             self.tolerate(self.recorder.record(receipt.touched, subject, self.caller.signature))
             return receipt
-
-    def _present_paths(self, change: Change | Together) -> tuple[str, ...]:
-        """The files that are there of those that a change touches."""
-        paths: list[str] = []
-        for each in change.changes if isinstance(change, Together) else (change,):
-            if not isinstance(each, Create):
-                id = each.entry.meta.id if isinstance(each, Replace) else each.id
-                found = self.store.read(id, archived=isinstance(each, Restore))
-                paths += [found.unwrap().listed.path] if isinstance(found, Success) else []
-        return tuple(paths)
 
     def rewrite(self, notes: Iterable[Listed], change: Callable[[Meta], Meta], run_id: str | None = None) -> Receipt:
         """Give all these notes another frontmatter, as one transaction. `updatedAt` stays: when a note was changed says when

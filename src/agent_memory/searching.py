@@ -33,13 +33,12 @@ from agent_memory.domain.searching.search import (
     SearchHit,
     SearchRequest,
     Snippet,
-    TermPart,
     problem_of,
 )
 from agent_memory.domain.searching.snippet import snippet_of
 from agent_memory.domain.searching.terms import QueryWord, query_words, weighed_words
 from agent_memory.domain.tiering.standing import tiers_of
-from agent_memory.domain.vocabulary import Sensitivity, Tier, TierList
+from agent_memory.domain.vocabulary import Tier, TierList
 from agent_memory.errors import EntryNotFound, Error, UsageInvalid
 from agent_memory.results import as_result, unwrap, warning_of
 
@@ -112,18 +111,6 @@ class Searching:
         alone, who is shown that it is there and nothing of its text (P20). UsageInvalid for a limit that is not from 1 to
         `MAX_HITS`, and for a least score that is not from 0 to 1.
         """
-        found = self._found(request)
-        unread: list[str] = []
-        hits = [*self._secret_hits(found), *self._hits(found, unread)]
-        notices = (*found.notices, *dict.fromkeys(unread))
-        mode = Mode.BM25 if isinstance(self.meanings, str) else request.mode
-        return SearchAnswer(tuple(hits[: request.limit]), mode, notices, max(found.count, len(hits)))
-
-    # -- from the query to a page -------------------------------------------------------------------------------------
-
-    def _found(self, request: SearchRequest) -> _Found:
-        """What an index finds that is in line with the files; once more where it was made anew meanwhile, since what was found
-        before bears numbers that mean nothing now."""
         if problem := problem_of(request):
             raise UsageInvalid(problem)
         now_ms = self.clock.now_ms()
@@ -131,9 +118,17 @@ class Searching:
         notices = unwrap(self.index.refresh(PATIENCE_SECONDS)).notices
         renewals = self.index.renewals
         found = self._ranked(query, notices)
-        if self.index.renewals == renewals:
-            return found
-        return self._ranked(query, unwrap(self.index.refresh(PATIENCE_SECONDS)).notices)
+        if (
+            self.index.renewals != renewals
+        ):  # it was made anew meanwhile: what was found bears numbers that mean nothing now
+            found = self._ranked(query, unwrap(self.index.refresh(PATIENCE_SECONDS)).notices)
+        unread: list[str] = []
+        hits = [*self._secret_hits(found), *self._hits(found, unread)]
+        notices = (*found.notices, *dict.fromkeys(unread))
+        mode = Mode.BM25 if isinstance(self.meanings, str) else request.mode
+        return SearchAnswer(tuple(hits[: request.limit]), mode, notices, max(found.count, len(hits)))
+
+    # -- from the query to a page -------------------------------------------------------------------------------------
 
     def _ranked(self, query: _Query, notices: tuple[str, ...]) -> _Found:
         request, index = query.request, self.index
@@ -181,7 +176,11 @@ class Searching:
         best_by_words = max(matches.scores.values(), default=0.0)
         words = {number: score / best_by_words for number, score in matches.scores.items()} if best_by_words else {}
         meaning = {number: self.weights.meaning * each for number, each in nearness.deviations.items()}
-        nearest = self._nearest(query, nearness)
+        # Of the nearest those that may be shown, what is at a right angle or farther left out; of equals the newest.
+        allowed = unwrap(self.index.among(query.request)) if nearness.cosines else ()
+        nearest = [number for number, cosine in nearness.cosines.items() if cosine > 0 and number in allowed]
+        nearest.sort(key=lambda number: (nearness.deviations[number], number), reverse=True)
+        nearest = nearest[: max(_NEAREST, query.request.limit)]
         own = {number: words.get(number, 0.0) + meaning.get(number, 0.0) for number in (*words, *nearest)}
         lending = [each for each in own if each in words or nearness.cosines.get(each, 0.0) >= _LEAST_COSINE]
         lending = sorted(lending, key=lambda each: (-own[each], each))[:_LENDING]
@@ -205,15 +204,6 @@ class Searching:
             ]
             for number in best
         }
-
-    def _nearest(self, query: _Query, nearness: Nearness) -> list[int]:
-        """The nearest entries that may be shown, those that are at a right angle or farther left out; of equals the newest."""
-        if not nearness.cosines:
-            return []
-        allowed = unwrap(self.index.among(query.request))
-        near = [number for number, cosine in nearness.cosines.items() if cosine > 0 and number in allowed]
-        near.sort(key=lambda number: (nearness.deviations[number], number), reverse=True)
-        return near[: max(_NEAREST, query.request.limit)]
 
     def _page(
         self,
@@ -253,6 +243,7 @@ class Searching:
     def _hits(self, found: _Found, unread: list[str]) -> Iterator[SearchHit]:
         """Each entry of the page, as it is now. What could not be read is added to `unread`, in words."""
         query = found.query
+        query_terms = [word.term for word in query.words]
         for ranked in found.page:
             cosine = found.nearness.cosines.get(ranked.number, 0.0)
             said = found.matches.parts(ranked.number)
@@ -267,16 +258,20 @@ class Searching:
             except Error as error:
                 unread.append(str(error))
                 continue
-            is_secret = stored.meta.sensitivity is Sensitivity.SECRET
-            if not is_secret and query.request.lets_through(stored.listed):  # it may have become another meanwhile
-                yield SearchHit(
-                    stored,
-                    score,
-                    snippet_of((stored.meta.description, stored.body), _worth_in(found, said)),
-                    found.tiers.get(stored.meta.id, Tier.COLD),
-                    with_words(ranked.parts, said),
-                    _superseded_by(found, ranked),
-                )
+            if stored.meta.is_secret or not query.request.lets_through(stored.listed):
+                continue  # it has become another meanwhile
+            # What each term is worth in a passage of it: what it was found by, and whatever else the query says.
+            worth = {word.term: word.idf for word in found.matches.words}
+            worth.update({part.found: worth.get(part.term, 1.0) for part in said})
+            successor = None if ranked.successor is None else found.listed.get(ranked.successor)
+            yield SearchHit(
+                stored,
+                score,
+                snippet_of((stored.meta.description, stored.body), worth or dict.fromkeys(query_terms, 1.0)),
+                found.tiers.get(stored.meta.id, Tier.COLD),
+                with_words(ranked.parts, said),
+                None if successor is None or successor.meta.is_secret else successor.meta.id,
+            )
 
     def _secret_hits(self, found: _Found) -> list[SearchHit]:
         """Secret entries that a person names by id: that they are there, and nothing of their text."""
@@ -286,21 +281,7 @@ class Searching:
         hits = list[SearchHit]()
         for id in found.query.hints.ids:
             stored = None if id in known else self.store.read(id).value_or(None)
-            is_secret = stored is not None and stored.meta.sensitivity is Sensitivity.SECRET
-            if stored is not None and is_secret and found.query.request.lets_through(stored.listed):
+            if stored is not None and stored.meta.is_secret and found.query.request.lets_through(stored.listed):
                 hidden = evolve(stored, body="")
                 hits.append(SearchHit(hidden, 1.0, Snippet(""), Tier.COLD, (ScorePart("id", 1.0),)))
         return hits
-
-
-def _superseded_by(found: _Found, ranked: Ranked) -> str | None:
-    successor = None if ranked.successor is None else found.listed.get(ranked.successor)
-    is_told = successor is not None and successor.meta.sensitivity is not Sensitivity.SECRET
-    return successor.meta.id if successor is not None and is_told else None
-
-
-def _worth_in(found: _Found, said: Sequence[TermPart]) -> dict[str, float]:
-    """What each term is worth in a passage of this entry: what it was found by, and whatever else the query says."""
-    worth = {word.term: word.idf for word in found.matches.words}
-    worth.update({part.found: worth.get(part.term, 1.0) for part in said})
-    return worth or {word.term: 1.0 for word in found.query.words}

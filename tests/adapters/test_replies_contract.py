@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from returns.result import Success
 
-from agent_memory.adapters.records.run_records_files import RepliesFiles
+from agent_memory.adapters.records.run_files import RepliesFiles
 from agent_memory.domain.run import KeptReply
 from agent_memory.ports import Replies
 

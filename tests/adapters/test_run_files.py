@@ -8,13 +8,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.records.run_records_files import (
-    DefragRecordsFiles,
-    RepliesFiles,
-    RunRecordsFiles,
-    runs_with,
-    some_run_has,
-)
+from agent_memory.adapters.records.run_files import DefragRecordsFiles, RepliesFiles, RunRecordsFiles, runs_with
 from agent_memory.domain.run import KeptReply
 from agent_memory.errors import StoreIo
 from faults import failing_at
@@ -32,16 +26,15 @@ def test_the_file_of_each_run_that_has_it_oldest_first(tmp_path: Path) -> None:
     (tmp_path / "runs" / "a.json").touch()
     (tmp_path / "runs" / "empty").mkdir()
     assert runs_with(str(tmp_path), "a.json") == [f"runs/{run}/a.json" for run in (FIRST, SECOND)]
-    assert some_run_has(tmp_path, "a.json") == Success(True)
-    assert some_run_has(tmp_path, "replies/a.json") == Success(False)
+    assert runs_with(str(tmp_path), "replies/a.json") == []
 
 
 @pytest.mark.parametrize("number", REFUSED)
 @pytest.mark.parametrize("call", [1, 2])
 def test_that_nobody_may_look_is_an_error(tmp_path: Path, number: int, call: int) -> None:
     (tmp_path / "runs" / FIRST).mkdir(parents=True)
-    with failing_at(call, number, once=True):
-        assert isinstance(some_run_has(tmp_path, "a.json").failure(), StoreIo)
+    with failing_at(call, number, once=True), pytest.raises(StoreIo):
+        runs_with(str(tmp_path), "a.json")
 
 
 @pytest.mark.parametrize("number", REFUSED)

@@ -11,7 +11,7 @@ import pytest
 from attrs import evolve, frozen
 from returns.result import Failure, Success
 
-from agent_memory.adapters.records.run_log_files import DEFRAG_CHECKPOINT, RunLogFiles
+from agent_memory.adapters.records.run_files import DEFRAG_CHECKPOINT, RunLogFiles
 from agent_memory.domain.change import FileChange, FileState
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine, Undoing, churning
 from agent_memory.domain.undo_run import Footprint, SectionChange

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from returns.result import Result, Success
 
-from agent_memory.adapters.records.run_log_files import RunLogFiles, prune_run_files
+from agent_memory.adapters.records.run_files import RunLogFiles, prune_run_files
 from agent_memory.domain.change import FileChange, FileState
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.run_log import LoggedRun, Undoing

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from agent_memory.adapters.records.run_log_files import RunLogFiles
-from agent_memory.adapters.records.run_records_files import RunRecordsFiles
+from agent_memory.adapters.records.run_files import RunLogFiles, RunRecordsFiles
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Applied, Create, Receipt
 from agent_memory.domain.entry import MemoryEntry, Meta

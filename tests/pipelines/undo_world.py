@@ -10,7 +10,7 @@ from pathlib import Path
 from attrs import define, evolve, field
 from returns.result import Result, Success
 
-from agent_memory.adapters.records.run_log_files import RunLogFiles
+from agent_memory.adapters.records.run_files import RunLogFiles
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.adapters.targets import TargetFiles
 from agent_memory.domain.change import Change, Create, Replace, Retire, Together

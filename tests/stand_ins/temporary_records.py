@@ -12,7 +12,7 @@ from agent_memory.adapters.records.bookkeeping_files import (
     TagVocabularyFile,
 )
 from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
-from agent_memory.adapters.records.run_records_files import DefragRecordsFiles, RunRecordsFiles
+from agent_memory.adapters.records.run_files import DefragRecordsFiles, RunRecordsFiles
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks

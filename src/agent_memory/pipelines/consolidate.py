@@ -22,7 +22,6 @@ from agent_memory.domain.forgetting import REASON, forgotten_note, without_forgo
 from agent_memory.domain.handover import is_handoff_of
 from agent_memory.domain.history import History, Role, SessionMark, TranscriptEnd, Turn
 from agent_memory.domain.plan import (
-    ChangeSet,
     Plan,
     PlanFacts,
     admit,
@@ -122,8 +121,13 @@ def fetch(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None) -> Fet
         kept = _from_kept(io, entry, None)
         if kept is None:
             return _from_source(io, entry, None)
-        # What came since the mark was looked at by nobody yet: it is taken up right after this.
-        remaining = kept.history.remaining or _has_more(io, entry, mark)
+        remaining = kept.history.remaining
+        try:  # what came since the mark was looked at by nobody yet: it is taken up right after this
+            remaining = remaining or bool(_from_source(io, entry, mark).history.turns)
+        except Error as error:
+            # Of a transcript that cannot be read now, what is in it would wait for the next capture.
+            if isinstance(error, StoreIo) or (isinstance(error, HistoryUnavailable) and not error.is_missing):
+                raise
         return evolve(kept, history=evolve(kept.history, remaining=remaining))
     try:
         return _from_source(io, entry, mark)
@@ -138,17 +142,6 @@ def is_looked_at_again(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark) 
     """Whether this is for a command to look at what the built-in consolidated."""
     is_asked_for = entry.context.event == UPGRADE_EVENT
     return is_asked_for and mark.agent_name == BUILTIN and io.agent.status is Status.CONSOLIDATED
-
-
-def _has_more(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark) -> bool:
-    """Whether something came since the mark; nothing where the transcript is gone. Where it cannot be read, that is an error:
-    what is in it would wait for the next capture."""
-    try:
-        return bool(_from_source(io, entry, mark).history.turns)
-    except Error as error:
-        if isinstance(error, StoreIo) or (isinstance(error, HistoryUnavailable) and not error.is_missing):
-            raise
-        return False
 
 
 def _marked_id(entry: InboxEntry) -> str | None:
@@ -224,16 +217,6 @@ def why_forgotten(io: ConsolidateIo, entry: InboxEntry) -> str | None:
     session_id = _marked_id(entry)
     is_known = session_id is not None and unwrap(io.tombstones.of_session(entry.harness, session_id)) is not None
     return "the session was forgotten" if is_known else None
-
-
-def unforgotten(io: ConsolidateIo, change_set: ChangeSet, request: SessionRequest) -> ChangeSet:
-    """The change set without what says again what was forgotten. A person's inline note is not among it: what of it was
-    forgotten was never asked about (`why_forgotten`), and what came later is meant."""
-    if io.tombstones is None or isinstance(request.entry.retrieval, InlineNote):
-        return change_set
-    shown = {each.meta.id: each for each in request.shown}
-    known = unwrap(io.tombstones.of_entries())
-    return without_forgotten(change_set, known, request.window, request.entry.at_ms, shown)
 
 
 TIMEOUTS_THAT_PAUSE = 2
@@ -465,17 +448,25 @@ def parse_output(io: ConsolidateIo, run: Run) -> Run:
         change_set = unwrap(parse_reply(work.reply.text, request.nonce))
     except ReplyRefused as refused:
         return _refused(io, run, done, refused)
-    kept = unforgotten(io, change_set, request)
-    wanted = [(subject_of(each), GLOBAL_SCOPE if each.scope == "global" else work.scope) for each in kept.entries]
+    entry = work.pending.entry
+    if io.tombstones is not None and not isinstance(entry.retrieval, InlineNote):
+        # What of an inline note was forgotten was never asked about (`why_forgotten`), and what came later is meant.
+        known = unwrap(io.tombstones.of_entries())
+        change_set = without_forgotten(change_set, known, request.window, entry.at_ms, facts.shown)
+    wanted = [(subject_of(each), GLOBAL_SCOPE if each.scope == "global" else work.scope) for each in change_set.entries]
     found = unwrap((io.known or KnownNotes(io.store)).near_each(wanted)) if wanted else ()
-    similar = {each: near.similar for each, near in zip(kept.entries, found, strict=True) if near.similar}
+    similar = {each: near.similar for each, near in zip(change_set.entries, found, strict=True) if near.similar}
     facts = evolve(facts, similar=similar)
     done = evolve(
-        done, plan=plan_window(kept, facts, work.plan), window_index=work.window_index + 1, request=None, reply=None
+        done,
+        plan=plan_window(change_set, facts, work.plan),
+        window_index=work.window_index + 1,
+        request=None,
+        reply=None,
     )
     if done.window_index < len(done.windows):
         return evolve(run, work=done)
-    done = _with_uses(evolve(done, next_mark=_next_mark(io, done)), live)
+    done = _marked(io, done, live)
     if _is_useless(done, io.agent):
         return _refused(io, run, done, ReplyRefused(("nothing in it passed the checks", *_told(done.plan)[:5])))
     if io.kept is not None and work.history is not None and done.next_mark and not (run.dry_run or work.from_kept):
@@ -533,12 +524,20 @@ def _plan_facts(
     )
 
 
-def _next_mark(io: ConsolidateIo, work: Work) -> SessionMark | None:
+def _marked(io: ConsolidateIo, work: Work, live: Listing) -> Work:
+    """The work with the mark that its session will have, and with the entries that the session's agent opened directly and that
+    were not counted yet. The mark knows them, and those that memory counted itself when it printed them."""
     entry, history, session_id = work.pending.entry, work.history, _marked_id(work.pending.entry)
     if history is None or session_id is None:
-        return None
+        return work
     last, before = history.turns[-1], work.mark
-    return SessionMark(
+    read, first_opened = entry_uses(history.turns)
+    wanted = {*read, *first_opened}
+    now_called = {id: each.meta.id for each in live.entries for id in wanted.intersection(each.meta.aliases)}
+    now_called |= {id: id for id in wanted if id in live.by_id}
+    known = {*(before.used_ids if before else ()), *(now_called.get(id, id) for id in read)}
+    opened = {now_called[id]: at_ms for id, at_ms in reversed(first_opened.items()) if id in now_called}
+    mark = SessionMark(
         harness=entry.harness,
         session_id=session_id,
         last_record_id=last.record_id,
@@ -548,25 +547,12 @@ def _next_mark(io: ConsolidateIo, work: Work) -> SessionMark | None:
         agent_name=io.agent.name,
         handoff_id=before.handoff_id if before else None,
         entry_ids=before.entry_ids if before else (),
+        used_ids=tuple(sorted({*known, *opened})),
         transcript=history.transcript,
         elsewhere=tuple(end for end in before.ends if end.transcript not in ("", history.transcript)) if before else (),
     )
-
-
-def _with_uses(work: Work, live: Listing) -> Work:
-    """The work with the entries that the session's agent opened directly and that were not counted yet; its next mark
-    knows them, and those that memory counted itself when it printed them."""
-    history, mark = work.history, work.next_mark
-    if history is None or mark is None:
-        return work
-    read, first_opened = entry_uses(history.turns)
-    wanted = {*read, *first_opened}
-    now_called = {id: each.meta.id for each in live.entries for id in wanted.intersection(each.meta.aliases)}
-    now_called |= {id: id for id in wanted if id in live.by_id}
-    known = {*(() if work.mark is None else work.mark.used_ids), *(now_called.get(id, id) for id in read)}
-    opened = {now_called[id]: at_ms for id, at_ms in reversed(first_opened.items()) if id in now_called}
     fresh = tuple((id, at_ms) for id, at_ms in sorted(opened.items()) if id not in known)
-    return evolve(work, used=fresh, next_mark=evolve(mark, used_ids=tuple(sorted({*known, *opened}))))
+    return evolve(work, used=fresh, next_mark=mark)
 
 
 PENDING_VERDICTS = frozenset({"refused", "unavailable", "timed-out"})

@@ -16,7 +16,7 @@ from agent_memory.domain.actions import DefragFacts, DefragProposal, PlannedActi
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.analysis.analyze import analyze
 from agent_memory.domain.analysis.features import AnalysisFacts
-from agent_memory.domain.change import Create, Dropped, Receipt, Replace, Retire, Together
+from agent_memory.domain.change import Create, Dropped, Replace, Retire, Together
 from agent_memory.domain.commit_message import is_ignored
 from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo, commit_words, sentence_of
 from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag, subject_of
@@ -123,7 +123,9 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candida
     if io.agent.status is Status.CAPTURED:  # of most notes the built-in judges by what is known of them
         touched = {id for each in analysis.of_kind(FindingKind.DUPLICATE) for id in each.ids}
         opened = tuple(id for id in wanted if id in touched)
-    shown = choose_shown(_found(io, opened, scan), room)  # without what holds a secret: it would not be all of it
+    found = _read(io.store.read_again(each) for id in opened if (each := scan.live.by_id.get(id)) is not None)
+    unchanged = [each for each in found if scan.live.hashes.get(each.meta.id) == each.listed.content_hash]
+    shown = choose_shown(unchanged, room)  # without what holds a secret: it would not be all of it
     request = DefragRequest(
         prompt="",
         nonce=io.random_word(),
@@ -181,13 +183,6 @@ def _with_left(
     judged = run.memo.judged.difference(key for key, each in candidates.findings.items() if waits(each))
     left = left_to_judge(analysis, (each.action for each in run.plan.actions))
     return evolve(run, left=tuple(each for each in left if not waits(each)), memo=evolve(run.memo, judged=judged))
-
-
-def _found(io: DefragIo, ids: tuple[str, ...], scan: Scan) -> tuple[StoredEntry, ...]:
-    """The entries, as the scan saw them; one that has changed since is not shown."""
-    by_id = scan.live.by_id
-    found = _read(io.store.read_again(by_id[id]) for id in ids if id in by_id)
-    return tuple(each for each in found if scan.live.hashes.get(each.meta.id) == each.listed.content_hash)
 
 
 def _read(results: Iterable[Result[StoredEntry, Error]]) -> list[StoredEntry]:
@@ -391,23 +386,18 @@ def apply_changes(io: DefragIo, run: DefragRun) -> DefragRun:
         if not groups and tiers is None:
             return ready
         receipt = unwrap(io.store.apply(groups, tiers=tiers, run_id=run.id))
-        return _with_receipt(io, ready, receipt, scan)
-
-
-def _with_receipt(io: DefragIo, run: DefragRun, receipt: Receipt, scan: Scan) -> DefragRun:
-    """The run with what was really done. What the agent saw and decided on need not be put before it again."""
-    done = {each.id for each in receipt.applied}
-    plan = evolve(
-        run.plan,
-        actions=tuple(each for each in run.plan.actions if done.issuperset(each.new_ids + ids_of(each.action))),
-        dropped=(*run.plan.dropped, *receipt.dropped),
-    )
-    applied = evolve(run, receipt=receipt, plan=plan)
-    # Where somebody wrote while the agent thought, the next run asks about that.
-    if not done or store_fingerprint(scan.live.entries) != run.memo.fingerprint:
-        return applied
-    fingerprint = store_fingerprint(unwrap(io.store.list()).entries)
-    return evolve(applied, memo=evolve(run.memo, fingerprint=fingerprint))
+        done = {each.id for each in receipt.applied}
+        plan = evolve(
+            ready.plan,
+            actions=tuple(each for each in ready.plan.actions if done.issuperset(each.new_ids + ids_of(each.action))),
+            dropped=(*ready.plan.dropped, *receipt.dropped),
+        )
+        memo = ready.memo
+        # What the agent saw and decided on need not be put before it again; where somebody wrote while it thought, the next run asks
+        # about that.
+        if done and store_fingerprint(scan.live.entries) == memo.fingerprint:
+            memo = evolve(memo, fingerprint=store_fingerprint(unwrap(io.store.list()).entries))
+        return evolve(ready, receipt=receipt, plan=plan, memo=memo)
 
 
 def generate_agents_md(io: DefragIo, run: DefragRun) -> DefragRun:

@@ -19,7 +19,7 @@ from agent_memory.domain.queue import InboxEntry, session_id_of
 from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.transcripts.turns import redact_history
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Origin, Status
 from agent_memory.errors import Error, HistoryUnavailable, SessionForgotten, UsageInvalid
 from agent_memory.ports import Clock, HistorySource, KeptHistories, Store, Tombstones
 from agent_memory.recorded_writes import RecordedWrites
@@ -60,6 +60,11 @@ class Taken:
     history: History
     """Redacted."""
     handover: Handover
+
+    @property
+    def ended_at_ms(self) -> int:
+        ended = self.handover.ended_at_ms
+        return self.entry.at_ms if ended is None or ended < 0 else ended
 
 
 @frozen
@@ -144,27 +149,24 @@ def _take(io: HandingOverIo, entry: InboxEntry) -> Taken | None:
 
 
 def _history(io: HandingOverIo, entry: InboxEntry, session_id: str) -> History:
-    """From its transcript; where the harness has removed that, what was kept of it."""
+    """From its transcript, of a very long one the beginning and the last part; where the harness has removed that, what was kept of
+    it."""
+    source = io.histories[entry.retrieval.method]
     try:
-        return _whole(io.histories[entry.retrieval.method], entry)
+        history = unwrap(source.fetch(entry, None))
+        head = history.turns[:_HEAD_TURNS]
+        for _ in range(_MOST_FETCHES):
+            if not history.remaining:
+                break
+            last = history.turns[-1]
+            ends = (last.record_id, last.at_ms, last.number)
+            mark = SessionMark(history.harness, history.session_id, *ends, tools_answered=True, agent_name="handoff")
+            history = unwrap(source.fetch(entry, mark))
     except HistoryUnavailable:
         kept = unwrap(io.kept.fetch(entry.harness, session_id, None))
         if kept is None:
             raise
         return kept
-
-
-def _whole(source: HistorySource, entry: InboxEntry) -> History:
-    """The history; of a very long one the beginning and the last part."""
-    history = unwrap(source.fetch(entry, None))
-    head = history.turns[:_HEAD_TURNS]
-    for _ in range(_MOST_FETCHES):
-        if not history.remaining:
-            break
-        last = history.turns[-1]
-        ends = (last.record_id, last.at_ms, last.number)
-        mark = SessionMark(history.harness, history.session_id, *ends, tools_answered=True, agent_name="handoff")
-        history = unwrap(source.fetch(entry, mark))
     before = (turn for turn in head if not history.turns or turn.number < history.turns[0].number)
     return evolve(history, turns=(*before, *history.turns))
 
@@ -176,45 +178,43 @@ def _whole(source: HistorySource, entry: InboxEntry) -> History:
 def keep_handover(io: HandingOverIo, taken: Taken) -> Kept:
     """The session's handoff note: a new one, or the one that it has, brought up to date in place. None for a session that
     ended longer ago than a handoff lives, and for one whose note a person pinned or had forgotten."""
-    if _expires_at_ms(io, taken) <= io.clock.now_ms():
+    expires_at_ms = taken.ended_at_ms + io.handoff_days * DAY_MS
+    if expires_at_ms <= io.clock.now_ms():
         return Kept(None, f"it ended more than {io.handoff_days} days ago")
     title, body = stored_title(taken.handover.handoff.title), stored_body(handover_body(taken.handover))
     with io.writes.locked():  # or two that hand over the same session at once make two notes of it
         live, archive = unwrap(io.store.list()), unwrap(io.store.list(archived=True))
-        if forgotten_note(unwrap(io.tombstones.of_entries()), title, body, _ended_at_ms(io, taken)) is not None:
+        if forgotten_note(unwrap(io.tombstones.of_entries()), title, body, taken.ended_at_ms) is not None:
             return Kept(None, "its note was forgotten")
         whose = (taken.handover.harness, taken.handover.session_id)
         known = next((each for each in live.entries if is_handoff_of(each.meta, *whose)), None)
         change: Create | Replace
         if known is None:
-            id = mint_id(title, _ended_at_ms(io, taken), taken_ids(live, archive))
-            change = Create(MemoryEntry(_new_meta(io, taken, id, title), body))
+            id = mint_id(title, taken.ended_at_ms, taken_ids(live, archive))
+            change = Create(MemoryEntry(_new_meta(io, taken, id, title, expires_at_ms), body))
         else:
             id, stored = known.meta.id, unwrap(io.store.read(known.meta.id))
             if stored.meta.pinned:
                 return Kept(None, f"{id} is pinned, and stays as it is")
             if (stored.meta.title, stored.body) == (title, body):
                 return Kept(id)
-            meta = _renewed(stored.meta, _new_meta(io, taken, id, title))
+            fresh = _new_meta(io, taken, id, title, expires_at_ms)
+            meta = evolve(
+                stored.meta,
+                title=fresh.title,
+                description=fresh.description,
+                tags=fresh.tags,
+                origin=max(stored.meta.origin, fresh.origin, key=list(Origin).index),
+                updated_at_ms=fresh.updated_at_ms,
+                expires_at_ms=fresh.expires_at_ms,
+                sources=with_source(stored.meta.sources, fresh.sources[0]),
+            )
             change = Replace(MemoryEntry(meta, body), stored.listed.content_hash)
         io.writes.apply(change, id, f"handoff: {title}")
         return Kept(id)
 
 
-def _renewed(meta: Meta, fresh: Meta) -> Meta:
-    return evolve(
-        meta,
-        title=fresh.title,
-        description=fresh.description,
-        tags=fresh.tags,
-        origin=max(meta.origin, fresh.origin, key=list(type(fresh.origin)).index),
-        updated_at_ms=fresh.updated_at_ms,
-        expires_at_ms=fresh.expires_at_ms,
-        sources=with_source(meta.sources, fresh.sources[0]),
-    )
-
-
-def _new_meta(io: HandingOverIo, taken: Taken, id: str, title: str) -> Meta:
+def _new_meta(io: HandingOverIo, taken: Taken, id: str, title: str, expires_at_ms: int) -> Meta:
     handover, scope = taken.handover, _scope_of(io, taken.entry)
     turns = handover.handoff.turns
     claim = Claim(title, f"{title}\n{handover_body(handover)}", f"{scope} {handover.cwd or ''}")
@@ -235,17 +235,8 @@ def _new_meta(io: HandingOverIo, taken: Taken, id: str, title: str) -> Meta:
         status=Status.CAPTURED,
         origin=origin_of(claim, turns, taken.history),
         scope=scope,
-        created_at_ms=_ended_at_ms(io, taken),
+        created_at_ms=taken.ended_at_ms,
         updated_at_ms=io.clock.now_ms(),
-        expires_at_ms=_expires_at_ms(io, taken),
+        expires_at_ms=expires_at_ms,
         sources=(source,),
     )
-
-
-def _ended_at_ms(io: HandingOverIo, taken: Taken) -> int:
-    ended = taken.handover.ended_at_ms
-    return taken.entry.at_ms if ended is None or ended < 0 else ended
-
-
-def _expires_at_ms(io: HandingOverIo, taken: Taken) -> int:
-    return _ended_at_ms(io, taken) + io.handoff_days * DAY_MS

@@ -264,7 +264,17 @@ def _undone(io: UndoIo, undo_id: str | None, found: Undoable, files: Sequence[Fi
     others = [each for each in fold_files(found.files).files if each.path not in (TIERS_FILE, *put_back)]
     why = "it, or a note that belongs with it, was changed, forgotten or linked to since"
     staying = [f"{each.title} ({each.id}) stays as it is: {why}." for each in note_changes(others)]
-    sections, left = _put_sections_back(io, undo_id, found.sections, has_all=not staying)
+    done: list[str] = []
+    left: list[SectionLeft] = []
+    for change in found.sections:  # a target's trouble is its own, and hinders no other
+        try:
+            refusal = "not all notes are as they were before the run" if staying else _put_back(io, undo_id, change)
+        except Error as error:
+            refusal = str(error)
+        if refusal is None:
+            done.append(change.path)
+        else:
+            left.append(SectionLeft(change.path, refusal))
     hint = "`memory generate-agents-md` brings it up to date"
     left_alone = (f"{each.path} was left as it is: {each.reason.rstrip('.')}. {hint}." for each in left)
     return Undone(
@@ -272,38 +282,15 @@ def _undone(io: UndoIo, undo_id: str | None, found: Undoable, files: Sequence[Fi
         undid=found.run,
         root=found.root,
         actions=logged_changes(note_changes(tuple(files))),
-        sections=sections,
-        left=left,
+        sections=tuple(done),
+        left=tuple(left),
         warnings=(*found.warnings, *staying, *left_alone),
         dry_run=undo_id is None,
     )
 
 
-# -- managed sections -------------------------------------------------------------------------------------------------
-
-
-def _put_sections_back(
-    io: UndoIo, undo_id: str | None, sections: Sequence[SectionChange], *, has_all: bool
-) -> tuple[tuple[str, ...], tuple[SectionLeft, ...]]:
-    """The targets whose section is what it was before, and those that were left as they are: a target's trouble is its
-    own, and hinders no other. Without an undo nothing is written, and where not all notes are as before (`has_all`) neither is
-    a section."""
-    done: list[str] = []
-    left: list[SectionLeft] = []
-    for change in sections:
-        try:
-            refusal = _put_back(io, undo_id, change) if has_all else "not all notes are as they were before the run"
-        except Error as error:
-            refusal = str(error)
-        if refusal is None:
-            done.append(change.path)
-        else:
-            left.append(SectionLeft(change.path, refusal))
-    return tuple(done), tuple(left)
-
-
 def _put_back(io: UndoIo, undo_id: str | None, change: SectionChange) -> str | None:
-    """Why the section was not put back, if so."""
+    """Why the managed section was not put back, if so. Without an undo nothing is written."""
     file = unwrap(io.targets.read(change.path))
     if file.data is None and change.after is not None:
         return None if change.created else "the file is gone"

@@ -5,7 +5,7 @@ What was there before it began is backfill's, but for what changed just before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from attrs import define, frozen
 from returns.result import Failure, Result
@@ -63,10 +63,6 @@ class _Watched:
     """It was handed over, or is nobody's to hand over."""
 
 
-_Sessions = dict[tuple[Harness, str], _Watched]
-"""The sessions that changed since the watch began, by harness and session id."""
-
-
 @as_result
 def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Watching:
     """What was done until the watch was ended. A session's trouble, and that of the disk, is told and the watch goes on:
@@ -76,7 +72,7 @@ def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Watching:
     since_ms = io.backfill.clock.now_ms() - rest.debounce_ms
     # Whatever is set shorter, a session is captured before it is taken for ended.
     idle_ms = None if rest.idle_ms is None else max(rest.idle_ms, rest.debounce_ms)
-    sessions: _Sessions = {}
+    sessions: dict[tuple[Harness, str], _Watched] = {}
     done, last_trouble = Watching(), ""
     while not io.is_stopped():
         found, trouble = _found(io, chosen, since_ms)
@@ -84,19 +80,27 @@ def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Watching:
             _note_problem(io, done, trouble)
         last_trouble = trouble
         now_ms = io.backfill.clock.now_ms()
-        sessions = _observed(sessions, found, now_ms)
+        before, sessions = sessions, {}  # what is gone is watched no more
+        for each in found:
+            watched = before.get(each.key)
+            if watched is None or watched.found.looks != each.looks:  # it has changed just now
+                watched = _Watched(each, now_ms)
+            watched.changed_at_ms = min(
+                watched.changed_at_ms, now_ms
+            )  # with a clock set back (P24) the rest begins anew
+            sessions[each.key] = watched
         in_order = sorted(sessions.values(), key=lambda each: (each.changed_at_ms, each.found.key))
-        for each in in_order:
-            if not each.is_captured and each.changed_at_ms + rest.debounce_ms <= now_ms:
-                each.is_captured = True
-                _capture(io, each, done)
+        for resting in in_order:
+            if not resting.is_captured and resting.changed_at_ms + rest.debounce_ms <= now_ms:
+                resting.is_captured = True
+                _capture(io, resting, done)
         times = [each.changed_at_ms + rest.debounce_ms for each in in_order if not each.is_captured]
-        for each in in_order if idle_ms is not None else ():
-            ends_at_ms = each.changed_at_ms + (idle_ms or 0)
-            if not each.is_ended and ends_at_ms <= now_ms:
-                each.is_ended = True
-                _hand_over(io, each.found, done)
-            elif not each.is_ended:
+        for resting in in_order if idle_ms is not None else ():
+            ends_at_ms = resting.changed_at_ms + (idle_ms or 0)
+            if not resting.is_ended and ends_at_ms <= now_ms:
+                resting.is_ended = True
+                _hand_over(io, resting.found, done)
+            elif not resting.is_ended:
                 times.append(ends_at_ms)
         seconds = (min(times) - now_ms) / 1000 if times else _LONGEST_WAIT_SECONDS
         if not io.is_stopped():
@@ -114,18 +118,6 @@ def _found(io: WatchIo, harnesses: Sequence[Harness], since_ms: int) -> tuple[li
             else:
                 found.append(each.unwrap())
     return found, " ".join(troubles)
-
-
-def _observed(before: _Sessions, found: Iterable[FoundSession], now_ms: int) -> _Sessions:
-    """The sessions after a look: what looks otherwise than before has changed just now. What is gone is watched no more."""
-    sessions: _Sessions = {}
-    for each in found:
-        known = before.get(each.key)
-        if known is None or known.found.looks != each.looks:
-            known = _Watched(each, now_ms)
-        known.changed_at_ms = min(known.changed_at_ms, now_ms)  # with a clock set back (P24) the rest begins anew
-        sessions[each.key] = known
-    return sessions
 
 
 def _capture(io: WatchIo, watched: _Watched, done: Watching) -> None:

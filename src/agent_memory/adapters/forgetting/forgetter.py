@@ -48,7 +48,7 @@ from agent_memory.adapters.forgetting.note_traces import (
 )
 from agent_memory.adapters.inbox.inbox_reading import QueueTroubles
 from agent_memory.adapters.records.kept_histories_files import session_name
-from agent_memory.adapters.records.run_log_files import FORGOTTEN_MARK, RUNS, RunLogFiles
+from agent_memory.adapters.records.run_files import FORGOTTEN_MARK, RUNS, RunLogFiles
 from agent_memory.adapters.store.entry_files import read_image, tiers_in
 from agent_memory.adapters.store.reversal import files_together
 from agent_memory.adapters.store.transaction import Transactions

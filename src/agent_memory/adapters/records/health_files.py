@@ -18,7 +18,7 @@ from agent_memory.adapters.inbox.hook_log import FILE_NAME, PREVIOUS_NAME, hook_
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.inbox.inbox_reading import QueueTroubles, failed_entries, last_captures
 from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
-from agent_memory.adapters.records.run_log_files import RunLogFiles
+from agent_memory.adapters.records.run_files import RunLogFiles
 from agent_memory.domain.agent_request import day_of, spend_on
 from agent_memory.domain.health import Health, HookProblem
 from agent_memory.domain.instants import ms_in_name, ms_of

@@ -1,39 +1,58 @@
-"""The log of runs on disk: `runs/<run-id>/{report,footprint-<n>,sections}.json`, `runs/undone.json`, `runs/undoing.json`, and
-how old runs lose their details.
+"""Runs on disk: what past ones did and what undoes them (`RunLog`), and what is kept of those at work (`RunRecords`, `DefragRecords`).
 
-A run id begins with the time of the run's start, so that names in reverse order are runs from the newest to the oldest.
+`runs/<run-id>/{report,footprint-<n>,sections,checkpoint,defrag,plan-<n>}.json` and replies; `runs/{undone,undoing}.json`, and what
+waits for the next run. A run id begins with the time of the run's start, so that names in reverse order are runs from the newest to
+the oldest. Old runs lose their details.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from attrs import evolve
 
-from agent_memory.adapters.disk.durable import fsync_directory, replace_file
+from agent_memory.adapters.disk.durable import fsync_directory, move_file, replace_file
 from agent_memory.adapters.disk.paths import (
+    Codec,
     JsonFile,
     as_store_io,
     directory_in,
     exists,
+    is_directory,
     is_plain_name,
     names_in,
     read_bytes,
     real_root,
+    remove_file,
     subdirectories,
     write_text,
 )
+from agent_memory.domain.actions import Deferred
+from agent_memory.domain.change import Change
+from agent_memory.domain.defrag_run import (
+    DefragRun,
+    TieringMemo,
+    is_worth_a_report,
+    leaves_something_half_done as is_half_done,
+    logged,
+)
 from agent_memory.domain.instants import ms_in_name
+from agent_memory.domain.run import KeptReply, Run, leaves_something_half_done
 from agent_memory.domain.run_log import (
     KEEP_DAYS,
     KEEP_RUNS,
     KeptRun,
+    LoggedAction,
     LoggedRun,
     Undoing,
     UndoneMark,
@@ -47,15 +66,29 @@ from agent_memory.domain.undo_run import Footprint, SectionChange, fold_files
 from agent_memory.errors import Error, PathRefused, RunNotFound, StateCorrupt, StoreIo, UndoRefused
 from agent_memory.formats.bookkeeping_json import FOOTPRINT, UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT
 from agent_memory.formats.diffs import logged_changes, note_changes
-from agent_memory.formats.run_json import parse_report, render_report_document
+from agent_memory.formats.run_json import (
+    CHANGES,
+    CHECKPOINT,
+    DEFERRED,
+    DEFRAG_CHECKPOINT as DEFRAG_FORMAT,
+    REPLY,
+    TIERING,
+    parse_report,
+    plan_document,
+    render_report,
+    render_report_document,
+)
 from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
+
+T = TypeVar("T")
 
 RUNS = "runs"
 UNDONE = f"{RUNS}/undone.json"
 UNDOING = f"{RUNS}/undoing.json"
 REPORT = "report.json"
 DEFRAG_CHECKPOINT = "defrag.json"
+CHECKPOINT_FILE = "checkpoint.json"
 
 PRUNED = "pruned"
 """A file in the directory of a run whose details are going: what is still there of them is not all that there was."""
@@ -161,7 +194,8 @@ class RunLogFiles:
         kept = True  # as far as anybody knows
         path = f"{RUNS}/{run_id}/{REPORT}"
         try:
-            kept = self._is_kept(run_id)
+            is_changed = self._has(run_id, "footprint-1.json") or self._has(run_id, _SECTIONS)
+            kept = is_changed and not self._has(run_id, PRUNED)
             data = read_bytes(self._root, path, MAX_RUN_FILE_BYTES)
             if data is None:
                 return self._unfinished(run_id) if kept else None
@@ -170,10 +204,6 @@ class RunLogFiles:
             return evolve(_blank(run_id, "unreadable"), problems=error.problems, kept=kept)
         except (StoreIo, PathRefused) as error:
             return evolve(_blank(run_id, "unreadable"), problems=(str(error),), kept=kept)
-
-    def _is_kept(self, run_id: str) -> bool:
-        is_changed = self._has(run_id, "footprint-1.json") or self._has(run_id, _SECTIONS)
-        return is_changed and not self._has(run_id, PRUNED)
 
     def _has(self, run_id: str, name: str) -> bool:
         return exists(f"{self._root}/{RUNS}/{run_id}/{name}")
@@ -220,6 +250,192 @@ def _blank(run_id: str, result: str) -> LoggedRun:
     return LoggedRun(run_id, "consolidate", ms_in_name(run_id) or 0, None, result, "")
 
 
+# -- runs at work ------------------------------------------------------------------------------------------------------
+
+
+def runs_with(root: str, relative: str) -> list[str]:
+    """The paths below a root of `runs/<run-id>/<relative>`, of every run that has it, oldest run first. What cannot be
+    looked at is an error, never missing (P6)."""
+    paths = (f"{RUNS}/{name}/{relative}" for name in subdirectories(f"{root}/{RUNS}"))
+    return [path for path in paths if exists(f"{root}/{path}")]
+
+
+class RepliesFiles:
+    """Replies, in the directory `runs` of a root: `<run-id>/replies/<key>.json`, and `<key>.spent.json` once they were applied or
+    refused; and what the records of both machines have in common."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = real_root(root)
+
+    # -- replies ------------------------------------------------------------------------------------------------------
+
+    @as_result
+    def find_reply(self, key: str) -> KeptReply | None:
+        """See the port. The newest, should there be several."""
+        while paths := self._replies(key, ".json"):
+            try:
+                return self._file(paths[-1], REPLY).read()
+            except StateCorrupt:
+                unwrap(self.spend_reply(key))
+        return None
+
+    @as_result
+    def keep_reply(self, run_id: str, key: str, reply: KeptReply) -> None:
+        self._file(f"{RUNS}/{run_id}/replies/{_slug(key)}.json", REPLY).write(reply)
+
+    @as_result
+    def spend_reply(self, key: str) -> None:
+        """See the port: the file becomes `<key>.spent.json`."""
+        for path in self._replies(key, ".json"):
+            self._move(path, ".spent.json")
+
+    @as_result
+    def drop_reply(self, key: str) -> None:
+        for path in (*self._replies(key, ".json"), *self._replies(key, ".spent.json")):
+            remove_file(self._root, path)
+
+    def _replies(self, key: str, ending: str) -> list[str]:
+        return runs_with(self._root, f"replies/{_slug(key)}{ending}")
+
+    # -- files --------------------------------------------------------------------------------------------------------
+
+    def _file(self, path: str, codec: Codec[T]) -> JsonFile[T]:
+        return JsonFile(self._root, path, codec, MAX_RUN_FILE_BYTES)
+
+    def _move(self, path: str, ending: str) -> None:
+        with as_store_io("move", f"{self._root}/{path}"):
+            move_file(f"{self._root}/{path}", f"{self._root}/{path.removesuffix('.json')}{ending}")
+
+    def _first_checkpoint(self, name: str, codec: Codec[T]) -> T | None:
+        """The checkpoint of the oldest run that has one. One that cannot be understood is moved aside: the store's transaction
+        is whole or undone, what it was about is still pending, and the next run decides everything anew."""
+        for path in runs_with(self._root, name):
+            try:
+                return self._file(path, codec).read()
+            except StateCorrupt:
+                self._move(path, ".unreadable.json")
+        return None
+
+    def _put_if_other(self, file: JsonFile[T], value: T, empty: T) -> None:
+        """Replace what the file holds, unless it says the same; what is damaged does not."""
+        with suppress(StateCorrupt):
+            if (file.read() or empty) == value:
+                return
+        file.write(value)
+
+
+class RunRecordsFiles(RepliesFiles):
+    """`RunRecords` in the directory `runs` of a root."""
+
+    def __init__(self, root: Path, clock: Clock) -> None:
+        super().__init__(root)
+        self._clock = clock
+        self._log = RunLogFiles(root)
+        self._deferred = self._file(f"{RUNS}/deferred.json", CHANGES)
+
+    @as_result
+    def checkpoint(self, state: str, run: Run) -> None:
+        """See the port. The plan is written once, beside the first checkpoint of its session."""
+        if not leaves_something_half_done(state, run):
+            return
+        if state == "write_entries" and (work := run.work) is not None:
+            plan = json.dumps(plan_document(work.plan), ensure_ascii=False, indent=1)
+            write_text(self._root, f"{RUNS}/{run.id}/plan-{len(run.settled) + 1}.json", plan)
+        self._file(f"{RUNS}/{run.id}/{CHECKPOINT_FILE}", CHECKPOINT).write((state, run))
+
+    @as_result
+    def unfinished(self) -> tuple[str, Run] | None:
+        return self._first_checkpoint(CHECKPOINT_FILE, CHECKPOINT)
+
+    @as_result
+    def deferred(self) -> tuple[Change, ...]:
+        """See the port: `runs/deferred.json`."""
+        return tuple(self._deferred.read() or ())
+
+    @as_result
+    def put_deferred(self, changes: Sequence[Change]) -> None:
+        self._put_if_other(self._deferred, tuple(changes), ())
+
+    @as_result
+    def finish(self, run: Run, error: Error | None) -> None:
+        """See the port. A run that did nothing at all leaves no report."""
+        if run.dry_run or not (run.settled or run.taken_up or run.quarantined or run.warnings or run.paused or error):
+            return
+        earlier = self._done_before(run) if run.resumed else ()
+        text = render_report(run, self._clock.now_ms(), error, earlier)
+        write_text(self._root, f"{RUNS}/{run.id}/{REPORT}", text)
+        if error is None:
+            remove_file(self._root, f"{RUNS}/{run.id}/{CHECKPOINT_FILE}")
+
+    def _done_before(self, run: Run) -> tuple[LoggedAction, ...]:
+        """What the run had done before it was interrupted, as far as that is known: its checkpoint holds only the session in
+        hand."""
+        done = {each.id for settled in run.settled if settled.receipt for each in settled.receipt.applied}
+        files = self._log.footprint(run.id).map(lambda footprint: footprint.files).value_or(())
+        actions = logged_changes(note_changes(fold_files(files).files))
+        return tuple(each for each in actions if done.isdisjoint((*each.ids, *each.new_ids)))
+
+
+class DefragRecordsFiles(RepliesFiles):
+    """`DefragRecords` in the directory `runs` of a root."""
+
+    def __init__(self, root: Path, clock: Clock) -> None:
+        super().__init__(root)
+        self._clock = clock
+        self._deferred = self._file(f"{RUNS}/deferred-actions.json", DEFERRED)
+        self._tiering = self._file(f"{RUNS}/tiering.json", TIERING)
+
+    @as_result
+    def checkpoint(self, state: str, run: DefragRun) -> None:
+        if is_half_done(state, run):
+            self._file(f"{RUNS}/{run.id}/{DEFRAG_CHECKPOINT}", DEFRAG_FORMAT).write((state, run))
+
+    @as_result
+    def unfinished(self) -> tuple[str, DefragRun] | None:
+        return self._first_checkpoint(DEFRAG_CHECKPOINT, DEFRAG_FORMAT)
+
+    @as_result
+    def finish(self, run: DefragRun, error: Error | None) -> None:
+        """See the port. A run that found nothing to do leaves no report, and no directory."""
+        is_half_way, error = error is not None, error or run.trouble
+        failed = error is not None
+        if is_worth_a_report(run, failed):
+            text = render_report_document(logged(run, self._clock.now_ms(), failed), error)
+            write_text(self._root, f"{RUNS}/{run.id}/{REPORT}", text)
+        directory = f"{self._root}/{RUNS}/{run.id}"
+        if is_half_way or not is_directory(directory):
+            return
+        remove_file(self._root, f"{RUNS}/{run.id}/{DEFRAG_CHECKPOINT}")
+        with as_store_io("remove", directory):
+            fsync_directory(directory)
+            if not os.listdir(directory):
+                os.rmdir(directory)
+
+    @as_result
+    def deferred(self) -> tuple[Deferred, ...]:
+        return tuple(self._deferred.read() or ())
+
+    @as_result
+    def put_deferred(self, deferred: Sequence[Deferred]) -> None:
+        self._put_if_other(self._deferred, tuple(deferred), ())
+
+    @as_result
+    def tiering(self) -> TieringMemo:
+        try:
+            return self._tiering.read() or TieringMemo()
+        except StateCorrupt:
+            return TieringMemo()
+
+    @as_result
+    def put_tiering(self, memo: TieringMemo) -> None:
+        """See the port. One that says the same is not written again."""
+        self._put_if_other(self._tiering, memo, TieringMemo())
+
+
+def _slug(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
 # -- pruning ----------------------------------------------------------------------------------------------------------
 
 
@@ -244,7 +460,7 @@ def prune_run_files(root: Path, clock: Clock, *, keep_runs: int = KEEP_RUNS, kee
 def _is_unfinished(directory: str) -> bool:
     """Whether it has a checkpoint, as far as can be told."""
     try:
-        return exists(f"{directory}/checkpoint.json") or exists(f"{directory}/{DEFRAG_CHECKPOINT}")
+        return exists(f"{directory}/{CHECKPOINT_FILE}") or exists(f"{directory}/{DEFRAG_CHECKPOINT}")
     except StoreIo:
         return True
 
