@@ -13,7 +13,7 @@ from agent_memory.adapters.scheduling.schedule_state import INSTALLED, RECORD
 from agent_memory.adapters.setup.setup_files import RECEIPT
 from agent_memory.adapters.surroundings.config_files import parse_config, set_keys
 from agent_memory.adapters.surroundings.trust import TRUSTED
-from agent_memory.domain.injecting.deliveries import delivery_of
+from agent_memory.domain.injecting.moment import delivery_of
 from agent_memory.errors import Error
 from agent_memory.formats import (
     bookkeeping_json,

@@ -29,7 +29,7 @@ from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Sensitivity, Status
 from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound, SyncRefused, UsageInvalid
 from agent_memory.reading import ListFilter, Reading, status_shown
-from agent_memory.results import as_result, unwrap, warning_of
+from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
     from threading import Event
@@ -403,14 +403,13 @@ class Memory:
         directory is missing is not spoken of. A configured path is absolute or below `~`; another counts from the working
         directory."""
         from agent_memory.adapters.targets import expanded
-        from agent_memory.publishing import kept_nowhere
 
         home = home_of(self.environ)
         named = self.config.agents_md.targets if paths is None else paths
         full = [expanded(path, home, None if paths is None else self.cwd) for path in named]
         if after_act:
             full = [path for path in full if os.path.isdir(os.path.dirname(path))]
-        by_hand = kept_nowhere if paths is None else as_result(self._keep_for_uninstall)
+        by_hand = None if paths is None else as_result(self._keep_for_uninstall)
         due = [evolve(each, once_it_shows=after_act) for each in self._targets_at(full)]
         published = self.publisher.publish(due, keep or by_hand, dry_run=dry_run)
         if keep is None and isinstance(published, Success):  # a run says it in its report
@@ -820,9 +819,9 @@ class Memory:
     def run_diff(self, name: str | None = None, *, backwards: bool = False) -> tuple[LoggedRun, tuple[DiffPart, ...]]:
         """What a run changed, or, backwards, what undoing it would change. An agent is not shown what is secret."""
         from agent_memory.formats import diffs
-        from agent_memory.pipelines.undo import chosen_run, footprint_of, newest_kept
+        from agent_memory.pipelines.undo import chosen_run, footprint_of, newest_run
 
-        run = newest_kept(self.log) if name is None else chosen_run(self.log, name)
+        run = newest_run(self.log, lambda run: run.kept) if name is None else chosen_run(self.log, name)
         footprint = footprint_of(self.log, run)
         titles = {
             each.meta.id: each.meta.title
@@ -835,35 +834,10 @@ class Memory:
     @as_result
     def health(self) -> Health:
         """For `memory status`."""
-        from agent_memory.adapters.injecting import DeliveryLog
-        from agent_memory.adapters.records.health_files import read_health
-        from agent_memory.adapters.scheduling.schedule_state import job_healths
-        from agent_memory.domain.health import deliveries_by_harness
+        from agent_memory.adapters.explaining import read_health
 
-        configured = self.agent()
-        now_ms = self.clock.now_ms()
-        read = read_health(self.root, self.environ, self.inbox, self.store, self.spend, now_ms)
-        home = home_of(self.environ)
-        installed, jobs = job_healths(home, self.config.schedule, self.real_root, now_ms)
-        problems = [job.problem(now_ms) for job in jobs]
-        problems += [
-            f"the directory of the target {path} does not exist"
-            for path in self.config.agents_md.targets
-            if not os.path.isdir(os.path.dirname(path))
-        ]
-        if installed is not None and not os.access(installed.program, os.X_OK):
-            # A job that fails since an executable is gone says so nowhere else.
-            gone = f"{installed.program}, which the schedule calls, is gone: `memory install-cron` mends it"
-            problems.insert(0, gone)
-        return evolve(
-            read,
-            agent=configured.map(lambda agent: agent.name).value_or("not usable"),
-            max_calls_per_day=self.config.llm.max_calls_per_day,
-            warnings=(*warning_of(configured), *read.warnings),
-            deliveries=deliveries_by_harness(DeliveryLog(self.real_root).deliveries(), now_ms),
-            jobs=jobs,
-            job_problems=tuple(each for each in problems if each is not None),
-        )
+        root, now_ms = self.root, self.clock.now_ms()
+        return read_health(root, self.environ, self.config, self.agent(), self.inbox, self.store, self.spend, now_ms)
 
     @as_result
     def statistics(self, days: int) -> Statistics:

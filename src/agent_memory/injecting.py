@@ -24,7 +24,7 @@ from agent_memory.domain.injecting.assembling import (
     with_notes,
 )
 from agent_memory.domain.injecting.candidates import InjectRequest, Place, is_relevant, may_be_injected
-from agent_memory.domain.injecting.deliveries import COMMAND, Delivery, known_ids
+from agent_memory.domain.injecting.moment import COMMAND, Delivery, known_ids
 from agent_memory.domain.searching.search import Mode, SearchRequest
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, TierList
 from agent_memory.errors import Error, StoreIo, UsageInvalid

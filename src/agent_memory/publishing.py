@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Result
 
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.section import (
@@ -34,11 +34,6 @@ MOST_BYTES_READ = 32 << 10
 """What Codex reads of all its files together (`project_doc_max_bytes`)."""
 
 _ATTEMPTS = 3
-
-
-def kept_nowhere(_sections: Sequence[SectionChange]) -> Result[None, Error]:
-    """For a publication that belongs to no run: the next one comes to the same."""
-    return Success(None)
 
 
 @frozen
@@ -78,12 +73,12 @@ class Publisher:
 
     @as_result
     def publish(
-        self, targets: Sequence[Target], keep: KeepSections = kept_nowhere, *, dry_run: bool = False
+        self, targets: Sequence[Target], keep: KeepSections | None = None, *, dry_run: bool = False
     ) -> Published:
         """What became of each target. A target that is refused hinders no other; one that is up to date is not written.
 
-        `keep` is told all changes before the first is made, and its failure stops them all. A Failure besides that is the
-        store's: then no target was looked at.
+        `keep` is told all changes before the first is made, and its failure stops them all; a publication that belongs to no run
+        has none, since the next one comes to the same. A Failure besides that is the store's: then no target was looked at.
         """
         if not targets:
             return Published()
@@ -101,7 +96,7 @@ class Publisher:
                 named_first[plan.file.real_path] = target.path
             plans.append(plan)
         due = [each.change for each in plans if isinstance(each, _Planned) and not each.is_unchanged]
-        if due and not dry_run:
+        if due and keep is not None and not dry_run:
             unwrap(keep(due))
         return Published(tuple(self._carried_out(each, keep, dry_run=dry_run) for each in plans))
 
@@ -144,7 +139,9 @@ class Publisher:
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def _carried_out(self, plan: _Planned | PublishedTarget, keep: KeepSections, *, dry_run: bool) -> PublishedTarget:
+    def _carried_out(
+        self, plan: _Planned | PublishedTarget, keep: KeepSections | None, *, dry_run: bool
+    ) -> PublishedTarget:
         if isinstance(plan, PublishedTarget):
             return plan
         if plan.is_unchanged:
@@ -158,7 +155,7 @@ class Publisher:
             return evolve(_told(plan, "planned"), diff=diff)
         return self._written(plan, keep, _ATTEMPTS)
 
-    def _written(self, plan: _Planned, keep: KeepSections, attempts: int) -> PublishedTarget:
+    def _written(self, plan: _Planned, keep: KeepSections | None, attempts: int) -> PublishedTarget:
         """Written; planned anew, from the store as it is then, where somebody else wrote to the file meanwhile."""
         try:
             return evolve(_told(plan, "written"), kept=unwrap(self.targets.write(plan.file, plan.spliced.data)))
@@ -171,7 +168,9 @@ class Publisher:
             new = self._plan(plan.target, file, self._renderer())
         except Error:
             return refused
-        if not isinstance(new, _Planned) or (new.change != plan.change and isinstance(keep([new.change]), Failure)):
+        if not isinstance(new, _Planned):
+            return refused
+        if keep is not None and new.change != plan.change and isinstance(keep([new.change]), Failure):
             return refused
         if new.is_unchanged:
             return _told(new, "unchanged")

@@ -8,9 +8,8 @@ from hypothesis import given, strategies as st
 from agent_memory.domain.handover import handover_of, handover_text
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.resuming import NAMES, resume_command
 from agent_memory.domain.transcripts.own_marks import CONTEXT_END, CONTEXT_START, without_own_text
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.vocabulary import NAMES, Harness, resume_command
 
 NOW_MS = 1_770_000_000_000
 

@@ -7,8 +7,7 @@ import shlex
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.resuming import resume_command
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.vocabulary import Harness, resume_command
 
 
 def test_it_is_opened_where_it_took_place() -> None:

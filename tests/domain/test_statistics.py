@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.entry import Meta
-from agent_memory.domain.injecting.deliveries import Delivery
+from agent_memory.domain.injecting.moment import Delivery
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run_log import LoggedRun, LoggedSession
 from agent_memory.domain.statistics import Period, Statistics, statistics_of

@@ -15,7 +15,7 @@ import re
 import time
 import unicodedata
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from importlib.machinery import PathFinder
@@ -35,7 +35,6 @@ from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
     from agent_memory.adapters.store.note_index import NoteIndex
-    from agent_memory.domain.entry import Listed
     from agent_memory.ports import Embedder, Store
 
 _INSTALL = "pip install --no-deps --upgrade --target ~/.local/state/agent-memory/model wordllama==0.4.0.post1"
@@ -216,7 +215,11 @@ class WordPieces:
 
     def numbers(self, text: str) -> list[int]:
         """The numbers of all pieces in the order of the text."""
-        return [number for word in _words(text) for number in self._pieces_of(word)]
+        numbers: list[int] = []
+        for word in _WORD.findall(unicodedata.normalize("NFC", text).lower()):
+            for start in range(0, len(word), _MOST_WORD_CHARS):
+                numbers += self._pieces_of(word[start : start + _MOST_WORD_CHARS])
+        return numbers
 
     def _cut(self, word: str) -> tuple[int, ...]:
         pieces = [_WORD_START, *word]
@@ -228,23 +231,14 @@ class WordPieces:
                 break
             at = best[1]
             pieces[at : at + 2] = [pieces[at] + pieces[at + 1]]
-        return tuple(number for piece in pieces for number in self._known(piece))
-
-    def _known(self, piece: str) -> Iterator[int]:
-        number = self._vocabulary.get(piece)
-        if number is not None:
-            yield number
-            return
-        for byte in piece.encode("utf-8", "surrogatepass"):
-            number = self._vocabulary.get(f"<0x{byte:02X}>")
-            if number is not None:
-                yield number
-
-
-def _words(text: str) -> Iterator[str]:
-    for word in _WORD.findall(unicodedata.normalize("NFC", text).lower()):
-        for start in range(0, len(word), _MOST_WORD_CHARS):
-            yield word[start : start + _MOST_WORD_CHARS]
+        numbers: list[int | None] = []
+        for piece in pieces:
+            if piece in self._vocabulary:
+                numbers.append(self._vocabulary[piece])
+            else:
+                data = piece.encode("utf-8", "surrogatepass")
+                numbers += [self._vocabulary.get(f"<0x{byte:02X}>") for byte in data]
+        return tuple(number for number in numbers if number is not None)
 
 
 # -- how near the entries are to a query ------------------------------------------------------------------------------
@@ -298,18 +292,15 @@ class IndexedMeanings:
 
     @as_result
     def _put(self, numbers: Sequence[int]) -> None:
-        notes: Mapping[int, Listed] = unwrap(self.index.notes(numbers))
-        texts = {number: text for number, note in notes.items() if (text := self._text(note)) is not None}
-        vectors = unwrap(self.embedder.embed(tuple(texts.values())))
-        unwrap(self.index.put_vectors(self.embedder.name, dict(zip(texts, vectors, strict=True))))
-
-    def _text(self, listed: Listed) -> str | None:
         from agent_memory.domain.similarity import meaning_text  # most searches find a vector of each note
 
-        stored = self.store.read_again(listed).value_or(None)
-        if stored is None:  # it went, or cannot be read just now: another search tries again
-            return None
-        return meaning_text(stored.meta.title, stored.meta.description, stored.body)
+        texts: dict[int, str] = {}
+        for number, listed in unwrap(self.index.notes(numbers)).items():
+            stored = self.store.read_again(listed).value_or(None)
+            if stored is not None:  # else it went, or cannot be read just now: another search tries again
+                texts[number] = meaning_text(stored.meta.title, stored.meta.description, stored.body)
+        vectors = unwrap(self.embedder.embed(tuple(texts.values())))
+        unwrap(self.index.put_vectors(self.embedder.name, dict(zip(texts, vectors, strict=True))))
 
 
 def _nearness(vectors: Mapping[int, bytes], wanted: tuple[bytes, bytes], notices: tuple[str, ...]) -> Nearness:

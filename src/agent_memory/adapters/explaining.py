@@ -1,24 +1,44 @@
-"""What is known of a note and of a session, gathered from the store, the ledger, the inbox, the session marks, the runs and git.
-Changes and counts nothing."""
+"""What is known of a note, of a session and of the health of the store, gathered from the store, the ledger, the inbox, the session
+marks, the runs, git and the logs of hooks. Changes and counts nothing."""
 
 from __future__ import annotations
 
+import json
+import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
 
 from attrs import evolve
-from returns.result import Result
+from returns.result import Failure, Result
 
-from agent_memory.adapters.disk.paths import names_below, read_image
+from agent_memory.adapters.disk.paths import as_store_io, names_below, read_image
+from agent_memory.adapters.disk.root import home_of
+from agent_memory.adapters.inbox.hook_log import FILE_NAME, PREVIOUS_NAME, hook_log_directories
+from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.inbox.inbox_put import INBOX
-from agent_memory.adapters.inbox.inbox_reading import FAILED, MAX_RETIRED_BYTES, PROCESSED, QueueTroubles, is_entry_name
-from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
+from agent_memory.adapters.inbox.inbox_reading import (
+    FAILED,
+    MAX_RETIRED_BYTES,
+    PROCESSED,
+    QueueTroubles,
+    failed_entries,
+    is_entry_name,
+    last_captures,
+)
+from agent_memory.adapters.injecting import DeliveryLog
+from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles
+from agent_memory.adapters.records.run_files import RunLogFiles
+from agent_memory.adapters.scheduling.schedule_state import job_healths
+from agent_memory.config import Config
+from agent_memory.domain.agent_request import day_of, spend_on
 from agent_memory.domain.change import Change, Create, Replace
 from agent_memory.domain.entry import Caller, Meta, reads_of
+from agent_memory.domain.health import Health, HookProblem, deliveries_by_harness
+from agent_memory.domain.instants import ms_in_name, ms_of
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.note_story import (
-    Chapter,
     NoteStory,
     Revision,
     TierStanding,
@@ -27,18 +47,17 @@ from agent_memory.domain.note_story import (
     unread_runs,
 )
 from agent_memory.domain.queue import Trouble, queue_key, session_id_of
-from agent_memory.domain.run_log import MOST_RUNS, LoggedRun
+from agent_memory.domain.run_log import MOST_RUNS
 from agent_memory.domain.session_trace import Capture, FoundSessions, Place, SeenByRun, SessionTrace
 from agent_memory.domain.text.plain_text import first_few
 from agent_memory.domain.tiering.score import score
 from agent_memory.domain.tiering.standing import best_tier
 from agent_memory.domain.vocabulary import Sensitivity, Tier
-from agent_memory.errors import EntryNotFound, EntryProtected, Error, UsageInvalid
+from agent_memory.errors import EntryNotFound, EntryProtected, Error, StateCorrupt, StoreIo, UsageInvalid
 from agent_memory.formats.inbox_json import parse_inbox_entry
-from agent_memory.ports import Clock, RunLog, Store, UsageLedger
+from agent_memory.formats.run_json import RESULTS
+from agent_memory.ports import Agent, Clock, RunLog, Store, UsageLedger
 from agent_memory.results import as_result, unwrap, warning_of
-
-T = TypeVar("T")
 
 # -- a note -----------------------------------------------------------------------------------------------------------
 
@@ -73,10 +92,12 @@ def note_story(
     live, archive = ({each.meta.id: each for each in listing.entries} for listing in listings)
     everything = (*live.values(), *archive.values())
     totals, tiers, now_ms = unwrap(ledger.totals()), unwrap(store.tiers()), clock.now_ms()
-    runs, no_runs = _or_why_not(log.runs(MOST_RUNS))
-    revisions, no_revisions = _or_why_not(revisions_of(stored.listed.path, MOST_REVISIONS))
+    logged, revisions = log.runs(MOST_RUNS), revisions_of(stored.listed.path, MOST_REVISIONS)
+    runs = logged.value_or(())
     chapters = chapters_of(frozenset(meta.all_ids), runs)
-    since = _tiers_since(meta, chapters, runs)
+    # Has a defrag looked at the store since the note was written, and was there one at all?
+    tierings = [run.started_at_ms for run in runs if run.machine == "defrag" and run.result == "completed"]
+    written = max((each.at_ms for each in chapters if meta.id in each.new_ids), default=meta.created_at_ms)
     rivals = [live[id].meta for id in tiers.hot if id in live and id != meta.id]
     scores = (
         score(each, reads_of(each, totals), now_ms)
@@ -89,8 +110,8 @@ def note_story(
         usage=reads_of(meta, totals),
         now_ms=now_ms,
         archived=stored.listed.archived,
-        tiers_decided=since is not None or bool(no_runs),
-        decided_since=since is not False,
+        tiers_decided=bool(tierings) or isinstance(logged, Failure),
+        decided_since=not tierings or max(tierings) >= written,
         weakest_hot=min(scores, default=None),
     )
     return NoteStory(
@@ -98,25 +119,12 @@ def note_story(
         stored=stored,
         standing=standing,
         chapters=chapters,
-        revisions=revisions,
+        revisions=revisions.value_or(()),
         merged=tuple(archive[id] for id in meta.aliases if id in archive),
         supersedes=tuple(each for each in everything if each.meta.id in meta.supersedes),
         superseded_by=tuple(each for each in everything if meta.id in each.meta.supersedes),
-        unread=(*no_runs, *no_revisions, *unread_runs(runs), *unread_notes(*listings)),
+        unread=(*warning_of(logged), *warning_of(revisions), *unread_runs(runs), *unread_notes(*listings)),
     )
-
-
-def _tiers_since(meta: Meta, chapters: Iterable[Chapter], runs: Iterable[LoggedRun]) -> bool | None:
-    """Whether a defrag has looked at the store since the note was written; None where there was no defrag at all."""
-    tierings = [run.started_at_ms for run in runs if run.machine == "defrag" and run.result == "completed"]
-    if not tierings:
-        return None
-    written = [each.at_ms for each in chapters if meta.id in each.new_ids]
-    return max(tierings) >= max(written, default=meta.created_at_ms)
-
-
-def _or_why_not(result: Result[tuple[T, ...], Error]) -> tuple[tuple[T, ...], tuple[str, ...]]:
-    return result.value_or(()), warning_of(result)
 
 
 # -- a session --------------------------------------------------------------------------------------------------------
@@ -229,3 +237,115 @@ def _capture(text: str, name: str, place: Place, troubles: Mapping[str, Trouble]
         return None
     trouble = troubles.get(queue_key(entry, name)) if place == "waiting" else None
     return Capture(entry, place, name, trouble)
+
+
+# -- the health of a store ---------------------------------------------------------------------------------------------
+
+MAX_LIST_BYTES = 16 << 20
+RECENT_RUNS = 100
+"""So far back the newest run of each machine is looked for."""
+
+
+def read_health(
+    root: Path,
+    environ: Mapping[str, str],
+    config: Config,
+    agent: Result[Agent, Error],
+    inbox: InboxFiles,
+    store: Store,
+    spend: SpendLedgerFiles,
+    now_ms: int,
+) -> Health:
+    """The health of the store and of all around it; it changes nothing and calls nothing. A file of ours that cannot be read is an
+    error, not "all is well" (P6)."""
+    live, archive = unwrap(store.list()), unwrap(store.list(archived=True))
+    names = unwrap(inbox.names())
+    recent = RunLogFiles(root).runs(RECENT_RUNS)
+    logged = recent.value_or(())
+    # The newest run of each machine, newest first; a damaged report hides no other.
+    last = {run.machine: run for run in reversed(logged) if run.result in RESULTS}
+    runs = tuple(sorted(last.values(), key=lambda each: each.run_id, reverse=True))
+    # Nobody can tell what became of a run whose report is damaged, so that the last may not be the last (P6).
+    newest = [each for each in logged[:1] if each.problems]
+    damaged = (str(StateCorrupt(f"{root}/runs/{each.run_id}/report.json", each.problems)) for each in newest)
+    since = next((each.ended_at_ms for each in runs if each.machine == "consolidate"), None) or 0
+    missed, unread_logs = hook_log_of(root, environ)
+    owed = unrecorded_writes(root)
+    installed, jobs = job_healths(home_of(environ), config.schedule, str(root), now_ms)
+    problems = [problem for job in jobs if (problem := job.problem(now_ms)) is not None]
+    problems += [
+        f"the directory of the target {path} does not exist"
+        for path in config.agents_md.targets
+        if not os.path.isdir(os.path.dirname(path))
+    ]
+    if installed is not None and not os.access(installed.program, os.X_OK):
+        # A job that fails since an executable is gone says so nowhere else.
+        problems.insert(0, f"{installed.program}, which the schedule calls, is gone: `memory install-cron` mends it")
+    return Health(
+        root=str(root),
+        entries=len(live.entries),
+        archived=len(archive.entries),
+        unreadable=tuple(each.path for each in live.unreadable),
+        pending=len(names),
+        oldest_pending_at_ms=ms_in_name(names[0]) if names else None,
+        failed=unwrap(failed_entries(str(root))),
+        troubles=tuple(sorted(unwrap(QueueTroubles(str(root)).read()).items())),
+        last_runs=runs,
+        hook_problems=tuple(each for each in missed if (ms_of(each.at) or since) >= since),
+        spent_today=spend_on(unwrap(spend.days()), day_of(now_ms)),
+        unrecorded=owed.value_or(0),
+        warnings=(
+            *warning_of(agent),
+            *warning_of(recent),
+            *damaged,
+            *map(str, unread_logs),
+            *warning_of(owed),
+        ),
+        last_captures=tuple(unwrap(last_captures(str(root))).items()),
+        now_ms=now_ms,
+        agent=agent.map(lambda each: each.name).value_or("not usable"),
+        max_calls_per_day=config.llm.max_calls_per_day,
+        deliveries=deliveries_by_harness(DeliveryLog(str(root)).deliveries(), now_ms),
+        jobs=jobs,
+        job_problems=tuple(problems),
+    )
+
+
+def hook_log_of(root: Path, environ: Mapping[str, str]) -> tuple[tuple[HookProblem, ...], tuple[Error, ...]]:
+    """What the logs of hooks tell of a root: every capture and injection that is known not to have arrived, oldest first, and why some
+    of it cannot be read, since nobody can say what is in that (P6). What is damaged in them is passed over."""
+    problems: list[HookProblem] = []
+    unread: list[Error] = []
+    for directory in hook_log_directories(home_of(environ), str(root)):
+        for path in (Path(directory) / PREVIOUS_NAME, Path(directory) / FILE_NAME):
+            lines: list[str] = []
+            try:
+                with as_store_io("read", str(path)), suppress(FileNotFoundError, NotADirectoryError):
+                    lines = path.read_text("utf-8", "replace").splitlines()
+            except StoreIo as error:
+                unread.append(error)
+            for line in lines:
+                with suppress(ValueError, RecursionError):
+                    told = json.loads(line)
+                    if is_object(told) and _concerns(told.get("root"), str(root)):
+                        at, harness, message = (str(told.get(key, "")) for key in ("at", "harness", "message"))
+                        problems.append(HookProblem(at, harness, str(told.get("act") or "capture"), message))
+    return tuple(sorted(problems, key=lambda problem: problem.at)), tuple(unread)
+
+
+@as_result
+def unrecorded_writes(root: Path) -> int:
+    """Writes that git has not recorded yet; an error where the list of them cannot be read (P6). A damaged or huge one must
+    not hide the rest of the status."""
+    path = root / "runs" / "owed.json"
+    with as_store_io("read", str(path)):
+        try:
+            document = None if path.stat().st_size > MAX_LIST_BYTES else json.loads(path.read_text("utf-8", "replace"))
+        except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
+            return 0
+    return len(document) if is_list(document) else 0
+
+
+def _concerns(named: object, root: str) -> bool:
+    """Whether a problem that a hook had with the root it was given is one of this root, whose path is the real one."""
+    return named is None or (isinstance(named, str) and os.path.realpath(named) == os.path.realpath(root))

@@ -29,7 +29,7 @@ from agent_memory.adapters.disk.durable import (
 )
 from agent_memory.adapters.disk.json_lite import json_object, scan_json
 from agent_memory.domain.injecting.assembling import Passage
-from agent_memory.domain.injecting.deliveries import Delivery, delivery_of
+from agent_memory.domain.injecting.moment import Delivery, delivery_of
 from agent_memory.domain.json_shape import Record
 
 TYPE_CHECKING = False
@@ -58,8 +58,15 @@ class DeliveryLog:
         make_directories(self._directory)
         self._descriptor = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         deadline = time.monotonic() + LOCK_SECONDS
-        while not _locked(self._descriptor) and time.monotonic() < deadline:
-            time.sleep(_POLL_SECONDS)
+        while time.monotonic() < deadline:
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(_POLL_SECONDS)
+            except OSError:  # a file system without locks
+                break
+            else:
+                break
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -86,16 +93,6 @@ class DeliveryLog:
         path = f"{self._directory}/{_LOG}"
         make_room(path, f"{self._directory}/{_PREVIOUS}", len(line), MAX_BYTES)
         append_line(path, line, FILE_MODE)
-
-
-def _locked(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        return True
-    return True
 
 
 # -- what is ready --------------------------------------------------------------------------------------------------------

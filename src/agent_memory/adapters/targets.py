@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -67,13 +68,15 @@ class TargetFiles:
                 data = _bytes_of(path, real)
         except ValueError:  # a NUL in it
             raise TargetRefused(path, "its name cannot be that of a file") from None
+        directory, name = os.path.split(real)
+        override = f"{directory}/{READ_BY_CODEX[0]}"
         return TargetFile(
             path=path,
             real_path=real,
             data=data,
-            in_repository=may_be_in_work_tree(os.path.dirname(real)),
+            in_repository=may_be_in_work_tree(directory),
             chain_bytes=chain_bytes(real, len(data or b""), self.home),
-            overridden_by=overriding(real),
+            overridden_by=override if name == READ_BY_CODEX[1] and os.path.isfile(override) else None,
         )
 
     @as_result
@@ -118,19 +121,16 @@ class TargetFiles:
             raise TargetRefused(path, "it is a symbolic link in a circle")
         if is_within(real, os.path.realpath(self.root)):
             raise TargetRefused(path, "it lies among the memories themselves")
-        if not self._may_lead_to(named, real):
+        # A path may lead anywhere in the home, and out of it only by being named so, with no link on the way.
+        homes = () if self.home is None else (self.home, os.path.realpath(self.home))
+        is_as_named = os.path.dirname(real) == os.path.realpath(parent) and not any(
+            is_within(named, each) for each in homes
+        )
+        if not is_as_named and not (homes and is_within(real, homes[1])):
             raise TargetRefused(path, f"it leads out of the home, to {real}; name that path, if you mean it")
         if not is_directory(os.path.dirname(real)):
             raise TargetRefused(path, f"it leads to {real}, whose directory does not exist")
         return real
-
-    def _may_lead_to(self, named: str, real: str) -> bool:
-        """A path may lead anywhere in the home, and out of it only by being named so, with no link on the way."""
-        homes = () if self.home is None else (self.home, os.path.realpath(self.home))
-        if homes and is_within(real, homes[1]):
-            return True
-        same_directory = os.path.dirname(real) == os.path.realpath(os.path.dirname(named))
-        return same_directory and not any(is_within(named, each) for each in homes)
 
     def _kept(self, file: TargetFile, after: bytes | None) -> str | None:
         """The path of a copy of the section that is to go, where nobody here wrote it: a person may have written between the
@@ -138,7 +138,10 @@ class TargetFiles:
         before, new = _section_of(file.data), _section_of(after)
         directory = None if self.home is None else f"{local_state_directory(self.home)}/sections"
         written = f"{directory}/{_WRITTEN}"
-        known = set[str]() if directory is None else _digests_in(written)
+        known = set[str]()
+        for each in () if directory is None else (written, f"{written}.1"):
+            # What cannot be read is not known: a copy too many does no harm.
+            known.update(read_loosely(each, 2 * _MAX_WRITTEN_BYTES).decode("ascii", "replace").split("\n"))
         copy: str | None = None
         if before not in (None, new) and _digest_of(before) not in known:
             if directory is None:
@@ -155,8 +158,8 @@ class TargetFiles:
 
 
 def _replace(file: TargetFile, data: bytes) -> None:
-    """The new bytes lie ready beside the file before it is looked at for the last time, so that what somebody else writes
-    meanwhile is seen."""
+    """The new bytes lie ready beside the file, with its owner and mode, before it is looked at for the last time, so that what
+    somebody else writes meanwhile is seen."""
     try:
         now = os.stat(file.real_path, follow_symlinks=False)
     except FileNotFoundError:
@@ -167,7 +170,13 @@ def _replace(file: TargetFile, data: bytes) -> None:
     temporary = f"{directory}/.{name[:100]}.agent-memory-{os.urandom(6).hex()}"
     write_new_file(temporary, data)
     try:
-        _take_on(temporary, now, file.path)
+        made = os.stat(temporary)
+        if (made.st_uid, made.st_gid) != (now.st_uid, now.st_gid):
+            try:
+                os.chown(temporary, now.st_uid, now.st_gid)
+            except PermissionError:
+                raise TargetRefused(file.path, "it belongs to somebody else, and would not any more") from None
+        os.chmod(temporary, stat.S_IMODE(now.st_mode))
         if _bytes_of(file.path, file.real_path) != file.data:
             raise TargetRefused(file.path, _CHANGED)
         os.replace(temporary, file.real_path)
@@ -176,17 +185,6 @@ def _replace(file: TargetFile, data: bytes) -> None:
     finally:
         if temporary:
             os.unlink(temporary)
-
-
-def _take_on(temporary: str, now: os.stat_result, path: str) -> None:
-    """Give a file the owner and mode of the one that it is to replace."""
-    made = os.stat(temporary)
-    if (made.st_uid, made.st_gid) != (now.st_uid, now.st_gid):
-        try:
-            os.chown(temporary, now.st_uid, now.st_gid)
-        except PermissionError:
-            raise TargetRefused(path, "it belongs to somebody else, and would not any more") from None
-    os.chmod(temporary, stat.S_IMODE(now.st_mode))
 
 
 def _section_of(data: bytes | None) -> bytes | None:
@@ -199,14 +197,6 @@ def _section_of(data: bytes | None) -> bytes | None:
 
 def _digest_of(section: bytes) -> str:
     return sha256(section.replace(b"\r\n", b"\n")).hexdigest()
-
-
-def _digests_in(path: str) -> set[str]:
-    """Those of the sections that were written lately. What cannot be read is not known: a copy too many does no harm."""
-    found = set[str]()
-    for each in (path, f"{path}.1"):
-        found.update(read_loosely(each, 2 * _MAX_WRITTEN_BYTES).decode("ascii", "replace").split("\n"))
-    return found
 
 
 def _bytes_of(path: str, real: str) -> bytes | None:
@@ -229,18 +219,15 @@ def chosen_targets(
     paths: Iterable[str], home: str | None, scope_at: Callable[[str | None], str], is_committed: Callable[[str], bool]
 ) -> tuple[Target, ...]:
     """A target for each path, each once: it shows what is global and what belongs to its place; a file that its repository may
-    commit, only the latter."""
-    return tuple(Target(path, scopes_of(path, home, scope_at, is_committed)) for path in dict.fromkeys(paths))
-
-
-def scopes_of(
-    path: str, home: str | None, scope_at: Callable[[str | None], str], is_committed: Callable[[str], bool]
-) -> frozenset[str]:
-    """The scopes that a target shows. A directory that is a link into a repository is not that repository's."""
-    if home is not None and (path in read_everywhere(home) or _is_behind_a_link(path, home)):
-        return frozenset({GLOBAL_SCOPE})
-    scope = scope_at(os.path.dirname(path))
-    return frozenset({scope} if is_committed(path) else {scope, GLOBAL_SCOPE})
+    commit, only the latter. A directory that is a link into a repository is not that repository's."""
+    targets: list[Target] = []
+    for path in dict.fromkeys(paths):
+        scopes = frozenset({GLOBAL_SCOPE})
+        if home is None or not (path in read_everywhere(home) or _is_behind_a_link(path, home)):
+            scope = scope_at(os.path.dirname(path))
+            scopes = frozenset({scope} if is_committed(path) else {scope, GLOBAL_SCOPE})
+        targets.append(Target(path, scopes))
+    return tuple(targets)
 
 
 def told_path(path: str, home: str | None) -> str:
@@ -278,21 +265,11 @@ def chain_bytes(real_path: str, own_bytes: int, home: str | None) -> int:
     if top is None:
         return 0
     top = os.path.realpath(top)
+    total = own_bytes
     above = [str(each) for each in Path(directory).parents if is_within(str(each), top)]
-    return own_bytes + sum(map(_size_in, ([codex_home] if codex_home else []) + above))
-
-
-def overriding(real_path: str) -> str | None:
-    """The file beside this one that Codex reads in its place."""
-    directory, name = os.path.split(real_path)
-    path = f"{directory}/{READ_BY_CODEX[0]}"
-    return path if name == READ_BY_CODEX[1] and os.path.isfile(path) else None
-
-
-def _size_in(directory: str) -> int:
-    for name in READ_BY_CODEX:
-        try:
-            return os.stat(f"{directory}/{name}").st_size
-        except OSError:
-            continue
-    return 0
+    for each in ([codex_home] if codex_home else []) + above:
+        for read in READ_BY_CODEX:
+            with suppress(OSError):
+                total += os.stat(f"{each}/{read}").st_size
+                break
+    return total

@@ -13,10 +13,9 @@ from agent_memory.domain.extraction.text import cut
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.planning.origin import Claim, origin_of
-from agent_memory.domain.resuming import NAMES, resume_command
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.own_marks import CONTEXT_END, CONTEXT_START
-from agent_memory.domain.vocabulary import Harness, Kind, Origin
+from agent_memory.domain.vocabulary import NAMES, Harness, Kind, Origin, resume_command
 
 INTERRUPTED_DAYS = 7
 """So long the last words of a session that was cut off are worth giving on."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from agent_memory.domain.agent_request import DaySpend
-from agent_memory.domain.injecting.deliveries import Delivery
+from agent_memory.domain.injecting.moment import Delivery
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.queue import Trouble
 from agent_memory.domain.run_log import LoggedRun

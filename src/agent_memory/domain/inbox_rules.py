@@ -37,13 +37,9 @@ def text_problem(value: object, max_chars: int, *, lines: bool = False) -> str |
         return "is empty"
     if len(value) > max_chars:
         return f"has {len(value):,} characters, at most {max_chars:,} are allowed"
-    return None if value.isprintable() else _hidden_character_problem(value, "\n\t" if lines else "")
-
-
-def _hidden_character_problem(value: str, allowed: str) -> str | None:
-    for character in value:
+    for character in () if value.isprintable() else value:
         code = ord(character)
-        if (code < 0x20 and character not in allowed) or 0x7F <= code <= 0x9F:
+        if (code < 0x20 and not (lines and character in "\n\t")) or 0x7F <= code <= 0x9F:
             return f"holds the control character U+{code:04X}"
         if 0xD800 <= code <= 0xDFFF:
             return f"holds half of a surrogate pair, U+{code:04X}, which is no text"

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from agent_memory.domain.agent_request import Spend
 from agent_memory.domain.entry import Meta
-from agent_memory.domain.injecting.deliveries import Delivery
+from agent_memory.domain.injecting.moment import Delivery
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.usage import DayReads

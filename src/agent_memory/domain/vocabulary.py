@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from enum import StrEnum
 
 from attrs import frozen
@@ -22,6 +22,37 @@ class Harness(StrEnum):
     GOOSE = "goose"
     AIDER = "aider"
     MANUAL = "manual"
+
+
+_HARNESSES: Mapping[str, tuple[str, str]] = {
+    Harness.CLAUDE_CODE: ("Claude Code", "claude --resume {id}"),
+    Harness.CODEX: ("Codex", "codex resume {id}"),
+    Harness.CURSOR: ("Cursor", "cursor-agent --resume {id}"),
+    Harness.AMP: ("Amp", "amp threads continue {id}"),
+    Harness.GEMINI: ("Gemini CLI", "gemini --resume {id}"),
+    Harness.OPENCODE: ("opencode", "opencode --session {id}"),
+    Harness.COPILOT: ("Copilot CLI", "copilot --resume {id}"),
+    Harness.PI: ("Pi", "pi --session {id}"),
+    Harness.GOOSE: ("Goose", "goose session --resume --session-id {id}"),
+    Harness.AIDER: ("Aider", "aider --restore-chat-history"),
+    Harness.MANUAL: ("a person", ""),
+}
+"""What each is called, and the command with which it takes one of its own sessions up again."""
+NAMES: Mapping[Harness, str] = {harness: _HARNESSES[harness][0] for harness in Harness}
+
+
+def resume_command(harness: str, session_id: str | None, cwd: str | None) -> str | None:
+    """The shell command that goes on with the session, from its directory; None where the harness has none, and for an id
+    that no harness would have given: id and directory come from files that anyone may have written, and must not reach a
+    shell as anything else than one word (P21)."""
+    import re
+    import shlex
+
+    _, command = _HARNESSES.get(harness, ("", ""))
+    if not command or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}", session_id or "", re.ASCII):
+        return None
+    resumed = command.format(id=session_id)
+    return f"cd {shlex.quote(cwd)} && {resumed}" if cwd and cwd.startswith("/") and cwd.isprintable() else resumed
 
 
 class Kind(StrEnum):

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 from agent_memory.domain.entry import Meta, StoredEntry
 from agent_memory.domain.history import Role
 from agent_memory.domain.injecting.assembling import Passage
-from agent_memory.domain.injecting.deliveries import unread_session
+from agent_memory.domain.injecting.moment import unread_session
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.resuming import NAMES
 from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.text.markdown import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS, CheckBoxes, check_boxes
 from agent_memory.domain.text.plain_text import clean_text, one_line
-from agent_memory.domain.vocabulary import Kind, Origin
+from agent_memory.domain.vocabulary import NAMES, Kind, Origin
 
 if TYPE_CHECKING:
     from agent_memory.domain.handover import Exchange, Handover  # which reads sessions

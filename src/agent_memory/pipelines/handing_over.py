@@ -19,7 +19,7 @@ from agent_memory.domain.queue import InboxEntry, session_id_of
 from agent_memory.domain.redaction import redact_path
 from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.transcripts.turns import redact_history
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Origin, Status
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status, least_trusted
 from agent_memory.errors import Error, HistoryUnavailable, SessionForgotten, UsageInvalid
 from agent_memory.ports import Clock, HistorySource, KeptHistories, Store, Tombstones
 from agent_memory.recorded_writes import RecordedWrites
@@ -204,7 +204,7 @@ def keep_handover(io: HandingOverIo, taken: Taken) -> Kept:
                 title=fresh.title,
                 description=fresh.description,
                 tags=fresh.tags,
-                origin=max(stored.meta.origin, fresh.origin, key=list(Origin).index),
+                origin=least_trusted([stored.meta.origin, fresh.origin]),
                 updated_at_ms=fresh.updated_at_ms,
                 expires_at_ms=fresh.expires_at_ms,
                 sources=with_source(stored.meta.sources, fresh.sources[0]),

@@ -74,15 +74,14 @@ def undo(io: UndoIo, name: str | None = None, *, dry_run: bool = False) -> Undon
     stand again.
     """
     if dry_run:
-        found = _undoable(io, chosen_run(io.log, name))
+        found = _undoable(io, name)
         touched = _reverted(io, found, "", dry_run=True)
         files = [each for each in fold_files(found.files).files if each.path in touched]
         return _undone(io, None, found, [evolve(each, before=each.after, after=each.before) for each in files])
     warnings = list(unwrap(finish_undo(io)))
     unwrap(io.finish_interrupted())
     warnings += warning_of(io.recorder.adopt_hand_edits())
-    found = _undoable(io, chosen_run(io.log, name))
-    found = evolve(found, warnings=(*warnings, *found.warnings))
+    found = evolve(_undoable(io, name), warnings=tuple(warnings))
     now_ms = io.clock.now_ms()
     undoing = Undoing(io.new_run_id(now_ms), found.run.run_id, now_ms)
     unwrap(io.log.put_undoing(undoing))
@@ -130,7 +129,7 @@ def chosen_run(log: RunLog, name: str | None) -> LoggedRun:
     changed something, still stands, and is no undo. UndoRefused where that is not known, since a newer one cannot be read:
     it is never an older one for that (P6)."""
     if name is None:
-        run = _newest(log, lambda run: _stands(run) or _may_stand(run))
+        run = newest_run(log, lambda run: _stands(run) or _may_stand(run))
         if _may_stand(run):
             unknown = (
                 f"which run is the last to be undone is not known; `memory undo {short_id(run.run_id)}` undoes this one"
@@ -147,11 +146,6 @@ def chosen_run(log: RunLog, name: str | None) -> LoggedRun:
         ids = ", ".join(each.run_id for each in meant[:5])
         raise UsageInvalid(f"{name!r} begins the names of {len(meant)} runs: {ids}", "Give more of the one.")
     return meant[0]
-
-
-def newest_kept(log: RunLog) -> LoggedRun:
-    """The newest run that changed something, whatever it is."""
-    return _newest(log, lambda run: run.kept)
 
 
 def footprint_of(log: RunLog, run: LoggedRun) -> Footprint:
@@ -171,8 +165,9 @@ def footprint_if_any(log: RunLog, run_id: str) -> Footprint | None:
         return None
 
 
-def _undoable(io: UndoIo, run: LoggedRun) -> Undoable:
-    """UndoRefused for a run that is undone already or left nothing to undo."""
+def _undoable(io: UndoIo, name: str | None) -> Undoable:
+    """The chosen run. UndoRefused for one that is undone already or left nothing to undo."""
+    run = chosen_run(io.log, name)
     if run.undone_by is not None:
         again = f"it is undone already; `memory undo {short_id(run.undone_by)}` makes it stand again"
         raise UndoRefused(run.run_id, cut_reasons((again,)))
@@ -202,8 +197,8 @@ def _may_stand(run: LoggedRun) -> bool:
     return run.result == "unreadable" and run.kept
 
 
-def _newest(log: RunLog, is_meant: Callable[[LoggedRun], bool]) -> LoggedRun:
-    """Mostly it is among the newest few, so that not every report has to be opened."""
+def newest_run(log: RunLog, is_meant: Callable[[LoggedRun], bool]) -> LoggedRun:
+    """The newest of such runs. Mostly it is among the newest few, so that not every report has to be opened."""
     for limit in (_FEW_RUNS, None):
         found = next((each for each in unwrap(log.runs(limit)) if is_meant(each)), None)
         if found is not None:

@@ -33,17 +33,20 @@ from agent_memory.domain.injecting.assembling import (
     assemble,
     profile_named,
 )
-from agent_memory.domain.injecting.deliveries import Delivery, known_ids, last_other_session, unread_session
 from agent_memory.domain.injecting.moment import (
     ASKED,
     COMPACTED,
     START,
+    Delivery,
     Moment,
     hook_output,
+    known_ids,
+    last_other_session,
     max_chars,
     moment_of,
     read_files,
     shown_whole,
+    unread_session,
 )
 from agent_memory.surfaces.hook import (
     HookProblem,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent_memory.adapters.injecting import MAX_BYTES, DeliveryLog
-from agent_memory.domain.injecting.deliveries import Delivery
+from agent_memory.domain.injecting.moment import Delivery
 
 
 def given(number: int, session: str = "s-1") -> Delivery:

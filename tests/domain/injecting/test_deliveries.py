@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from agent_memory.domain.health import WEEK_MS, HarnessDeliveries, deliveries_by_harness
-from agent_memory.domain.injecting.deliveries import (
+from agent_memory.domain.injecting.moment import (
     RECOVERY_MS,
     SAME_MOMENT_MS,
     Delivery,

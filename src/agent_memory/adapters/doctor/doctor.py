@@ -17,12 +17,12 @@ from agent_memory.adapters.agent.agent_command import choose_command, shown_comm
 from agent_memory.adapters.disk.paths import as_store_io, exists, is_directory, store_io
 from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.doctor.files import Found, check_files, check_state, walk
+from agent_memory.adapters.explaining import hook_log_of, unrecorded_writes
 from agent_memory.adapters.git.git_process import GitProcess, GitRepository, stale_locks
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_reading import QueueTroubles, entry_in, failed_entries, printable
 from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles, TagVocabularyFile
-from agent_memory.adapters.records.health_files import hook_log_of, unrecorded_writes
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, read_image, understand, understand_again
 from agent_memory.config import Config, ScheduleConfig
@@ -141,9 +141,9 @@ class Doctor:
 
     def _hooks(self, since_ms: int) -> Iterator[Finding]:
         """Captures and injections since then that did not arrive."""
-        hooks = hook_log_of(self.root, self.environ)
-        yield from (trouble(error, of.UNREADABLE_STORE) for error in hooks.unread)
-        for each in hooks.problems:
+        problems, unread = hook_log_of(self.root, self.environ)
+        yield from (trouble(error, of.UNREADABLE_STORE) for error in unread)
+        for each in problems:
             if (ms_of(each.at) or since_ms) >= since_ms:
                 is_injection = each.act == "inject"
                 check, what = (of.INJECTION_LOST, "An injection") if is_injection else (of.CAPTURE_LOST, "A capture")

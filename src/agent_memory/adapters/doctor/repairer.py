@@ -15,8 +15,8 @@ from agent_memory.adapters.disk.paths import FileImage, as_store_io, exists, is_
 from agent_memory.adapters.disk.root import home_of, local_state_directory
 from agent_memory.adapters.doctor.doctor import Doctor, read_copies, read_notes
 from agent_memory.adapters.doctor.files import Found, unwritten, walk
+from agent_memory.adapters.explaining import unrecorded_writes
 from agent_memory.adapters.git.git_process import GitProcess, GitRepository, remove_stale_locks, stale_locks
-from agent_memory.adapters.records.health_files import unrecorded_writes
 from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, TOPICS, entry_or_none, read_image, understand
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.change import FileChange, FileState, Receipt, Retire

@@ -22,8 +22,7 @@ from agent_memory.adapters.harness.turn_builder import RewindingSession, Session
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, SessionMark, transcript_key
 from agent_memory.domain.queue import InboxEntry, SessionFile, retrieval_of
-from agent_memory.domain.resuming import NAMES
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.vocabulary import NAMES, Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.results import as_result
 

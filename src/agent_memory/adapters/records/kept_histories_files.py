@@ -51,12 +51,21 @@ class KeptHistoriesFiles:
         packed = _packed(KeptPart(history, after_record_id))
         if len(packed) > self.cap_bytes:
             return
-        directory = self._directory()
-        path = f"{directory}/{_name_of(history)}"
+        directory, session = self._directory(), session_name(history.harness, history.session_id)
+        first = history.turns[0]
+        digest = sha256(first.record_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        path = f"{directory}/{session}.{first.number:08d}-{digest}{ENDING}"
         with as_store_io("write", path):
             make_directories(directory)
             replace_file(path, packed)
-        self._make_room(directory, session_name(history.harness, history.session_id))
+        # The sessions kept longest ago make room until the rest is within the cap; this one goes last.
+        sessions = _sessions_in(directory)
+        over = sum(each.size_bytes for each in sessions) - self.cap_bytes
+        for each in sorted(sessions, key=lambda each: each.name == session):
+            if over <= 0:
+                break
+            _remove(directory, each.name)
+            over -= each.size_bytes
 
     @as_result
     def fetch(self, harness: Harness, session_id: str, mark: SessionMark | None) -> History | None:
@@ -87,26 +96,10 @@ class KeptHistoriesFiles:
                 raise StateCorrupt(path, (f"it is the history of {named}",))
             yield part
 
-    def _make_room(self, directory: str, latest: str) -> None:
-        """Remove the sessions kept longest ago until the rest is within the cap; the latest goes last."""
-        sessions = _sessions_in(directory)
-        over = sum(each.size_bytes for each in sessions) - self.cap_bytes
-        for each in sorted(sessions, key=lambda each: each.name == latest):
-            if over <= 0:
-                break
-            _remove(directory, each.name)
-            over -= each.size_bytes
-
 
 def session_name(harness: Harness, session_id: str) -> str:
     """Of a session in what is kept: a dot ends it in the names of its parts, so that no session's name begins another's."""
     return f"{harness}_{slug_of(session_id).replace('.', '~')}"
-
-
-def _name_of(history: History) -> str:
-    first = history.turns[0]
-    digest = sha256(first.record_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{session_name(history.harness, history.session_id)}.{first.number:08d}-{digest}{ENDING}"
 
 
 def _packed(part: KeptPart) -> bytes:

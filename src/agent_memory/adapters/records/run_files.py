@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from attrs import evolve
 
@@ -81,6 +81,8 @@ from agent_memory.formats.run_json import (
 from agent_memory.ports import Clock
 from agent_memory.results import as_result, unwrap
 
+C = TypeVar("C")
+D = TypeVar("D")
 T = TypeVar("T")
 
 RUNS = "runs"
@@ -120,7 +122,7 @@ class RunLogFiles:
     def runs(self, limit: int | None = None, named: str = "") -> tuple[LoggedRun, ...]:
         """See the port. Only as many reports are opened as are asked for."""
         names = (name for name in self._names() if is_named(name, named))
-        return tuple(islice(self._logged(names, self._marks()), limit))
+        return tuple(islice(self._logged(names), limit))
 
     @as_result
     def footprint(self, run_id: str) -> Footprint:
@@ -152,7 +154,7 @@ class RunLogFiles:
 
     @as_result
     def churning(self) -> frozenset[str]:
-        return churning(self._logged(self._names(), self._marks()))
+        return churning(self._logged(self._names()))
 
     @as_result
     def undone(self) -> frozenset[str]:
@@ -182,8 +184,8 @@ class RunLogFiles:
         names = subdirectories(f"{self._root}/{RUNS}")
         return tuple(sorted(filter(_BEGINS_AS_RUN_ID.match, filter(is_plain_name, names)), reverse=True))
 
-    def _logged(self, names: Iterable[str], marks: Mapping[str, UndoneMark]) -> Iterator[LoggedRun]:
-        undone = undone_by(marks)
+    def _logged(self, names: Iterable[str]) -> Iterator[LoggedRun]:
+        undone = undone_by(self._marks())
         for name in names:
             run = self._run(name)
             if run is not None:
@@ -306,15 +308,41 @@ class RepliesFiles:
         with as_store_io("move", f"{self._root}/{path}"):
             move_file(f"{self._root}/{path}", f"{self._root}/{path.removesuffix('.json')}{ending}")
 
-    def _first_checkpoint(self, name: str, codec: Codec[T]) -> T | None:
-        """The checkpoint of the oldest run that has one. One that cannot be understood is moved aside: the store's transaction
-        is whole or undone, what it was about is still pending, and the next run decides everything anew."""
-        for path in runs_with(self._root, name):
+
+class _MachineRecords(RepliesFiles, Generic[C, D]):
+    """What the records of both machines have in common: a checkpoint a run, and what is left for the next run."""
+
+    def __init__(
+        self,
+        root: Path,
+        clock: Clock,
+        checkpoint: tuple[str, Codec[tuple[str, C]]],
+        deferred: str,
+        codec: Codec[Sequence[D]],
+    ) -> None:
+        super().__init__(root)
+        self._clock = clock
+        self._checkpoint_name, self._checkpoint_codec = checkpoint
+        self._deferred = self._file(f"{RUNS}/{deferred}", codec)
+
+    @as_result
+    def unfinished(self) -> tuple[str, C] | None:
+        """See the port: the checkpoint of the oldest run that has one. Of one that cannot be understood, the store's transaction is
+        whole or undone, and the next run decides everything anew."""
+        for path in runs_with(self._root, self._checkpoint_name):
             try:
-                return self._file(path, codec).read()
+                return self._file(path, self._checkpoint_codec).read()
             except StateCorrupt:
                 self._move(path, ".unreadable.json")
         return None
+
+    @as_result
+    def deferred(self) -> tuple[D, ...]:
+        return tuple(self._deferred.read() or ())
+
+    @as_result
+    def put_deferred(self, deferred: Sequence[D]) -> None:
+        self._put_if_other(self._deferred, tuple(deferred), ())
 
     def _put_if_other(self, file: JsonFile[T], value: T, empty: T) -> None:
         """Replace what the file holds, unless it says the same; what is damaged does not."""
@@ -324,14 +352,12 @@ class RepliesFiles:
         file.write(value)
 
 
-class RunRecordsFiles(RepliesFiles):
+class RunRecordsFiles(_MachineRecords[Run, Change]):
     """`RunRecords` in the directory `runs` of a root."""
 
     def __init__(self, root: Path, clock: Clock) -> None:
-        super().__init__(root)
-        self._clock = clock
+        super().__init__(root, clock, (CHECKPOINT_FILE, CHECKPOINT), "deferred.json", CHANGES)
         self._log = RunLogFiles(root)
-        self._deferred = self._file(f"{RUNS}/deferred.json", CHANGES)
 
     @as_result
     def checkpoint(self, state: str, run: Run) -> None:
@@ -342,19 +368,6 @@ class RunRecordsFiles(RepliesFiles):
             plan = json.dumps(plan_document(work.plan), ensure_ascii=False, indent=1)
             write_text(self._root, f"{RUNS}/{run.id}/plan-{len(run.settled) + 1}.json", plan)
         self._file(f"{RUNS}/{run.id}/{CHECKPOINT_FILE}", CHECKPOINT).write((state, run))
-
-    @as_result
-    def unfinished(self) -> tuple[str, Run] | None:
-        return self._first_checkpoint(CHECKPOINT_FILE, CHECKPOINT)
-
-    @as_result
-    def deferred(self) -> tuple[Change, ...]:
-        """See the port: `runs/deferred.json`."""
-        return tuple(self._deferred.read() or ())
-
-    @as_result
-    def put_deferred(self, changes: Sequence[Change]) -> None:
-        self._put_if_other(self._deferred, tuple(changes), ())
 
     @as_result
     def finish(self, run: Run, error: Error | None) -> None:
@@ -376,23 +389,17 @@ class RunRecordsFiles(RepliesFiles):
         return tuple(each for each in actions if done.isdisjoint((*each.ids, *each.new_ids)))
 
 
-class DefragRecordsFiles(RepliesFiles):
+class DefragRecordsFiles(_MachineRecords[DefragRun, Deferred]):
     """`DefragRecords` in the directory `runs` of a root."""
 
     def __init__(self, root: Path, clock: Clock) -> None:
-        super().__init__(root)
-        self._clock = clock
-        self._deferred = self._file(f"{RUNS}/deferred-actions.json", DEFERRED)
+        super().__init__(root, clock, (DEFRAG_CHECKPOINT, DEFRAG_FORMAT), "deferred-actions.json", DEFERRED)
         self._tiering = self._file(f"{RUNS}/tiering.json", TIERING)
 
     @as_result
     def checkpoint(self, state: str, run: DefragRun) -> None:
         if is_half_done(state, run):
             self._file(f"{RUNS}/{run.id}/{DEFRAG_CHECKPOINT}", DEFRAG_FORMAT).write((state, run))
-
-    @as_result
-    def unfinished(self) -> tuple[str, DefragRun] | None:
-        return self._first_checkpoint(DEFRAG_CHECKPOINT, DEFRAG_FORMAT)
 
     @as_result
     def finish(self, run: DefragRun, error: Error | None) -> None:
@@ -410,14 +417,6 @@ class DefragRecordsFiles(RepliesFiles):
             fsync_directory(directory)
             if not os.listdir(directory):
                 os.rmdir(directory)
-
-    @as_result
-    def deferred(self) -> tuple[Deferred, ...]:
-        return tuple(self._deferred.read() or ())
-
-    @as_result
-    def put_deferred(self, deferred: Sequence[Deferred]) -> None:
-        self._put_if_other(self._deferred, tuple(deferred), ())
 
     @as_result
     def tiering(self) -> TieringMemo:

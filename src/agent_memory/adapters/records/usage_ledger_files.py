@@ -63,7 +63,13 @@ class UsageLedgerFiles:
         path = f"{self._directory()}/{self._file_name}"
         try:
             with _current(path, os.O_RDWR, fcntl.LOCK_EX):
-                return _compact(path)
+                counts = LedgerCounts()
+                line_count, damaged = _read_ledger(path, counts)
+                saved = line_count - len(counts.records) - len(damaged)
+                if saved > 0:
+                    with as_store_io("compact", path):
+                        replace_file(path, b"".join([*map(render_ledger_line, counts.records), *damaged]))
+                return max(saved, 0)
         except StoreIo as error:
             if error.errno_name == "ENOENT" and error.operation == "open":
                 return 0
@@ -127,17 +133,6 @@ def _take_back(descriptor: int, written: int) -> None:
             os.ftruncate(descriptor, end - written)
 
 
-def _compact(path: str) -> int:
-    counts = LedgerCounts()
-    line_count, damaged = _read_ledger(path, counts)
-    saved = line_count - len(counts.records) - len(damaged)
-    if saved <= 0:
-        return 0
-    with as_store_io("compact", path):
-        replace_file(path, b"".join([*map(render_ledger_line, counts.records), *damaged]))
-    return saved
-
-
 @contextmanager
 def _current(path: str, flags: int, kind: int) -> Generator[int, None, None]:
     """The locked file that bears this name, even if a compaction replaced it while we waited."""
@@ -147,15 +142,11 @@ def _current(path: str, flags: int, kind: int) -> Generator[int, None, None]:
             with as_store_io("lock", path):
                 if not lock_within(descriptor, kind, _LIMIT_SECONDS):
                     raise Busy(path)
-            if _bears_the_name(descriptor, path):
+            is_current = False
+            with suppress(OSError):  # it is gone, or its directory is: the next round finds out
+                is_current = os.path.samestat(os.fstat(descriptor), os.lstat(path))
+            if is_current:
                 yield descriptor
                 return
         finally:
             release(descriptor)
-
-
-def _bears_the_name(descriptor: int, path: str) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
-    except OSError:  # gone, or its directory is: the next round finds out
-        return False

@@ -95,18 +95,11 @@ def _one_name(host: str, parts: list[str]) -> list[str]:
 
 
 def _host_and_path(url: str) -> tuple[str, str] | None:
+    """Of a URL, or of `[user@]host:path`, where a slash before the first colon makes it a path, and `x::…` names a transport helper."""
     scheme, has_scheme, rest = url.partition("://")
     if has_scheme:
-        if scheme.lower() not in _URL_SCHEMES:
-            return None
-        rest = rest.partition("?")[0].partition("#")[0]
-        authority, _, path = rest.partition("/")
-        return _host_of(authority), path
-    return _short_form(url)
-
-
-def _short_form(url: str) -> tuple[str, str] | None:
-    """`[user@]host:path`. A slash before the first colon makes it a path, and `x::…` names a transport helper."""
+        authority, _, path = rest.partition("?")[0].partition("#")[0].partition("/")
+        return (_host_of(authority), path) if scheme.lower() in _URL_SCHEMES else None
     user, at, rest = url.rpartition("@") if "@" in url.partition(":")[0] else ("", "", url)
     if rest.startswith("["):
         host, _, path = rest.partition("]:")

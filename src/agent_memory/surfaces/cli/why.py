@@ -15,7 +15,6 @@ from agent_memory.domain.note_story import (
     source_in_words,
     tier_reason,
 )
-from agent_memory.domain.resuming import resume_command
 from agent_memory.domain.session_trace import (
     NEVER_CAPTURED,
     Capture,
@@ -27,6 +26,7 @@ from agent_memory.domain.session_trace import (
     state_in_words,
 )
 from agent_memory.domain.text.plain_text import counted, one_line
+from agent_memory.domain.vocabulary import resume_command
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import ENTRY, add_id, set_command
