@@ -71,12 +71,11 @@ if TYPE_CHECKING:
     from agent_memory.formats.diffs import DiffPart
     from agent_memory.keeping import ScopeKeeping, StateKeeping, TagKeeping
     from agent_memory.known_notes import KnownNotes
-    from agent_memory.pipelines.backfill import BackfillIo, Upgrades
+    from agent_memory.pipelines.backfill import BackfillIo, Upgrades, Watching
     from agent_memory.pipelines.consolidate import ConsolidateIo
     from agent_memory.pipelines.defrag import DefragIo
     from agent_memory.pipelines.handing_over import HandingOverIo, Taken
     from agent_memory.pipelines.undo import UndoIo
-    from agent_memory.pipelines.watch import Watching
     from agent_memory.ports import Agent, Embedder
     from agent_memory.publishing import KeepSections, Publisher
     from agent_memory.recorded_writes import RecordedWrites
@@ -727,7 +726,7 @@ class Memory:
         """Capture sessions as they come to rest, until `stop` is set. UsageInvalid where there are no transcripts yet and
         they are not to be waited for."""
         from agent_memory.adapters.harness import watched_directories
-        from agent_memory.pipelines.watch import POLL_SECONDS, WatchIo, watch
+        from agent_memory.pipelines.backfill import POLL_SECONDS, WatchIo, watch
 
         io = self.backfill_io(watching=True)
         chosen = {harness: finder for harness, finder in io.finders.items() if not harnesses or harness in harnesses}

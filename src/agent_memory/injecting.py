@@ -6,8 +6,6 @@ import math
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from returns.result import Failure, Success
-
 from agent_memory.adapters.disk.paths import exists
 from agent_memory.adapters.injecting import DeliveryLog, Shelf
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree
@@ -28,7 +26,7 @@ from agent_memory.domain.injecting.moment import COMMAND, Delivery, known_ids
 from agent_memory.domain.searching.search import Mode, SearchRequest
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, TierList
 from agent_memory.errors import Error, StoreIo, UsageInvalid
-from agent_memory.results import as_result, sealed, unwrap
+from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
     from agent_memory.app import Memory
@@ -91,22 +89,20 @@ def prepare(memory: Memory, around: Place | None = None) -> Shelf:
             raise
         except Error:
             pass  # a damaged tier list hinders nobody from being told the notes; doctor tells of it
-    is_all_read = all(each.io_error is None for each in live.unreadable)
+    unread: list[Error | None] = [each.io_error for each in live.unreadable]
 
     def read(listed: Listed) -> StoredEntry | None:
-        nonlocal is_all_read
-        match sealed(memory.store.read_again(listed)):
-            case Success(stored):
-                return stored
-            case Failure(error):
-                is_all_read = is_all_read and not isinstance(error, StoreIo)
-                return None
+        try:
+            return unwrap(memory.store.read_again(listed))
+        except Error as error:
+            unread.append(error)
+            return None
 
     hot = standing_tiers(tiers, (each.meta for each in live.entries)).hot
     found, more = candidates(live.entries, read, around, hot)
     passages = tuple(passage for passage in map(passage_of, found) if passage is not None)
     # What could not be read just now is not to stay away until another note changes (P6).
-    until_ms = good_until_ms(live.entries, around) if is_all_read else 0
+    until_ms = 0 if any(isinstance(each, StoreIo) for each in unread) else good_until_ms(live.entries, around)
     config = memory.config.inject
     return Shelf(passages, config.token_budget, config.profiles, until_ms, more)
 

@@ -10,7 +10,7 @@ from agent_memory.domain.found_session import FoundSession, Rest
 from agent_memory.domain.queue import WATCH_EVENT, InboxEntry
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnreadable, StoreIo, UsageInvalid
-from agent_memory.pipelines.watch import Watching, WatchIo, watch
+from agent_memory.pipelines.backfill import Watching, WatchIo, watch
 from pipelines.consolidate_world import NOON_MS, history
 from pipelines.test_backfill import Past
 from stand_ins.dict_inbox import DictInbox

@@ -107,15 +107,6 @@ class _Table:
     checksum: str
     """Of the header and the first rows, 8 hex digits: tells one model's file from another's."""
 
-    def read(self, first: int, count: int) -> bytes:
-        """So many rows. OSError where the file cannot be read any more."""
-        size = self.columns * _FLOAT16_BYTES
-        with open(self.path, "rb", buffering=0) as file:
-            found = os.pread(file.fileno(), count * size, self.start + first * size)
-        if len(found) != count * size:
-            raise OSError(None, "the file has become shorter", self.path)
-        return found
-
 
 def _open_table(path: str) -> _Table:
     """Eight bytes of length, then JSON that says where each tensor's numbers are (https://huggingface.co/docs/safetensors)."""
@@ -194,8 +185,11 @@ class StaticVectors:
         if not pieces:
             return bytes(self.dimensions)
         numpy = load_numpy()
-        with as_store_io("read", self._table.path):
-            data = b"".join(self._table.read(number, 1) for number in pieces)
+        table, size = self._table, self.dimensions * _FLOAT16_BYTES
+        with as_store_io("read", table.path), open(table.path, "rb", buffering=0) as file:
+            data = b"".join(os.pread(file.fileno(), size, table.start + number * size) for number in pieces)
+            if len(data) != len(pieces) * size:
+                raise OSError(None, "the file has become shorter", table.path)
         rows = numpy.frombuffer(data, dtype="<f2").reshape(len(pieces), self.dimensions)
         return packed((numpy.array([*pieces.values()]) @ rows).tolist())
 
