@@ -10,14 +10,14 @@ from returns.result import Failure, Success
 from agent_memory.domain.actions import DefragFacts
 from agent_memory.domain.change import Change, Create, Replace, Retire
 from agent_memory.domain.defragging.plan_defrag import plan_defrag
-from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry, body_hash
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.plan import PlanFacts, max_changes
 from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.queue import InboxEntry, SessionFile
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, is_id, normal_tag
-from agent_memory.domain.text.markdown import body_hash, derive_description, find_links
+from agent_memory.domain.text.markdown import derive_description, find_links
 from agent_memory.domain.vocabulary import Harness, Status
 from agent_memory.errors import ReplyRefused
 from agent_memory.formats.note import parse_note, render_note

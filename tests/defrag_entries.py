@@ -7,9 +7,8 @@ from typing import Any
 from agent_memory.domain.actions import Action, Deferred, DefragFacts, DefragPlan, DefragProposal
 from agent_memory.domain.change import Create, Replace, Retire
 from agent_memory.domain.defragging.plan_defrag import plan_defrag
-from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry, body_hash
 from agent_memory.domain.text.file_name import file_name_of
-from agent_memory.domain.text.markdown import body_hash
 from agent_memory.domain.vocabulary import Origin, Status
 
 REPO = "github.com/acme/web"

@@ -9,10 +9,9 @@ from typing import Any
 from attrs import evolve
 
 from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry, Usage
+from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry, Usage, body_hash
 from agent_memory.domain.findings import Analysis, Finding, Profile
 from agent_memory.domain.text.file_name import mint_id
-from agent_memory.domain.text.markdown import body_hash
 from agent_memory.domain.vocabulary import Harness
 
 DAY_MS = 86_400_000

@@ -18,6 +18,7 @@ from agent_memory.domain.entry import (
     NoteDraft,
     Source,
     StoredEntry,
+    body_hash,
     reads_of,
 )
 from agent_memory.domain.planning.drafts import (
@@ -39,7 +40,6 @@ from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.file_name import is_id, mint_id, tags_in
 from agent_memory.domain.text.markdown import (
     append_see_also,
-    body_hash,
     derive_description,
     derive_title,
     find_links,

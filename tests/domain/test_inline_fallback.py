@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from agent_memory.domain.change import Create, Dropped
-from agent_memory.domain.entry import Listed, MemoryEntry, Meta
+from agent_memory.domain.entry import Listed, MemoryEntry, Meta, body_hash
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.plan import ChangeSet, Plan, PlanFacts, ProposedEntry
 from agent_memory.domain.planning.plan_window import plan_inline_fallback, plan_window
 from agent_memory.domain.queue import InboxEntry, InlineNote
-from agent_memory.domain.text.markdown import body_hash
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
 
 

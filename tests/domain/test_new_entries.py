@@ -8,13 +8,12 @@ import pytest
 from attrs import evolve
 
 from agent_memory.domain.change import Create, Dropped, Replace
-from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.entry import Listed, Meta, StoredEntry, body_hash
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import ChangeSet, Plan, PlanFacts, ProposedEntry
 from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.queue import InboxEntry, SessionFile
-from agent_memory.domain.text.markdown import body_hash
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
 from plan_facts import facts_of
 

@@ -6,14 +6,13 @@ import pytest
 from attrs import evolve
 
 from agent_memory.domain.change import Create, Replace, Retire
-from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry
+from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry, body_hash
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import ChangeSet, Plan, PlanFacts, ProposedEntry, ProposedUpdate, stored_when_applied
 from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.queue import Context, InboxEntry, InlineNote, SessionFile
 from agent_memory.domain.text.file_name import mint_id
-from agent_memory.domain.text.markdown import body_hash
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from plan_facts import facts_of
 

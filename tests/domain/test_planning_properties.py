@@ -9,7 +9,7 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.change import Create, Replace, Retire
-from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry, body_hash
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.plan import (
     ChangeSet,
@@ -25,7 +25,7 @@ from agent_memory.domain.plan import (
 from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.queue import InboxEntry, SessionFile
 from agent_memory.domain.text.file_name import file_name_of
-from agent_memory.domain.text.markdown import body_hash, find_links
+from agent_memory.domain.text.markdown import find_links
 from agent_memory.domain.vocabulary import Harness, Kind, Status
 
 SALIENT = re.compile(r"`[^`\n]{2,80}`|(?:[\w.-]+/)+[\w.-]+|\b\d[\d.,:]*\d\b|\b[A-Z]{2,}[A-Z0-9_]*\b")

@@ -14,14 +14,13 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.change import Create, Replace, Retire
-from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry, body_hash
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.plan import Plan, PlanFacts
 from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.queue import InboxEntry, SessionFile
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.file_name import file_name_of
-from agent_memory.domain.text.markdown import body_hash
 from agent_memory.domain.vocabulary import Harness, Origin, Status
 from agent_memory.formats.prompt import Frame, PromptFacts, plan_prompt_budget, render_consolidate_prompt
 from agent_memory.formats.reply import decode_reply, parse_reply

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 from attrs import frozen
 
-from agent_memory.domain.entry import MemoryEntry
+from agent_memory.domain.entry import MemoryEntry, content_hash
 from agent_memory.domain.text.plain_text import SomeText
 from agent_memory.domain.vocabulary import TIERS_FILE
 
@@ -126,11 +124,6 @@ class FileChange:
     """Relative to the root, with `/`."""
     before: FileState | None
     after: FileState | None
-
-
-def content_hash(data: bytes) -> str:
-    """SHA-256, hex: what tells one content of an entry's file from another (P8)."""
-    return sha256(data).hexdigest()
 
 
 def hash_of(state: FileState | None) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from hashlib import sha256
 from typing import Annotated, ClassVar, TypeAlias
 
 from attrs import field, frozen
@@ -126,6 +127,16 @@ class Listed:
     body_hash: str = ""
     """SHA-256 of the UTF-8 of the body without leading and trailing white space, hex: two entries that say the same."""
     conflicted: bool = False
+
+
+def content_hash(data: bytes) -> str:
+    """SHA-256, hex: what tells one content of an entry's file from another (P8)."""
+    return sha256(data).hexdigest()
+
+
+def body_hash(body: str) -> str:
+    """SHA-256 of the UTF-8 of the body without leading and trailing white space, hex."""
+    return sha256(body.strip().encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @frozen

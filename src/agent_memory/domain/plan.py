@@ -9,13 +9,12 @@ from typing import Annotated, Literal
 from attrs import evolve, field, frozen
 
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Restore, Retire
-from agent_memory.domain.entry import Confidence, Listed, MemoryEntry, StoredEntry, TurnNumber
+from agent_memory.domain.entry import Confidence, Listed, MemoryEntry, StoredEntry, TurnNumber, body_hash
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.queue import InboxEntry
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.file_name import EntryId, file_name_of
-from agent_memory.domain.text.markdown import body_hash
 from agent_memory.domain.text.plain_text import Words
 from agent_memory.domain.vocabulary import Importance, Kind, Status
 

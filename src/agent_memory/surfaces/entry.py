@@ -7,7 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn, TextIO
 
-_ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
+_ALLOCATIONS_BETWEEN_COLLECTIONS = 200_000
 """What the modules of a command leave to be looked at by the cyclic collector stays for as long as the process does: with
 Python's 700, a tenth of a search was spent on that."""
 

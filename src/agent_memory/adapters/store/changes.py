@@ -38,11 +38,10 @@ from agent_memory.domain.change import (
     Restore,
     Retire,
     Together,
-    content_hash,
     hash_of,
     subject_of,
 )
-from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry, UnreadableFile, folded_ids
+from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry, UnreadableFile, content_hash, folded_ids
 from agent_memory.domain.text.file_name import file_name_of, folded_name, id_in_name, is_id
 from agent_memory.domain.undo_run import Footprint
 from agent_memory.domain.vocabulary import TIERS_FILE, TierList

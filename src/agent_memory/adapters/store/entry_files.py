@@ -13,10 +13,8 @@ from attrs import evolve, frozen
 
 from agent_memory.adapters.disk import paths
 from agent_memory.adapters.disk.paths import FileImage, as_store_io, directory_in, look_of, oddity, path_in, store_io
-from agent_memory.domain.change import content_hash
-from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
+from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile, body_hash, content_hash
 from agent_memory.domain.text.file_name import id_in_name, is_id, is_note_name
-from agent_memory.domain.text.markdown import body_hash
 from agent_memory.domain.vocabulary import TIERS_FILE, TierList
 from agent_memory.errors import EntryUnreadable, Error, PathRefused, StoreIo
 from agent_memory.results import unwrap

@@ -42,8 +42,7 @@ from agent_memory.adapters.store.entry_files import (
     unnameable,
     unreadable,
 )
-from agent_memory.domain.change import content_hash
-from agent_memory.domain.entry import Listed, Listing, UnreadableFile
+from agent_memory.domain.entry import Listed, Listing, UnreadableFile, content_hash
 from agent_memory.domain.searching.terms import TERMS_VERSION
 from agent_memory.domain.text.file_name import NOTE_ENDING, is_id
 from agent_memory.domain.vocabulary import Sensitivity
@@ -568,13 +567,18 @@ def version_ms(path: str) -> int:
 
 def _one_an_id(seen: Sequence[Seen]) -> Listing:
     """Sorted by path."""
-    by_id: dict[str, Listed] = {}
+    by_id: dict[str, list[Listed]] = {}
     problems = [each for each in seen if isinstance(each, UnreadableFile)]
-    entries = (each for each in seen if isinstance(each, Listed))
-    for each in sorted(entries, key=lambda each: standing(each.provisional_id, each.meta.id, each.path)):
-        if (first := by_id.setdefault(each.meta.id, each)) is not each:
-            problems.append(UnreadableFile(each.path, (f"it has the id {each.meta.id}, as has {first.path}",)))
-    return Listing(tuple(sorted(by_id.values(), key=_path)), tuple(sorted(problems, key=_path)))
+    for each in seen:
+        if isinstance(each, Listed):
+            by_id.setdefault(each.meta.id, []).append(each)
+    for id, same in by_id.items():
+        if len(same) > 1:
+            same.sort(key=lambda each: standing(each.provisional_id, each.meta.id, each.path))
+        first, *others = same
+        problems += (UnreadableFile(each.path, (f"it has the id {id}, as has {first.path}",)) for each in others)
+    entries = (same[0] for same in by_id.values())
+    return Listing(tuple(sorted(entries, key=_path)), tuple(sorted(problems, key=_path)))
 
 
 def _may_hold_notes(directory: str) -> bool:

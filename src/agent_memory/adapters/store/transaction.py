@@ -36,7 +36,8 @@ from agent_memory.adapters.disk.paths import (
     store_io,
 )
 from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, MAX_FILE_BYTES, RUNS, TOPICS, TRANSACTION
-from agent_memory.domain.change import FileChange, FileState, content_hash, hash_of
+from agent_memory.domain.change import FileChange, FileState, hash_of
+from agent_memory.domain.entry import content_hash
 from agent_memory.errors import PathRefused, StoreIo
 from agent_memory.formats.bookkeeping_json import OVER, Step, is_over, parse_journal, render_journal
 

@@ -12,7 +12,7 @@ from itertools import chain
 from attrs import define, evolve, field, frozen
 
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Retire
-from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry, body_hash
 from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.plan import (
     ChangeSet,
@@ -67,13 +67,7 @@ from agent_memory.domain.redaction import stored_line
 from agent_memory.domain.similarity import Subject, says_nothing_new
 from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.text.file_name import mint_id
-from agent_memory.domain.text.markdown import (
-    MAX_TITLE_CHARS,
-    body_hash,
-    derive_description,
-    derive_title,
-    without_see_also,
-)
+from agent_memory.domain.text.markdown import MAX_TITLE_CHARS, derive_description, derive_title, without_see_also
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.salience import actionable_tokens, content_terms, coverage, lost_salience, statements
 from agent_memory.domain.vocabulary import (

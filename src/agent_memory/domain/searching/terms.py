@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, lru_cache
 
 from attrs import frozen
@@ -186,6 +186,18 @@ def chunk_terms(chunk: str) -> ChunkTerms:
         (folded(chunk[:MAX_TERM_CHARS])[:MAX_TERM_CHARS],),  # folded, `ß` is two characters
         tuple(single for piece in pieces for single in piece.singles),
     )
+
+
+def beginnings_of(terms: Iterable[str]) -> frozenset[str]:
+    """How the words begin that have one of these terms, for `may_begin`."""
+    # As the term does, but for `dying`, which is `die`.
+    return frozenset(beginning for term in terms for beginning in (term[:2], term[:2].replace("i", "y")))
+
+
+def may_begin(chunk: str, beginnings: Collection[str]) -> bool:
+    """Whether a chunk may have one of the terms of `beginnings`, decided without making its stem, which is what a passage would cost most."""
+    word = chunk.lower()
+    return not _is_word(chunk) or word[:2] in beginnings or word[:1] in beginnings or base_form(word)[:2] in beginnings
 
 
 def _analysed(chunk: str) -> ChunkTerms:

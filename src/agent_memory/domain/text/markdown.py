@@ -8,7 +8,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from hashlib import sha256
 
 from attrs import frozen
 
@@ -234,11 +233,6 @@ def derive_description(body: str) -> str:
     text = without_links(" ".join(paragraph))
     sentence = _SENTENCE_END.search(text)
     return one_line(text[: sentence.end()] if sentence else text, MAX_DESCRIPTION_CHARS)
-
-
-def body_hash(body: str) -> str:
-    """SHA-256 of the UTF-8 of the body without leading and trailing white space, hex."""
-    return sha256(body.strip().encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def prose_lines(body: str) -> list[str]:
