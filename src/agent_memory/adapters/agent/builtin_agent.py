@@ -12,6 +12,7 @@ from attrs import asdict, evolve
 
 from agent_memory.domain.actions import Action, kind_of
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, DefragRequest, SessionRequest
+from agent_memory.domain.command import BUILTIN
 from agent_memory.domain.history import History, Turn
 from agent_memory.domain.plan import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.queue import FileSnapshot, InlineNote
@@ -20,7 +21,6 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Kind, Status
 from agent_memory.results import as_result
 
-NAME = "builtin"
 NOTE_CHARS = 4_000
 """Of the sections of a document that share a note; one that is longer has a note of its own."""
 MOST_NOTES = 10
@@ -31,7 +31,7 @@ class BuiltinAgent:
     """The agent for everyone who has configured none: it extracts by cues (`agent_memory.domain.extraction`), and tidies
     what needs no judgement (`agent_memory.domain.tidying`)."""
 
-    name = NAME
+    name = BUILTIN
     status = Status.CAPTURED
     max_prompt_chars: int | None = None
 
@@ -99,24 +99,15 @@ def document_notes(document: History) -> ChangeSet:
     if len(groups) > MOST_NOTES:
         return ChangeSet(skipped=f"its {chars:,} characters are too many to be kept as they stand; {_HOW_ELSE}")
     name = one_line(document.title or "", MAX_TITLE_CHARS)
-
-    def title_of(text: str) -> str:
-        own = derive_title(text)
-        title = name or own if len(groups) == 1 else own if not name or own == name else f"{name}: {own}"
-        return one_line(title, MAX_TITLE_CHARS) or "untitled document"
-
-    entries = tuple(
-        ProposedEntry(
-            title=title_of(text),
-            body=text,
-            kind=Kind.FACT,
-            tags=tags_of(text),
-            turns=tuple(turn.number for turn in group),
-        )
-        for group, text in zip(groups, texts, strict=True)
-        if text
-    )
-    return ChangeSet(entries, skipped=None if entries else "it says nothing")
+    entries: list[ProposedEntry] = []
+    for group, text in zip(groups, texts, strict=True):
+        if text:
+            own = derive_title(text)
+            title = name or own if len(groups) == 1 else own if not name or own == name else f"{name}: {own}"
+            title = one_line(title, MAX_TITLE_CHARS) or "untitled document"
+            turns = tuple(turn.number for turn in group)
+            entries.append(ProposedEntry(title=title, body=text, kind=Kind.FACT, tags=tags_of(text), turns=turns))
+    return ChangeSet(tuple(entries), skipped=None if entries else "it says nothing")
 
 
 def _groups(turns: Sequence[Turn]) -> Iterator[tuple[Turn, ...]]:

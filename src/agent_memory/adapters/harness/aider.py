@@ -199,10 +199,10 @@ class AiderRuns(Session):
 
     harness = Harness.AIDER
 
-    def __init__(self, session_id: str, cwd: str, typed: IdSet) -> None:
+    def __init__(self, session_id: str, directory: str, typed: IdSet) -> None:
         """`typed` has the lines that were typed into aider. Without an id only the runs are noted."""
         super().__init__(session_id)
-        self.cwd = cwd
+        self.cwd = self._directory = directory
         self.runs: list[Run] = []
         """Those with a prompt, so far."""
         self._only_one = bool(_RUN_ID.fullmatch(session_id))
@@ -219,6 +219,9 @@ class AiderRuns(Session):
         self._others_spoke = False
         """Since the first prompt of the file: somebody who could forge what follows."""
         self._over = False
+
+    def blank(self) -> Self:
+        return type(self)(self.session_id, self._directory, self._typed)
 
     @property
     def done(self) -> bool:
@@ -326,8 +329,7 @@ class AiderChats(files.Sessions):
             directory = os.path.dirname(file.path)
             typed = _typed_lines(roots, f"{directory}/{INPUT_FILE}", session_id)
             own_mark = None if mark is None else mark.within(transcript_key(file.path))
-            begin = partial(AiderRuns, session_id, directory, typed)
-            session: AiderRuns = files.session_after(own_mark, begin, partial(_fill, file))
+            session = files.filled(AiderRuns(session_id, directory, typed), own_mark, partial(_fill, file))
             if session.known_records and not session.found:
                 absent = f"{file.path} does not hold that run, or no prompt yet"
                 raise HistoryUnavailable(session_id, absent, is_missing=True)

@@ -20,7 +20,7 @@ from agent_memory.adapters.agent.child_process import Finished, run_child
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
 from agent_memory.adapters.harness import any_json as get
 from agent_memory.adapters.harness.any_json import Json
-from agent_memory.adapters.harness.transcripts import Findings, Surroundings, session_after
+from agent_memory.adapters.harness.transcripts import Findings, Surroundings, filled
 from agent_memory.adapters.harness.turn_builder import Session, asked_in
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, SessionMark
@@ -80,7 +80,7 @@ class AmpThreads:
         if not isinstance(entry.retrieval, AmpThread):
             raise TypeError(f"{entry.retrieval.method} is no Amp thread")
         thread_id = entry.retrieval.thread_id
-        if not is_thread_id(thread_id):
+        if not _THREAD_ID.fullmatch(thread_id):
             raise HistoryUnreadable(thread_id, "it is not the id of an Amp thread")
         waits = iter(RETRY_SECONDS)
         while True:
@@ -141,17 +141,9 @@ class AmpThreads:
         yield from (Success(each) for each in found.values() if since_ms is None or each.changed_at_ms >= since_ms)
 
 
-def is_thread_id(text: str) -> bool:
-    """Whether this is the id of an Amp thread: `T-` and groups of letters and digits."""
-    return bool(_THREAD_ID.fullmatch(text))
-
-
 def thread_history(thread: Json, thread_id: str, mark: SessionMark | None) -> History:
     """The thread's turns after the mark. A last answer that is still being written is left for the next time."""
-    session: AmpSession = session_after(
-        mark, partial(AmpSession, thread_id), lambda session: session.take_thread(thread)
-    )
-    return session.history()
+    return filled(AmpSession(thread_id), mark, lambda session: session.take_thread(thread)).history()
 
 
 class AmpSession(Session):
@@ -219,7 +211,7 @@ def _threads_in(printed: bytes) -> list[FoundSession]:
     for each in filter(is_object, value):
         thread_id = get.text(each, "id", "threadId", "threadID")
         started, changed = _instant(each, _CREATED_KEYS), _instant(each, _CHANGED_KEYS)
-        if is_thread_id(thread_id):
+        if _THREAD_ID.fullmatch(thread_id):
             at_ms, retrieval = changed or started or 0, AmpThread(thread_id)
             threads.append(FoundSession(Harness.AMP, retrieval, at_ms, ended_at_ms=changed))
     return threads

@@ -75,7 +75,19 @@ class FileSnapshots:
         if not isinstance(entry.retrieval, FileSnapshot):
             raise TypeError(f"{entry.retrieval.method} is no snapshot of a file")
         path = entry.retrieval.path
-        data = self._read(path)
+        if os.path.dirname(path) != SNAPSHOTS:
+            raise HistoryUnreadable(path, f"only copies in {SNAPSHOTS}/ are read")
+        try:
+            image = read_image(path_in(real_root(self.root), path), MAX_LINE_BYTES)
+        except PathRefused as error:
+            raise HistoryUnreadable(path, error.reason) from None
+        except StoreIo as error:
+            raise HistoryUnavailable(path, f"it cannot be read: {error.reason}") from None
+        if image is None:
+            raise HistoryUnreadable(path, "the snapshot is gone")
+        if image.links > 1:
+            raise HistoryUnreadable(path, "it is another file's hard link, and no copy of its own")
+        data = image.data
         if b"\0" in data[:_BINARY_SIGNS_WITHIN]:
             raise HistoryUnreadable(path, "it is not a text file")
         text = data.decode("utf-8-sig", "replace")
@@ -90,18 +102,3 @@ class FileSnapshots:
             remaining=len(kept) < len(new),
             own_call=is_own_prompt(text),
         )
-
-    def _read(self, path: str) -> bytes:
-        if os.path.dirname(path) != SNAPSHOTS:
-            raise HistoryUnreadable(path, f"only copies in {SNAPSHOTS}/ are read")
-        try:
-            image = read_image(path_in(real_root(self.root), path), MAX_LINE_BYTES)
-        except PathRefused as error:
-            raise HistoryUnreadable(path, error.reason) from None
-        except StoreIo as error:
-            raise HistoryUnavailable(path, f"it cannot be read: {error.reason}") from None
-        if image is None:
-            raise HistoryUnreadable(path, "the snapshot is gone")
-        if image.links > 1:
-            raise HistoryUnreadable(path, "it is another file's hard link, and no copy of its own")
-        return image.data

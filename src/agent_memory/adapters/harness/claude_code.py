@@ -12,16 +12,16 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Sequence
-from functools import partial
 from itertools import islice, takewhile
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from attrs import frozen
 
 from agent_memory.adapters.harness import any_json as get, transcripts as files
 from agent_memory.adapters.harness.any_json import Json
-from agent_memory.adapters.harness.turn_builder import Draft, Session, asked_in
-from agent_memory.domain.history import History, Role, SessionMark
+from agent_memory.adapters.harness.turn_builder import Session, asked_in
+from agent_memory.domain.history import History, Role
+from agent_memory.domain.text.file_name import IdSet
 from agent_memory.domain.transcripts.own_marks import machine_text, typed_words
 from agent_memory.domain.vocabulary import Harness
 
@@ -114,10 +114,11 @@ class ClaudeSession(Session):
 
     harness = Harness.CLAUDE_CODE
 
-    def __init__(self, session_id: str, *, any_session: bool = False) -> None:
-        """`any_session` takes the records of every session in the file as this one's."""
+    def __init__(self, session_id: str) -> None:
         super().__init__(session_id)
-        self._any_session = any_session
+        self._any_session = False
+        """The records of every session in the file are taken as this one's: a file whose records all name another session was
+        found under this one's name."""
         self._branches = Branches()
         self._waiting: deque[str] = deque(maxlen=_WAITING)
         """Prompts that were typed while the agent worked."""
@@ -125,11 +126,11 @@ class ClaudeSession(Session):
         """How many more prompts a copy of each of them is expected for."""
         self._abandoned: frozenset[int] = frozenset()
         self._retracted: set[str] = set()
-        self._pull_requests: set[str] = set()
+        self._pull_requests = IdSet()
         self._before: list[Json] | None = []
         """Records under the id of another session, as long as they may be this one's first."""
         self._is_named = False
-        self.is_foreign = False
+        self._is_foreign = False
         """Records named other sessions, and none this one so far."""
         self._title_rank = 0
         self._relocated_cwd: str | None = None
@@ -140,14 +141,28 @@ class ClaudeSession(Session):
         """`origin.kind` said that a person typed a prompt: the one sure sign."""
         self._scheduled = False
 
-    def left_out(self, draft: Draft) -> str | None:
-        if draft.branch in self._abandoned:
+    def blank(self) -> Self:
+        session = super().blank()
+        session._any_session = self._any_session or self._is_foreign
+        return session
+
+    def again(self) -> Self | None:
+        if not self._is_foreign:
+            return super().again()
+        session = self.blank()
+        session.go_on_after(self._mark)
+        return session
+
+    def left_out(self, branch: int, record_ids: Sequence[str] = ()) -> str | None:
+        if branch in self._abandoned:
             return "abandoned-branch"
-        return "retracted" if self._retracted.intersection(draft.record_ids) else None
+        return "retracted" if self._retracted.intersection(record_ids) else None
 
     def history(self) -> History:
         """Whether it is automated is told only by signs that a person's session never shows: every prompt sent through the
         SDK, or none at all and a schedule that fired."""
+        if self._any_session:
+            self.skip("session-id-mismatch")
         self._abandoned = self._branches.abandoned()
         home = self._relocated_cwd or self.cwd
         self.cwd, self.also_in = home, tuple(sorted(self._spoken_in - {home or "", ""}))
@@ -164,28 +179,26 @@ class ClaudeSession(Session):
             return
         self.known_records += kind in _KNOWN_TYPES or kind in self._TAKES
         if not self._any_session and session_id not in ("", self.session_id):
-            self.is_foreign = not self._is_named
+            self._is_foreign = not self._is_named
             self.skip("other-session")
             if self._before is not None:
                 is_copy = len(self._before) > _MOST_BEFORE or (kind == "assistant" and _is_of_model(value))
                 self._before = None if is_copy else [*self._before, value]
             return
         if session_id:
-            self._is_named, self.is_foreign = True, False
-            self._take_before(kind, value)
+            self._is_named, self._is_foreign = True, False
+            # What stands before the first record of this session under the id of the one before it is its beginning, if this
+            # follows on it: so begins what `/clear`, or a plan to be carried out, begins. What a fork copied holds the agent's
+            # words too.
+            before = self._before or []
+            if _parent_of(kind, value) in map(_id_of, before):
+                self._before = None
+                self.skip("other-session", -len(before))
+                for each in before:
+                    self._take_own(get.text(each, "type"), each)
+            elif kind in ("user", "assistant", "queue-operation"):
+                self._before = None
         self._take_own(kind, value)
-
-    def _take_before(self, kind: str, value: Json) -> None:
-        """Take what stands before the first record of this session under the id of the one before it, if this follows on it:
-        so begins what `/clear`, or a plan to be carried out, begins. What a fork copied holds the agent's words too."""
-        before = self._before or []
-        if _parent_of(kind, value) in map(_id_of, before):
-            self._before = None
-            self.skip("other-session", -len(before))
-            for each in before:
-                self._take_own(get.text(each, "type"), each)
-        elif kind in ("user", "assistant", "queue-operation"):
-            self._before = None
 
     def _take_own(self, kind: str, value: Json) -> None:
         record_id, at_ms = _id_of(value), get.time(value, "timestamp")
@@ -291,9 +304,7 @@ class ClaudeSession(Session):
         text = f"Pull request {value.get('prNumber')} of {get.text(value, 'prRepository')}: {url}"
         if not url:
             self.skip("bad-record")
-        elif text not in self._pull_requests:
-            if len(self._pull_requests) < _MOST_REMEMBERED:
-                self._pull_requests.add(text)
+        elif self._pull_requests.add(text):
             self.answer(None, text, tool_name="pr-link")
 
     def _step_queue(self, value: Json) -> None:
@@ -475,12 +486,3 @@ class ClaudeCodeSessions(files.SessionFiles):
     """Sub-agents have `agent-<id>.jsonl` beside it, or a directory of the session's."""
     max_depth = 1
     shares_record_ids = True
-
-    def read(self, file: files.OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-        """The turns after the mark. A file whose records all name another session was found under this one's name: it is read
-        as a whole."""
-        session = files.read_session(file, mark, partial(ClaudeSession, session_id))
-        if session.is_foreign:
-            session = files.read_session(file, mark, partial(ClaudeSession, session_id, any_session=True))
-            session.skip("session-id-mismatch")
-        return files.history_in(session, file)

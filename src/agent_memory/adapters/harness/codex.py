@@ -10,14 +10,13 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Sequence
-from functools import partial
 from typing import ClassVar
 
 from attrs import evolve, frozen
 
 from agent_memory.adapters.harness import any_json as get, transcripts as files
 from agent_memory.adapters.harness.any_json import Json
-from agent_memory.adapters.harness.turn_builder import Asked, Draft, Session, asked
+from agent_memory.adapters.harness.turn_builder import Asked, Session, asked
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.text.file_name import IdSet
@@ -200,8 +199,8 @@ class CodexSession(Session):
         for each in lines:
             self._take(each)
 
-    def left_out(self, draft: Draft) -> str | None:
-        return "rolled-back" if draft.branch in self._rolled_back else None
+    def left_out(self, branch: int, record_ids: Sequence[str] = ()) -> str | None:
+        return "rolled-back" if branch in self._rolled_back else None
 
     def history(self) -> History:
         """A sub-agent's thread is automated, and one in which every prompt came from a program."""
@@ -245,7 +244,8 @@ class CodexSession(Session):
         if turn_id and (_time_in(turn_id) or forked_at_ms) >= forked_at_ms:
             self._forked_at_ms = None
             return [*self._prelude, line]
-        if _is_prompt(line):
+        in_others_name = line.kind == "response_item/message" and get.text(line.payload, "role") != "assistant"
+        if in_others_name or line.kind in ("event_msg/user_message", "item/UserMessage"):
             self._prelude.append(line)
         elif line.kind in _TURN_BEGINS or line.kind in self.READERS:
             self._prelude.clear()
@@ -451,14 +451,6 @@ def _call_id(payload: Json) -> str:
     return get.text(payload, "call_id", "id")
 
 
-def _is_prompt(line: Line) -> bool:
-    """Whether the line is in the person's name, or Codex's to the model."""
-    if line.kind.startswith("item/"):
-        return line.kind == "item/UserMessage" or line.kind not in CodexSession.READERS
-    is_message = line.kind == "response_item/message" and get.text(line.payload, "role") != "assistant"
-    return is_message or line.kind == "event_msg/user_message"
-
-
 def _time_in(id: str) -> int | None:
     """The time in a UUIDv7, in ms since 1970; None for any other id."""
     found = _UUID7.fullmatch(id)
@@ -482,7 +474,7 @@ class CodexSessions(files.SessionFiles):
         return super().is_persons(session_id, path) and not _OF_SUB_AGENT.search(head)
 
     def read(self, file: files.OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-        session = files.read_session(file, mark, partial(CodexSession, session_id))
+        session = files.read_session(file, mark, CodexSession(session_id))
         if session.root_id == session_id:
             path = self.path_of(session_id)
             if path is not None and path != file.path:

@@ -21,7 +21,6 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
-from functools import partial
 from hashlib import blake2b
 from itertools import chain
 
@@ -343,19 +342,6 @@ def editor_directories(given: files.Surroundings) -> list[str]:
     return [f"{each}/Cursor/User/globalStorage" for each in homes]
 
 
-def _row(database: db.Database, session_id: str) -> db.Listed | None:
-    data = database.value(_VALUE, _COMPOSERS + session_id)
-    if not data or session_id == _EMPTY_DRAFT:
-        return None
-    told = db.object_of(data)
-    composer: Json = {} if isinstance(told, str) else told
-    if (told is composer and not _is_begun(session_id, composer)) or _is_sub_agents(database, session_id, composer):
-        return None
-    listed = _in_list(database, "lastUpdatedAt", session_id)
-    updated = (get.number(composer, "lastUpdatedAt"), int(listed) if listed.isdigit() else None)
-    return session_id, max(filter(None, map(db.instant_of, updated)), default=None)
-
-
 def _is_begun(session_id: str, composer: Json) -> bool:
     is_draft = composer.get("isDraft") is True or session_id == _EMPTY_DRAFT
     return not is_draft and bool(get.items(composer, "fullConversationHeadersOnly"))
@@ -480,9 +466,18 @@ class CursorStore(db.SessionDatabases):
 
     def sessions(self, database: db.Database) -> list[db.Listed]:
         """See `SessionDatabases`. One whose record cannot be read is one of them: reading it will tell why."""
-        # The store has tens of gigabytes with some people: the records come one at a time.
-        rows = (_row(database, key.removeprefix(_COMPOSERS)) for key in _keys(database, _COMPOSERS))
-        return [row for row in rows if row is not None]
+        rows: list[db.Listed] = []
+        for key in _keys(database, _COMPOSERS):
+            # The store has tens of gigabytes with some people: the records come one at a time.
+            session_id, data = key.removeprefix(_COMPOSERS), database.value(_VALUE, key)
+            told = db.object_of(data)
+            composer: Json = {} if isinstance(told, str) else told
+            is_session = (told is not composer or _is_begun(session_id, composer)) and session_id != _EMPTY_DRAFT
+            if data and is_session and not _is_sub_agents(database, session_id, composer):
+                listed = _in_list(database, "lastUpdatedAt", session_id)
+                updated = (get.number(composer, "lastUpdatedAt"), int(listed) if listed.isdigit() else None)
+                rows.append((session_id, max(filter(None, map(db.instant_of, updated)), default=None)))
+        return rows
 
 
 class CursorTranscripts(files.SessionFiles):
@@ -509,7 +504,7 @@ class CursorTranscripts(files.SessionFiles):
 
     def read(self, file: files.OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
         pieces = plain_text_pieces if file.path.endswith(".txt") else read_lines
-        session = files.read_session(file, mark, partial(CursorSession, session_id), pieces)
+        session = files.read_session(file, mark, CursorSession(session_id), pieces)
         session.cwd = self._project_path(file.path, session_id)
         session.automated = _SUB_AGENTS in file.path or (
             session.prompts == 1 and self._is_delegated(file.path, session_id, session.first_prompt)

@@ -228,8 +228,7 @@ class SessionDatabases(files.Sessions):
         knows, and of which it holds nothing (P6)."""
         if not self.knows(session_id, database):
             return None
-        begin = partial(self.session, session_id)
-        session: StoredSession = files.session_after(mark, begin, lambda session: session.take_from(database))
+        session = files.filled(self.session(session_id), mark, lambda session: session.take_from(database))
         if not session.position and not session.skipped and not session.own_call:
             raise HistoryUnavailable(session_id, f"{database.path} holds nothing of it so far", is_missing=True)
         return files.history_in(session, database)

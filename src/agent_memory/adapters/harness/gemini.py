@@ -91,8 +91,8 @@ class GeminiSession(RewindingSession):
     harness = Harness.GEMINI
     away_reason = "rewound"
 
-    def __init__(self, session_id: str, known_away: bytearray | None = None) -> None:
-        super().__init__(session_id, known_away)
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id)
         self._away = bytearray()
         self._places = Places()
         self._pieces = IdSet()

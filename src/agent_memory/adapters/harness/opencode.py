@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import Self
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, objects_in
@@ -219,7 +218,7 @@ class OpencodeSessions(db.SessionDatabases):
         def fill(session: OpencodeSession) -> None:
             session.take_all(info, ((get.mapping(each, "info"), get.objects(each, "parts")) for each in messages))
 
-        return files.session_after(mark, partial(OpencodeSession, session_id), fill).history()
+        return files.filled(OpencodeSession(session_id), mark, fill).history()
 
     def sessions(self, database: db.Database) -> list[db.Listed]:
         """See `SessionDatabases`; a session with a parent is a sub-agent's."""

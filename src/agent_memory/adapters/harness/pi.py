@@ -35,8 +35,8 @@ class PiSession(RewindingSession):
     harness = Harness.PI
     away_reason = "abandoned-branch"
 
-    def __init__(self, session_id: str, known_away: bytearray | None = None) -> None:
-        super().__init__(session_id, known_away)
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id)
         self._parents = array("q")
         self._said = bytearray()
         self._places = Places()

@@ -9,7 +9,6 @@ import stat
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import ClassVar, Self, TypeVar
 
@@ -18,7 +17,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.lines import Line, LongLine, objects_in, read_lines
 from agent_memory.adapters.disk.paths import close_quietly, lies_there, store_io
-from agent_memory.adapters.harness.turn_builder import RewindingSession, Session
+from agent_memory.adapters.harness.turn_builder import Session
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, SessionMark, transcript_key
 from agent_memory.domain.queue import InboxEntry, SessionFile, retrieval_of
@@ -225,7 +224,6 @@ ReadsPieces = Callable[[int, int], "Iterator[Line | LongLine]"]
 """The pieces of an open file of so many bytes, each of which holds one JSON object."""
 
 AnySession = TypeVar("AnySession", bound=Session)
-Begins = Callable[[], AnySession]
 Findings = Iterator[Result[FoundSession, Error]]
 
 
@@ -340,11 +338,7 @@ class SessionFiles(Sessions):
             return self.read(file, session_id, mark)
 
     def read(self, file: OpenTranscript, session_id: str, mark: SessionMark | None) -> History:
-        pieces = self.pieces_in(file.path)
-        session = read_session(file, mark, partial(self.session, session_id), pieces)
-        if session.full and isinstance(session, RewindingSession):
-            session = read_session(file, mark, partial(type(session), session_id, session.away()), pieces)
-        return history_in(session, file)
+        return history_in(read_session(file, mark, self.session(session_id), self.pieces_in(file.path)), file)
 
     def pieces_in(self, path: str) -> ReadsPieces:
         """How the file is divided into pieces that each hold one object."""
@@ -374,7 +368,7 @@ def looking_for(session_id: str) -> Generator[None, None, None]:
 
 
 def read_session(
-    file: OpenTranscript, mark: SessionMark | None, begin: Begins[AnySession], pieces: ReadsPieces = read_lines
+    file: OpenTranscript, mark: SessionMark | None, session: AnySession, pieces: ReadsPieces = read_lines
 ) -> AnySession:
     """The session with all that is new in the file. The mark of another file of the same session says nothing of this one."""
 
@@ -397,22 +391,17 @@ def read_session(
                 is_stump = not piece.finished and piece.data.lstrip()[:1] == b"{"
                 session.skip("unfinished-line" if is_stump else "bad-line")
 
-    return session_after(None if mark is None else mark.within(transcript_key(file.path)), begin, fill)
+    return filled(session, None if mark is None else mark.within(transcript_key(file.path)), fill)
 
 
-def session_after(
-    mark: SessionMark | None, begin: Begins[AnySession], fill: Callable[[AnySession], object]
-) -> AnySession:
-    """The session with all that is new of what `fill` puts into it. It is filled once, or another is where the record of
-    the mark did not come."""
-    session = begin()
+def filled(session: AnySession, mark: SessionMark | None, fill: Callable[[AnySession], object]) -> AnySession:
+    """The session with all that is new of what `fill` puts into it; another one, where this one learnt too late what it should
+    have known."""
     session.go_on_after(mark)
     fill(session)
-    if mark is not None and not session.mark_came and not session.own_call:
-        session = begin()
-        session.go_on_after(mark, is_lost=True)
+    while (again := session.again()) is not None:
+        session = again
         fill(session)
-        session.skip("mark-not-found")
     return session
 
 

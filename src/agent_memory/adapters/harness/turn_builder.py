@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from itertools import islice
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from attrs import define, field, frozen
 
@@ -131,6 +131,7 @@ class Session:
         """Of the last turn."""
         self.known_records = 0
         self.unknown_records = 0
+        self._mark: SessionMark | None = None
         self._mark_id: str | None = None
         self._lost_mark: SessionMark | None = None
         """The mark, where its record is gone from a rewritten transcript: what is new is told by times, or by numbers."""
@@ -152,9 +153,25 @@ class Session:
         self.agent_spoke = False
 
     def go_on_after(self, mark: SessionMark | None, *, is_lost: bool = False) -> None:
+        self._mark = mark
         self._lost_mark = mark if is_lost else None
         self._mark_id = mark.last_record_id if mark and not is_lost else None
         self.past_mark = self._mark_id is None
+        if is_lost:
+            self.skip("mark-not-found")
+
+    def blank(self) -> Self:
+        """One of the same session that nothing was put into, and that knows what this one was told."""
+        return type(self)(self.session_id)
+
+    def again(self) -> Self | None:
+        """Where this one learnt at the end what it should have known before (that the record of the mark does not come), one that
+        knows it, to be filled from the beginning; None where this one will do."""
+        if self._mark is None or self.mark_came or self.own_call:
+            return None
+        session = self.blank()
+        session.go_on_after(self._mark, is_lost=True)
+        return session
 
     def take(self, value: Json) -> None:
         """The next object. Never raises for what it holds; every object is counted as known, unknown or skipped."""
@@ -165,12 +182,9 @@ class Session:
         """Nothing that comes can matter: enough is kept, or it is our own call."""
         return self.full or self.own_call
 
-    def left_out(self, draft: Draft) -> str | None:
-        """Why a turn is not kept after all; None where it is."""
-        return None
-
-    def known_left_out(self) -> str | None:
-        """Why nothing of the branch at hand is kept, where that is known already: of its turns only the numbers count."""
+    def left_out(self, branch: int, record_ids: Sequence[str] = ()) -> str | None:
+        """Why a turn of this branch, said by these records, is not kept; None where it is, as far as is known by now. Where it is
+        known when a turn begins, only its number counts."""
         return None
 
     # -- records ------------------------------------------------------------------------------------------------------
@@ -245,7 +259,7 @@ class Session:
                 role, tool_name = Role.TOOL, program
             self.person_spoke = True
             self._message = None
-        self._begin(role, _of_others(text) if role is Role.TOOL else text, tool_name)
+        self._begin(role, text, tool_name)
 
     def hear(self, raw: str, words: str, *, otherwise: str = "empty", by: str | None = None) -> None:
         """A text in the person's name: `words` is what they typed of what was recorded, or what a program said, that `by` names.
@@ -280,7 +294,7 @@ class Session:
         if message is None or message_id is None or message.id != message_id:
             draft = self._begin(Role.AGENT, text)
             self._message = message = _Message(message_id, self.number, draft)
-        elif not self._is_covered(message.number) and not self.known_left_out():
+        elif not self._is_covered(message.number) and not self.left_out(self.branch):
             self._is_closed = False
             if message.draft is None:
                 message.draft = self._draft(message.number, Role.AGENT)
@@ -304,7 +318,7 @@ class Session:
         name = call.calls[0].name if call else tool_name
         if call is not None and call.of_memory:
             text = marks.MEMORY_OUTPUT_PLACEHOLDER
-        draft = self._begin(Role.TOOL, "" if self._is_covered(self.number + 1) else _of_others(text), name)
+        draft = self._begin(Role.TOOL, text, name)
         if draft is not None:
             draft.failed = failed
         return name
@@ -333,11 +347,13 @@ class Session:
             self._first_tool_number = self.number
         if self._is_covered(self.number):
             return None
-        if reason := self.known_left_out():
+        if reason := self.left_out(self.branch):
             self.skip(reason)
             return None
         draft = self._draft(self.number, role)
         draft.tool_name = tool_name
+        if role is Role.TOOL:  # what a tool printed or a file held, without what memory had put there (P26)
+            text = marks.MEMORY_OUTPUT_PLACEHOLDER if marks.shows_an_entry(text) else marks.without_own_output(text)
         self._grow(draft, text)
         return draft
 
@@ -388,7 +404,7 @@ class Session:
         turns: list[Turn] = []
         furthest, record_id = -1, ""
         for draft in sorted(self._drafts, key=lambda draft: draft.number):
-            if reason := self.left_out(draft):
+            if reason := self.left_out(draft.branch, draft.record_ids):
                 self.skip(reason)
                 continue
             # A message may go on after the answers to its first calls: a mark must not fall short of what is returned.
@@ -407,14 +423,11 @@ class RewindingSession(Session):
     """A session of which only its end tells what was rewound away; `branch` is the place of a record in it.
 
     Where more was said than one fetch holds, what was kept may all have been rewound: then it is read once more, and
-    `known_away` is what the first reading told of each place.
+    `_known_away` is what the first reading told of each place.
     """
 
     away_reason: ClassVar[str]
-
-    def __init__(self, session_id: str, known_away: bytearray | None = None) -> None:
-        super().__init__(session_id)
-        self._known_away = known_away
+    _known_away: bytearray | None = None
 
     def away(self) -> bytearray:
         """For each place so far, whether it was rewound away."""
@@ -425,14 +438,21 @@ class RewindingSession(Session):
         """Unless it was read before, what was rewound is only known at the end."""
         return self.own_call or (self.full and self._known_away is not None)
 
-    def left_out(self, draft: Draft) -> str | None:
-        return self._reason_at(draft.branch)
+    def blank(self) -> Self:
+        session = super().blank()
+        session._known_away = self._known_away
+        return session
 
-    def known_left_out(self) -> str | None:
-        return self._reason_at(self.branch)
+    def again(self) -> Self | None:
+        if not self.full or self._known_away is not None:
+            return super().again()
+        self._known_away = self.away()
+        session = self.blank()
+        session.go_on_after(self._mark, is_lost=self._lost_mark is not None)
+        return session
 
-    def _reason_at(self, place: int) -> str | None:
-        return self.away_reason if self._known_away is not None and place >= 0 and self._known_away[place] else None
+    def left_out(self, branch: int, record_ids: Sequence[str] = ()) -> str | None:
+        return self.away_reason if self._known_away is not None and branch >= 0 and self._known_away[branch] else None
 
     def history(self) -> History:
         self._known_away = self.away() if self._known_away is None else self._known_away
@@ -461,8 +481,3 @@ class Places:
                 return at // _KEY_BYTES
             end = at + _KEY_BYTES - 1
         return None
-
-
-def _of_others(text: str) -> str:
-    """What a tool printed or a file held, without what memory had put there (P26)."""
-    return marks.MEMORY_OUTPUT_PLACEHOLDER if marks.shows_an_entry(text) else marks.without_own_output(text)

@@ -207,10 +207,6 @@ def _short_password(start: int, found: re.Match[str]) -> tuple[int, int] | None:
 _ELEMENTS = ("secret", "token", "password", "apikey", "api-key", "privatekey", "id")
 
 
-def _holds_key(value: str) -> bool:
-    return any(is_key(word.strip("{}()[]\"',;")) for word in value.split())
-
-
 _NO_OTHER_KEY = re.compile("".join(rf"(?<!{word})(?<!{word}[ _-])" for word in _OTHER_KEYS) + "key", re.IGNORECASE)
 
 
@@ -277,7 +273,7 @@ ASSIGNMENTS: tuple[Rule, ...] = (
         "secret",  # `<secret>{id value}</secret>`, one word of which was drawn at random
         tuple(f"<{word}>" for word in _ELEMENTS),
         rf"""<(?i:{"|".join(_ELEMENTS)})>(?P<secret>[^<\n]{{16,600}}+)</""",
-        _holds_key,
+        lambda value: any(is_key(word.strip("{}()[]\"',;")) for word in value.split()),
     ),
     Rule("secret", ('variable "',), _TERRAFORM, is_key),
     Rule("api-key", ("?key=", "&key="), r"[?&][Kk]ey=(?P<secret>[\w-]{20,200}+)", is_key),  # in hexadecimal too

@@ -11,6 +11,7 @@ from posixpath import commonprefix, normpath
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redaction import redact_path, redact_with_paths
+from agent_memory.domain.text.file_name import ID_PATTERN
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.own_marks import is_memory_tool
 
@@ -116,7 +117,17 @@ def tool_calls(name: str, arguments: Mapping[str, object]) -> tuple[ToolCall, ..
     """The call; of one that applies a patch, a call for each of its files."""
     texts = (text for text in arguments.values() if isinstance(text, str) and _PATCH in text)
     patch = "" if _first_text(arguments, _PATH_KEYS) else next(texts, "")
-    return tuple(tool_call("apply_patch", file) for file in _patched_files(patch)) or (tool_call(name, arguments),)
+    files: list[tuple[str, list[str]]] = []
+    for line in patch.partition(_PATCH)[2].splitlines():
+        found = _PATCH_FILE.match(line)
+        if found is None and files:
+            files[-1][1].append(line)
+        elif found is not None and found[1] is None and files:  # it is moved
+            files[-1] = (found[2].strip(), files[-1][1])
+        elif found is not None and len(files) < _MAX_FILES:
+            files.append((found[2].strip(), []))
+    calls = (tool_call("apply_patch", {"path": path, **changed_lines(lines)}) for path, lines in files)
+    return tuple(calls) or (tool_call(name, arguments),)
 
 
 def tool_call(name: str, arguments: Mapping[str, object]) -> ToolCall:
@@ -129,20 +140,6 @@ def tool_call(name: str, arguments: Mapping[str, object]) -> ToolCall:
         one_line(redact_path(path[:_RAW_CHARS]), _PATH_CHARS) if path else None,
         writes,
     )
-
-
-def _patched_files(patch: str) -> list[dict[str, object]]:
-    """What an `apply_patch` is to do, by file, as arguments of a writing tool: path, old and new lines, cut."""
-    parts: list[tuple[str, list[str]]] = []
-    for line in patch.partition(_PATCH)[2].splitlines():
-        found = _PATCH_FILE.match(line)
-        if found is None and parts:
-            parts[-1][1].append(line)
-        elif found is not None and found[1] is None and parts:  # it is moved
-            parts[-1] = (found[2].strip(), parts[-1][1])
-        elif found is not None and len(parts) < _MAX_FILES:
-            parts.append((found[2].strip(), []))
-    return [{"path": path, **changed_lines(lines)} for path, lines in parts]
 
 
 def changed_lines(lines: Sequence[str]) -> dict[str, object]:
@@ -180,19 +177,14 @@ def _change(arguments: Mapping[str, object], path: str) -> str:
     edits = arguments.get("edits")
     first = edits[0] if is_list(edits) and edits and is_object(edits[0]) else arguments
     room = DOCUMENT_CHARS if _DOCUMENT.search(path) else _CODE_CHARS
-    before, after = _differing(_first_text(first, _OLD_KEYS), _first_text(first, _NEW_KEYS))
-    old = _line(before, _CODE_CHARS // 3)
-    new = _line(after, room - len(old))
+    before, after = (_first_text(first, keys).split("\n") for keys in (_OLD_KEYS, _NEW_KEYS))
+    # An edit names its place by lines that are the same in both, at their beginnings and ends.
+    begin = len(commonprefix((before, after)))
+    end = len(commonprefix((before[begin:][::-1], after[begin:][::-1])))
+    old = _line("\n".join(before[begin : len(before) - end]), _CODE_CHARS // 3)
+    new = _line("\n".join(after[begin : len(after) - end]), room - len(old))
     more = f" (+{len(edits) - 1} more edits)" if is_list(edits) and len(edits) > 1 else ""
     return f"{old} => {new}{more}" if old else new
-
-
-def _differing(old: str, new: str) -> tuple[str, str]:
-    """Both without the lines at their beginnings and ends that are the same: an edit names its place by them."""
-    before, after = old.split("\n"), new.split("\n")
-    first = len(commonprefix((before, after)))
-    last = len(commonprefix((before[first:][::-1], after[first:][::-1])))
-    return "\n".join(before[first : len(before) - last]), "\n".join(after[first : len(after) - last])
 
 
 def _first_text(arguments: Mapping[str, object], keys: tuple[str, ...]) -> str:
@@ -206,8 +198,8 @@ def _text_in(item: object, key: str) -> str:
 
 # -- which memory entries an agent looked at ----------------------------------------------------------------------------
 
-_ENTRY_FILE = re.compile(r"\b(id__[1-9A-HJ-NP-Za-km-z]{6})\.md\b")
-_ID = re.compile(r"\bid__[1-9A-HJ-NP-Za-km-z]{6}\b")
+_ENTRY_FILE = re.compile(rf"\b({ID_PATTERN})\.md\b")
+_ID = re.compile(rf"\b{ID_PATTERN}\b")
 _BARE_ID = r"(?:id__)?[1-9A-HJ-NP-Za-km-z]{6}\b"
 _MEMORY_READ = re.compile(rf"\b(?:memory|agent_memory[\w.]*)\s+(?:-\S+\s+)*read\s+(?:-\S+\s+)*['\"]?({_BARE_ID})")
 
