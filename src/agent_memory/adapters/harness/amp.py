@@ -46,8 +46,6 @@ _UNFINISHED_STATES = ("streaming", "in-progress", "pending")
 _CHANGED_KEYS = ("updatedAt", "updated", "lastUpdated", "updated_at", "modified")
 _CREATED_KEYS = ("createdAt", "created", "created_at")
 _LIST_KEYS = ("threads", "items", "data", "results")
-_LEAST_MS, _MOST_MS = 10**11, 10**14
-"""Smaller numbers are seconds, larger ones no instants."""
 
 
 def run_amp(environ: Mapping[str, str], argv: Sequence[str]) -> Finished:
@@ -210,18 +208,8 @@ def _threads_in(printed: bytes) -> list[FoundSession]:
     threads: list[FoundSession] = []
     for each in filter(is_object, value):
         thread_id = get.text(each, "id", "threadId", "threadID")
-        started, changed = _instant(each, _CREATED_KEYS), _instant(each, _CHANGED_KEYS)
+        started, changed = get.instant(each, *_CREATED_KEYS), get.instant(each, *_CHANGED_KEYS)
         if _THREAD_ID.fullmatch(thread_id):
             at_ms, retrieval = changed or started or 0, AmpThread(thread_id)
             threads.append(FoundSession(Harness.AMP, retrieval, at_ms, ended_at_ms=changed))
     return threads
-
-
-def _instant(value: Json, keys: tuple[str, ...]) -> int | None:
-    for key in keys:
-        if (at_ms := get.time(value, key)) is not None:
-            return at_ms
-        number = value.get(key)
-        if isinstance(number, int | float) and not isinstance(number, bool) and 0 < number < _MOST_MS:
-            return int(number) if number >= _LEAST_MS else int(number * 1000)
-    return None

@@ -12,6 +12,8 @@ from agent_memory.domain.json_shape import is_list, is_object
 Json = Mapping[str, object]
 
 _TIME_CHARS = 40
+_LEAST_MS, _MOST_MS = 10**11, 10**14
+"""Smaller numbers are seconds, larger ones no instants."""
 _ANSWER_KEYS = (
     *("output", "content", "contents", "text", "message", "stdout", "stderr", "summary", "result"),
     *("error", "resource", "functionResponse", "response"),
@@ -73,6 +75,17 @@ def number(value: Json, key: str) -> int | None:
 def time(value: Json, key: str) -> int | None:
     """The epoch ms of a member that is an ISO time; None for any other."""
     return ms_of(text(value, key)[:_TIME_CHARS])
+
+
+def instant(value: Json, *keys: str) -> int | None:
+    """The epoch ms of the first of these members that tells one: an ISO time, or a number of ms or seconds since 1970."""
+    for key in keys:
+        if (at_ms := time(value, key)) is not None:
+            return at_ms
+        since = value.get(key)
+        if isinstance(since, int | float) and not isinstance(since, bool) and 0 < since < _MOST_MS:
+            return int(since) if since >= _LEAST_MS else int(since * 1000)
+    return None
 
 
 def parsed(source: str) -> object:

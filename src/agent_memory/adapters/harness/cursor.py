@@ -440,9 +440,8 @@ class ComposerSession(db.StoredSession):
 
 def _made_at(value: Json) -> int | None:
     """When a conversation or a bubble was made."""
-    numbers = (get.number(value, "createdAt"), get.number(get.mapping(value, "timingInfo"), "clientStartTime"))
-    at_ms = get.time(value, "createdAt")
-    return at_ms if at_ms is not None else next((number for number in numbers if number and number > 0), None)
+    at_ms = get.instant(value, "createdAt")
+    return get.instant(get.mapping(value, "timingInfo"), "clientStartTime") if at_ms is None else at_ms
 
 
 class CursorStore(db.SessionDatabases):

@@ -34,8 +34,6 @@ _KNOWN_BLOCKS = (
 )
 _WRITES = ("write", "str_replace", "insert", "undo_edit", "edit", "create")
 _OWN_TITLES = re.compile(r"(?:new session|cli session|untitled)\b", re.IGNORECASE)
-_MS_FROM = 10_000_000_000
-"""Times from here on are milliseconds, below it seconds."""
 
 
 class GooseSession(db.StoredSession):
@@ -78,9 +76,8 @@ class GooseSession(db.StoredSession):
             return
         self.known_records += 1
         created = get.number(value, "created") or 0
-        at_ms = (created if created >= _MS_FROM else created * 1000) if created > 0 else None
         # Made of what the message says: compaction gives all of a session's messages new numbers, and old ones have no id.
-        self.enter(f"{created}-{get.digest(role, repr(value['content']))}", at_ms)
+        self.enter(f"{created}-{get.digest(role, repr(value['content']))}", get.instant(value, "created"))
         if value["is_hidden"]:
             self.skip("not-visible")
             return
