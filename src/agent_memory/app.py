@@ -175,7 +175,7 @@ class Memory:
     def index(self) -> NoteIndex:
         from agent_memory.adapters.store.note_index import NoteIndex
 
-        return NoteIndex(self.store.database, self.store.files)
+        return NoteIndex(self.store.files)
 
     @cached_property
     def inbox(self) -> InboxFiles:
@@ -608,10 +608,10 @@ class Memory:
     def _finish_others(self, machine: str) -> None:
         """The rest of a sync, of an undo, of the runs of all machines but this one, which finishes its own, and of a forgetting."""
         if exists(f"{self.root}/runs/syncing.json"):  # what a merge brought is nobody's hand edit
-            from agent_memory.adapters.syncing.commits import Commits, DiskMerge
+            from agent_memory.adapters.syncing.commits import Commits
 
             with self.writes.locked():
-                DiskMerge(self.root, Commits(self.git_process), self.clock).finish()
+                Commits(self.git_process).finish(self.clock.now_ms())
         if self.log.undoing() != Success(None):
             from agent_memory.pipelines.undo import finish_undo
 
@@ -952,6 +952,7 @@ class Memory:
         """Merge with the store's git remote, both ways. `Busy` when a run is at work. To name a remote, and to confirm a
         purge, is for a person."""
         from agent_memory.adapters.surroundings.shipped_files import memory_program
+        from agent_memory.adapters.syncing.commits import Commits
         from agent_memory.adapters.syncing.remote import whole_address
         from agent_memory.adapters.syncing.synchroniser import Synchroniser
 
@@ -961,8 +962,7 @@ class Memory:
             because = "storage.autoCommit is off, and what is not committed cannot be synced"
             raise SyncRefused(because, "Set it to true.")
         synchroniser = Synchroniser(
-            root=self.root,
-            git=self.git_process,
+            commits=Commits(self.git_process),
             recorder=self.recorder,
             locks=self.locks,
             clock=self.clock,

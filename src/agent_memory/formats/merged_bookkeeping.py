@@ -121,25 +121,12 @@ def _tags(base: TagVocabulary | None, ours: TagVocabulary, theirs: TagVocabulary
     before = base or TagVocabulary()
     # A tag that goes by another name is not taken out.
     sides = (side.accepted | (before.accepted & side.renamed.keys()) for side in (ours, theirs))
-    accepted = frozenset(united(before.accepted, *map(sorted, sides)))
-    step = {**theirs.renamed, **ours.renamed}
-    renamed = {old: _end_of(old, step) for old in step}
-    earlier = frozenset(old for old, new in renamed.items() if old != new)
-    return TagVocabulary(
-        (accepted - earlier) | {renamed[tag] for tag in accepted & earlier},
-        {old: new for old, new in renamed.items() if old in earlier},
-    )
-
-
-def _end_of(tag: str, step: dict[str, str]) -> str:
-    """What a tag is called in the end; of tags renamed in a circle the least is what all of them are called."""
-    seen = [tag]
-    while seen[-1] in step:
-        following = step[seen[-1]]
-        if following in seen:
-            return min(seen[seen.index(following) :])
-        seen.append(following)
-    return seen[-1]
+    merged = TagVocabulary(frozenset(united(before.accepted, *map(sorted, sides))))
+    # The least of the tags that were renamed in a circle comes last: it is what all of them are called.
+    for old, new in sorted({**theirs.renamed, **ours.renamed}.items(), reverse=True):
+        if (now := merged.renamed.get(new, new)) != old:
+            merged = merged.with_renamed(old, now)
+    return merged
 
 
 def _newer_value(path: str, ours: bytes, theirs: bytes) -> bytes | None:

@@ -7,7 +7,9 @@ stay. Only what was forgotten goes (P28). Pure: contents are handed in, by objec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
+from itertools import count
 from typing import TypeVar
 
 from attrs import evolve, frozen
@@ -121,11 +123,16 @@ class _Merge:
         self.forgotten_count = 0
         self._contents = contents
         self._taken: set[str] = set()
-        tombstones = list(self._tombstones())
-        by_age = sorted((each for each in tombstones if isinstance(each, EntryTombstone)), key=lambda each: each.at_ms)
-        self._entries_gone = {each.id: each for each in by_age}
+        tombstones: list[Tombstone] = []
+        for tree in (ours, theirs):
+            for path, leaf in tree.items():
+                if path.startswith(FORGOTTEN) and why_outside(path, leaf) is None:
+                    with suppress(StateCorrupt):
+                        tombstones.append(TOMBSTONE.parse(self._data(leaf) or b"", path))
+        tombstones.sort(key=lambda each: each.at_ms)
+        self._entries_gone = {each.id: each for each in tombstones if isinstance(each, EntryTombstone)}
         self._sessions_gone = [each for each in tombstones if isinstance(each, SessionTombstone)]
-        self._states_gone = [each for each in tombstones if isinstance(each, StateTombstone)]
+        self._states_gone = {each.path: each.at_ms for each in tombstones if isinstance(each, StateTombstone)}
 
     def merge_notes_and_files(self) -> None:
         (notes_before, before), (ours, our_files), (theirs, their_files) = (
@@ -150,18 +157,15 @@ class _Merge:
             leaf = tree[path]
             if path == IGNORE_FILE or why_outside(path, leaf) is not None:
                 continue
-            id = self._id_at(path, leaf) if is_note(path) else None
+            id = id_in_name(path) if is_note(path) else None
+            if is_note(path) and id is None:
+                note = parse_note(self._data(leaf) or b"", path, 0).value_or(None)
+                id = None if note is None or note.provisional_id else note.meta.id
             if id is None or id in notes:
                 others[path] = leaf
             else:
                 notes[id] = _Place(path, leaf)
         return notes, others
-
-    def _id_at(self, path: str, leaf: Leaf) -> str | None:
-        if named := id_in_name(path):
-            return named
-        note = parse_note(self._data(leaf) or b"", path, 0).value_or(None)
-        return None if note is None or note.provisional_id else note.meta.id
 
     def _one_sided(self, base: T | None, ours: T | None, theirs: T | None) -> T | None:
         """What stays where only one side has it, or has changed it; None where none stays, and where two are to be made one."""
@@ -182,7 +186,7 @@ class _Merge:
         kept = self._one_sided(base, ours, theirs)
         if kept is not None:
             if base is not None and (ours is None or theirs is None):
-                self._remark(id, "was removed on one machine and changed on the other: it stays")
+                self.remarks.append(Remark(id, "was removed on one machine and changed on the other: it stays"))
             self._keep(kept.path, id, kept.leaf, is_new=base is None)
         elif ours is None or theirs is None:
             return
@@ -192,13 +196,15 @@ class _Merge:
             # Archived on one machine, changed on the other: the change wins, unless another note has taken its place.
             live, retired = (ours, theirs) if ours.live else (theirs, ours)
             if successor is None:
-                self._remark(id, "was archived on one machine and changed on the other: it stays live")
                 self._keep(live.path, id, live.leaf)
-                return
-            became = f"went into {successor} on one machine and was changed on the other: the change is in the archive"
-            self._remark(id, became)
-            self._keep(retired.path, id, retired.leaf)
-            self._keep_version(id, live)
+                became = "was archived on one machine and changed on the other: it stays live"
+            else:
+                self._keep(retired.path, id, retired.leaf)
+                self._keep_version(id, live)
+                became = (
+                    f"went into {successor} on one machine and was changed on the other: the change is in the archive"
+                )
+            self.remarks.append(Remark(id, became))
 
     def _merge_versions(self, id: str, base: _Place | None, ours: _Place, theirs: _Place) -> None:
         """Both live, or both retired, and not the same."""
@@ -245,12 +251,11 @@ class _Merge:
 
     def _unless_purged(self, path: str, leaf: Leaf | None) -> Leaf | None:
         """None for a state value from before it was purged (P28)."""
-        purged_at_ms = max((each.at_ms for each in self._states_gone if each.path == path), default=None)
         data = self._data(leaf)
-        if purged_at_ms is None or data is None:
+        if path not in self._states_gone or data is None:
             return leaf
         value = as_result(STATE_VALUE.parse)(data, path).value_or(None)
-        if value is not None and (value.updated_at_ms or 0) > purged_at_ms:
+        if value is not None and (value.updated_at_ms or 0) > self._states_gone[path]:
             return leaf
         self.forgotten_count += 1
         return None
@@ -264,7 +269,7 @@ class _Merge:
         if merged is not None:
             return
         if path.startswith(("state/", "usage/")):
-            self._remark(path, "could not be merged, so this machine's stays")
+            self.remarks.append(Remark(path, "could not be merged, so this machine's stays"))
         elif path.startswith(ARCHIVE) and path.count("/") > 1:
             self._keep_version(path.split("/")[1], _Place(path, theirs))
         else:
@@ -292,7 +297,7 @@ class _Merge:
             if kept is not None:
                 found[path] = kept
             if other is not None and other not in (before, one):
-                self._remark(path, f"stays in git and was not written here: {reason}")
+                self.remarks.append(Remark(path, f"stays in git and was not written here: {reason}"))
         return found
 
     def settle_tiers(self) -> None:
@@ -305,16 +310,6 @@ class _Merge:
                 self.files[TIERS_FILE] = render_tiers(left)
 
     # -- what was forgotten -------------------------------------------------------------------------------------------
-
-    def _tombstones(self) -> Iterator[Tombstone]:
-        """All of both sides."""
-        for tree in (self.ours, self.theirs):
-            for path, leaf in tree.items():
-                if path.startswith(FORGOTTEN) and why_outside(path, leaf) is None:
-                    try:
-                        yield TOMBSTONE.parse(self._data(leaf) or b"", path)
-                    except StateCorrupt:
-                        continue
 
     def _left_of(self, entry: MemoryEntry, *, is_new: bool = False) -> MemoryEntry | None:
         """What may stay of an entry: None, or the entry without the sessions that were forgotten among its sources. A new
@@ -335,9 +330,6 @@ class _Merge:
         return entry if meta is entry.meta else MemoryEntry(meta, entry.body)
 
     # -- what stays ---------------------------------------------------------------------------------------------------
-
-    def _remark(self, subject: str, what: str) -> None:
-        self.remarks.append(Remark(subject, what))
 
     def _put(self, path: str, held: Held) -> None:
         """The file, at the path; at another where a name that only differs in case is taken."""
@@ -366,22 +358,17 @@ class _Merge:
         entry, data = self._entry(place.path, place.leaf), self._data(place.leaf)
         if entry is None or data is None or self._left_of(entry) is not entry:
             return
-        ms = max(entry.meta.updated_at_ms, 0)
-        while any(held != data for held in self._held_at(f"{ARCHIVE}{id}/{ms}.md")):
-            ms += 1
-        self._put(f"{ARCHIVE}{id}/{ms}.md", data)
-
-    def _held_at(self, path: str) -> list[bytes | None]:
-        """What lies at a path, in the result or on one of the sides."""
-        there = (self.files.get(path), self.ours.get(path), self.theirs.get(path))
-        return [self._data(held) for held in there if held is not None]
+        paths = (f"{ARCHIVE}{id}/{ms}.md" for ms in count(max(entry.meta.updated_at_ms, 0)))
+        sides: tuple[Mapping[str, Held], ...] = (self.files, self.ours, self.theirs)
+        free = (path for path in paths if all(path not in side or self._data(side[path]) == data for side in sides))
+        self._put(next(free), data)
 
     def _keep_beside(self, path: str, leaf: Leaf) -> None:
         """The other machine's file under a name of its own."""
         if id_in_name(path) not in self._entries_gone:
             beside = _beside(path, f"from another machine {leaf.object_id[:8]}")
             self._put(beside, leaf)
-            self._remark(path, f"was changed on both machines: the other machine's is {beside!r}")
+            self.remarks.append(Remark(path, f"was changed on both machines: the other machine's is {beside!r}"))
 
     # -- what files hold ----------------------------------------------------------------------------------------------
 
@@ -448,34 +435,28 @@ def merged_note(base: bytes | None, one: bytes, other: bytes, path: str) -> Merg
         return None
     before = None if base is None else _entry(base, path)
     newer, older = newer_first(first, second)
-    body = _merged_body(before, newer, older)
-    entry = MemoryEntry(_described(merged_meta(before, newer, older), before, (newer, older), body), body)
-    files = (one, other) if newer == first else (other, one)
-    previous = _with_foreign(files[0].decode("utf-8"), files[1].decode("utf-8"), None if before is None else base)
-    return MergedNote(render_note(entry, previous), entry)
-
-
-def _merged_body(base: MemoryEntry | None, newer: MemoryEntry, older: MemoryEntry) -> str:
     labels = (
         f"one machine, {iso_of(newer.meta.updated_at_ms)}",
         f"another machine, {iso_of(older.meta.updated_at_ms)}",
     )
-    before = None if base is None else canonical_body(base.body)
-    return merged_text(before, canonical_body(newer.body), canonical_body(older.body), labels)
+    body_before = None if before is None else canonical_body(before.body)
+    body = merged_text(body_before, canonical_body(newer.body), canonical_body(older.body), labels)
+    entry = MemoryEntry(_described(merged_meta(before, newer, older), before, (newer, older), body), body)
+    files = (one, other) if newer == first else (other, one)
+    text_before = "" if base is None or before is None else base.decode("utf-8", "replace")
+    previous = _with_foreign(files[0].decode("utf-8"), files[1].decode("utf-8"), text_before)
+    return MergedNote(render_note(entry, previous), entry)
 
 
 def _described(meta: Meta, base: MemoryEntry | None, sides: tuple[MemoryEntry, MemoryEntry], body: str) -> Meta:
     """A description that nobody wrote follows the body; one that only one of them wrote stays."""
-    written = [each.meta.description for each in sides if not _is_derived(each)]
+    told = ((each.meta.description, derive_description(canonical_body(each.body))) for each in sides)
+    written = [description for description, derived in told if description not in ("", derived)]
     if len(written) == len(sides):
         return meta
     if written and written[0] != (None if base is None else base.meta.description):
         return evolve(meta, description=written[0])
     return meta if has_conflict(body) else evolve(meta, description=derive_description(body))
-
-
-def _is_derived(entry: MemoryEntry) -> bool:
-    return entry.meta.description in ("", derive_description(canonical_body(entry.body)))
 
 
 def _entry(data: bytes, path: str) -> MemoryEntry | None:
@@ -485,54 +466,32 @@ def _entry(data: bytes, path: str) -> MemoryEntry | None:
 # -- what is not ours -------------------------------------------------------------------------------------------------
 
 
-def _with_foreign(newer: str, older: str, base: bytes | None) -> str:
-    """The newer file's text with the keys and comments that only the older has added since the base."""
-    parts = split_note(newer)
-    mine = parts.block or ""
-    added = _block(older)
-    before = "" if base is None else _block(base.decode("utf-8", "replace"))
-    block = _with_comments(_with_keys(mine, added, before), added, before)
-    return newer if block == mine else join_note(evolve(parts, block=block, gap=parts.gap or "\n"))
-
-
-def _with_keys(block: str, added: str, before: str) -> str:
-    here, there, earlier = _values(block), _values(added), _values(before)
+def _with_foreign(newer: str, older: str, base: str) -> str:
+    """The newer file's text with the keys and comments that only the older has added, or changed, since the base (empty where
+    there is none)."""
+    (block, here), (added, there), (before, earlier) = (_frontmatter(text) for text in (newer, older, base))
+    edited = block
     foreign = {
-        key: value
+        key: flow_text(value)
         for key, value in there.items()
-        if key not in _KNOWN and here.get(key) != value and _is_news(key, value, here, earlier)
+        if key not in _KNOWN
+        and (value != earlier[key] and here.get(key) == earlier[key] if key in earlier else key not in here)
     }
-    if not foreign:
-        return block
-    order = tuple(dict.fromkeys((*_KNOWN, *here, *foreign)))
-    return edit_block(block, {key: flow_text(value) for key, value in foreign.items()}, order)
+    if foreign:
+        edited = edit_block(block, foreign, tuple(dict.fromkeys((*_KNOWN, *here, *foreign))))
+    known = {*comment_lines(edited), *comment_lines(before)}
+    if news := [line for line in comment_lines(added) if line not in known]:
+        ended = edited if edited.endswith("\n") or not edited else f"{edited}\n"
+        edited = ended + "".join(f"{line}\n" for line in news)
+    parts = split_note(newer)
+    return newer if edited == block else join_note(evolve(parts, block=edited, gap=parts.gap or "\n"))
 
 
-def _is_news(key: str, value: Plain, here: dict[str, Plain], earlier: dict[str, Plain]) -> bool:
-    """Whether only the older file has it: added by it, or changed by it and not by the newer."""
-    if key in earlier:
-        return value != earlier[key] and here.get(key) == earlier[key]
-    return key not in here
-
-
-def _with_comments(block: str, added: str, before: str) -> str:
-    known = {*comment_lines(block), *comment_lines(before)}
-    news = [line for line in comment_lines(added) if line not in known]
-    if not news:
-        return block
-    ended = block if block.endswith("\n") or not block else f"{block}\n"
-    return ended + "".join(f"{line}\n" for line in news)
-
-
-def _block(text: str) -> str:
+def _frontmatter(text: str) -> tuple[str, dict[str, Plain]]:
+    """The block of a file, and its values; nothing of what cannot be read."""
+    block = ""
     try:
-        return split_note(text).block or ""
+        block = split_note(text).block or ""
+        return block, read_values(block)
     except NotReadable:
-        return ""
-
-
-def _values(block: str) -> dict[str, Plain]:
-    try:
-        return read_values(block)
-    except NotReadable:
-        return {}
+        return block, {}

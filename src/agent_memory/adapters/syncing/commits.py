@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 from attrs import frozen
 
@@ -30,15 +29,13 @@ from agent_memory.domain.merging import EMPTY, MAX_FILE_BYTES, Held, Leaf, Tree,
 from agent_memory.domain.text.plain_text import first_few
 from agent_memory.errors import SyncRefused
 from agent_memory.formats.bookkeeping_json import SYNCING, SyncAtWork
-from agent_memory.ports import Clock
 
 AGREED = "refs/agent-memory/agreed"
 """What this machine and its remote last had in common: what was sent, or found there, and nothing that was recorded since."""
 
 INCOMING = "refs/agent-memory/incoming"
 
-AT_WORK = "runs/syncing.json"
-
+_AT_WORK = "runs/syncing.json"
 _MADE = "refs/agent-memory/made"
 _NO = 1
 """How git ends where the answer to a question is no."""
@@ -46,6 +43,8 @@ _NO = 1
 
 @frozen
 class Commits:
+    """Those of one root's repository."""
+
     git: GitProcess
 
     def named(self, name: str) -> str | None:
@@ -74,10 +73,8 @@ class Commits:
         """Whether a commit has the other in its history, or is the other."""
         return self._asked("merge-base", "--is-ancestor", ancestor, descendant).ok
 
-    def ancestor(self, one: str | None, other: str | None) -> str | None:
+    def ancestor(self, one: str, other: str) -> str | None:
         """The best common ancestor of two; None where they have none."""
-        if one is None or other is None:
-            return None
         return self._asked("merge-base", one, other).text.partition("\n")[0] or None
 
     def _asked(self, *words: str) -> GitOutput:
@@ -88,14 +85,22 @@ class Commits:
 
     def make(self, files: Mapping[str, Held], parents: tuple[str, ...], first: Tree, message: str, at_ms: int) -> str:
         """A commit that holds exactly these files; `first` is the tree of the first parent. No branch leads to it yet."""
-        stream = _import_stream(files, parents, first, message, at_ms)
+        said = message.encode("utf-8", "replace")
+        lines = [
+            f"commit {_MADE}\nmark :1\ncommitter {OURSELVES[0]} <{OURSELVES[1]}> {at_ms // 1000} +0000\n".encode(),
+            b"data %d\n%s\n" % (len(said), said),
+            *(f"{word} {parent}\n".encode() for word, parent in zip(("from", "merge"), parents, strict=False)),
+            *(b"D %s\n" % _quoted(path) for path in first if path not in files),
+        ]
+        for path, held in files.items():
+            if isinstance(held, bytes):
+                lines.append(b"M 100644 inline %s\ndata %d\n%s\n" % (_quoted(path), len(held), held))
+            elif first.get(path) != held:
+                lines.append(b"M %s %s %s\n" % (held.mode.encode(), held.object_id.encode(), _quoted(path)))
+        stream = b"".join([*lines, b"\nget-mark :1\ndone\n"])
         made = self.git.must("fast-import", "--quiet", "--force", "--done", "--date-format=raw", input=stream)
         self.drop(_MADE)
         return made.decode("ascii").strip()
-
-    def move(self, ref: str, commit: str, was: str | None) -> None:
-        """Let a ref lead to a commit, provided that it still leads to `was` (None: that it is not there)."""
-        self.git.must("update-ref", "-m", "sync", ref, commit, was or "0" * len(commit))
 
     def drop(self, ref: str) -> None:
         """Remove a ref; one that is not there counts as removed."""
@@ -112,74 +117,25 @@ class Commits:
         self.git.must("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
         self.git.must("gc", "--quiet", "--prune=now")
 
+    # -- a merge on disk; the caller holds the write lock ---------------------------------------------------------------
 
-def _import_stream(files: Mapping[str, Held], parents: tuple[str, ...], first: Tree, message: str, at_ms: int) -> bytes:
-    said = message.encode("utf-8", "replace")
-    lines = [
-        f"commit {_MADE}\nmark :1\ncommitter {OURSELVES[0]} <{OURSELVES[1]}> {at_ms // 1000} +0000\n".encode(),
-        b"data %d\n%s\n" % (len(said), said),
-        *(f"{word} {parent}\n".encode() for word, parent in zip(("from", "merge"), parents, strict=False)),
-        *(b"D %s\n" % _quoted(path) for path in first if path not in files),
-    ]
-    for path, held in files.items():
-        if isinstance(held, bytes):
-            lines.append(b"M 100644 inline %s\ndata %d\n%s\n" % (_quoted(path), len(held), held))
-        elif first.get(path) != held:
-            lines.append(b"M %s %s %s\n" % (held.mode.encode(), held.object_id.encode(), _quoted(path)))
-    return b"".join([*lines, b"\nget-mark :1\ndone\n"])
-
-
-def _quoted(path: str) -> bytes:
-    plain = os.fsencode(path)
-    return b'"%s"' % plain.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
-
-
-# -- on disk ------------------------------------------------------------------------------------------------------------
-
-
-@frozen
-class DiskMerge:
-    """Merges of one root. The caller holds the write lock."""
-
-    root: Path
-    commits: Commits
-    clock: Clock
-
-    def carry_out(self, work: SyncAtWork, before: Tree) -> bool:
+    def apply(self, work: SyncAtWork, before: Tree, now_ms: int) -> bool:
         """True: the files of the merge are on disk, and git knows. False, and nothing changed, where somebody is changing the
         same files right now. SyncRefused where a file to be changed holds what git was never told."""
-        changes = self._changes(before, self.commits.tree(work.to_commit))
-        journal = FileChange(AT_WORK, None, FileState(SYNCING.render(work).encode()))
-        transactions = Transactions(real_root(self.root))
-        transactions.recover()
-        if not transactions.commit((journal, *changes)):
-            return False
-        self._tell_git(work)
-        return True
-
-    def finish(self) -> bool:
-        """Carry out the rest of a merge that a crash left between disk and git; whether there was one."""
-        # A transaction that was not finished is undone first, and its journal with it.
-        Transactions(real_root(self.root)).recover()
-        work = JsonFile(self.root, AT_WORK, SYNCING).read()
-        if work is not None:
-            self._tell_git(work)
-        return work is not None
-
-    def _changes(self, before: Tree, after: Tree) -> tuple[FileChange, ...]:
+        real, after = real_root(self.git.root), self.tree(work.to_commit)
         touched = [
             path
             for path in sorted({*before, *after})
-            if before.get(path) != after.get(path) and not self._is_outside(path, before, after)
+            if before.get(path) != after.get(path) and not (_is_outside(path, before) or _is_outside(path, after))
         ]
         data = contents_of(
-            self.commits.git, {tree[path].object_id for path in touched for tree in (before, after) if path in tree}
+            self.git, {tree[path].object_id for path in touched for tree in (before, after) if path in tree}
         )
-        changes: list[FileChange] = []
+        changes = [FileChange(_AT_WORK, None, FileState(SYNCING.render(work).encode()))]
         unrecorded: list[str] = []
         for path in touched:
             known, wanted = (data.get(tree[path].object_id) if path in tree else None for tree in (before, after))
-            image = read_image(path_in(real_root(self.root), path), MAX_FILE_BYTES)
+            image = read_image(path_in(real, path), MAX_FILE_BYTES)
             if (None if image is None else image.data) not in (known, wanted):
                 unrecorded.append(path)
             state = None if image is None else FileState(image.data, image.mtime_ns)
@@ -189,41 +145,55 @@ class DiskMerge:
                 f"the other machine has changed what is not recorded here: {first_few(unrecorded, 5)}",
                 "It seems to hold a secret, or cannot be read (`memory doctor --secrets`); remove that, or commit it yourself.",
             )
-        return tuple(changes)
+        transactions = Transactions(real)
+        transactions.recover()
+        if not transactions.commit(changes):
+            return False
+        self._tell_git(work, now_ms)
+        return True
 
-    def _is_outside(self, path: str, *trees: Tree) -> bool:
-        return path != IGNORE_FILE and any(path in tree and why_outside(path, tree[path]) for tree in trees)
+    def finish(self, now_ms: int) -> None:
+        """Carry out the rest of a merge that a crash left between disk and git, if there is one."""
+        # A transaction that was not finished is undone first, and its journal with it.
+        Transactions(real_root(self.git.root)).recover()
+        work = JsonFile(self.git.root, _AT_WORK, SYNCING).read()
+        if work is not None:
+            self._tell_git(work, now_ms)
 
-    def _tell_git(self, work: SyncAtWork) -> None:
+    def _tell_git(self, work: SyncAtWork, now_ms: int) -> None:
         """The branch leads to the merge, the index is as it says, the journal is gone. Doing any of it twice is harmless."""
-        GitRepository(self.commits.git).ready()
-        head = self.commits.named(work.branch)
-        if head == work.from_commit:
-            self.commits.move(work.branch, work.to_commit, head)
-        elif head != work.to_commit:
-            self._move_upon(work, head or work.to_commit)
-        git, real = self.commits.git, real_root(self.root)
-        if not git.run("read-tree", "-m", "HEAD").ok:
-            git.must("read-tree", "--reset", "HEAD")
+        GitRepository(self.git).ready()
+        head, commit = self.named(work.branch), work.to_commit
+        if head not in (work.from_commit, commit, None):
+            commit = self._upon(work, head, now_ms)
+        if head != commit:  # provided that the branch still leads there, or is not there yet
+            self.git.must("update-ref", "-m", "sync", work.branch, commit, head or "0" * len(commit))
+        if not self.git.run("read-tree", "-m", "HEAD").ok:
+            self.git.must("read-tree", "--reset", "HEAD")
         # What is never on disk is marked, so that git does not take it for removed.
-        tree = self.commits.tree("HEAD")
-        outside = [path for path in tree if self._is_outside(path, tree)]
+        real, tree = real_root(self.git.root), self.tree("HEAD")
+        outside = [path for path in tree if _is_outside(path, tree)]
         if absent := frozenset(outside) - frozenset(those_there(real, outside)):
             listed = b"".join(os.fsencode(path) + b"\0" for path in sorted(absent))
-            git.must("update-index", "--skip-worktree", "-z", "--stdin", input=listed)
-        remove_file(real, AT_WORK)
+            self.git.must("update-index", "--skip-worktree", "-z", "--stdin", input=listed)
+        remove_file(real, _AT_WORK)
 
-    def _move_upon(self, work: SyncAtWork, head: str) -> None:
-        """Somebody has recorded something between a crash and now: the merge with that upon it."""
-        old, new, merge = (self.commits.tree(each) for each in (work.from_commit, head, work.to_commit))
-        files = {**merge}
-        for path in {*old, *new}:
-            if old.get(path) != new.get(path):
-                files.pop(path, None)
-                files |= {path: new[path]} if path in new else {}
+    def _upon(self, work: SyncAtWork, head: str, now_ms: int) -> str:
+        """The commit of the merge with what somebody has recorded between a crash and now upon it."""
+        old, new, merge = (self.tree(each) for each in (work.from_commit, head, work.to_commit))
+        changed = {path for path in {*old, *new} if old.get(path) != new.get(path)}
+        files = {path: leaf for path, leaf in merge.items() if path not in changed}
+        files |= {path: leaf for path, leaf in new.items() if path in changed}
         # After a purge the merge has left the old history behind, and it must not come back.
-        is_kept = work.from_commit is None or self.commits.has(work.to_commit, work.from_commit)
+        is_kept = work.from_commit is None or self.has(work.to_commit, work.from_commit)
         parents = (work.to_commit, head) if is_kept else (work.to_commit,)
-        said = "sync: what was recorded meanwhile\n"
-        commit = self.commits.make(files, parents, merge, said, self.clock.now_ms())
-        self.commits.move(work.branch, commit, head)
+        return self.make(files, parents, merge, "sync: what was recorded meanwhile\n", now_ms)
+
+
+def _is_outside(path: str, tree: Tree) -> bool:
+    return path != IGNORE_FILE and path in tree and why_outside(path, tree[path]) is not None
+
+
+def _quoted(path: str) -> bytes:
+    plain = os.fsencode(path)
+    return b'"%s"' % plain.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")

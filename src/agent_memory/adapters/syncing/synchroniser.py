@@ -9,16 +9,15 @@ After a failure anywhere everything on this machine is whole, and the next sync 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from attrs import evolve, frozen
 
-from agent_memory.adapters.disk.paths import JsonFile, exists
+from agent_memory.adapters.disk.paths import JsonFile
 from agent_memory.adapters.forgetting.forgetter import Forgetter
 from agent_memory.adapters.forgetting.forgetting_files import PURGE_MARK, purge_mark_of
 from agent_memory.adapters.git.git_history import contents_of
-from agent_memory.adapters.git.git_process import GitProcess, GitRepository
-from agent_memory.adapters.syncing.commits import AGREED, INCOMING, Commits, DiskMerge
+from agent_memory.adapters.git.git_process import GitRepository
+from agent_memory.adapters.syncing.commits import AGREED, INCOMING, Commits
 from agent_memory.adapters.syncing.remote import Remote, chosen_remote, keep_remote
 from agent_memory.domain.commit_message import BOOKKEEPING, IGNORE_FILE, commit_message, holds_secret
 from agent_memory.domain.forgetting import EntryTombstone, ForgetTarget, SessionKey, SessionTombstone
@@ -41,7 +40,6 @@ from agent_memory.formats.merged_tree import merged_tree, wanted_contents
 from agent_memory.ports import Clock, Locks, Recorder
 from agent_memory.results import as_result, unwrap
 
-SYNCED_FILE = "runs/synced.json"
 _ATTEMPTS = 8
 """How often another machine may push, or somebody here write, at the wrong moment."""
 
@@ -57,8 +55,7 @@ _RESTLESS = SyncRefused("others kept writing at the same moment", "What is here 
 class Synchroniser:
     """Syncs one root."""
 
-    root: Path
-    git: GitProcess
+    commits: Commits
     recorder: Recorder
     locks: Locks
     clock: Clock
@@ -71,19 +68,20 @@ class Synchroniser:
 
     def sync(self, request: SyncRequest) -> Synced:
         """See the module. SyncRefused, and nothing changed, where the two are not to be merged."""
-        if request.dry_run and not exists(str(self.root / ".git")):
+        repository = GitRepository(self.commits.git, warn=self.warn)
+        if request.dry_run and not repository.exists():
             raise _NO_HISTORY
         with self.locks.write() as held:
             unwrap(held)
-            GitRepository(self.git, warn=self.warn).ready()
-            if self._commits.named("MERGE_HEAD") is not None:
+            repository.ready()
+            if self.commits.named("MERGE_HEAD") is not None:
                 raise _BEGUN
-        remote = chosen_remote(self.git, request.remote)
+        remote = chosen_remote(self.commits.git, request.remote)
         try:
             return self._until_landed(remote, request)
         finally:
             # What was fetched and refused need not stay; a ref that cannot be dropped is overwritten the next time.
-            as_result(self._commits.drop)(INCOMING)
+            as_result(self.commits.drop)(INCOMING)
 
     def _until_landed(self, remote: Remote, request: SyncRequest) -> Synced:
         """Fetch, merge and push, as often as another machine pushes, or somebody here writes, meanwhile."""
@@ -97,11 +95,11 @@ class Synchroniser:
                 unwrap(held)
                 if not request.dry_run:
                     self._record()
-                agreed = merged or self._commits.named(AGREED)
-                theirs = self._commits.named(INCOMING) if is_there else None
-                meeting = meet(self._commits, self._commits.named("HEAD"), theirs, agreed, self._purge_handled.read())
+                agreed = merged or self.commits.named(AGREED)
+                theirs = self.commits.named(INCOMING) if is_there else None
+                meeting = meet(self.commits, self.commits.named("HEAD"), theirs, agreed, self._purge_handled.read())
                 refuse(meeting, remote.shown, request)
-                commit, tree = merge(self._commits, meeting, self.clock.now_ms(), dry_run=request.dry_run)
+                commit, tree = merge(self.commits, meeting, self.clock.now_ms(), dry_run=request.dry_run)
                 is_applied = not request.dry_run and self._apply(meeting, commit, tree)
             synced = Synced(
                 remote=remote.shown,
@@ -133,7 +131,7 @@ class Synchroniser:
     def _branch(self, remote: Remote) -> tuple[str, bool]:
         """The remote's branch of the same name as ours, else its first, else one that is not there yet."""
         self.tell(f"asking {remote.shown}")
-        ref = self._commits.branch()
+        ref = self.commits.branch()
         if ref is None:
             raise _DETACHED
         ours = ref.removeprefix("refs/heads/")
@@ -158,15 +156,14 @@ class Synchroniser:
             return False  # it is a commit of its own
         if commit == meeting.ours:
             return True
-        head, ref = self._commits.named("HEAD"), self._commits.branch()
+        head, ref = self.commits.named("HEAD"), self.commits.branch()
         if head != meeting.ours or ref is None:
             return False
         try:
-            work = SyncAtWork(ref, head, commit)
-            return DiskMerge(self.root, self._commits, self.clock).carry_out(work, meeting.our_tree)
+            return self.commits.apply(SyncAtWork(ref, head, commit), meeting.our_tree, self.clock.now_ms())
         except SyncRefused:
             self._record()  # somebody may have edited it while the remote was asked
-            if self._commits.named("HEAD") == head:
+            if self.commits.named("HEAD") == head:
                 raise
             return False
 
@@ -179,7 +176,7 @@ class Synchroniser:
             if path.startswith(FORGOTTEN) and path not in meeting.our_tree and isinstance(held, Leaf)
         }
         gone = False
-        for data in contents_of(self.git, news).values():
+        for data in contents_of(self.commits.git, news).values():
             try:
                 match TOMBSTONE.parse(data, FORGOTTEN):
                     case EntryTombstone(id, _, _):
@@ -200,31 +197,27 @@ class Synchroniser:
     def _send(self, remote: Remote, branch: str, meeting: Meeting) -> bool:
         """Push all that was recorded here when the push began. False where it did not land. Afterwards the remote is this
         store's, the two agree, and a purge is dealt with: nothing of the old history stays here."""
-        head = self._commits.named("HEAD")
+        git, head = self.commits.git, self.commits.named("HEAD")
         if head is None:
             return False
         if head != meeting.theirs:
             self.tell(f"sending to {remote.shown}")
             if not remote.push(head, branch, meeting.theirs if meeting.our_purge_is_news else None):
                 return False
-        purged_at_ms = purge_mark_of(self.root).read()
-        self.git.must("update-ref", AGREED, head)
-        keep_remote(self.git, remote.address, branch, self.program)
+        purged_at_ms = purge_mark_of(git.root).read()
+        git.must("update-ref", AGREED, head)
+        keep_remote(git, remote.address, branch, self.program)
         if purged_at_ms != self._purge_handled.read():
             with self.locks.write() as held:
                 unwrap(held)
-                self._commits.forget_remote_history()
+                self.commits.forget_remote_history()
                 self._purge_handled.write(purged_at_ms)
         return True
 
     @property
     def _purge_handled(self) -> JsonFile[int | None]:
         """The purge that this machine has dealt with (epoch ms)."""
-        return JsonFile(self.root, SYNCED_FILE, SYNCED)
-
-    @property
-    def _commits(self) -> Commits:
-        return Commits(self.git)
+        return JsonFile(self.commits.git.root, "runs/synced.json", SYNCED)
 
 
 # -- two histories that are to become one ------------------------------------------------------------------------------
@@ -266,7 +259,7 @@ def meet(commits: Commits, ours: str | None, theirs: str | None, agreed: str | N
 
     our_tree, their_tree = commits.tree(ours), commits.tree(theirs)
     our_purge, their_purge = purge_in(our_tree), purge_in(their_tree)
-    base = ancestor = commits.ancestor(ours, theirs)
+    base = ancestor = None if ours is None or theirs is None else commits.ancestor(ours, theirs)
     common = commits.tree(ancestor)
     # A purge that is in the commit which both come from is known to both, also where a crash kept us from noting it.
     is_known = common.get(PURGE_MARK) == our_tree.get(PURGE_MARK) == their_tree.get(PURGE_MARK)
