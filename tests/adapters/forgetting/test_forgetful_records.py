@@ -19,7 +19,7 @@ REPORT = {
 
 
 def cleaned(report: object) -> object:
-    found = forgetful_report(json.dumps(report).encode(), WORDS, "runs/1/report.json")
+    found = forgetful_report(json.dumps(report).encode(), WORDS)
     return json.loads(found)
 
 
@@ -43,13 +43,13 @@ def test_what_is_no_list_where_one_belongs_stays_as_it_is(damage: object) -> Non
 
 def test_a_report_that_does_not_tell_of_it_keeps_its_bytes() -> None:
     data = b'{"sessions":   [], "actions": 7}'
-    assert forgetful_report(data, WORDS, "r") == data
+    assert forgetful_report(data, WORDS) == data
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff"])
 def test_what_is_no_report_is_named_as_such(data: bytes) -> None:
     with pytest.raises(StateCorrupt):
-        forgetful_report(data, WORDS, "r")
+        forgetful_report(data, WORDS)
 
 
 TITLED = TraceWords(frozenset(("id__abc123",)), None, frozenset(("Where the port listens",)), ())
@@ -62,16 +62,16 @@ DEBTS: list[dict[str, object]] = [
 
 def test_a_commit_that_is_owed_keeps_its_paths_and_says_nothing() -> None:
     silent: dict[str, object] = {"subject": FORGOTTEN, "body": "", "thread_id": None}
-    found = json.loads(forgetful_commits(json.dumps(DEBTS).encode(), TITLED, "runs/owed.json"))
+    found = json.loads(forgetful_commits(json.dumps(DEBTS).encode(), TITLED))
     assert found == [{**DEBTS[0], **silent}, {**DEBTS[1], **silent}, DEBTS[2]]
 
 
 def test_debts_that_do_not_tell_of_it_keep_their_bytes() -> None:
     data = json.dumps(DEBTS[2:], indent=7).encode()
-    assert forgetful_commits(data, TITLED, "d") == data
+    assert forgetful_commits(data, TITLED) == data
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[", b"\xff"])
 def test_what_is_no_list_of_debts_is_named_as_such(data: bytes) -> None:
     with pytest.raises(StateCorrupt):
-        forgetful_commits(data, TITLED, "d")
+        forgetful_commits(data, TITLED)

@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +86,6 @@ from agent_memory.ports import Clock, KeptHistories, Locks, Recorder
 from agent_memory.results import as_result, unwrap
 
 _ATTEMPTS = 5
-_MARKS = "state/sessions"
-_OLD_GIT = ".git.broken-"
-"""Beginning of the names of repositories that could not be read and were moved aside."""
 
 
 @frozen
@@ -120,31 +116,26 @@ class Forgetter:
 
     def look(self, target: ForgetTarget) -> Found:
         """All that would go; nothing is changed. EntryNotFound for an id of which there is nothing."""
-        real, session, marks = self._real, target.session, tuple[str, ...]()
+        real, session, id, marks = self._real, target.session, target.id or "", tuple[str, ...]()
+        traces = self._traces_of(target)
+        stored = [file.stored for file in traces.removed if file.stored is not None]
         if session is None:
-            id = target.id or ""
-            traces, gone = self._traces_of(target), frozenset((id,))
-            inbox, keys, _ = inbox_traces(real, None, gone)
-            if not (traces.removed or traces.linked) and self._was_forgotten(id):
-                # The note went before, and the history may still hold it, or what knew of it.
+            if not (traces.removed or traces.linked):
+                # The note may have gone before, and the history may still hold it, or what knew of it.
                 begun = journal_of(self.root).read()
                 is_left = target.purge or (begun is not None and id in begun.ids)
-            else:
-                is_left = bool(traces.removed or traces.linked)
-            if not is_left:
-                raise EntryNotFound(id)
-            metas = [file.stored.meta for file in traces.removed if file.stored is not None]
-            sources = [source for meta in metas for source in meta.sources] if target.purge else []
+                if not (is_left and self._was_forgotten(id)):
+                    raise EntryNotFound(id)
+            gone = frozenset((id,))
+            sources = [source for each in stored for source in each.meta.sources] if target.purge else []
             sessions = [(each.harness, each.thread_id) for each in sources if each.thread_id]
         else:
-            traces = self._traces_of(target)
             gone = _ids_of(traces.removed) - traces.kept_ids
-            inbox, keys, _ = inbox_traces(real, session, gone)
             harnesses = tuple(Harness) if session.harness is None else (session.harness,)
             sessions = [(harness, session.session_id) for harness in harnesses]
             slug = slug_of(session.session_id)
-            marks = those_there(real, (f"{_MARKS}/{harness}_{slug}.json" for harness in harnesses))
-        stored = [file.stored for file in traces.removed if file.stored is not None]
+            marks = those_there(real, (f"state/sessions/{harness}_{slug}.json" for harness in harnesses))
+        inbox, keys, _ = inbox_traces(real, session, gone)
         statements = (line.text for each in stored for line in statements_of(each.meta.title, each.body))
         kept = frozenset(each.name for each in unwrap(self.histories.sessions()))
         work = ForgettingAtWork(
@@ -243,8 +234,7 @@ class Forgetter:
         if work is None:
             return
         target = ForgetTarget(session=work.session, purge=work.purge)
-        targets = [target] if work.session is not None else [ForgetTarget(id) for id in sorted(work.ids)]
-        for each in targets:
+        for each in [target] if work.session is not None else [ForgetTarget(id) for id in sorted(work.ids)]:
             try:
                 left = self.look(each)
             except EntryNotFound:
@@ -253,7 +243,8 @@ class Forgetter:
         self._finish(work)
 
     def _remove_notes(self, found: Found) -> None:
-        """The notes' files and the tier list, as one transaction under the write lock; then what troubles them had."""
+        """The notes' files and the tier list, as one transaction under the write lock; then what troubles them had. StateCorrupt
+        for a damaged tier list, which is not replaced."""
         with self.locks.write() as held:
             unwrap(held)
             transactions = Transactions(self._real)
@@ -262,19 +253,16 @@ class Forgetter:
                 traces = self._traces_of(found.told.target)
                 if not {file.path for file in traces.removed} <= set(found.told.paths):
                     raise _changed(found)
-                if transactions.commit((*traces.changes, *self._tier_change(found.told.work.ids))):
+                changes = [*traces.changes]
+                if (image := read_image(self._real, TIERS_FILE)) is not None:
+                    tiers = tiers_in(self._real, image.data)
+                    if (left := tiers.without(found.told.work.ids)) != tiers:
+                        changes.append(FileChange(TIERS_FILE, FileState(image.data), FileState(render_tiers(left))))
+                if transactions.commit(changes):
                     break
             else:
                 raise _changed(found)
         unwrap(QueueTroubles(self._real).clear(found.keys))
-
-    def _tier_change(self, ids: frozenset[str]) -> tuple[FileChange, ...]:
-        """What becomes of the tier list when these are gone; StateCorrupt for a damaged one, which is not replaced."""
-        image = read_image(self._real, TIERS_FILE)
-        tiers = None if image is None else tiers_in(self._real, image.data)
-        if image is None or tiers is None or (left := tiers.without(ids)) == tiers:
-            return ()
-        return (FileChange(TIERS_FILE, FileState(image.data), FileState(render_tiers(left))),)
 
     def _finish(self, work: ForgettingAtWork) -> None:
         """All that comes after the notes; doing any of it twice is harmless."""
@@ -300,7 +288,8 @@ class Forgetter:
             with self.locks.write() as held:
                 unwrap(held)
                 self.purge()
-                for name in names_in(self._real, lambda name: name.startswith(_OLD_GIT)):
+                # Repositories that could not be read were moved aside.
+                for name in names_in(self._real, lambda name: name.startswith(".git.broken-")):
                     remove_directory_below(self._real, name)
         journal_of(self.root).remove()
 
@@ -336,13 +325,10 @@ def _notes_in(traces: NoteTraces) -> tuple[GoneNote, ...]:
     paths: dict[str, list[str]] = {}
     for file in traces.removed:
         paths.setdefault(file.id or "", []).append(file.path)
-
-    def title(id: str) -> str | None:
-        if id not in newest:
-            return "(not a readable note)"
-        return None if newest[id].meta.sensitivity is Sensitivity.SECRET else newest[id].meta.title
-
-    return tuple(GoneNote(id, title(id), tuple(found), id in traces.kept_ids) for id, found in paths.items())
+    titles: dict[str, str | None] = dict.fromkeys(paths, "(not a readable note)")
+    for id, stored in newest.items():
+        titles[id] = None if stored.meta.sensitivity is Sensitivity.SECRET else stored.meta.title
+    return tuple(GoneNote(id, titles[id], tuple(found), id in traces.kept_ids) for id, found in paths.items())
 
 
 def _shared_in(traces: NoteTraces, session: SessionKey) -> tuple[SharedNote, ...]:
@@ -378,7 +364,7 @@ class RunTraces:
 
     def runs(self) -> tuple[str, ...]:
         """The runs that lose their details, newest first. Nothing is changed."""
-        return tuple(sorted(filter(self._holds_trace, self._names()), reverse=True))
+        return tuple(filter(self._holds_trace, reversed(self._names())))
 
     def remove(self) -> None:
         """Take the details of the runs that lose them, what waits for the next run, and every other trace. Doing it twice is harmless."""
@@ -394,11 +380,15 @@ class RunTraces:
                     remove_file(self._real, path)
         for name in self._names():
             self._remove_replies(name)
-            path = f"{RUNS}/{name}/{_REPORT}"
-            self._rewrite(path, partial(forgetful_report, words=self.words, path=path))
+            self._rewrite(f"{RUNS}/{name}/{_REPORT}", lambda data: forgetful_report(data, self.words))
         self._rewrite(f"{RUNS}/deferred.json", self._other_changes)
-        self._rewrite(f"{RUNS}/deferred-actions.json", self._other_actions)
-        self._rewrite(f"{RUNS}/owed.json", partial(forgetful_commits, words=self.words, path=""))
+        self._rewrite(
+            f"{RUNS}/deferred-actions.json",
+            lambda data: DEFERRED.render(
+                [each for each in DEFERRED.parse(data, "") if self.work.touched_ids.isdisjoint(ids_of(each.action))]
+            ).encode(),
+        )
+        self._rewrite(f"{RUNS}/owed.json", lambda data: forgetful_commits(data, self.words))
         memo = self._read(f"{RUNS}/tiering.json")
         if memo is not None and self._is_named_in(memo):
             remove_file(self._real, f"{RUNS}/tiering.json")  # what is derived is made anew
@@ -413,16 +403,13 @@ class RunTraces:
             name = path.rpartition("/")[2]
             if name in (FORGOTTEN_MARK, _REPORT) or _REPLIES in path.split("/"):
                 continue  # reports and replies are looked at one by one
-            data = self._read(path)
-            if data is None:
-                continue
-            if not name.startswith("footprint-"):
-                if self._is_named_in(data):
+            data = self._read(path) or b""
+            if name.startswith("footprint-"):
+                footprint = as_result(FOOTPRINT.parse)(data, path).value_or(None)
+                # A damaged one can be undone no more, and nobody can tell what is in it.
+                if footprint is None or any(map(self._is_trace_in, footprint.files)):
                     return True
-                continue
-            footprint = as_result(FOOTPRINT.parse)(data, path).value_or(None)
-            # A damaged one can be undone no more, and nobody can tell what is in it.
-            if footprint is None or any(map(self._is_trace_in, footprint.files)):
+            elif self._is_named_in(data):
                 return True
         return False
 
@@ -453,18 +440,19 @@ class RunTraces:
         others = [each for each in files if each.path not in going]
         if all(each.path == TIERS_FILE for each in others):
             return ()
+
+        def fewer_tiers(state: FileState | None) -> FileState | None:
+            if state is None:
+                return None
+            tiers = parse_tiers(state.data, TIERS_FILE).map(lambda found: found.without(self.work.touched_ids))
+            return evolve(state, data=render_tiers(tiers.value_or(TierList())))
+
         return tuple(
-            FileChange(each.path, self._fewer_tiers(each.before), self._fewer_tiers(each.after))
+            FileChange(each.path, fewer_tiers(each.before), fewer_tiers(each.after))
             if each.path == TIERS_FILE
             else each
             for each in others
         )
-
-    def _fewer_tiers(self, state: FileState | None) -> FileState | None:
-        if state is None:
-            return None
-        tiers = parse_tiers(state.data, TIERS_FILE).map(lambda found: found.without(self.work.touched_ids))
-        return evolve(state, data=render_tiers(tiers.value_or(TierList())))
 
     def _remove_replies(self, run: str) -> None:
         """Replies of a run that dealt with what went, or of which no report says whose they are, where a session is
@@ -488,12 +476,6 @@ class RunTraces:
             return share_of(change.entry.meta, self.work.session) == "none"
 
         return CHANGES.render([each for each in CHANGES.parse(data, "") if stays(each)]).encode()
-
-    def _other_actions(self, data: bytes) -> bytes:
-        found = DEFERRED.parse(data, "")
-        return DEFERRED.render(
-            [each for each in found if self.work.touched_ids.isdisjoint(ids_of(each.action))]
-        ).encode()
 
     # -- files --------------------------------------------------------------------------------------------------------
 
@@ -540,17 +522,14 @@ def remove_directory_below(root: str, relative: str) -> None:
 # -- records without what was forgotten, whatever else they hold -------------------------------------------------------
 
 
-def forgetful_report(data: bytes, words: TraceWords, path: str) -> bytes:
+def forgetful_report(data: bytes, words: TraceWords) -> bytes:
     """The report of a run without the session, and without any text that states what was forgotten: `(forgotten)` is in its
     place. Ids of entries stay, so that the log still tells what the run changed. The same bytes where nothing goes."""
     report = _document(data)
     if not is_object(report):
-        raise StateCorrupt(path, ("it is not a report",))
-    gone = [
-        each
-        for each in filter(is_object, _list_at(report, "sessions"))
-        if words.session_id is not None and each.get("session") == words.session_id
-    ]
+        raise StateCorrupt(_REPORT, ("it is not a report",))
+    sessions = [] if words.session_id is None else filter(is_object, _list_at(report, "sessions"))
+    gone = [each for each in sessions if each.get("session") == words.session_id]
     outcomes = filter(is_object, (each.get("outcome") for each in gone))
     # What it says of a session that goes, the report may say again elsewhere.
     said = {text for outcome in outcomes for text in _list_at(outcome, "dropped") if isinstance(text, str) and text}
@@ -571,19 +550,16 @@ def forgetful_report(data: bytes, words: TraceWords, path: str) -> bytes:
     return data if cleaned == report else _dumped(cleaned)
 
 
-def forgetful_commits(data: bytes, words: TraceWords, path: str) -> bytes:
+def forgetful_commits(data: bytes, words: TraceWords) -> bytes:
     """Pending commits without the words of those that tell of what was forgotten: their paths stay."""
     commits = _document(data)
     if not is_list(commits):
-        raise StateCorrupt(path, ("it is not a list of pending commits",))
-
-    def silenced(commit: Any) -> Any:
+        raise StateCorrupt("owed.json", ("it is not a list of pending commits",))
+    cleaned = [*commits]
+    for number, commit in enumerate(commits):
         text = json.dumps(commit, ensure_ascii=False)
-        if not is_object(commit) or not (words.names_one(text) or words.is_in(text)):
-            return commit
-        return {**commit, "subject": FORGOTTEN, "body": "", "thread_id": None}
-
-    cleaned = [silenced(each) for each in commits]
+        if is_object(commit) and (words.names_one(text) or words.is_in(text)):
+            cleaned[number] = {**commit, "subject": FORGOTTEN, "body": "", "thread_id": None}
     return data if cleaned == commits else _dumped(cleaned)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from attrs import field, frozen
 
-from agent_memory.adapters.disk.paths import FileImage, as_store_io, directory_in, names_below, read_bytes, those_there
+from agent_memory.adapters.disk.paths import FileImage, directory_in, files_below, names_below, read_bytes, those_there
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_reading import FAILED, MAX_RETIRED_BYTES, PROCESSED, REASON_ENDING, is_entry_name
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none, read_image
@@ -73,25 +73,12 @@ def id_at(path: str) -> str | None:
 def note_files(root: str) -> Iterator[NoteFile]:
     """Every file of a note, one at a time, in order; an error where one cannot be looked at (P6)."""
     for directory in (TOPICS, ARCHIVE):
-        for name in _names(root, directory):
-            path, versions = f"{directory}/{name}", [""]
-            if directory == ARCHIVE and is_id(name):
-                versions = [f"/{version}" for version in _names(root, path)]
-            for version in versions:
-                if is_note_name(f"{path}{version}".rpartition("/")[2]):
-                    image = read_image(root, f"{path}{version}")
-                    if image is not None:
-                        stored = entry_or_none(f"{path}{version}", image.data, image.mtime_ns)
-                        yield NoteFile(f"{path}{version}", image, stored)
-
-
-def _names(root: str, directory: str) -> list[str]:
-    path = directory_in(root, directory)
-    with as_store_io("list", path):
-        try:
-            return sorted(os.listdir(path))
-        except (FileNotFoundError, NotADirectoryError):
-            return []
+        for found in sorted(files_below(directory_in(root, directory))):
+            path = found.removeprefix(f"{root}/")
+            parent, _, name = path.rpartition("/")
+            is_in_place = parent == directory or (directory == ARCHIVE and is_id(parent.removeprefix(f"{ARCHIVE}/")))
+            if is_in_place and is_note_name(name) and (image := read_image(root, path)) is not None:
+                yield NoteFile(path, image, entry_or_none(path, image.data, image.mtime_ns))
 
 
 def traces_of(root: str, target: ForgetTarget, recorded: frozenset[str]) -> NoteTraces:
@@ -154,22 +141,20 @@ def inbox_traces(
             continue
         text = data.decode("utf-8", "replace")
         entry = parse_inbox_entry(text).value_or(None)
-        outcome = None if entry is None else entry.outcome
-        made_of_it = frozenset[str]() if outcome is None else frozenset(outcome.entry_ids)
-        if entry is None:
-            is_named = session is not None and session.session_id.encode("utf-8", "surrogatepass") in data
-        else:
-            is_named = session is not None and session_id_of(entry) == session.session_id
-            is_named = is_named and session is not None and session.harness in (None, entry.harness)
-        holds_text = entry is not None and isinstance(entry.retrieval, InlineNote | FileSnapshot)
-        if not is_named and not (holds_text and not ids.isdisjoint(made_of_it)):
-            continue
         beside = [f"{path}{REASON_ENDING}"]
-        if entry is not None:
+        if entry is None:
+            if session is None or session.session_id.encode("utf-8", "surrogatepass") not in data:
+                continue
+        else:
+            made_of_it = frozenset[str]() if entry.outcome is None else frozenset(entry.outcome.entry_ids)
+            named = None if session is None else (session.session_id, session.harness or entry.harness)
+            holds_text = isinstance(entry.retrieval, InlineNote | FileSnapshot) and not ids.isdisjoint(made_of_it)
+            if (session_id_of(entry), entry.harness) != named and not holds_text:
+                continue
+            made |= made_of_it
             keys.add(queue_key(entry, path.rpartition("/")[2]))
             if isinstance(entry.retrieval, FileSnapshot):  # the copy that it names, wherever it was moved
                 copy = os.path.basename(entry.retrieval.path)
                 beside += [f"{place}/{copy}" for place in (SNAPSHOTS, PROCESSED, FAILED)]
         paths |= dict.fromkeys((path, *those_there(root, beside)))
-        made |= made_of_it
     return tuple(paths), frozenset(keys), frozenset(made)
