@@ -87,7 +87,7 @@ def ids(known: KnownNotes, scope: str = REPO) -> list[str]:
 def test_the_note_about_the_same_is_found_whatever_is_there_to_find_it_with(
     store: StoreFiles, index: type[NoteIndex] | None, embedder: DictEmbedder | None
 ) -> None:
-    known = KnownNotes(store, None if index is None else index(store.database, store.files), embedder)
+    known = KnownNotes(store, None if index is None else index(store.files), embedder)
     assert ids(known) == []
     wanted = put(store, "Lock file of the queue", LOCK)
     assert ids(known) == [wanted]
@@ -102,7 +102,7 @@ def test_a_note_that_went_after_the_index_saw_it_is_not_named(store: StoreFiles)
             assert isinstance(delete(store, wanted), Success)
             return found
 
-    assert ids(KnownNotes(store, Remembers(store.database, store.files))) == []
+    assert ids(KnownNotes(store, Remembers(store.files))) == []
 
 
 def test_meaning_finds_what_words_alone_do_not(store: StoreFiles) -> None:
@@ -125,7 +125,7 @@ def test_for_several_subjects_the_files_are_looked_at_once(store: StoreFiles) ->
             return super().refresh(patience_seconds)
 
     lock = put(store, "Locks", LOCK)
-    index = Counted(store.database, store.files)
+    index = Counted(store.files)
     known = KnownNotes(store, index)
     nothing = Subject("Tides", "The lock gate opens at half tide.")
     found = known.near_each([(AGAIN, REPO), (nothing, REPO), (AGAIN, GLOBAL_SCOPE)]).unwrap()

@@ -35,7 +35,7 @@ AGENT = Caller(Harness.CODEX, "CODEX_CHILD")
 class World:
     def __init__(self, root: Path, caller: Caller | None = None, *, meaning: bool = False) -> None:
         self.store = StoreFiles(root, KernelLocks(root, {"HOME": str(root.parent)}))
-        index = NoteIndex(self.store.database, self.store.files)
+        index = NoteIndex(self.store.files)
         meanings = (
             IndexedMeanings(index, self.store, DictEmbedder({"motor": "engin"}))
             if meaning
@@ -284,5 +284,5 @@ def test_a_hit_is_the_whole_note_but_for_a_secret_one_p20(root: Path) -> None:
 
 def test_an_index_that_is_lost_after_it_was_refreshed_is_not_taken_for_one_that_knows_nothing_p6(world: World) -> None:
     wanted = world.put("Locks", "The zebra takes the lock.")
-    world.searching = evolve(world.searching, index=LostIndex(world.store.database, world.store.files))
+    world.searching = evolve(world.searching, index=LostIndex(world.store.files))
     assert world.ids("zebra lock") == [wanted]

@@ -45,7 +45,7 @@ ENGINE = (("engine", 1.0),)
 class World:
     def __init__(self, root: Path) -> None:
         self.store = StoreFiles(root, KernelLocks(root))
-        self.index = NoteIndex(self.store.database, self.store.files)
+        self.index = NoteIndex(self.store.files)
         self.embedder = CountingEmbedder()
         self.meanings = IndexedMeanings(self.index, self.store, self.embedder, seconds=lambda: 0.0)
 
@@ -159,10 +159,6 @@ def test_where_vectors_cannot_be_kept_the_others_are_searched(world: World) -> N
         def without_vector(self, model: str) -> Result[tuple[int, ...], Error]:
             return world.index.without_vector(model)
 
-    found = (
-        IndexedMeanings(Full(world.store.database, world.store.files), world.store, world.embedder)
-        .near(ENGINE)
-        .unwrap()
-    )
+    found = IndexedMeanings(Full(world.store.files), world.store, world.embedder).near(ENGINE).unwrap()
     assert wanted in found.cosines
     assert found.notices == ("One note is not searched by meaning yet; the next searches go on with it.",)

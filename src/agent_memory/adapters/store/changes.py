@@ -58,6 +58,7 @@ from agent_memory.errors import (
 from agent_memory.formats.bookkeeping_json import FOOTPRINT
 from agent_memory.formats.note import render_note
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
+from agent_memory.ports import Locks
 from agent_memory.results import unwrap
 
 # -- drafts -----------------------------------------------------------------------------------------------------------
@@ -258,17 +259,21 @@ class Decided:
     receipt: Receipt
 
 
-def carry_out(files: FollowedFiles, decide: Callable[[Draft], Decided], run_id: str | None, given_up: Error) -> Receipt:
+def carry_out(
+    files: FollowedFiles, locks: Locks, decide: Callable[[Draft], Decided], run_id: str | None, given_up: Error
+) -> Receipt:
     """All that is decided, on disk, with the footprint of a run; on an error nothing."""
-    transactions = Transactions(files.root)
-    transactions.recover()
-    for _ in range(_ATTEMPTS):
-        files.look_again()
-        decided = decide(Draft(files))
-        if transactions.commit(_with_footprint(files.root, decided.draft.file_changes(), run_id)):
+    with locks.write() as held:
+        unwrap(held)
+        transactions = Transactions(files.root)
+        transactions.recover()
+        for _ in range(_ATTEMPTS):
             files.look_again()
-            return decided.receipt
-    raise given_up
+            decided = decide(Draft(files))
+            if transactions.commit(_with_footprint(files.root, decided.draft.file_changes(), run_id)):
+                files.look_again()
+                return decided.receipt
+        raise given_up
 
 
 def decide_batch(changes: Sequence[Change | Together], tiers: TierList | None, draft: Draft) -> Decided:
@@ -276,27 +281,20 @@ def decide_batch(changes: Sequence[Change | Together], tiers: TierList | None, d
     applied: list[Applied] = []
     dropped: list[Dropped] = []
     for each in changes:
+        upon = draft.copy()
         try:
-            draft, done = _take_all(each.changes if isinstance(each, Together) else (each,), draft)
-            applied += done
+            acts = [_decide(change, upon) for change in (each.changes if isinstance(each, Together) else (each,))]
+            # A replay finds all of a group done. Where only some are, somebody did or undid a part meanwhile: the rest is not
+            # made upon that.
+            done_before = next((act.applied.id for act in acts if act.is_done_before), None)
+            if done_before is not None and any(act.is_written for act in acts):
+                raise EntryChanged(done_before)
         except (EntryExists, EntryChanged, EntryNotFound, EntryUnreadable) as refusal:
             dropped.append(Dropped(subject_of(each), (str(refusal),)))
+        else:
+            draft, applied = upon, [*applied, *(act.applied for act in acts)]
     tiers_changed = tiers is not None and put_tiers(tiers, draft)
     return Decided(draft, Receipt(tuple(applied), tuple(dropped), tiers_changed))
-
-
-def _take_all(changes: Sequence[Change], draft: Draft) -> tuple[Draft, list[Applied]]:
-    """All of them, upon a copy of the draft.
-
-    A replay finds all of them done. Where only some are, somebody did or undid a part meanwhile: the rest is not made upon
-    that.
-    """
-    draft = draft.copy()
-    acts = [_decide(change, draft) for change in changes]
-    done_before = next((act.applied.id for act in acts if act.is_done_before), None)
-    if done_before is not None and any(act.is_written for act in acts):
-        raise EntryChanged(done_before)
-    return draft, [act.applied for act in acts]
 
 
 def _with_footprint(root: str, changes: Sequence[FileChange], run_id: str | None) -> Sequence[FileChange]:
@@ -386,7 +384,10 @@ def _replace(entry: MemoryEntry, expected_hash: str, draft: Draft) -> _Act:
     id, wanted = entry.meta.id, _file_name(entry)
     current, before = _current_entry(id, draft)
     old_path = current.listed.path
-    path = f"{TOPICS}/{_name_after(current, entry, wanted, draft)}"
+    # The name goes with title and tags. One that would differ in case or composition only, or is taken, stays.
+    name = old_path.rpartition("/")[2]
+    stays = file_name_of(current.meta) == wanted or folded_name(name) == folded_name(wanted)
+    path = f"{TOPICS}/{name if stays or not draft.is_free(TOPICS, wanted) else wanted}"
     stored, after = _rendered(entry, before, path)
     applied = Applied(id, "replace", path, (path,), expected_hash, stored.listed.content_hash)
     if current.listed.content_hash != expected_hash:
@@ -410,14 +411,6 @@ def _replace(entry: MemoryEntry, expected_hash: str, draft: Draft) -> _Act:
     return _Act(evolve(applied, touched=tuple(dict.fromkeys((path, *written)))), bool(written))
 
 
-def _name_after(current: StoredEntry, entry: MemoryEntry, wanted: str, draft: Draft) -> str:
-    """The name goes with title and tags. One that would differ in case or composition only, or is taken, stays."""
-    name = current.listed.path.rpartition("/")[2]
-    if file_name_of(current.meta) == wanted or folded_name(name) == folded_name(wanted):
-        return name
-    return wanted if draft.is_free(TOPICS, wanted) else name
-
-
 def _refuse_shared_alias(entry: MemoryEntry, had: tuple[str, ...], draft: Draft) -> None:
     """The entry may not take an alias that it has not had, and that another live entry is found by (P15)."""
     known = frozenset(had)
@@ -436,7 +429,10 @@ def _retire(change: Retire, draft: Draft) -> _Act:
     if current.listed.content_hash != change.expected_hash:
         raise EntryChanged(id)
     others = _make_way(id, draft)
-    path = f"{ARCHIVE}/{_archive_name(live_path.rpartition('/')[2], draft)}"
+    # The entry's own name, with a number in front where something else in the archive bears it.
+    own = live_path.rpartition("/")[2]
+    names = chain((own,), (f"{number} {own}" for number in count(2)))
+    path = f"{ARCHIVE}/{next(name for name in names if draft.is_free(ARCHIVE, name))}"
     after = before
     if change.valid_until_ms is not None or current.listed.provisional_id:
         # The file will not be what it was: what it was is kept beside it.
@@ -473,12 +469,6 @@ def _make_way(id: str, draft: Draft) -> list[str]:
     return [version, earlier.path]
 
 
-def _archive_name(own: str, draft: Draft) -> str:
-    """The entry's own name, with a number in front where something else in the archive bears it."""
-    names = chain((own,), (f"{number} {own}" for number in count(2)))
-    return next(name for name in names if draft.is_free(ARCHIVE, name))
-
-
 def _ended(current: StoredEntry, valid_until_ms: int | None) -> MemoryEntry:
     """The entry with this end of its validity; without one as it is."""
     until = current.meta.valid_until_ms if valid_until_ms is None else valid_until_ms
@@ -496,14 +486,20 @@ def _restore(id: str, draft: Draft) -> _Act:
     archived = _archived_entry(id, draft)
     state = _original(archived, draft)
     listed = _placed(archived, state, draft)
-    holders = [bearer for bearer in draft.bearers(id) if id in bearer.meta.aliases]
-    freed = [_without_alias(holder, id, draft) for holder in holders]
+    # Whoever had taken the id over loses it.
+    freed: list[tuple[Listed, FileState]] = []
+    for holder in (bearer for bearer in draft.bearers(id) if id in bearer.meta.aliases):
+        stored, before = _current_entry(holder.meta.id, draft)
+        aliases = tuple(alias for alias in stored.meta.aliases if alias != id)
+        without = MemoryEntry(evolve(stored.meta, aliases=aliases), stored.body)
+        fresh, after = _rendered(without, before, holder.path)
+        freed.append((fresh.listed, after))
     draft.put_new(id, listed.path, state)
     draft.put_live(id, listed)
-    for holder, without in freed:
-        draft.put(holder.path, without)
+    for holder, after in freed:
+        draft.put(holder.path, after)
         draft.put_live(holder.meta.id, holder)
-    touched = [listed.path, *(holder.path for holder in holders)]
+    touched = [listed.path, *(holder.path for holder, _ in freed)]
     if _is_retired(archived):
         draft.put(archived.path, None)
         touched.append(archived.path)
@@ -541,14 +537,6 @@ def _placed(archived: Listed, state: FileState, draft: Draft) -> Listed:
         if draft.is_free(TOPICS, name) and stored is not None and stored.meta.id == archived.meta.id:
             return stored.listed
     raise EntryExists(archived.meta.id, f"{TOPICS}/{canonical}")
-
-
-def _without_alias(holder: Listed, id: str, draft: Draft) -> tuple[Listed, FileState]:
-    """An entry that had taken the id over, without it."""
-    stored, before = _current_entry(holder.meta.id, draft)
-    aliases = tuple(alias for alias in stored.meta.aliases if alias != id)
-    fresh, after = _rendered(MemoryEntry(evolve(stored.meta, aliases=aliases), stored.body), before, holder.path)
-    return fresh.listed, after
 
 
 # -- entries and their bytes ------------------------------------------------------------------------------------------

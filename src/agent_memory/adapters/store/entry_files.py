@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from stat import S_ISREG
-from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
@@ -18,9 +17,6 @@ from agent_memory.domain.text.file_name import id_in_name, is_id, is_note_name
 from agent_memory.domain.vocabulary import TIERS_FILE, TierList
 from agent_memory.errors import EntryUnreadable, Error, PathRefused, StoreIo
 from agent_memory.results import unwrap
-
-if TYPE_CHECKING:
-    from agent_memory.formats.note import ParsedNote
 
 TOPICS = "topics"
 ARCHIVE = "archive"
@@ -52,7 +48,12 @@ def understand(path: str, data: bytes, mtime_ns: int) -> StoredEntry:
     """
     from agent_memory.formats.note import read_note  # not needed where the listing cache knows every file
 
-    note = _under_its_id(read_note(data, path, mtime_ns // 1_000_000), path)
+    note = read_note(data, path, mtime_ns // 1_000_000)
+    directory = os.path.basename(os.path.dirname(path))
+    if is_id(directory) and note.meta.id != directory:
+        if not note.provisional_id:
+            raise EntryUnreadable(path, (f"it lies under {directory} but says that it is {note.meta.id}",))
+        note = evolve(note, meta=evolve(note.meta, id=directory), provisional_id=False)
     listed = Listed(
         note.meta,
         path,
@@ -96,23 +97,8 @@ def unreadable(path: str, error: Error) -> UnreadableFile:
             return UnreadableFile(path, (error.code,))
 
 
-def _under_its_id(note: ParsedNote, path: str) -> ParsedNote:
-    directory = os.path.basename(os.path.dirname(path))
-    if not is_id(directory) or note.meta.id == directory:
-        return note
-    if note.provisional_id:
-        return evolve(note, meta=evolve(note.meta, id=directory), provisional_id=False)
-    raise EntryUnreadable(path, (f"it lies under {directory} but says that it is {note.meta.id}",))
-
-
-def read_tiers(root: str) -> TierList:
-    """The tier list under a real root; empty where there is none. StateCorrupt for a damaged one (P6)."""
-    image = read_image(root, TIERS_FILE)
-    return tiers_in(root, None if image is None else image.data)
-
-
 def tiers_in(root: str, data: bytes | None) -> TierList:
-    """The tier list that the file holds; None: there is no file."""
+    """The tier list that the file under a real root holds; empty where there is none. StateCorrupt for a damaged one (P6)."""
     from agent_memory.formats.tiers_json import parse_tiers  # hooks never ask
 
     return TierList() if data is None else unwrap(parse_tiers(data, f"{root}/{TIERS_FILE}"))
@@ -150,17 +136,14 @@ def look_at_directory(root: str, directory: str) -> DirectoryLook:
                         files[path] = look
                     case UnreadableFile() as trouble:
                         odd.append(trouble)
-            elif not entry.name.startswith(".") and _may_be_directory(entry):
-                directories.append(path)
+            elif not entry.name.startswith("."):
+                try:
+                    may_be_directory = entry.is_dir(follow_symlinks=False)
+                except OSError:  # not every disk tells with a name what it is the name of
+                    may_be_directory = True
+                if may_be_directory:
+                    directories.append(path)
     return DirectoryLook(files, tuple(odd), tuple(directories))
-
-
-def _may_be_directory(entry: os.DirEntry[str]) -> bool:
-    """Not every disk tells with a name what it is the name of."""
-    try:
-        return entry.is_dir(follow_symlinks=False)
-    except OSError:
-        return True
 
 
 def look_at_file(root: str, path: str) -> int | UnreadableFile | None:
@@ -184,7 +167,7 @@ def unnameable(path: str) -> UnreadableFile:
 
 
 def is_text(path: str) -> bool:
-    """Whether it is UTF-8."""
+    """Whether it is UTF-8: SQLite cannot be asked for anything else."""
     try:
         path.encode()
     except UnicodeEncodeError:

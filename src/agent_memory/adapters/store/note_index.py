@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from attrs import evolve
 
 from agent_memory.adapters.disk.paths import real_root
+from agent_memory.adapters.store.entry_files import is_text
 from agent_memory.adapters.store.store_database import FollowedFiles, Left, StoreDatabase
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.searching.ranking import (
@@ -51,9 +52,9 @@ class NoteIndex:
     Nothing of a secret note is in it (P20). Numbers stay the same until a note changes; a number that is no more is left
     out of every answer. One object may be asked by several threads."""
 
-    def __init__(self, database: StoreDatabase, files: FollowedFiles | None = None) -> None:
-        self._database = database
-        self._files = files or FollowedFiles(database)
+    def __init__(self, files: FollowedFiles) -> None:
+        self._database = files.database
+        self._files = files
 
     @property
     def renewals(self) -> int:
@@ -113,7 +114,7 @@ class NoteIndex:
         sql = "SELECT number FROM names WHERE name = ? ORDER BY rank, number LIMIT 1"
 
         def asked(connection: sqlite3.Connection) -> Mapping[str, int]:
-            found = ((id, connection.execute(sql, (id,)).fetchone()) for id in ids if _is_text(id))
+            found = ((id, connection.execute(sql, (id,)).fetchone()) for id in ids if is_text(id))
             return {id: row[0] for id, row in found if row is not None}
 
         return self._asked(asked)
@@ -191,7 +192,7 @@ class NoteIndex:
 
 def note_index(root: Path | str) -> NoteIndex:
     """The index of a root, beside nothing else that asks its database."""
-    return NoteIndex(StoreDatabase(real_root(root)))
+    return NoteIndex(FollowedFiles(StoreDatabase(real_root(root))))
 
 
 def _matched_words(connection: sqlite3.Connection, words: Sequence[QueryWord]) -> tuple[MatchedWord, ...]:
@@ -205,7 +206,7 @@ def _matched_words(connection: sqlite3.Connection, words: Sequence[QueryWord]) -
             "SELECT number, sum(col = 'title'), sum(col = 'text'), length "
             "FROM occurrences JOIN notes ON number = doc WHERE term = ? GROUP BY doc"
         )
-        rows = connection.execute(sql, (term,)).fetchall() if _is_text(term) else []
+        rows = connection.execute(sql, (term,)).fetchall() if is_text(term) else []
         worth = idf(len(rows), notes)
         return worth, {
             number: worth * saturated(in_title, in_text, length, mean_length)
@@ -254,7 +255,7 @@ def _through(connection: sqlite3.Connection, request: SearchRequest) -> frozense
         each = " OR ".join("(sort = ? AND label = ?)" for _ in some) or "0"
         where.append(f"number IN (SELECT number FROM labels WHERE {each})")
         values += [part for label in some for part in label]
-    if not all(_is_text(value) for value in values if isinstance(value, str)):
+    if not all(is_text(value) for value in values if isinstance(value, str)):
         return frozenset()
     sql = f"SELECT number FROM notes WHERE {' AND '.join(where) or '1'}"
     return frozenset(number for (number,) in connection.execute(sql, values))
@@ -262,12 +263,3 @@ def _through(connection: sqlite3.Connection, request: SearchRequest) -> frozense
 
 def _marks(values: Sequence[object]) -> str:
     return ", ".join("?" * len(values))
-
-
-def _is_text(value: str) -> bool:
-    """Whether SQLite can be asked for it: half of a surrogate pair is in no note."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -113,7 +113,12 @@ def _left_dangling(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
         if (left := _entry_in(change.path, change.after)) is not None
         for id in left.meta.all_ids
     }
-    gone = {id: path for id, path in leaving.items() if not _leads_somewhere(id, draft)}
+    gone: dict[str, str] = {}
+    for id, path in leaving.items():
+        archived = draft.archived(id)
+        is_archived = archived is not None and draft.state(archived.path) is not None
+        if not (draft.bearers(id) or is_archived or draft.versions(id)):
+            gone[id] = path
     reasons: dict[str, str] = {}
     if not gone:
         return reasons
@@ -130,13 +135,6 @@ def _left_dangling(notes: Sequence[FileChange], draft: Draft) -> dict[str, str]:
             if link.target in gone:
                 reasons[gone[link.target]] = f"{listed.path} links to {link.target}, which only this run has made"
     return reasons
-
-
-def _leads_somewhere(id: str, draft: Draft) -> bool:
-    if draft.bearers(id):
-        return True
-    archived = draft.archived(id)
-    return (archived is not None and draft.state(archived.path) is not None) or bool(draft.versions(id))
 
 
 # -- tiers ------------------------------------------------------------------------------------------------------------

@@ -375,7 +375,7 @@ class FollowedFiles:
     that lives on. 0 looks each time."""
 
     def __init__(self, database: StoreDatabase) -> None:
-        self._database = database
+        self.database = database
         self.root = database.root
         self._looks: dict[str, tuple[float, int, DirectoryLook]] = {}
         self._known: dict[str, Mapping[str, tuple[int | None, Seen]]] = {}
@@ -409,14 +409,7 @@ class FollowedFiles:
         self._looks.clear()
 
     def _look(self, directory: str) -> DirectoryLook:
-        if not self.max_age_seconds:
-            return look_at_directory(self.root, directory)
-        now = time.monotonic()
-        try:
-            changed_ns = os.lstat(f"{self.root}/{directory}").st_mtime_ns
-        except OSError:
-            return look_at_directory(self.root, directory)
-        last = self._looks.get(directory)
+        now, changed_ns, last = time.monotonic(), self._changed_ns(directory), self._looks.get(directory)
         if last is not None and now - last[0] < self.max_age_seconds and last[1] == changed_ns:
             return last[2]
         look = look_at_directory(self.root, directory)
@@ -430,19 +423,22 @@ class FollowedFiles:
         known = {each.path: each for each in self._seen(_VERSIONS, files)}
         for paths in versions:
             for path in paths:
-                seen = known.get(path) or self._version(path)
+                seen = known.get(path)
+                if seen is None:
+                    look = look_at_file(self.root, path)
+                    seen = self._read(path).seen if isinstance(look, int) else look
                 if seen is not None:
                     yield seen
                 if isinstance(seen, Listed):
                     break
 
-    def _version(self, path: str) -> Seen | None:
-        look = look_at_file(self.root, path)
-        return self._read(path).seen if isinstance(look, int) else look
-
     def _unseen(self, directories: Iterable[str]) -> Iterator[UnreadableFile]:
         for path in directories:
-            if _may_hold_notes(f"{self.root}/{path}"):
+            try:
+                may_hold_notes = any(name.endswith(NOTE_ENDING) for name in os.listdir(f"{self.root}/{path}"))
+            except OSError:
+                may_hold_notes = True
+            if may_hold_notes:
                 yield UnreadableFile(printable(path), ("it is a directory, and the notes in it are not seen",))
 
     def _seen(self, kind: str, files: Mapping[str, int]) -> list[Seen]:
@@ -450,7 +446,7 @@ class FollowedFiles:
         known = self._known.get(kind)
         if known is None:
             try:
-                known = self._database.read(lambda connection: _known_of(connection, kind))
+                known = self.database.read(lambda connection: _known_of(connection, kind))
             except Busy:
                 known = {}
         unread = [path for path, look in files.items() if path not in known or known[path][0] != look]
@@ -479,7 +475,7 @@ class FollowedFiles:
 
         looks = (self._look(directory) for directory in (TOPICS, ARCHIVE))
         files = {path: look for each in looks for path, look in each.files.items() if is_text(path)}
-        paths = self._database.read(lambda connection: self._changed(connection, files))
+        paths = self.database.read(lambda connection: self._changed(connection, files))
         deadline = time.monotonic() + patience_seconds
         read = removed = unreadable = 0
         while paths and time.monotonic() < deadline:
@@ -492,7 +488,7 @@ class FollowedFiles:
                 break
             read, removed, paths = read + new, removed + gone, paths[len(some) :]
             unreadable += sum(each.is_unread for each in some)  # tried again each time
-        notes = self._database.read(lambda connection: connection.execute("SELECT count(*) FROM notes").fetchone()[0])
+        notes = self.database.read(lambda connection: connection.execute("SELECT count(*) FROM notes").fetchone()[0])
         return self._told(Refreshed(int(notes), read, removed, len(paths), unreadable))
 
     def _changed(self, connection: sqlite3.Connection, files: Mapping[str, int]) -> list[str]:
@@ -510,7 +506,7 @@ class FollowedFiles:
     def _told(self, refreshed: Refreshed) -> Refreshed:
         """With what whoever asks should know."""
         notices = list[str]()
-        if (why := self._database.why_in_memory) is not None:
+        if (why := self.database.why_in_memory) is not None:
             notices.append(f"The index is kept in memory only, and made anew each time: {why}.")
         if refreshed.pending:
             files = "1 changed file is" if refreshed.pending == 1 else f"{refreshed.pending:,} changed files are"
@@ -553,11 +549,11 @@ class FollowedFiles:
 
     def _put(self, some: Sequence[ReadFile]) -> tuple[int, int]:
         """How many were new, and how many went. Busy while another process writes."""
-        if not some or self._database.read(lambda connection: all(_is_known(connection, each) for each in some)):
+        if not some or self.database.read(lambda connection: all(_is_known(connection, each) for each in some)):
             return 0, 0
         from agent_memory.adapters.store.taking_in import Batch  # most commands find that nothing changed
 
-        return self._database.write(lambda connection: Batch(connection, self.root).put(some))
+        return self.database.write(lambda connection: Batch(connection, self.root).put(some))
 
 
 def version_ms(path: str) -> int:
@@ -579,13 +575,6 @@ def _one_an_id(seen: Sequence[Seen]) -> Listing:
         problems += (UnreadableFile(each.path, (f"it has the id {id}, as has {first.path}",)) for each in others)
     entries = (same[0] for same in by_id.values())
     return Listing(tuple(sorted(entries, key=_path)), tuple(sorted(problems, key=_path)))
-
-
-def _may_hold_notes(directory: str) -> bool:
-    try:
-        return any(name.endswith(NOTE_ENDING) for name in os.listdir(directory))
-    except OSError:
-        return True
 
 
 def _known_of(connection: sqlite3.Connection, kind: str) -> dict[str, tuple[int | None, Seen]]:

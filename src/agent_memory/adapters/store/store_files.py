@@ -15,7 +15,7 @@ whoever is at it, and undoes what nobody is at any more.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ from agent_memory.adapters.store.entry_files import (
     TOPICS,
     is_text,
     read_image,
-    read_tiers,
+    tiers_in,
     understand,
     understand_again,
 )
@@ -39,12 +39,10 @@ from agent_memory.results import as_result, unwrap
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent_memory.adapters.store.changes import Decided, Draft
-    from agent_memory.adapters.store.store_database import FollowedFiles, StoreDatabase
+    from agent_memory.adapters.store.store_database import FollowedFiles
     from agent_memory.domain.change import Change, Receipt, Together
     from agent_memory.domain.undo_run import Footprint
     from agent_memory.domain.vocabulary import TierList
-    from agent_memory.errors import Error
     from agent_memory.ports import Locks
 
 _ATTEMPTS = 5
@@ -61,18 +59,11 @@ class StoreFiles:
     # Reading does without all that writing needs.
 
     @cached_property
-    def database(self) -> StoreDatabase:
-        """What is derived from the notes."""
-        from agent_memory.adapters.store.store_database import StoreDatabase
-
-        return StoreDatabase(self._root)
-
-    @cached_property
     def files(self) -> FollowedFiles:
         """Those of the notes, as listings and searches follow them."""
-        from agent_memory.adapters.store.store_database import FollowedFiles
+        from agent_memory.adapters.store.store_database import FollowedFiles, StoreDatabase
 
-        return FollowedFiles(self.database)
+        return FollowedFiles(StoreDatabase(self._root))
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -94,7 +85,9 @@ class StoreFiles:
             return there
         for _ in range(_ATTEMPTS):
             listing = unwrap(self.list(archived=archived))
-            listed = listing.by_id.get(id) or (None if archived else _by_alias(listing, id))
+            listed = listing.by_id.get(id)
+            if listed is None and not archived:
+                listed = next((each for each in listing.entries if id in each.meta.aliases), None)
             if listed is None:
                 raise self._why_absent(id, listing, archived)
             for file in listing.unreadable:
@@ -110,13 +103,19 @@ class StoreFiles:
     @as_result
     def read_again(self, listed: Listed) -> StoredEntry:
         self._settle()
-        return self._loaded(listed) or unwrap(self.read(listed.meta.id, archived=listed.archived))
+        with suppress(EntryUnreadable, PathRefused, StoreIo):
+            image = read_image(self._root, listed.path)
+            stored = None if image is None else understand_again(listed, image.data, image.mtime_ns)
+            if stored is not None and stored.meta.id == listed.meta.id:
+                return stored
+        return unwrap(self.read(listed.meta.id, archived=listed.archived))
 
     @as_result
     def tiers(self) -> TierList:
         """See the port: `state/tiers.json`."""
         self._settle()
-        return read_tiers(self._root)
+        image = read_image(self._root, TIERS_FILE)
+        return tiers_in(self._root, None if image is None else image.data)
 
     def _read_by_name(self, id: str) -> StoredEntry | None:
         """The live entry, if a file that bears its id in the name states it too: of several files with one id that is the
@@ -134,15 +133,6 @@ class StoreFiles:
         except (EntryUnreadable, PathRefused, StoreIo):
             return None
         return stored if stored is not None and stored.meta.id == id and not stored.listed.provisional_id else None
-
-    def _loaded(self, listed: Listed) -> StoredEntry | None:
-        """The entry, if it still is where the listing saw it."""
-        try:
-            image = read_image(self._root, listed.path)
-            stored = None if image is None else understand_again(listed, image.data, image.mtime_ns)
-        except (EntryUnreadable, PathRefused, StoreIo):
-            return None
-        return stored if stored is not None and stored.meta.id == listed.meta.id else None
 
     def _why_absent(self, id: str, listing: Listing, archived: bool) -> EntryNotFound | EntryUnreadable | StoreIo:
         for file in listing.unreadable:
@@ -176,11 +166,11 @@ class StoreFiles:
     ) -> Receipt:
         """See the port. Changes are taken in order, each upon what the one before it left. A group of which only a part was
         done before is dropped as a whole: somebody has done or undone that part meanwhile."""
-        from agent_memory.adapters.store.changes import decide_batch
+        from agent_memory.adapters.store.changes import carry_out, decide_batch
         from agent_memory.domain.change import subject_of
 
         given_up = EntryChanged(subject_of(changes[0]) if changes else TIERS_FILE)
-        return self._carry_out(lambda draft: decide_batch(changes, tiers, draft), run_id, given_up)
+        return carry_out(self.files, self._locks, lambda draft: decide_batch(changes, tiers, draft), run_id, given_up)
 
     @as_result
     def revert(self, footprint: Footprint, run_id: str, *, dry_run: bool = False) -> Receipt:
@@ -189,22 +179,11 @@ class StoreFiles:
 
         Of a tier list that was changed since, only what the run moved and nobody has moved again is put back.
         """
-        from agent_memory.adapters.store.changes import Draft
+        from agent_memory.adapters.store.changes import Draft, carry_out
         from agent_memory.adapters.store.reversal import decide_reversal
 
         if dry_run:
             self._settle()
             return decide_reversal(footprint, Draft(self.files)).receipt
         given_up = UndoRefused("", ("somebody is changing the same files right now",))
-        return self._carry_out(lambda draft: decide_reversal(footprint, draft), run_id, given_up)
-
-    def _carry_out(self, decide: Callable[[Draft], Decided], run_id: str | None, given_up: Error) -> Receipt:
-        from agent_memory.adapters.store.changes import carry_out
-
-        with self._locks.write() as held:
-            unwrap(held)
-            return carry_out(self.files, decide, run_id, given_up)
-
-
-def _by_alias(listing: Listing, id: str) -> Listed | None:
-    return next((listed for listed in listing.entries if id in listed.meta.aliases), None)
+        return carry_out(self.files, self._locks, lambda draft: decide_reversal(footprint, draft), run_id, given_up)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, repeat
 
 from agent_memory.adapters.store.entry_files import TOPICS, ReadFile, entry_or_none, read_image, standing
@@ -33,16 +34,21 @@ class Batch:
 
     def put(self, some: Sequence[ReadFile]) -> tuple[int, int]:
         """Bring these in; how many were new, and how many went."""
+        execute = self._connection.execute
         new = gone = 0
         for each in some:
-            known = self._connection.execute(
-                "SELECT hash, number, id, archived FROM files WHERE path = ?", (each.path,)
-            ).fetchone()
-            if known is not None and known[0] == each.hash and each.hash is not None:
-                self._looks_other(each)
+            known = execute("SELECT hash, number, id, archived FROM files WHERE path = ?", (each.path,)).fetchone()
+            if known is not None and known[0] == each.hash and each.hash is not None:  # it only looks other
+                listed = _row_of(each.stored) if each.stored is not None else None
+                execute("UPDATE files SET look = ?, listed = ? WHERE path = ?", (each.look, listed, each.path))
                 continue
             if known is not None:
-                self._forget(each.path, *known[1:])
+                _, number, id, archived = known
+                execute("DELETE FROM files WHERE path = ?", (each.path,))
+                if number is not None:
+                    self._take_out(number)
+                if id is not None:
+                    self._touched[(id, archived)] = None
                 gone += each.hash is None
             if each.hash is not None:
                 new += 1
@@ -51,22 +57,12 @@ class Batch:
             if archived < 2:
                 self._settle(id, archived)
         if self._is_hidden:  # no word stays in what FTS5 merges only later
-            self._connection.execute("INSERT INTO terms (terms) VALUES ('optimize')")
+            execute("INSERT INTO terms (terms) VALUES ('optimize')")
         return new, gone
 
-    def _looks_other(self, read: ReadFile) -> None:
-        listed = _row_of(read.stored) if read.stored is not None else None
-        self._connection.execute("UPDATE files SET look = ?, listed = ? WHERE path = ?", (read.look, listed, read.path))
-
-    def _forget(self, path: str, number: int | None, id: str | None, archived: int) -> None:
-        self._connection.execute("DELETE FROM files WHERE path = ?", (path,))
-        if number is not None:
-            self._take_out(number)
-        if id is not None:
-            self._touched[(id, archived)] = None
-
     def _take(self, read: ReadFile) -> None:
-        archived, stored = _shelf_of(read.path), read.stored
+        stored = read.stored
+        archived = 0 if read.path.startswith(f"{TOPICS}/") else 1 if read.path.count("/") == 1 else 2  # 2: a version
         problems = "\n".join(read.trouble.problems) if read.trouble is not None else None
         row: tuple[object, ...] = (None, archived, 0, 0, None, problems)
         if stored is not None:
@@ -94,22 +90,16 @@ class Batch:
                 self._take_out(number)
                 self._connection.execute("UPDATE files SET number = NULL WHERE path = ?", (path,))
             if row is first and number is None and not is_secret:
-                self._let_find(path)
-
-    def _let_find(self, path: str) -> None:
-        stored = self._stored.get(path) or self._read_again(path)
-        if stored is None:  # it changes at this moment: the next look tells
-            self._connection.execute("UPDATE files SET look = NULL, hash = NULL WHERE path = ?", (path,))
-            return
-        number = self._put_note(stored)
-        self._connection.execute("UPDATE files SET number = ? WHERE path = ?", (number, path))
-
-    def _read_again(self, path: str) -> StoredEntry | None:
-        try:
-            image = read_image(self._root, path)
-        except (PathRefused, StoreIo):
-            return None
-        return None if image is None else entry_or_none(path, image.data, image.mtime_ns)
+                stored = self._stored.get(path)
+                with suppress(PathRefused, StoreIo):
+                    if stored is None and (image := read_image(self._root, path)) is not None:
+                        stored = entry_or_none(path, image.data, image.mtime_ns)
+                if stored is None:  # it changes at this moment: the next look tells
+                    self._connection.execute("UPDATE files SET look = NULL, hash = NULL WHERE path = ?", (path,))
+                else:
+                    self._connection.execute(
+                        "UPDATE files SET number = ? WHERE path = ?", (self._put_note(stored), path)
+                    )
 
     def _put_note(self, stored: StoredEntry) -> int:
         meta, archived, fields = stored.meta, stored.listed.archived, note_terms(stored)
@@ -139,13 +129,6 @@ class Batch:
 def _row_of(stored: StoredEntry) -> str | None:
     """What a listing says of a note; nothing of a secret one."""
     return None if stored.meta.sensitivity is Sensitivity.SECRET else render_listed(stored.listed)
-
-
-def _shelf_of(path: str) -> int:
-    """`files.archived` of a path."""
-    if path.startswith(f"{TOPICS}/"):
-        return 0
-    return 1 if path.count("/") == 1 else 2
 
 
 def _spelled(field: FieldTerms) -> str:

@@ -74,7 +74,9 @@ class Transactions:
         if any(at is not _At.AFTER for at in places):
             self._mend(steps, places)
         self._remove_empty(steps)
-        self._sweep(steps)
+        # A crash leaves temporary files among the entries, where nobody else makes any.
+        for directory in self._directories([step for step in steps if step.path.startswith((TOPICS, ARCHIVE))]):
+            _remove_from(directory, _TEMPORARY)
         self._end()
 
     def commit(self, changes: Sequence[FileChange]) -> bool:
@@ -197,11 +199,6 @@ class Transactions:
             if directory.startswith(f"{ARCHIVE}/"):
                 with suppress(OSError):  # there is more in it, or it is gone
                     os.rmdir(f"{self._root}/{directory}")
-
-    def _sweep(self, steps: Sequence[Step]) -> None:
-        """Remove the temporary files that a crash left among the entries, where nobody else makes any."""
-        for directory in self._directories([step for step in steps if step.path.startswith((TOPICS, ARCHIVE))]):
-            _remove_from(directory, _TEMPORARY)
 
     def _end(self) -> None:
         """As `_clear`; a journal that stays is marked as over."""
