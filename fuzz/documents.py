@@ -8,7 +8,6 @@ from typing import Any
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_lite import json_object, scan_json
-from agent_memory.adapters.disk.paths import Codec
 from agent_memory.adapters.scheduling.schedule_state import INSTALLED, RECORD
 from agent_memory.adapters.setup.setup_files import RECEIPT
 from agent_memory.adapters.surroundings.config_files import parse_config, set_keys
@@ -22,6 +21,7 @@ from agent_memory.formats import (
     run_json,
     tiers_json,
 )
+from agent_memory.formats.json_codec import Documents
 from fuzz.target import Target
 
 PATH = "state/x.json"
@@ -40,7 +40,7 @@ def _bytes(parse: Callable[[bytes, str], Any]) -> Parse:
     return lambda data: parse(data, PATH)
 
 
-def _file(codec: Codec[Any]) -> tuple[Parse, Render]:
+def _file(codec: Documents[Any]) -> tuple[Parse, Render]:
     return _bytes(codec.parse), codec.render
 
 

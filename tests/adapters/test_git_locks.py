@@ -10,6 +10,7 @@ import pytest
 
 from agent_memory.adapters.doctor.doctor import check_repository
 from agent_memory.adapters.git.git_process import GitProcess, lock_files
+from agent_memory.errors import StoreIo
 from faults import failing_at
 
 ENVIRON = {"PATH": os.environ["PATH"]}
@@ -38,7 +39,7 @@ def test_directories_that_cannot_be_listed_are_not_free_of_locks_p6(repository: 
         with failing_at(k, errno.EACCES, once=True) as counter:
             try:
                 found = lock_files(repository / ".git")
-            except PermissionError:
+            except StoreIo:
                 refused += 1
                 continue
         assert len(found) == len(LOCKS)

@@ -9,7 +9,6 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
-from agent_memory.adapters.disk.paths import Codec
 from agent_memory.domain.change import Create, Retire
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
 from agent_memory.domain.entry import MemoryEntry, Meta
@@ -18,6 +17,7 @@ from agent_memory.domain.run import KeptReply, Run, Work
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, LoggedSession
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
+from agent_memory.formats.json_codec import Documents
 from agent_memory.formats.run_json import (
     CHANGES,
     CHECKPOINT,
@@ -60,7 +60,7 @@ def test_what_was_written_is_read() -> None:
         (CHANGES, '{"changes": 5}'),
     ],
 )
-def test_what_is_damaged_is_named(codec: Codec[Any], text: str) -> None:
+def test_what_is_damaged_is_named(codec: Documents[Any], text: str) -> None:
     with pytest.raises(StateCorrupt) as refused:
         codec.parse(text.encode(), "runs/1/x.json")
     assert (refused.value.path, bool(refused.value.problems)) == ("runs/1/x.json", True)

@@ -79,12 +79,8 @@ def parse_command_template(text: str) -> Result[CommandTemplate, str]:
     if unknown:
         known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
         return Failure(f"names {{{unknown[0]}}}, which is not one of {known}")
-    return _options_of(elements[2:])
-
-
-def _options_of(elements: list[str]) -> Result[CommandTemplate, str]:
     options: list[tuple[str, ...]] = []
-    rest = iter(elements)
+    rest = iter(elements[2:])
     for element in rest:
         name, equals, _ = element.partition("=")
         if name in _WITH_VALUE and equals:
@@ -162,12 +158,12 @@ def is_bookkeeping(path: str) -> bool:
 def wanted_of(changed: Iterable[str], asked: Iterable[str]) -> tuple[str, ...]:
     """Those of the changed paths that are asked for, or lie in a directory that is; compared under NFC, in order."""
     names = {_plain(path) for path in asked}
-    return tuple(path for path in changed if not names.isdisjoint(_with_parents(_plain(path))))
 
+    def is_asked(path: str) -> bool:
+        parts = _plain(path).split("/")
+        return any("/".join(parts[:count]) in names for count in range(1, len(parts) + 1))
 
-def _with_parents(path: str) -> tuple[str, ...]:
-    parts = path.split("/")
-    return tuple("/".join(parts[:count]) for count in range(1, len(parts) + 1))
+    return tuple(filter(is_asked, changed))
 
 
 def _plain(path: str) -> str:

@@ -111,7 +111,8 @@ def objects_in(line: bytes | bytearray, *, finished: bool = True) -> Objects:
     even right after an object that is only a part of its record: nothing is looked for behind a stump then.
     """
     if len(line) > _LARGE_LINE_BYTES:
-        if _values_in(line) > MAX_VALUES_PER_LINE:
+        # Quotes inside strings are escaped, so that text is not counted, except for its brackets.
+        if line.count(b',"') + line.count(b'{"') + line.count(b"[") > MAX_VALUES_PER_LINE:
             return Objects(broken=True, too_many_values=True)
         line = _with_short_strings(line)
     text = line.decode("utf-8", "replace")
@@ -130,11 +131,6 @@ def objects_in(line: bytes | bytearray, *, finished: bool = True) -> Objects:
         broken = True
         at = _after_stump(text, at, failed_at) if finished else len(text)
     return Objects(tuple(found), broken)
-
-
-def _values_in(line: bytes | bytearray) -> int:
-    # Quotes inside strings are escaped, so that text is not counted, except for its brackets.
-    return line.count(b',"') + line.count(b'{"') + line.count(b"[")
 
 
 def _with_short_strings(line: bytes | bytearray) -> bytes | bytearray:

@@ -11,7 +11,7 @@ import os
 import stat
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from attrs import frozen
 
@@ -27,6 +27,8 @@ from agent_memory.errors import PathRefused, StoreIo
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from agent_memory.formats.json_codec import Documents
 
 
 MAX_NAME_BYTES = 255
@@ -71,8 +73,14 @@ def path_in(root: str, relative: str) -> str:
     path = root
     for name in ("", *names[:-1]):
         path = f"{path}/{name}" if name else path
-        if not _is_plain_directory(path):
+        try:
+            mode = os.lstat(path).st_mode
+        except FileNotFoundError:
             break
+        except OSError as error:
+            raise store_io(error, "open", path) from error
+        if not stat.S_ISDIR(mode):
+            raise PathRefused(path, oddity(mode) or "it is not a directory")
     return f"{root}/{relative}"
 
 
@@ -149,7 +157,16 @@ def open_checked(path: str, flags: int) -> int:
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE)
     except OSError as error:
-        raise _not_opened(error, path) from error
+        # ENXIO: a socket, or a FIFO that nobody reads.
+        kinds = {
+            errno.ELOOP: stat.S_IFLNK,
+            errno.EMLINK: stat.S_IFLNK,
+            errno.ENXIO: stat.S_IFIFO,
+            errno.EISDIR: stat.S_IFDIR,
+        }
+        if error.errno in kinds:
+            raise PathRefused(path, oddity(kinds[error.errno]) or "") from error
+        raise store_io(error, "open", path) from error
     try:
         with as_store_io("open", path):
             if reason := oddity(os.fstat(descriptor).st_mode):
@@ -171,18 +188,6 @@ def oddity(mode: int) -> str | None:
     return "it is not a regular file"
 
 
-def _not_opened(error: OSError, path: str) -> PathRefused | StoreIo:
-    match error.errno:
-        case errno.ELOOP | errno.EMLINK:
-            return PathRefused(path, oddity(stat.S_IFLNK) or "")
-        case errno.ENXIO:  # a socket, or a FIFO that nobody reads
-            return PathRefused(path, oddity(stat.S_IFIFO) or "")
-        case errno.EISDIR:
-            return PathRefused(path, oddity(stat.S_IFDIR) or "")
-        case _:
-            return store_io(error, "open", path)
-
-
 def _read_all(descriptor: int, size: int, max_bytes: int) -> bytes:
     """All of it, and no more than one byte more than `max_bytes`; at once, where it is still of the size it was."""
     chunks: list[bytes] = []
@@ -192,19 +197,6 @@ def _read_all(descriptor: int, size: int, max_bytes: int) -> bytes:
         left -= len(chunk)
         wanted = _CHUNK_BYTES
     return b"".join(chunks)
-
-
-def _is_plain_directory(path: str) -> bool:
-    """Whether there is a directory; PathRefused for a link or anything else."""
-    try:
-        mode = os.lstat(path).st_mode
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise store_io(error, "open", path) from error
-    if stat.S_ISDIR(mode):
-        return True
-    raise PathRefused(path, "it is not a directory" if stat.S_ISREG(mode) else oddity(mode) or "")
 
 
 # -- from the operating system's errors to ours ---------------------------------------------------------------------------
@@ -230,18 +222,6 @@ def as_store_io(operation: str, path: str) -> Generator[None, None, None]:
 
 
 T = TypeVar("T")
-
-
-class Codec(Protocol[T]):
-    """One kind of file: `json_codec.Format`, or what is asked as one is."""
-
-    def render(self, value: T) -> str:
-        """The text of the file."""
-        ...
-
-    def parse(self, data: bytes, path: str) -> T:
-        """What was rendered; StateCorrupt for anything else."""
-        ...
 
 
 MAX_STATE_BYTES = 4 << 20
@@ -277,7 +257,7 @@ def remove_file(root: str, relative: str) -> None:
 class JsonFile(Generic[T]):
     """A JSON file of ours under the root."""
 
-    def __init__(self, root: Path | str, relative: str, format: Codec[T], max_bytes: int = MAX_STATE_BYTES) -> None:
+    def __init__(self, root: Path | str, relative: str, format: Documents[T], max_bytes: int = MAX_STATE_BYTES) -> None:
         self.path = relative
         self._root = real_root(root)
         self._format = format
@@ -329,14 +309,14 @@ def subdirectories(directory: str) -> tuple[str, ...]:
 def files_below(directory: str) -> tuple[str, ...]:
     """The paths of all files below a directory, links not followed. Unlike in `os.walk` a directory that cannot be listed
     is an error, and not passed over (P6)."""
+
+    def refuse(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            raise error
+
     with as_store_io("list", directory):
-        walk = os.walk(directory, onerror=_refuse, followlinks=False)
+        walk = os.walk(directory, onerror=refuse, followlinks=False)
         return tuple(f"{parent}/{name}" for parent, _, names in walk for name in names)
-
-
-def _refuse(error: OSError) -> None:
-    if not isinstance(error, FileNotFoundError):
-        raise error
 
 
 # -- derived files ----------------------------------------------------------------------------------------------------

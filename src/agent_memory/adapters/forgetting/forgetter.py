@@ -262,7 +262,7 @@ class Forgetter:
                     break
             else:
                 raise _changed(found)
-        unwrap(QueueTroubles(self._real).clear(found.keys))
+        QueueTroubles(self._real).clear(found.keys)
 
     def _finish(self, work: ForgettingAtWork) -> None:
         """All that comes after the notes; doing any of it twice is harmless."""

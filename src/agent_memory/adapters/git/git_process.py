@@ -20,7 +20,7 @@ from pathlib import Path
 from attrs import frozen
 
 from agent_memory.adapters.disk.durable import create_file, make_directories, move_file
-from agent_memory.adapters.disk.paths import as_store_io, exists, is_directory
+from agent_memory.adapters.disk.paths import as_store_io, exists, files_below, is_directory, names_in
 from agent_memory.domain.commit_message import IGNORE_FILE, IGNORE_TEXT
 from agent_memory.domain.redaction import redact
 from agent_memory.errors import RecorderFailed
@@ -142,7 +142,7 @@ class GitProcess:
     def init(self) -> None:
         """`git init` in the root, without the templates of any configuration; harmless where a repository is."""
         words = ("init", "--quiet", "--template=", str(self.root))
-        output = self._ended([*self._git(()), *words], "git init", b"", self._environment(OURSELVES))
+        output = self._ended([*self._git(), *words], "git init", b"", self._environment(OURSELVES))
         if not output.ok:
             raise failed(words, output)
 
@@ -160,7 +160,7 @@ class GitProcess:
 
     # -- how it is called -----------------------------------------------------------------------------------------------
 
-    def _git(self, config: tuple[str, ...]) -> list[str]:
+    def _git(self, config: tuple[str, ...] = ()) -> list[str]:
         program = shutil.which("git", path=self._environ.get("PATH", os.defpath))
         if program is None:
             said = "git was not found on PATH; install it, or set storage.autoCommit to false"
@@ -348,25 +348,17 @@ def _stamp() -> str:
 
 
 def lock_files(git_directory: Path) -> tuple[Path, ...]:
-    """Every lock file of a repository. Raises OSError where that cannot be looked through: it is never taken for free (P6),
-    as the globs of `pathlib` do where permission is denied."""
-
-    def refuse(error: OSError) -> None:
-        if not isinstance(error, FileNotFoundError):
-            raise error
-
-    found: list[str] = []
-    for start in ("", "refs", "objects/info"):
-        for parent, below, names in os.walk(git_directory / start, onerror=refuse):
-            found += [f"{parent}/{name}" for name in sorted(names) if name.endswith(".lock")]
-            if not start:
-                below.clear()
-    return tuple(map(Path, found))
+    """Every lock file of a repository. An error where that cannot be looked through: it is never taken for free (P6), as the
+    globs of `pathlib` do where permission is denied."""
+    found = [f"{git_directory}/{name}" for name in names_in(str(git_directory))]
+    for start in ("refs", "objects/info"):
+        found += files_below(f"{git_directory}/{start}")
+    return tuple(Path(path) for path in found if path.endswith(".lock"))
 
 
 def stale_locks(root: Path, git_directory: Path) -> tuple[Path, ...]:
-    """The locks that belong to nobody: all or none, since a git that works may have made any of them. Raises OSError, also
-    where a process was not looked at that may be such a git (P6)."""
+    """The locks that belong to nobody: all or none, since a git that works may have made any of them. An error (an OSError
+    among them) also where a process was not looked at that may be such a git (P6)."""
     locks = lock_files(git_directory)
     limit_seconds = STALE_SECONDS
     if locks and not os.path.isdir("/proc/self"):
@@ -387,13 +379,11 @@ def stale_locks(root: Path, git_directory: Path) -> tuple[Path, ...]:
 
 
 def remove_stale_locks(root: Path, git_directory: Path) -> bool:
-    """True when no lock is left: all that there were belonged to nobody and are gone. Raises OSError."""
-    locks = lock_files(git_directory)
-    if len(stale_locks(root, git_directory) if locks else ()) < len(locks):
-        return False
-    for path in locks:
+    """True when no lock is left: all that there were belonged to nobody and are gone. Raises as `stale_locks`."""
+    stale = stale_locks(root, git_directory)
+    for path in stale:
         path.unlink(missing_ok=True)
-    return True
+    return bool(stale) or not lock_files(git_directory)
 
 
 # -- upkeep -----------------------------------------------------------------------------------------------------------

@@ -179,7 +179,13 @@ class GitRecorder:
         finally:
             with suppress(OSError):  # the next commit overwrites it
                 listed.unlink()
-        self._flush()
+        # Ask the system to make the commit durable: `core.fsync` alone leaves the names of new files open.
+        program = shutil.which("sync", path=self._environ.get("PATH", os.defpath))
+        if program is not None:
+            # History, not durability: what the commit holds is on disk already.
+            with suppress(OSError, subprocess.TimeoutExpired):
+                command = [program, "-f", str(self._git.directory)]
+                subprocess.run(command, capture_output=True, timeout=_SYNC_SECONDS, check=False)
 
     def _restore_lost_objects(self) -> bool:
         """Whether objects of files that are still as git knows them were lost, and made anew: without them git commits no
@@ -192,15 +198,6 @@ class GitRecorder:
         for path in lost:
             self._git.run("hash-object", "-w", "--", path)
         return bool(lost)
-
-    def _flush(self) -> None:
-        """Ask the system to make the commit durable; `core.fsync` alone leaves the names of new files open."""
-        program = shutil.which("sync", path=self._environ.get("PATH", os.defpath))
-        if program is not None:
-            # History, not durability: what the commit holds is on disk already.
-            with suppress(OSError, subprocess.TimeoutExpired):
-                words = [program, "-f", str(self._git.directory)]
-                subprocess.run(words, capture_output=True, timeout=_SYNC_SECONDS, check=False)
 
     def _warn(self, sentence: str) -> None:
         shown = sentence.encode("utf-8", "replace").decode()
@@ -228,7 +225,17 @@ class RetryingRecorder:
         """See the port. Pending commits are made first."""
         with self._locks.write() as held:
             unwrap(held)
-            self._retry()
+            pending = self._pending()
+            for done, commit in enumerate(pending):
+                try:
+                    unwrap(self._recorder.record(**commit))
+                except PathRefused:
+                    continue  # it can never be made, and must not stand in the way of the others
+                except Error:
+                    self._put(pending[done:])
+                    raise
+            if pending:
+                self._put([])
             return unwrap(self._recorder.adopt_hand_edits(among))
 
     @as_result
@@ -249,19 +256,6 @@ class RetryingRecorder:
                 words = {"subject": subject, "body": body, "thread_id": thread_id, "harness": harness}
                 self._put([*self._pending(), {"paths": list(paths), **words}])
                 raise
-
-    def _retry(self) -> None:
-        pending = self._pending()
-        for done, commit in enumerate(pending):
-            try:
-                unwrap(self._recorder.record(**commit))
-            except PathRefused:
-                continue  # it can never be made, and must not stand in the way of the others
-            except Error:
-                self._put(pending[done:])
-                raise
-        if pending:
-            self._put([])
 
     def _pending(self) -> list[dict[str, Any]]:
         """A list that cannot be read just now is an error: a commit more would be written over the others (P6)."""

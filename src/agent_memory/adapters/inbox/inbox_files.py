@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
@@ -64,7 +64,7 @@ from agent_memory.domain.queue import (
 from agent_memory.domain.redaction import redact_path, redact_with_paths
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StoreIo
 from agent_memory.formats.inbox_json import entry_of, render_inbox_entry
-from agent_memory.results import as_result, unwrap
+from agent_memory.results import as_result
 
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z", re.ASCII)
 
@@ -109,7 +109,7 @@ class InboxFiles:
     @as_result
     def note(self, pending: Pending, trouble: Trouble) -> None:
         """See the port."""
-        self._troubles.note(queue_key(pending.entry, pending.name), trouble)
+        self._troubles.change({queue_key(pending.entry, pending.name): trouble})
 
     @as_result
     def retire(self, pending: Pending, outcome: Outcome) -> None:
@@ -124,8 +124,19 @@ class InboxFiles:
     @as_result
     def retry_failed(self) -> int:
         """See the port. What folds into one counts as one."""
-        keys = bring_back(str(self.root), self._listed(FAILED))
-        unwrap(self._troubles.clear(keys))
+        root, keys = str(self.root), set[str]()
+        for name, entry in self._readable(FAILED):
+            if isinstance(entry.retrieval, FileSnapshot):
+                # An error where it cannot be told where the copy is: the entry is not to come back without it (P6).
+                path = entry.retrieval.path
+                copies = (f"{place}/{os.path.basename(path)}" for place in (FAILED, PROCESSED))
+                if (there := next((copy for copy in copies if exists(f"{root}/{copy}")), None)) is not None:
+                    _move_snapshot(root, there, path)
+            pending = evolve(entry, outcome=None)
+            new_name = _make_pending(root, name, pending)
+            remove_file(root, f"{FAILED}/{name}")
+            keys.add(queue_key(pending, new_name))
+        self._troubles.clear(keys)
         return len(keys)
 
     @as_result
@@ -160,8 +171,23 @@ class InboxFiles:
         return QueueTroubles(str(self.root))
 
     def _leave(self, pending: Pending, outcome: Outcome, target: str) -> None:
-        leave(str(self.root), pending, outcome, target)
-        unwrap(self._troubles.clear([key_of(pending.entry, pending.name) for key_of in (queue_key, session_key)]))
+        """Move all files of `pending` to `target` with the outcome added, then the snapshot if there is one.
+
+        A file that is gone counts as moved; one that no longer asks for what was worked on stays, to be worked on next.
+        """
+        root = str(self.root)
+        for name in pending.names:
+            with suppress(InboxEntryInvalid):
+                entry = entry_in(root, INBOX, name)
+                if entry is not None and is_same_work(entry, name, pending):
+                    entry = as_consumed(entry) if target == PROCESSED else as_captured(entry)
+                    free = _free_name(root, target, name, entry)
+                    write_text(root, f"{target}/{free}", render_inbox_entry(evolve(entry, outcome=outcome)))
+                    remove_file(root, f"{INBOX}/{name}")
+        snapshot = pending.entry.retrieval
+        if isinstance(snapshot, FileSnapshot) and snapshot.path.startswith(f"{SNAPSHOTS}/"):
+            _move_snapshot(root, snapshot.path, f"{target}/{os.path.basename(snapshot.path)}")
+        self._troubles.clear([key_of(pending.entry, pending.name) for key_of in (queue_key, session_key)])
 
     def _listed(self, relative: str) -> tuple[str, ...]:
         directory = f"{self.root}/{relative}"
@@ -181,13 +207,17 @@ class InboxFiles:
                     yield name, entry
 
     def _pending_entry(self, name: str) -> InboxEntry | None:
-        """The entry, None where it was taken away since it was listed, or has been dealt with already (P3)."""
+        """The entry, None where it was taken away since it was listed, or has been dealt with already (P3): by a run that was
+        stopped before it could take this copy out of the inbox."""
         if not name.isprintable():
             raise InboxEntryInvalid(("the file's name cannot be printed",))
-        entry = entry_in(str(self.root), INBOX, name)
-        if entry is not None and is_retired(str(self.root), name, entry):
-            remove_file(str(self.root), f"{INBOX}/{name}")
-            return None
+        entry, retired = entry_in(str(self.root), INBOX, name), None
+        if entry is not None:
+            with suppress(InboxEntryInvalid):
+                retired = entry_in(str(self.root), PROCESSED, name)
+            if retired is not None and evolve(retired, outcome=None) == as_consumed(entry):
+                remove_file(str(self.root), f"{INBOX}/{name}")
+                return None
         return entry
 
     def _readable(self, relative: str) -> Iterator[tuple[str, InboxEntry]]:
@@ -218,71 +248,18 @@ def _completed(pending: Pending, repo_of: Callable[[str, str | None], str | None
     return evolve(pending, entry=evolve(pending.entry, context=evolve(context, repo=repo)))
 
 
-# -- leaving ----------------------------------------------------------------------------------------------------------
-
-
-def leave(root: str, pending: Pending, outcome: Outcome, target: str) -> None:
-    """Move all files of `pending` to `target` with the outcome added, then the snapshot if there is one.
-
-    A file that is gone counts as moved; one that no longer asks for what was worked on stays, to be worked on next.
-    """
-    for name in pending.names:
-        with suppress(InboxEntryInvalid):
-            entry = entry_in(root, INBOX, name)
-            if entry is not None and is_same_work(entry, name, pending):
-                entry = as_consumed(entry) if target == PROCESSED else as_captured(entry)
-                free = _free_name(root, target, name, entry)
-                write_text(root, f"{target}/{free}", render_inbox_entry(evolve(entry, outcome=outcome)))
-                remove_file(root, f"{INBOX}/{name}")
-    snapshot = pending.entry.retrieval
-    if isinstance(snapshot, FileSnapshot) and snapshot.path.startswith(f"{SNAPSHOTS}/"):
-        _move_snapshot(root, snapshot.path, f"{target}/{os.path.basename(snapshot.path)}")
+# -- leaving and coming back ------------------------------------------------------------------------------------------
 
 
 def _free_name(root: str, directory: str, name: str, entry: InboxEntry) -> str:
     """The name, or the first numbered one that nothing else has; a copy of this very entry may be replaced."""
     stem = name.removesuffix(".json")
-    candidates = (name, *(f"{stem}~{number}.json" for number in range(2, 100)))
-    free = (candidate for candidate in candidates if _is_free(root, directory, candidate, entry))
-    return next(free, f"{stem}~{random_digits()}.json")
-
-
-def _is_free(root: str, directory: str, name: str, entry: InboxEntry) -> bool:
-    try:
-        there = entry_in(root, directory, name)
-    except Error:
-        return False
-    return there is None or evolve(there, outcome=None) == entry
-
-
-def is_retired(root: str, name: str, entry: InboxEntry) -> bool:
-    """Whether the entry was retired by a run that was stopped before it could take this copy out of the inbox."""
-    try:
-        there = entry_in(root, PROCESSED, name)
-    except InboxEntryInvalid:
-        return False
-    return there is not None and evolve(there, outcome=None) == as_consumed(entry)
-
-
-# -- coming back ------------------------------------------------------------------------------------------------------
-
-
-def bring_back(root: str, names: Iterable[str]) -> frozenset[str]:
-    """Put what was given up back into the inbox; the queue keys. What is malformed, or no entry of ours, stays."""
-    keys: set[str] = set()
-    for name in names:
-        try:
-            entry = entry_in(root, FAILED, name)
-        except InboxEntryInvalid:
-            continue
-        if entry is not None:
-            entry = evolve(entry, outcome=None)
-            if isinstance(entry.retrieval, FileSnapshot):
-                _fetch_snapshot_back(root, entry.retrieval.path)
-            new_name = _make_pending(root, name, entry)
-            remove_file(root, f"{FAILED}/{name}")
-            keys.add(queue_key(entry, new_name))
-    return frozenset(keys)
+    for candidate in (name, *(f"{stem}~{number}.json" for number in range(2, 100))):
+        with suppress(Error):
+            there = entry_in(root, directory, candidate)
+            if there is None or evolve(there, outcome=None) == entry:
+                return candidate
+    return f"{stem}~{random_digits()}.json"
 
 
 def _make_pending(root: str, name: str, entry: InboxEntry) -> str:
@@ -323,14 +300,6 @@ def put_snapshot(root: str, text: str, original_name: str, at_ms: int) -> str:
     directory = directory_in(root, SNAPSHOTS)
     with as_store_io("write to", directory):
         return f"{SNAPSHOTS}/{put_text(root, SNAPSHOTS, text, iso_of(at_ms), label, safe_ending)}"
-
-
-def _fetch_snapshot_back(root: str, path: str) -> None:
-    """Bring a snapshot back to its place. An error where it cannot be told whether it is there: the entry that it belongs to
-    is not to come back without it (P6)."""
-    copies = (f"{source}/{os.path.basename(path)}" for source in (FAILED, PROCESSED))
-    if (there := next((copy for copy in copies if exists(f"{root}/{copy}")), None)) is not None:
-        _move_snapshot(root, there, path)
 
 
 def _move_snapshot(root: str, source: str, target: str) -> None:

@@ -36,7 +36,7 @@ from agent_memory.formats.inbox_json import (
     render_changes,
     with_changes,
 )
-from agent_memory.results import as_result
+from agent_memory.results import as_result, unwrap
 
 PROCESSED = f"{INBOX}/.processed"
 FAILED = f"{INBOX}/.failed"
@@ -189,39 +189,32 @@ class QueueTroubles:
     @as_result
     def read(self) -> Mapping[str, Trouble]:
         """All of it. A damaged file is an error, never "no trouble" (P6)."""
-        return self._read()
-
-    def settled(self) -> Mapping[str, Trouble]:
-        """The same, once it is in one file: for the beginning of a run. After a crash in between the changes count again,
-        which makes no difference."""
-        troubles = self._read()
-        if exists(f"{self.root}/{CHANGES}"):
-            self._whole.write(dict(sorted(troubles.items())))
-            remove_file(self.root, CHANGES)
-        return troubles
-
-    def note(self, key: str, trouble: Trouble) -> None:
-        """Replace the trouble of one entry."""
-        self._change({key: trouble})
-
-    @as_result
-    def clear(self, keys: Collection[str]) -> None:
-        """Forget the trouble of some entries; writes nothing where none has any."""
-        if exists(f"{self.root}/{TROUBLES}") or exists(f"{self.root}/{CHANGES}"):
-            self._change(dict.fromkeys(keys))
-
-    def _read(self) -> Mapping[str, Trouble]:
         path = f"{self.root}/{CHANGES}"
         try:
             return with_changes(self._whole.read() or {}, text_in(path, MAX_BYTES) or "")
         except InboxEntryInvalid as malformed:
             raise StateCorrupt(path, malformed.problems) from malformed
 
+    def settled(self) -> Mapping[str, Trouble]:
+        """The same, once it is in one file: for the beginning of a run. After a crash in between the changes count again,
+        which makes no difference."""
+        troubles = unwrap(self.read())
+        if exists(f"{self.root}/{CHANGES}"):
+            self._whole.write(dict(sorted(troubles.items())))
+            remove_file(self.root, CHANGES)
+        return troubles
+
+    def clear(self, keys: Collection[str]) -> None:
+        """Forget the trouble of some entries; writes nothing where none has any."""
+        if exists(f"{self.root}/{TROUBLES}") or exists(f"{self.root}/{CHANGES}"):
+            self.change(dict.fromkeys(keys))
+
     @property
     def _whole(self) -> JsonFile[dict[str, Trouble]]:
         return JsonFile(self.root, TROUBLES, FORMAT, MAX_BYTES)
 
-    def _change(self, changes: Mapping[str, Trouble | None]) -> None:
+    def change(self, changes: Mapping[str, Trouble | None]) -> None:
+        """Replace the trouble of these entries; None where one has none any more."""
         directory = directory_in(self.root, INBOX)
         path = f"{self.root}/{CHANGES}"
         with as_store_io("write", path):

@@ -23,7 +23,6 @@ from attrs import evolve
 
 from agent_memory.adapters.disk.durable import fsync_directory, move_file, replace_file
 from agent_memory.adapters.disk.paths import (
-    Codec,
     JsonFile,
     as_store_io,
     directory_in,
@@ -66,6 +65,7 @@ from agent_memory.domain.undo_run import Footprint, SectionChange, fold_files
 from agent_memory.errors import Error, PathRefused, RunNotFound, StateCorrupt, StoreIo, UndoRefused
 from agent_memory.formats.bookkeeping_json import FOOTPRINT, UNDOING as UNDOING_FORMAT, UNDONE as UNDONE_FORMAT
 from agent_memory.formats.diffs import logged_changes, note_changes
+from agent_memory.formats.json_codec import Documents
 from agent_memory.formats.run_json import (
     CHANGES,
     CHECKPOINT,
@@ -301,7 +301,7 @@ class RepliesFiles:
 
     # -- files --------------------------------------------------------------------------------------------------------
 
-    def _file(self, path: str, codec: Codec[T]) -> JsonFile[T]:
+    def _file(self, path: str, codec: Documents[T]) -> JsonFile[T]:
         return JsonFile(self._root, path, codec, MAX_RUN_FILE_BYTES)
 
     def _move(self, path: str, ending: str) -> None:
@@ -316,9 +316,9 @@ class _MachineRecords(RepliesFiles, Generic[C, D]):
         self,
         root: Path,
         clock: Clock,
-        checkpoint: tuple[str, Codec[tuple[str, C]]],
+        checkpoint: tuple[str, Documents[tuple[str, C]]],
         deferred: str,
-        codec: Codec[Sequence[D]],
+        codec: Documents[Sequence[D]],
     ) -> None:
         super().__init__(root)
         self._clock = clock
