@@ -841,7 +841,7 @@ class Memory:
     @as_result
     def statistics(self, days: int) -> Statistics:
         """What the store and its use come to, over so many days up to now. Counts no read."""
-        from agent_memory.adapters.inbox.inbox_reading import all_captures
+        from agent_memory.adapters.inbox.inbox_reading import captures
         from agent_memory.adapters.injecting import DeliveryLog
         from agent_memory.domain.run_log import MOST_RUNS
         from agent_memory.domain.statistics import Period, statistics_of
@@ -861,7 +861,7 @@ class Memory:
             reads=unwrap(self.ledger.day_reads()),
             reads_ever=sum(each.count for each in unwrap(self.ledger.totals()).values()),
             spend=unwrap(self.spend.days()),
-            captures=unwrap(all_captures(self.real_root)),
+            captures=unwrap(captures(self.real_root)),
             deliveries=DeliveryLog(self.real_root).deliveries(),
             runs=unwrap(self.log.runs(MOST_RUNS)),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent_memory.adapters.inbox.inbox_reading import last_captures
+from agent_memory.adapters.inbox.inbox_reading import captures
 from agent_memory.errors import PathRefused
 
 
@@ -23,21 +23,21 @@ def test_the_newest_entry_of_each_harness_counts_wherever_it_lies(tmp_path: Path
         ".processed/2026-02-12T00-00-00.001Z_claude-code_bbbbbb.json",
         ".failed/2026-02-12T00-00-00.002Z_claude-code_cccccc.json",
     )
-    captured = last_captures(str(tmp_path)).unwrap()
+    captured = dict(captures(str(tmp_path)).unwrap())
     assert list(captured.items()) == [("amp", 1_771_027_200_000), ("claude-code", 1_770_854_400_002)]
 
 
 def test_other_names_are_nobodys_capture(tmp_path: Path) -> None:
     put(tmp_path, ".queue.json", "notes.txt", "2026-02-13T14-30-05.123Z_amp_k3J9xQ.json.reason.json", "snapshots/x.md")
     put(tmp_path, "2026-99-13T14-30-05.123Z_amp_k3J9xQ.json")
-    assert last_captures(str(tmp_path)).unwrap() == {}
+    assert captures(str(tmp_path)).unwrap() == ()
 
 
 def test_an_inbox_that_is_not_there_had_no_capture(tmp_path: Path) -> None:
-    assert last_captures(str(tmp_path)).unwrap() == {}
+    assert captures(str(tmp_path)).unwrap() == ()
 
 
 def test_p6_an_inbox_that_may_not_be_read_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "inbox").symlink_to(tmp_path / "elsewhere")
-    assert isinstance(last_captures(str(tmp_path)).failure(), PathRefused)
+    assert isinstance(captures(str(tmp_path)).failure(), PathRefused)

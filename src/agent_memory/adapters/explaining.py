@@ -23,9 +23,9 @@ from agent_memory.adapters.inbox.inbox_reading import (
     MAX_RETIRED_BYTES,
     PROCESSED,
     QueueTroubles,
+    captures,
     failed_entries,
     is_entry_name,
-    last_captures,
 )
 from agent_memory.adapters.injecting import DeliveryLog
 from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles
@@ -301,7 +301,7 @@ def read_health(
             *map(str, unread_logs),
             *warning_of(owed),
         ),
-        last_captures=tuple(unwrap(last_captures(str(root))).items()),
+        last_captures=tuple(dict(unwrap(captures(str(root)))).items()),
         now_ms=now_ms,
         agent=agent.map(lambda each: each.name).value_or("not usable"),
         max_calls_per_day=config.llm.max_calls_per_day,

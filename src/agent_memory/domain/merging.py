@@ -17,7 +17,7 @@ from attrs import astuple, evolve, field, fields, frozen
 from agent_memory.domain.commit_message import IGNORE_FILE, is_ignored
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.instants import latest, latest_end
-from agent_memory.domain.text.file_name import id_in_name, is_id
+from agent_memory.domain.text.file_name import ID_PATTERN, id_in_name
 from agent_memory.domain.tiering.score import needs_vouching
 from agent_memory.domain.vocabulary import Origin, furthest, highest, least_trusted, strictest
 
@@ -292,9 +292,12 @@ MAX_FILE_BYTES = 4 << 20
 _MAX_NAME_BYTES = 255
 _MAX_DEPTH = 8
 _NOT_IN_NAMES = re.compile(r"[\x00-\x1f\x7f\\\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
-_STATE = re.compile(r"state/(?:[a-z_]+|(?:sessions|forgotten|keys)/[A-Za-z0-9._-]+)\.json", re.ASCII)
-_USAGE = re.compile(r"usage/[A-Za-z0-9._-]+\.jsonl", re.ASCII)
-_VERSION = re.compile(r"(?:0|[1-9]\d{0,18})\.md", re.ASCII)
+_OURS = re.compile(
+    rf"topics/[^/]+|archive/(?:[^/]+|{ID_PATTERN}/(?:0|[1-9]\d{{0,18}})\.md)|usage/[A-Za-z0-9._-]+\.jsonl"
+    r"|state/(?:[a-z_]+|(?:sessions|forgotten|keys)/[A-Za-z0-9._-]+)\.json",
+    re.ASCII,
+)
+"""Notes with their versions, ledgers, and what we keep beside them."""
 _INSTRUCTIONS = frozenset(
     ("agents.md", "claude.md", "claude.local.md", "gemini.md", "memory.config.json", "mcp.json", "makefile", "justfile")
 )
@@ -343,44 +346,24 @@ def why_outside(path: str, leaf: Leaf) -> str | None:
         return odd.get(leaf.mode, "it is no regular file")
     if leaf.size_bytes > MAX_FILE_BYTES:
         return f"it is larger than {MAX_FILE_BYTES >> 20} MiB"
-    return _name_problem(path) or _place_problem(path)
-
-
-def _name_problem(path: str) -> str | None:
     names = path.split("/")
     if len(names) > _MAX_DEPTH:
         return f"it lies deeper than {_MAX_DEPTH} directories"
     for name in names:
         encoded = name.encode("utf-8", "surrogateescape")
-        if name in ("", ".", "..") or _NOT_IN_NAMES.search(name) or encoded.decode("utf-8", "replace") != name:
+        is_text = encoded.decode("utf-8", "replace") == name and not _NOT_IN_NAMES.search(name)
+        if name in ("", ".", "..") or not is_text or len(encoded) > _MAX_NAME_BYTES:
             return "its name is none that every system takes"
-        if len(encoded) > _MAX_NAME_BYTES:
-            return "its name is too long"
         if name.startswith(".") and path != IGNORE_FILE:
             return "its name begins with a dot"
-    return None
-
-
-def _place_problem(path: str) -> str | None:
-    first, _, rest = path.partition("/")
     folded = unicodedata.normalize("NFKC", path).casefold()
     if is_ignored(path) or is_ignored(folded):
         return "nothing of that directory is shared"
-    match first:
-        case "topics":
-            return None if rest and "/" not in rest else "it lies in a directory below topics/"
-        case "archive":
-            directory, slash, name = rest.partition("/")
-            if not slash:
-                return None if rest else "it is no file of the archive"
-            return None if is_id(directory) and _VERSION.fullmatch(name) else "it is no version of a note"
-        case "state":
-            return None if _STATE.fullmatch(path) else "it is no state of ours"
-        case "usage":
-            return None if _USAGE.fullmatch(path) else "it is no ledger of ours"
-        case _:
-            if folded.split("/")[0] in ("topics", "archive", "state", "usage"):
-                return "its name differs from ours in case only"
-            name = folded.rpartition("/")[2]
-            is_inert = name.endswith(_INERT) and name not in _INSTRUCTIONS
-            return None if is_inert else "an agent or a tool might obey it"
+    if _OURS.fullmatch(path):
+        return None
+    directory, _, _ = folded.partition("/")
+    if directory in ("topics", "archive", "state", "usage"):
+        return f"it does not belong in {directory}/"
+    name = folded.rpartition("/")[2]
+    is_inert = name.endswith(_INERT) and name not in _INSTRUCTIONS
+    return None if is_inert else "an agent or a tool might obey it"

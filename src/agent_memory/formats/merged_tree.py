@@ -246,8 +246,20 @@ class _Merge:
         if kept is not None:
             owner = path.split("/")[1] if path.startswith((TOPICS, ARCHIVE)) else ""
             self._keep(path, owner if is_id(owner) else id_in_name(owner), kept)
-        elif ours is not None and theirs is not None:
-            self._merge_contents(path, base, ours, theirs)
+            return
+        if ours is None or theirs is None:
+            return
+        one, other = self._data(ours), self._data(theirs)
+        merged = None
+        if one is not None and other is not None:
+            merged = merged_bookkeeping(path, self._data(base), one, other)
+        self._put(path, ours if merged is None else merged)
+        if merged is None and path.startswith(("state/", "usage/")):
+            self.remarks.append(Remark(path, "could not be merged, so this machine's stays"))
+        elif merged is None and path.startswith(ARCHIVE) and path.count("/") > 1:
+            self._keep_version(path.split("/")[1], _Place(path, theirs))
+        elif merged is None:
+            self._keep_beside(path, theirs)
 
     def _unless_purged(self, path: str, leaf: Leaf | None) -> Leaf | None:
         """None for a state value from before it was purged (P28)."""
@@ -259,21 +271,6 @@ class _Merge:
             return leaf
         self.forgotten_count += 1
         return None
-
-    def _merge_contents(self, path: str, base: Leaf | None, ours: Leaf, theirs: Leaf) -> None:
-        one, other = self._data(ours), self._data(theirs)
-        merged = None
-        if one is not None and other is not None:
-            merged = merged_bookkeeping(path, self._data(base), one, other)
-        self._put(path, ours if merged is None else merged)
-        if merged is not None:
-            return
-        if path.startswith(("state/", "usage/")):
-            self.remarks.append(Remark(path, "could not be merged, so this machine's stays"))
-        elif path.startswith(ARCHIVE) and path.count("/") > 1:
-            self._keep_version(path.split("/")[1], _Place(path, theirs))
-        else:
-            self._keep_beside(path, theirs)
 
     def ignore_file(self) -> Held:
         """The lines of both, those that a store needs among them."""

@@ -185,9 +185,13 @@ def create_file(path: str, data: bytes, mode: int = FILE_MODE) -> None:
         except FileExistsError:
             raise
         except OSError:  # a file system without hard links
-            _refuse_taken(path)
-            os.replace(temporary, path)
-            temporary = ""
+            try:
+                os.lstat(path)
+            except FileNotFoundError:  # any other error tells nothing (P6)
+                os.replace(temporary, path)
+                temporary = ""
+            else:
+                raise FileExistsError(errno.EEXIST, "File exists", path) from None
     finally:
         try:
             if temporary:
@@ -195,15 +199,6 @@ def create_file(path: str, data: bytes, mode: int = FILE_MODE) -> None:
         finally:
             os.close(descriptor)
     fsync_directory(directory)
-
-
-def _refuse_taken(path: str) -> None:
-    """FileExistsError where something has the name; any other OSError where that cannot be told (P6)."""
-    try:
-        os.lstat(path)
-    except FileNotFoundError:
-        return
-    raise FileExistsError(errno.EEXIST, "File exists", path)
 
 
 def move_file(source: str, target: str) -> None:

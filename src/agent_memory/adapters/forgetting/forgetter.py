@@ -33,16 +33,14 @@ from agent_memory.adapters.disk.paths import (
 from agent_memory.adapters.doctor.files import unwritten, walk
 from agent_memory.adapters.forgetting.forgetting_files import (
     FORGOTTEN as TOMBSTONES,
-    TombstoneFiles,
-    journal_of,
-    purge_mark_of,
-)
-from agent_memory.adapters.forgetting.note_traces import (
     NoteFile,
     NoteTraces,
+    TombstoneFiles,
     id_at,
     inbox_traces,
+    journal_of,
     note_files,
+    purge_mark_of,
     traces_of,
 )
 from agent_memory.adapters.inbox.inbox_reading import QueueTroubles

@@ -18,8 +18,7 @@ import git_filter_repo as filter_repo
 from attrs import evolve
 
 from agent_memory.adapters.disk.paths import real_root, those_there
-from agent_memory.adapters.forgetting.forgetting_files import journal_of
-from agent_memory.adapters.forgetting.note_traces import id_at
+from agent_memory.adapters.forgetting.forgetting_files import id_at, journal_of
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.forgetting import ForgettingAtWork, forgetful_message, share_of, without_session

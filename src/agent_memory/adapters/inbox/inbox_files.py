@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
@@ -97,10 +97,15 @@ class InboxFiles:
         quarantine = Quarantine(str(self.root), now_ms)
         queue = fold_queue(self._entries(self._listed(INBOX), quarantine), troubles, limit, now_ms)
         repo_of = cache(partial(repo_now, environ=self.environ, known=known_places(self.environ, str(self.root))))
-        pending = tuple(_completed(one, repo_of) for one in queue.pending)
+        pending: list[Pending] = []
+        for one in queue.pending:
+            context = one.entry.context
+            if context.cwd is not None:
+                context = evolve(context, repo=repo_of(context.cwd, context.repo))
+            pending.append(evolve(one, entry=evolve(one.entry, context=context)))
         return evolve(
             queue,
-            pending=pending,
+            pending=tuple(pending),
             quarantined=tuple(quarantine.taken),
             unreadable=tuple(quarantine.left),
             waiting=queue.waiting + len(quarantine.left),
@@ -238,14 +243,6 @@ def _stamp(directory: str, name: str) -> str:
         return iso_of(os.lstat(f"{directory}/{name}").st_mtime_ns // 1_000_000).replace(":", "-")
     except (OSError, ValueError, OverflowError):
         return ""
-
-
-def _completed(pending: Pending, repo_of: Callable[[str, str | None], str | None]) -> Pending:
-    context = pending.entry.context
-    if context.cwd is None:
-        return pending
-    repo = repo_of(context.cwd, context.repo)
-    return evolve(pending, entry=evolve(pending.entry, context=evolve(context, repo=repo)))
 
 
 # -- leaving and coming back ------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
 
 from attrs import frozen
 from returns.result import Failure, Result, Success
@@ -117,23 +118,12 @@ _NAME = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)_([a-z][a-z-]
 
 
 @as_result
-def last_captures(root: str) -> Mapping[str, int]:
-    """The time of the newest entry of each harness, in epoch ms, by its name: waiting, worked on or given up."""
-    return dict(sorted(_captures(root)))
-
-
-@as_result
-def all_captures(root: str) -> list[tuple[str, int]]:
-    """Harness and instant of every entry, in no order: waiting, worked on or given up."""
-    return list(_captures(root))
-
-
-def _captures(root: str) -> Iterator[tuple[str, int]]:
-    for relative in (INBOX, PROCESSED, FAILED):
-        for found in map(_NAME.fullmatch, names_below(root, relative)):
-            at_ms = ms_of(f"{found[1]}{found[2]}:{found[3]}:{found[4]}") if found else None
-            if found and at_ms is not None:
-                yield found[5], at_ms
+def captures(root: str) -> tuple[tuple[str, int], ...]:
+    """Harness and instant (epoch ms) of every entry, told from its name, each harness's newest last: waiting, worked on or
+    given up."""
+    found = chain.from_iterable(names_below(root, relative) for relative in (INBOX, PROCESSED, FAILED))
+    told = [(name[5], ms_of(f"{name[1]}{name[2]}:{name[3]}:{name[4]}")) for name in map(_NAME.fullmatch, found) if name]
+    return tuple(sorted((harness, at_ms) for harness, at_ms in told if at_ms is not None))
 
 
 # -- entries, the newest first ----------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ from agent_memory.adapters.disk.paths import (
     store_io,
 )
 from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, MAX_FILE_BYTES, RUNS, TOPICS, TRANSACTION
-from agent_memory.domain.change import FileChange, FileState, hash_of
+from agent_memory.domain.change import FileChange, hash_of
 from agent_memory.domain.entry import content_hash
 from agent_memory.errors import PathRefused, StoreIo
 from agent_memory.formats.bookkeeping_json import OVER, Step, is_over, parse_journal, render_journal
@@ -185,13 +185,20 @@ class Transactions:
 
     def _undo(self, steps: Sequence[Step]) -> None:
         for step in reversed(steps):
-            at, target = self._where(step), f"{self._root}/{step.path}"
+            at, before, target = self._where(step), step.before, f"{self._root}/{step.path}"
+            directory = os.path.dirname(target)
             with as_store_io("restore", target):
-                if at is _At.AFTER:
-                    _restore(target, step.before)
-                if step.before is None:
+                if before is None:
+                    if at is _At.AFTER:
+                        os.unlink(target)
+                        fsync_directory(directory)
                     with suppress(OSError):  # there is more in it, or it never came to be
-                        os.rmdir(os.path.dirname(target))
+                        os.rmdir(directory)
+                elif at is _At.AFTER:
+                    make_directories(directory)
+                    replace_file(target, before.data)
+                    if before.mtime_ns is not None:
+                        os.utime(target, ns=(before.mtime_ns, before.mtime_ns))
 
     def _remove_empty(self, steps: Sequence[Step]) -> None:
         """A directory of versions goes with the last of them."""
@@ -226,18 +233,6 @@ def _flush(directories: Sequence[str]) -> None:
         # An archive that is not there yet has nothing to flush.
         with as_store_io("flush", directory), suppress(FileNotFoundError):
             fsync_directory(directory)
-
-
-def _restore(target: str, before: FileState | None) -> None:
-    directory = os.path.dirname(target)
-    if before is None:
-        os.unlink(target)
-        fsync_directory(directory)
-        return
-    make_directories(directory)
-    replace_file(target, before.data)
-    if before.mtime_ns is not None:
-        os.utime(target, ns=(before.mtime_ns, before.mtime_ns))
 
 
 def _remove_from(directory: str, names: re.Pattern[str]) -> None:
