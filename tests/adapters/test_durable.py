@@ -6,7 +6,7 @@ import errno
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,13 @@ from agent_memory.adapters.disk.durable import (
     close_quietly,
     create_file,
     replace_file,
-    replace_loosely,
 )
 from faults import failing_on
 
 WRITES: dict[str, Callable[[str], None]] = {
     "create": lambda path: create_file(path, b"new"),
     "replace": lambda path: replace_file(path, b"new"),
-    "replace loosely": lambda path: replace_loosely(path, iter((b"n", b"ew"))),
+    "replace loosely": lambda path: replace_file(path, b"new", is_durable=False),
 }
 
 
@@ -85,17 +84,6 @@ def test_without_hard_links_a_name_that_is_taken_is_left_alone_too(
     assert (os.listdir(tmp_path), (tmp_path / "b").read_bytes()) == (["b"], b"new")
 
 
-def test_pieces_are_written_as_they_come_p25(tmp_path: Path) -> None:
-    def pieces() -> Iterator[bytes]:
-        yield b"one"
-        (temporary,) = tmp_path.iterdir()
-        assert temporary.read_bytes() == b"one"
-        yield b"other"
-
-    replace_loosely(str(tmp_path / "derived"), pieces())
-    assert (tmp_path / "derived").read_bytes() == b"oneother"
-
-
 def test_nor_where_nobody_can_tell_whether_it_is_taken_p6(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"old")
@@ -110,18 +98,24 @@ def test_nor_where_nobody_can_tell_whether_it_is_taken_p6(tmp_path: Path, monkey
 
 
 _WRITER = """
+import os
 import sys
-from agent_memory.adapters.disk.durable import replace_loosely
+from agent_memory.adapters.disk.durable import replace_file
+
+write, begun = os.write, []
 
 
-def pieces():
-    yield b"half"
-    print(flush=True)
-    sys.stdin.read()
-    yield b" and half"
+def waiting(descriptor, data):
+    if begun:
+        print(flush=True)
+        sys.stdin.read()
+        return write(descriptor, data)
+    begun.append(descriptor)
+    return write(descriptor, data[:4])
 
 
-replace_loosely(sys.argv[1], pieces())
+os.write = waiting
+replace_file(sys.argv[1], b"half and half")
 """
 
 

@@ -25,7 +25,7 @@ from agent_memory.adapters.disk.durable import (
     make_directories,
     make_room,
     read_loosely,
-    replace_loosely,
+    replace_file,
 )
 from agent_memory.adapters.disk.json_lite import json_object, scan_json
 from agent_memory.domain.injecting.assembling import Passage
@@ -204,7 +204,7 @@ def keep_shelf(root: str, looks: Looks, shelf: Shelf, looked_at_ns: int) -> None
         if len(names := os.listdir(directory)) >= _MOST_PLACES:
             for name in names:
                 os.unlink(f"{directory}/{name}")
-        replace_loosely(_path(root, looks), (data,))
+        replace_file(_path(root, looks), data, is_durable=False)
     except OSError:
         return
 

@@ -359,17 +359,18 @@ def lines_of(forgetting: Forgetting) -> Iterator[str]:
         yield f"  forget   {note.id}  {_short(note.title or '(secret)')}  ({what})"
     for shared in forgetting.shared:
         yield f"  keep     {shared.id}  {_short(shared.title)}  (also from {_short(', '.join(shared.others))}; it forgets this session)"
-    yield from _listed("unlink", "it linked to what goes", forgetting.linked)
-    yield from _listed("remove", "", forgetting.work.inbox)
-    yield from _listed("remove", "", forgetting.work.marks)
-    yield from _listed(
-        "remove", "the kept history", tuple(f"{harness} {id}" for harness, id in forgetting.work.histories)
+    work = forgetting.work
+    undone = "  (what it did to these notes cannot be shown or undone any more)"
+    listed: tuple[tuple[str, Sequence[str], str], ...] = (
+        ("unlink", forgetting.linked, "  (it linked to what goes)"),
+        ("remove", (*work.inbox, *work.marks), ""),
+        ("remove", [f"{harness} {id}" for harness, id in work.histories], "  (the kept history)"),
+        ("empty", [f"runs/{run}" for run in work.runs], undone),
     )
-    yield from _listed(
-        "empty",
-        "what it did to these notes cannot be shown or undone any more",
-        tuple(f"runs/{run}" for run in forgetting.work.runs),
-    )
+    for act, things, why in listed:
+        yield from (f"  {act:8} {_short(thing)}{why}" for thing in things[:_MOST_LISTED])
+        if len(things) > _MOST_LISTED:
+            yield f"  {act:8} and {len(things) - _MOST_LISTED} more"
     for mention in forgetting.mentions:
         where = "in the archive, " if mention.archived else ""
         yield f"  stays    {mention.id}  {_short(mention.title)}  ({where}it states {mention.percent} % of it: `memory forget {mention.id}`)"
@@ -399,14 +400,6 @@ def sentence_of(forgetting: Forgetting, *, done: bool) -> str:
     what = f"{counted(len(forgetting.ids), 'note')}{inbox}{of}, for good."
     learnt = "" if session is None else " It is not learnt again."
     return f"Forgotten: {what}{learnt}" if done else f"This would forget {what}"
-
-
-def _listed(act: str, why: str, things: tuple[str, ...]) -> Iterator[str]:
-    reason = f"  ({why})" if why else ""
-    for thing in things[:_MOST_LISTED]:
-        yield f"  {act:8} {_short(thing)}{reason}"
-    if len(things) > _MOST_LISTED:
-        yield f"  {act:8} and {len(things) - _MOST_LISTED} more"
 
 
 def _short(text: str) -> str:

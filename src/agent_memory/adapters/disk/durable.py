@@ -6,10 +6,6 @@ Imports nothing but `os` and `errno`, since capture uses it inside every turn of
 import errno
 import os
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 TEMPORARY_PREFIX = ".tmp-"
 """Files with this prefix are left only by a crash; `doctor --fix` removes those that no process holds locked."""
 
@@ -90,12 +86,12 @@ def make_directories(path: str) -> None:
     fsync_directory(parent)
 
 
-def write_new_file(path: str, data: bytes, mode: int = FILE_MODE) -> None:
+def write_new_file(path: str, data: bytes) -> None:
     """Make a file whose bytes are durable; its name is only once the directory is flushed. FileExistsError if there is one."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
     try:
         try:
-            _fill(descriptor, (data,), mode)
+            _fill(descriptor, data)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -104,19 +100,18 @@ def write_new_file(path: str, data: bytes, mode: int = FILE_MODE) -> None:
         raise
 
 
-def _fill(descriptor: int, pieces: "Iterable[bytes | memoryview]", mode: int) -> None:
-    os.fchmod(descriptor, mode)
-    for piece in pieces:
-        view = memoryview(piece)
-        while view:
-            view = view[os.write(descriptor, view) :]
+def _fill(descriptor: int, data: bytes) -> None:
+    os.fchmod(descriptor, FILE_MODE)
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
 
 
-def _new_temporary(directory: str, mode: int) -> tuple[str, int]:
+def _new_temporary(directory: str) -> tuple[str, int]:
     """A temporary file and its descriptor, which holds it locked: the lock dies with the process, however that ends."""
     while True:
         path = f"{directory}/{TEMPORARY_PREFIX}{os.urandom(8).hex()}"
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
         try:
             os.lockf(descriptor, os.F_LOCK, 0)
         except OSError:  # a file system without locks: there only the age of a file tells
@@ -146,23 +141,13 @@ def claim_abandoned(path: str) -> int | None:
     return descriptor
 
 
-def replace_file(path: str, data: bytes, mode: int = FILE_MODE) -> None:
-    """Make `path` hold `data`: after a crash it holds either its old or its new bytes. The directory must exist."""
+def replace_file(path: str, data: bytes, *, is_durable: bool = True) -> None:
+    """Make `path` hold `data`: after a crash it holds either its old or its new bytes. The directory must exist. A derived file
+    need not be durable: nobody waits for the disk then, and after a power cut its digest shows the damage."""
     directory = os.path.dirname(path) or "."
-    _replace(path, directory, (data,), mode, is_durable=True)
-    fsync_directory(directory)
-
-
-def replace_loosely(path: str, pieces: "Iterable[bytes | memoryview]") -> None:
-    """Replace a derived file at once, but without waiting for the disk: after a power cut its digest shows the damage. One
-    piece is in memory at a time."""
-    _replace(path, os.path.dirname(path), pieces, FILE_MODE, is_durable=False)
-
-
-def _replace(path: str, directory: str, pieces: "Iterable[bytes | memoryview]", mode: int, *, is_durable: bool) -> None:
-    temporary, descriptor = _new_temporary(directory, mode)
+    temporary, descriptor = _new_temporary(directory)
     try:
-        _fill(descriptor, pieces, mode)
+        _fill(descriptor, data)
         if is_durable:
             os.fsync(descriptor)
         os.replace(temporary, path)
@@ -171,14 +156,16 @@ def _replace(path: str, directory: str, pieces: "Iterable[bytes | memoryview]", 
         raise
     finally:
         os.close(descriptor)
+    if is_durable:
+        fsync_directory(directory)
 
 
-def create_file(path: str, data: bytes, mode: int = FILE_MODE) -> None:
+def create_file(path: str, data: bytes) -> None:
     """Like `replace_file`, but raises FileExistsError where the name is taken, and never overwrites."""
     directory = os.path.dirname(path) or "."
-    temporary, descriptor = _new_temporary(directory, mode)
+    temporary, descriptor = _new_temporary(directory)
     try:
-        _fill(descriptor, (data,), mode)
+        _fill(descriptor, data)
         os.fsync(descriptor)
         try:
             os.link(temporary, path)

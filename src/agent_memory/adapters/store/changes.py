@@ -76,6 +76,7 @@ class Draft:
         self._versions_on_disk = files.versions
         self._listing = files.live()
         self._archive_listing = cache(files.archived)  # listed when it is first asked for
+        self._names_on_disk = cache(self._names_in)
         self._before: dict[str, FileState | None] = {}
         self._bearers: defaultdict[str, set[str]] = defaultdict(set)
         """Ids of entries that have, or once had, an id or alias, by its folded form."""
@@ -86,14 +87,11 @@ class Draft:
         self._after: dict[str, FileState | None] = {}
         self._archived: dict[str, Listed | None] = {}
         """By id, where it is not as the archive is listed."""
-        self._names: dict[str, set[str]] = {}
-        """The folded names in each directory that was asked for."""
 
     def copy(self) -> Draft:
         """Another draft that goes on from here."""
         other = copy(self)
         other._live, other._after, other._archived = dict(self._live), dict(self._after), dict(self._archived)
-        other._names = {directory: set(names) for directory, names in self._names.items()}
         return other
 
     # -- changes ------------------------------------------------------------------------------------------------------
@@ -101,9 +99,6 @@ class Draft:
     def put(self, path: str, state: FileState | None) -> None:
         """The file holds this from now on."""
         self._after[path] = state
-        directory, _, name = path.rpartition("/")
-        if directory in self._names:
-            (self._names[directory].discard if state is None else self._names[directory].add)(folded_name(name))
 
     def put_new(self, id: str, path: str, state: FileState) -> None:
         """The same where nothing else may be overwritten: EntryExists."""
@@ -152,16 +147,14 @@ class Draft:
             self._before[path] = None if image is None else FileState(image.data, image.mtime_ns)
         return self._before[path]
 
+    def _names_in(self, directory: str) -> frozenset[str]:
+        return frozenset(folded_name(f"{directory}/{name}") for name in names_below(self.root, directory))
+
     def is_free(self, directory: str, name: str) -> bool:
         """Whether a name may be given, on any file system."""
-        if directory not in self._names:
-            taken = set(map(folded_name, names_below(self.root, directory)))
-            for path, state in self._after.items():
-                parent, _, other = path.rpartition("/")
-                if parent == directory:
-                    (taken.discard if state is None else taken.add)(folded_name(other))
-            self._names[directory] = taken
-        return folded_name(name) not in self._names[directory]
+        wanted = folded_name(f"{directory}/{name}")
+        drafted = [state for path, state in self._after.items() if folded_name(path) == wanted]
+        return all(state is None for state in drafted) if drafted else wanted not in self._names_on_disk(directory)
 
     def versions(self, id: str) -> tuple[str, ...]:
         """Paths of the versions of an id, oldest first."""

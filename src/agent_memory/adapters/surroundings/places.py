@@ -8,7 +8,7 @@ are this machine's, so nothing of it belongs into the store. Imports C modules o
 import os
 from _blake2 import blake2b
 
-from agent_memory.adapters.disk.durable import make_directories, replace_loosely
+from agent_memory.adapters.disk.durable import make_directories, replace_file
 from agent_memory.adapters.disk.root import home_of, local_state_directory
 from agent_memory.adapters.surroundings.repository import Repository, read_repository
 from agent_memory.domain.json_shape import Record
@@ -93,7 +93,7 @@ class KnownPlaces:
             return
         try:
             make_directories(self.directory)
-            replace_loosely(f"{self.directory}/{_digest(place.common)}", (os.fsencode(text),))
+            replace_file(f"{self.directory}/{_digest(place.common)}", os.fsencode(text), is_durable=False)
         except OSError:
             return
 
