@@ -608,7 +608,7 @@ class Memory:
     def _finish_others(self, machine: str) -> None:
         """The rest of a sync, of an undo, of the runs of all machines but this one, which finishes its own, and of a forgetting."""
         if exists(f"{self.root}/runs/syncing.json"):  # what a merge brought is nobody's hand edit
-            from agent_memory.adapters.syncing.commits import Commits
+            from agent_memory.adapters.syncing.synchroniser import Commits
 
             with self.writes.locked():
                 Commits(self.git_process).finish(self.clock.now_ms())
@@ -952,9 +952,8 @@ class Memory:
         """Merge with the store's git remote, both ways. `Busy` when a run is at work. To name a remote, and to confirm a
         purge, is for a person."""
         from agent_memory.adapters.surroundings.shipped_files import memory_program
-        from agent_memory.adapters.syncing.commits import Commits
         from agent_memory.adapters.syncing.remote import whole_address
-        from agent_memory.adapters.syncing.synchroniser import Synchroniser
+        from agent_memory.adapters.syncing.synchroniser import Commits, Synchroniser
 
         if request.after_purge or request.remote is not None:
             self.caller.only_a_person("sync --after-purge" if request.after_purge else "sync --remote")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_memory.adapters.git.git_process import GitProcess
-from agent_memory.adapters.syncing.commits import Commits
+from agent_memory.adapters.syncing.synchroniser import Commits
 from agent_memory.errors import RecorderFailed
 
 

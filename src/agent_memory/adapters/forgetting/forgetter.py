@@ -526,7 +526,7 @@ def forgetful_report(data: bytes, words: TraceWords) -> bytes:
     report = _document(data)
     if not is_object(report):
         raise StateCorrupt(_REPORT, ("it is not a report",))
-    sessions = [] if words.session_id is None else filter(is_object, _list_at(report, "sessions"))
+    sessions = filter(is_object, _list_at(report, "sessions") if words.session_id is not None else ())
     gone = [each for each in sessions if each.get("session") == words.session_id]
     outcomes = filter(is_object, (each.get("outcome") for each in gone))
     # What it says of a session that goes, the report may say again elsewhere.

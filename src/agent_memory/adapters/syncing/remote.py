@@ -14,10 +14,12 @@ from attrs import frozen
 from agent_memory.adapters.disk.durable import make_directories, replace_file
 from agent_memory.adapters.disk.paths import store_io
 from agent_memory.adapters.git.git_process import TIMED_OUT, GitOutput, GitProcess, GitRepository
-from agent_memory.adapters.syncing.commits import INCOMING
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import RecorderFailed, RemoteUnavailable, SyncRefused, UsageInvalid
+
+INCOMING = "refs/agent-memory/incoming"
+"""Where a fetched branch is kept while it is looked at."""
 
 _SAID_CHARS = 300
 _BRANCHES = "refs/heads/"
