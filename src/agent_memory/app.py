@@ -771,7 +771,7 @@ class Memory:
 
     def handing_over_io(self) -> HandingOverIo:
         from agent_memory.adapters.harness import history_sources
-        from agent_memory.adapters.inbox.inbox_reading import recent_entries
+        from agent_memory.adapters.inbox.inbox_files import recent_entries
         from agent_memory.pipelines.handing_over import HandingOverIo
 
         return HandingOverIo(
@@ -841,7 +841,7 @@ class Memory:
     @as_result
     def statistics(self, days: int) -> Statistics:
         """What the store and its use come to, over so many days up to now. Counts no read."""
-        from agent_memory.adapters.inbox.inbox_reading import captures
+        from agent_memory.adapters.inbox.inbox_files import captures
         from agent_memory.adapters.injecting import DeliveryLog
         from agent_memory.domain.run_log import MOST_RUNS
         from agent_memory.domain.statistics import Period, statistics_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent_memory.adapters.inbox.inbox_reading import captures
+from agent_memory.adapters.inbox.inbox_files import captures
 from agent_memory.errors import PathRefused
 
 

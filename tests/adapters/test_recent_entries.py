@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Result
 
-from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.adapters.inbox.inbox_reading import recent_entries
+from agent_memory.adapters.inbox.inbox_files import InboxFiles, recent_entries
 from agent_memory.domain.queue import InboxEntry, Outcome, session_id_of
 from agent_memory.errors import Error, PathRefused, StoreIo
 from faults import failing_at

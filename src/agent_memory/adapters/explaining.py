@@ -16,17 +16,17 @@ from returns.result import Failure, Result
 from agent_memory.adapters.disk.paths import as_store_io, names_below, read_image
 from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.inbox.hook_log import FILE_NAME, PREVIOUS_NAME, hook_log_directories
-from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.adapters.inbox.inbox_put import INBOX
-from agent_memory.adapters.inbox.inbox_reading import (
+from agent_memory.adapters.inbox.inbox_files import (
     FAILED,
     MAX_RETIRED_BYTES,
     PROCESSED,
+    InboxFiles,
     QueueTroubles,
     captures,
     failed_entries,
     is_entry_name,
 )
+from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.injecting import DeliveryLog
 from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles
 from agent_memory.adapters.records.run_files import RunLogFiles

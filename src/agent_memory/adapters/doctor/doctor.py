@@ -19,9 +19,8 @@ from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.doctor.files import Found, check_files, check_state, walk
 from agent_memory.adapters.explaining import hook_log_of, unrecorded_writes
 from agent_memory.adapters.git.git_process import GitProcess, GitRepository, stale_locks
-from agent_memory.adapters.inbox.inbox_files import InboxFiles
+from agent_memory.adapters.inbox.inbox_files import InboxFiles, QueueTroubles, entry_in, failed_entries, printable
 from agent_memory.adapters.inbox.inbox_put import INBOX
-from agent_memory.adapters.inbox.inbox_reading import QueueTroubles, entry_in, failed_entries, printable
 from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles, TagVocabularyFile
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, read_image, understand, understand_again

@@ -43,7 +43,7 @@ from agent_memory.adapters.forgetting.forgetting_files import (
     purge_mark_of,
     traces_of,
 )
-from agent_memory.adapters.inbox.inbox_reading import QueueTroubles
+from agent_memory.adapters.inbox.inbox_files import QueueTroubles
 from agent_memory.adapters.records.kept_histories_files import session_name
 from agent_memory.adapters.records.run_files import FORGOTTEN_MARK, RUNS, RunLogFiles
 from agent_memory.adapters.store.entry_files import read_image, tiers_in
