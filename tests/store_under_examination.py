@@ -17,7 +17,7 @@ from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.doctor.doctor import Doctor
 from agent_memory.adapters.doctor.repairer import Repair, Repairer
-from agent_memory.adapters.git.git_recorder import GitRecorder, RetryingRecorder
+from agent_memory.adapters.git.git_history import GitRecorder, RetryingRecorder
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
 from agent_memory.adapters.records.run_files import RunLogFiles

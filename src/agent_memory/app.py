@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from agent_memory.adapters.embedding import IndexedMeanings
     from agent_memory.adapters.forgetting.forgetter import Forgetter, Found
     from agent_memory.adapters.forgetting.forgetting_files import TombstoneFiles
+    from agent_memory.adapters.git.git_history import GitRecorder, RetryingRecorder
     from agent_memory.adapters.git.git_process import GitProcess
-    from agent_memory.adapters.git.git_recorder import GitRecorder, RetryingRecorder
     from agent_memory.adapters.harness import Surroundings
     from agent_memory.adapters.inbox.inbox_files import InboxFiles
     from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles, TagVocabularyFile
@@ -266,13 +266,13 @@ class Memory:
 
     @cached_property
     def git_recorder(self) -> GitRecorder:
-        from agent_memory.adapters.git.git_recorder import GitRecorder
+        from agent_memory.adapters.git.git_history import GitRecorder
 
         return GitRecorder(self.root, self.config.storage, self.environ)
 
     @cached_property
     def recorder(self) -> RetryingRecorder:
-        from agent_memory.adapters.git.git_recorder import RetryingRecorder
+        from agent_memory.adapters.git.git_history import RetryingRecorder
 
         return RetryingRecorder(self.git_recorder, self.root, self.locks)
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.git.git_history import revisions_of
+from agent_memory.adapters.git.git_history import GitRecorder, revisions_of
 from agent_memory.adapters.git.git_process import GitProcess
-from agent_memory.adapters.git.git_recorder import GitRecorder
 from agent_memory.config import StorageConfig
 from agent_memory.errors import StoreIo
 from faults import failing_on

@@ -16,8 +16,8 @@ from typing import Literal
 import pytest
 from returns.result import Failure, Success
 
+from agent_memory.adapters.git.git_history import GitRecorder
 from agent_memory.adapters.git.git_process import GitProcess
-from agent_memory.adapters.git.git_recorder import GitRecorder
 from agent_memory.config import StorageConfig
 from agent_memory.errors import ConfigInvalid, RecorderFailed, StoreIo
 from faults import failing_on

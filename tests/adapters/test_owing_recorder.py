@@ -10,7 +10,7 @@ import pytest
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.git.git_recorder import RetryingRecorder
+from agent_memory.adapters.git.git_history import RetryingRecorder
 from agent_memory.errors import Error, PathRefused, RecorderFailed, StoreIo
 from faults import failing_on
 from stand_ins.dict_locks import DictLocks

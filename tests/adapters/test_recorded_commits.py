@@ -10,7 +10,7 @@ import pytest
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.git.git_recorder import GitRecorder
+from agent_memory.adapters.git.git_history import GitRecorder
 from agent_memory.config import StorageConfig
 from agent_memory.errors import Error, PathRefused
 from fixtures.secret_samples import base62

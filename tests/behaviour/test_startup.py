@@ -25,7 +25,7 @@ WRITING = (
     "agent_memory.service",
     "agent_memory.adapters.inbox.inbox_files",
     "agent_memory.adapters.store.changes",
-    "agent_memory.adapters.git.git_recorder",
+    "agent_memory.adapters.git.git_history",
 )
 """What nothing needs that only looks."""
 

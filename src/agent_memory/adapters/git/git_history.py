@@ -1,24 +1,323 @@
-"""The history as git keeps it: the commits that touched a note, what objects hold, whether a repository tracks a file; and how
-it is written anew without some of its files (P28)."""
+"""The history as git keeps it: recorded, one commit for each finished write, in a repository that is the store's alone (P4); read; and
+written anew without some of its files (P28).
+
+Whoever records holds the store's write lock, so that two of ours never meet in one repository.
+"""
 
 from __future__ import annotations
 
+import getpass
+import json
 import os
+import re
 import shutil
 import stat
+import subprocess
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from agent_memory.adapters.disk.paths import exists, store_io
-from agent_memory.adapters.git.git_process import GitProcess, failed
+from returns.result import Failure
+
+from agent_memory.adapters.disk.durable import FILE_MODE, make_directories, replace_file
+from agent_memory.adapters.disk.paths import as_store_io, exists, is_directory, names_in, store_io
+from agent_memory.adapters.git.git_process import OURSELVES, GitProcess, GitRepository, failed
 from agent_memory.adapters.surroundings.repository import work_tree_above
+from agent_memory.config import StorageConfig
+from agent_memory.domain.commit_message import (
+    IGNORE_FILE,
+    IGNORE_TEXT,
+    commit_message,
+    filled,
+    hand_edit_words,
+    holds_secret,
+    is_bookkeeping,
+    is_ignored,
+    parse_command_template,
+    path_problem,
+    wanted_of,
+)
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.note_story import Revision
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.errors import Error, PathRefused, RecorderFailed
-from agent_memory.results import as_result
+from agent_memory.errors import ConfigInvalid, Error, PathRefused, RecorderFailed
+from agent_memory.ports import Locks, Recorder
+from agent_memory.results import as_result, unwrap
+
+_CHECKED_BYTES = 16 * 2**20
+"""Larger files are not read for secrets, and so are not recorded."""
+_LEFT_ALONE = frozenset({b"AD", b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU"})
+"""Staged as new and gone again, or in conflict: adding one would tell git that the person has resolved it."""
+_STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all")
+_PATHS_FILE = "agent-memory-paths"
+_SYNC_SECONDS = 20.0
+
+
+class GitRecorder:
+    """`Recorder` in `<root>/.git`. With `autoCommit: false` every call succeeds and does nothing."""
+
+    def __init__(self, root: Path, config: StorageConfig, environ: Mapping[str, str] = os.environ) -> None:
+        self._root = root
+        self._config = config
+        self._environ = environ
+        self._warnings: list[str] = []
+        self._git = GitProcess(root, environ)
+        self._repository = GitRepository(self._git, self._warn)
+
+    def warnings(self) -> tuple[str, ...]:
+        """What the person should know, as whole sentences, since this recorder was made: each once."""
+        return tuple(self._warnings)
+
+    @as_result
+    def adopt_hand_edits(self, among: Sequence[str] | None = None) -> int:
+        """See the port. A file that holds a secret stays uncommitted, and `warnings` names it."""
+        if not self._config.auto_commit or not is_directory(str(self._root)):
+            return 0
+        names = names_in(str(self._root), lambda name: not is_ignored(name) and not is_bookkeeping(name))
+        if not names and not self._repository.exists():  # nobody has written a note yet
+            return 0
+        self._repository.ready()
+        wanted = [path for path in self._changed() if among is None or path in among]
+        paths = self._without_secrets([path for path in wanted if not self._is_ours(path)])
+        if paths:
+            subject, body = hand_edit_words(paths)
+            self._commit(paths, commit_message(subject, body), (), _person(self._git, self._environ))
+        return len(paths)
+
+    @as_result
+    def record(
+        self,
+        paths: Sequence[str],
+        subject: str,
+        body: str = "",
+        thread_id: str | None = None,
+        harness: str | None = None,
+    ) -> None:
+        """See the port. What is unchanged, ignored or holds a secret is left out; with nothing left there is no commit."""
+        if not self._config.auto_commit:
+            return
+        for path in paths:
+            if problem := path_problem(path):
+                raise PathRefused(path, problem)
+        template = parse_command_template(self._config.commit_hook)
+        if isinstance(template, Failure):
+            raise ConfigInvalid("(effective)", (f"storage.commitHook {template.failure()}",))
+        options = filled(template.unwrap(), {"threadId": thread_id, "harness": harness})
+        self._repository.ready()
+        changed = self._changed()
+        wanted = self._without_secrets(wanted_of(changed, paths))
+        if not wanted:
+            return
+        along = self._without_secrets([path for path in changed if self._is_ours(path)])
+        self._commit(tuple(dict.fromkeys((*wanted, *along))), commit_message(subject, body), options, OURSELVES)
+
+    # -- what -----------------------------------------------------------------------------------------------------------
+
+    def _changed(self) -> tuple[str, ...]:
+        """Paths that differ from HEAD and are not ignored, gone ones included, in git's order."""
+        records = self._git.must(*_STATUS).split(b"\0")
+        paths = (os.fsdecode(record[3:]) for record in records if record and record[:2] not in _LEFT_ALONE)
+        # A trailing slash: a repository inside the store.
+        return tuple(path for path in paths if not path.endswith("/") and not is_ignored(path))
+
+    def _is_ours(self, path: str) -> bool:
+        """True for what nobody but us has written, and so rides along with our commits."""
+        return is_bookkeeping(path) or (path == IGNORE_FILE and self._text_of(path) == IGNORE_TEXT)
+
+    def _without_secrets(self, paths: Sequence[str]) -> tuple[str, ...]:
+        kept: list[str] = []
+        for path in paths:
+            text = self._text_of(path)
+            why = f"it cannot be read, or is larger than {_CHECKED_BYTES // 2**20} MiB."
+            if text is not None:
+                why = "it seems to hold a secret. Remove it, or commit the file yourself."
+            if text is None or holds_secret(path, text):
+                self._warn(f"{path} was left out of the history: {why}")
+            else:
+                kept.append(path)
+        return tuple(kept)
+
+    def _text_of(self, path: str) -> str | None:
+        """The text that git would store, empty for a path that is gone; None where it cannot be checked."""
+        whole = self._root / path
+        try:
+            status = os.lstat(whole)
+            if stat.S_ISLNK(status.st_mode):
+                return os.readlink(whole)
+            if status.st_size > _CHECKED_BYTES:
+                return None
+            return whole.read_bytes().decode("utf-8", "replace")
+        except (FileNotFoundError, NotADirectoryError):
+            return ""
+        except OSError:
+            return None
+
+    # -- how ------------------------------------------------------------------------------------------------------------
+
+    def _commit(self, paths: Sequence[str], message: str, options: Sequence[str], author: tuple[str, str]) -> None:
+        """One commit of these paths, with these options of `git commit`. What somebody else has staged stays staged; a merge
+        that a person is at is not ended: git refuses to commit a part of one."""
+        listed = self._repository.directory() / _PATHS_FILE
+        only = (f"--pathspec-from-file={listed}", "--pathspec-file-nul")
+        said = message.encode("utf-8", "replace")
+        words = ("commit", *options, "--quiet", "--no-verify", "--file=-", "--only", *only)
+        try:
+            descriptor = os.open(
+                listed, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE
+            )
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(b"".join(os.fsencode(path) + b"\0" for path in paths))
+            if not self._git.run("add", "--all", *only).ok:
+                # It knows no path that is staged as gone: by a person, or by a commit of ours that failed half way.
+                self._git.must("reset", "--quiet", *only)
+                self._git.must("add", "--all", *only)
+            committed = self._git.run(*words, input=said, author=author)
+            if not committed.ok and self._restore_lost_objects():
+                committed = self._git.run(*words, input=said, author=author)
+            # Else they only looked changed: git's attributes make the same of both.
+            if not committed.ok and not self._git.run("diff", "--cached", "--quiet", "HEAD").ok:
+                raise failed(words, committed)
+        except OSError as error:
+            raise store_io(error, "write", str(listed)) from error
+        finally:
+            with suppress(OSError):  # the next commit overwrites it
+                listed.unlink()
+        # Ask the system to make the commit durable: `core.fsync` alone leaves the names of new files open.
+        program = shutil.which("sync", path=self._environ.get("PATH", os.defpath))
+        if program is not None:
+            # History, not durability: what the commit holds is on disk already.
+            with suppress(OSError, subprocess.TimeoutExpired):
+                command = [program, "-f", str(self._git.directory)]
+                subprocess.run(command, capture_output=True, timeout=_SYNC_SECONDS, check=False)
+
+    def _restore_lost_objects(self) -> bool:
+        """Whether objects of files that are still as git knows them were lost, and made anew: without them git commits no
+        other file either."""
+        entries = [each for each in os.fsdecode(self._git.must("ls-files", "--stage", "-z")).split("\0") if each]
+        known = {path: head.split()[1] for head, _, path in (each.partition("\t") for each in entries)}
+        asked = self._git.must("cat-file", "--batch-check", input="".join(f"{id}\n" for id in known.values()).encode())
+        answers = zip(known, asked.splitlines(), strict=True)
+        lost = self._without_secrets([path for path, answer in answers if answer.endswith(b" missing")])
+        for path in lost:
+            self._git.run("hash-object", "-w", "--", path)
+        return bool(lost)
+
+    def _warn(self, sentence: str) -> None:
+        shown = sentence.encode("utf-8", "replace").decode()
+        if shown not in self._warnings:
+            self._warnings.append(shown)
+
+
+# -- pending commits --------------------------------------------------------------------------------------------------
+
+
+class RetryingRecorder:
+    """`Recorder` around another one that forgets nothing: a commit that failed is pending, and made first the next time (P4).
+
+    Pending commits are in `runs/owed.json`: a list of the arguments of `record`. Without them a write of ours that git
+    missed would be taken for a hand edit of the person's.
+    """
+
+    def __init__(self, recorder: Recorder, root: Path, locks: Locks) -> None:
+        self._recorder = recorder
+        self._path = root / "runs" / "owed.json"
+        self._locks = locks
+
+    @as_result
+    def adopt_hand_edits(self, among: Sequence[str] | None = None) -> int:
+        """See the port. Pending commits are made first."""
+        with self._locks.write() as held:
+            unwrap(held)
+            pending = self._pending()
+            for done, commit in enumerate(pending):
+                try:
+                    unwrap(self._recorder.record(**commit))
+                except PathRefused:
+                    continue  # it can never be made, and must not stand in the way of the others
+                except Error:
+                    self._put(pending[done:])
+                    raise
+            if pending:
+                self._put([])
+            return unwrap(self._recorder.adopt_hand_edits(among))
+
+    @as_result
+    def record(
+        self,
+        paths: Sequence[str],
+        subject: str,
+        body: str = "",
+        thread_id: str | None = None,
+        harness: str | None = None,
+    ) -> None:
+        """See the port. On a failure the commit is pending."""
+        with self._locks.write() as held:
+            unwrap(held)
+            try:
+                unwrap(self._recorder.record(paths, subject, body, thread_id, harness))
+            except Error:
+                words = {"subject": subject, "body": body, "thread_id": thread_id, "harness": harness}
+                self._put([*self._pending(), {"paths": list(paths), **words}])
+                raise
+
+    def _pending(self) -> list[dict[str, Any]]:
+        """A list that cannot be read just now is an error: a commit more would be written over the others (P6)."""
+        try:
+            document = json.loads(self._path.read_text("utf-8"))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise store_io(error, "read", str(self._path)) from error
+        except (ValueError, RecursionError):
+            return []  # a lost or damaged list costs an author's name in the history, never a note
+        commits = filter(is_object, document) if is_list(document) else ()
+        return [
+            {key: each[key] for key in _KEYS if key in each}
+            for each in commits
+            if is_list(each.get("paths")) and "subject" in each
+        ]
+
+    def _put(self, pending: Sequence[Mapping[str, object]]) -> None:
+        with as_store_io("write", str(self._path)):
+            if not pending:
+                self._path.unlink(missing_ok=True)
+                return
+            make_directories(str(self._path.parent))
+            text = json.dumps(pending, ensure_ascii=False, indent=1)
+            replace_file(str(self._path), text.encode("utf-8", "replace"))
+
+
+_KEYS = ("paths", "subject", "body", "thread_id", "harness")
+
+
+# -- who --------------------------------------------------------------------------------------------------------------
+
+_REFUSED = re.compile(r"[\x00-\x1f\x7f<>]")
+
+
+def _person(git: GitProcess, environ: Mapping[str, str]) -> tuple[str, str]:
+    """Name and address of the person's global git configuration; else the login name, at localhost."""
+    name, email = (
+        git.reach("config", "--global", "--includes", "--get", key).stdout.decode("utf-8", "replace")
+        for key in ("user.name", "user.email")
+    )
+    login = next(filter(None, (_clean(environ.get(name, "")) for name in ("USER", "LOGNAME"))), "")
+    if not login:
+        try:
+            login = _clean(getpass.getuser()) or "person"
+        except (OSError, KeyError):
+            login = "person"
+    return _clean(name) or login, _clean(email) or f"{login}@localhost"
+
+
+def _clean(value: str) -> str:
+    return _REFUSED.sub("", value).strip(" .,:;\"'")
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
 
 Tracking = Literal["tracked", "ignored", "new"]
 
