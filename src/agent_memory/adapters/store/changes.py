@@ -76,7 +76,7 @@ class Draft:
         self._versions_on_disk = files.versions
         self._listing = files.live()
         self._archive_listing = cache(files.archived)  # listed when it is first asked for
-        self._names_on_disk = cache(self._names_in)
+        self._folded_on_disk = cache(self._folded_names)
         self._before: dict[str, FileState | None] = {}
         self._bearers: defaultdict[str, set[str]] = defaultdict(set)
         """Ids of entries that have, or once had, an id or alias, by its folded form."""
@@ -147,14 +147,14 @@ class Draft:
             self._before[path] = None if image is None else FileState(image.data, image.mtime_ns)
         return self._before[path]
 
-    def _names_in(self, directory: str) -> frozenset[str]:
+    def _folded_names(self, directory: str) -> frozenset[str]:
         return frozenset(folded_name(f"{directory}/{name}") for name in names_below(self.root, directory))
 
     def is_free(self, directory: str, name: str) -> bool:
         """Whether a name may be given, on any file system."""
         wanted = folded_name(f"{directory}/{name}")
         drafted = [state for path, state in self._after.items() if folded_name(path) == wanted]
-        return all(state is None for state in drafted) if drafted else wanted not in self._names_on_disk(directory)
+        return all(state is None for state in drafted) if drafted else wanted not in self._folded_on_disk(directory)
 
     def versions(self, id: str) -> tuple[str, ...]:
         """Paths of the versions of an id, oldest first."""

@@ -45,6 +45,7 @@ from agent_memory.adapters.store.entry_files import (
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile, content_hash
 from agent_memory.domain.searching.terms import TERMS_VERSION
 from agent_memory.domain.text.file_name import NOTE_ENDING, is_id
+from agent_memory.domain.text.plain_text import counted
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Busy, EntryUnreadable, Error, PathRefused, StoreIo
 from agent_memory.formats.listed_json import LISTED_LAYOUT, parse_listed
@@ -509,12 +510,11 @@ class FollowedFiles:
         if (why := self.database.why_in_memory) is not None:
             notices.append(f"The index is kept in memory only, and made anew each time: {why}.")
         if refreshed.pending:
-            files = "1 changed file is" if refreshed.pending == 1 else f"{refreshed.pending:,} changed files are"
+            files = counted(refreshed.pending, "changed file is", "changed files are")
             notices.append(f"{files} not in the index yet; the next search takes in more.")
         if refreshed.unreadable:
-            one = refreshed.unreadable == 1
-            files, they = ("1 file was", "it") if one else (f"{refreshed.unreadable:,} files were", "they")
-            notices.append(f"{files} not searched, since {they} could not be read; `memory doctor` tells more.")
+            words = ("file was not searched, since it", "files were not searched, since they")
+            notices.append(f"{counted(refreshed.unreadable, *words)} could not be read; `memory doctor` tells more.")
         return evolve(refreshed, notices=tuple(notices))
 
     # -- reading and keeping ------------------------------------------------------------------------------------------
