@@ -24,6 +24,7 @@ from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.pi import PiSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
+from agent_memory.adapters.records.kept_histories_files import parse_history_lines, render_history_lines
 from agent_memory.domain.extraction.extract import extracted
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.queue import InboxEntry, SessionFile, SessionMethod, retrieval_of
@@ -31,7 +32,6 @@ from agent_memory.domain.transcripts.tool_calls import entry_uses
 from agent_memory.domain.transcripts.turns import KeptPart, cut_windows, redact_history
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
-from agent_memory.formats.history_lines import parse_history_lines, render_history_lines
 from agent_memory.ports import HistorySource
 from agent_memory.results import sealed
 from fuzz.source_words import words_in
@@ -152,7 +152,7 @@ def check_history(history: History) -> None:
     lines = list(render_history_lines(part))
     assert not any("\n" in line.removesuffix("\n") for line in lines)
     "".join(lines).encode()
-    kept = parse_history_lines(lines, "kept").unwrap()
+    kept = parse_history_lines(lines, "kept")
     assert kept == part, "what is kept of a history is not the history"
     windows = cut_windows(redacted, WINDOW_CHARS)
     assert [turn.number for window in windows for turn in window.turns] == sorted(

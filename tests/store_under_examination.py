@@ -26,7 +26,7 @@ from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.app import SystemClock
 from agent_memory.config import Config
 from agent_memory.domain.change import Create
-from agent_memory.domain.doctor.catalogue import DoctorReport
+from agent_memory.domain.doctor import DoctorReport
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.section import Published
 from agent_memory.domain.text.file_name import mint_id

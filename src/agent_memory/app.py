@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.surroundings.repository import Repository
     from agent_memory.adapters.targets import TargetFiles
     from agent_memory.domain.defrag_run import DefragRun
-    from agent_memory.domain.doctor.catalogue import DoctorReport
+    from agent_memory.domain.doctor import DoctorReport
     from agent_memory.domain.forgetting import ForgetTarget, Forgetting, SessionKey
     from agent_memory.domain.found_session import FoundSession, Rest
     from agent_memory.domain.health import Health

@@ -9,8 +9,7 @@ from attrs import field, frozen
 from hypothesis import given, strategies as st
 
 from agent_memory.config import Config
-from agent_memory.formats.json_codec import attributes_of, value_of, written
-from agent_memory.formats.strict_json import InvalidValue
+from agent_memory.formats.json_codec import InvalidValue, attributes_of, value_of, written
 
 
 @frozen

@@ -6,11 +6,15 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
+from agent_memory.adapters.records import kept_histories_files
+from agent_memory.adapters.records.kept_histories_files import render_history_lines
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.transcripts.turns import KeptPart
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.history_lines import parse_history_lines, render_history_lines
+from agent_memory.results import as_result
+
+parse_history_lines = as_result(kept_histories_files.parse_history_lines)
 
 texts = st.text(max_size=60)
 instants = st.none() | st.integers(0, 2**53)

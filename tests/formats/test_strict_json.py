@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.formats.strict_json import NotJson, load_document, load_json
+from agent_memory.formats.json_codec import NotJson, load_document, load_json
 
 
 def refusal(content: bytes) -> str | None:

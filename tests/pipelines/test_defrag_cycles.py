@@ -14,7 +14,7 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.surroundings.config_files import Effective, load_config
 from agent_memory.app import Memory
-from agent_memory.domain.doctor.catalogue import Severity
+from agent_memory.domain.doctor import Severity
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.plan import max_changes
 from agent_memory.domain.queue import InboxEntry, InlineNote

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from agent_memory.config import Config
-from agent_memory.formats.config_values import key_rows
 from agent_memory.formats.json_codec import written
-from agent_memory.surfaces.cli.settings import config_schema_text
+from agent_memory.surfaces.cli.settings import config_schema_text, key_rows
 
 DOCS = Path(__file__).parents[2] / "docs"
 

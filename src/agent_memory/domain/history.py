@@ -39,7 +39,7 @@ class ToolCall:
 @frozen
 class Turn:
     """One utterance. Blocks of one assistant message are one turn; each tool result is a turn of its own. The metadata say how a
-    turn is kept (`formats.history_lines`)."""
+    turn is kept (`records.kept_histories_files`)."""
 
     number: int
     """From 1, over the whole session, whatever part of it this history holds."""

@@ -37,8 +37,7 @@ from agent_memory.domain.text.file_name import normal_tag
 from agent_memory.domain.text.plain_text import Count, SomeText
 from agent_memory.domain.undo_run import Footprint
 from agent_memory.errors import StateCorrupt, StateInvalid
-from agent_memory.formats.json_codec import Documents, Format, matching, written
-from agent_memory.formats.strict_json import load_bytes, load_document
+from agent_memory.formats.json_codec import Documents, Format, load_bytes, load_document, matching, written
 from agent_memory.results import as_result
 
 _INSTANT: Any = Instant
@@ -64,24 +63,17 @@ def _spend_problems(days: dict[str, dict[str, Count]]) -> Iterator[str]:
 _DAYS = Format(dict[str, dict[str, Count]], member="days", check=_spend_problems)
 
 
-def _days_of(spend: Spend) -> dict[str, object]:
-    return {"days": {day.pop("day"): day for day in map(written, spend)}}
-
-
 def _spend_of(document: Json) -> Spend:
     return tuple(
         DaySpend(day, *(spent[key] for key in _SPENT)) for day, spent in sorted(_DAYS.value_of(document).items())
     )
 
 
-SPEND = Documents(_days_of, _spend_of, load=load_bytes)
+SPEND = Documents[Spend](
+    lambda spend: {"days": {day.pop("day"): day for day in map(written, spend)}}, _spend_of, load=load_bytes
+)
 
 # -- tags: a person may write less ------------------------------------------------------------------------------------
-
-
-def _tags_document(vocabulary: TagVocabulary) -> dict[str, object]:
-    """One tag a line, sorted, so that its changes read well in git."""
-    return {"vocabulary": sorted(vocabulary.accepted), "renamed": dict(sorted(vocabulary.renamed.items()))}
 
 
 def _vocabulary(document: Json) -> TagVocabulary:
@@ -112,7 +104,10 @@ def _renamed(pairs: Mapping[str, object]) -> dict[str, str]:
     return {old: new for old, new in normal.items() if old is not None and new is not None and old not in present}
 
 
-TAG_VOCABULARY = Documents(_tags_document, _vocabulary)
+TAG_VOCABULARY = Documents[TagVocabulary](
+    lambda tags: {"vocabulary": sorted(tags.accepted), "renamed": dict(sorted(tags.renamed.items()))}, _vocabulary
+)
+"""One tag a line, sorted, so that its changes read well in git."""
 
 # -- state values -----------------------------------------------------------------------------------------------------
 
@@ -143,10 +138,6 @@ def json_text(value: object) -> str | None:
     return text
 
 
-def _state_document(kept: StateValue) -> dict[str, object]:
-    return {"key": kept.key, "value": json.loads(kept.json), "updatedAt": kept.updated_at_ms}
-
-
 def _state_value(document: Json) -> StateValue:
     """What a person wrote in another shape is the value as a whole; its key, which only the file's name tells, is empty here."""
     match document:
@@ -158,7 +149,9 @@ def _state_value(document: Json) -> StateValue:
             return StateValue("", json_text(document) or "null")
 
 
-STATE_VALUE = Documents(_state_document, _state_value)
+STATE_VALUE = Documents[StateValue](
+    lambda kept: {"key": kept.key, "value": json.loads(kept.json), "updatedAt": kept.updated_at_ms}, _state_value
+)
 
 
 def _without_secrets(kept: StateValue) -> StateValue:
@@ -272,6 +265,5 @@ def is_over(data: bytes) -> bool:
     return data.endswith(OVER)
 
 
-def parse_journal(data: bytes, path: str) -> tuple[Step, ...]:
-    """The steps that were rendered; StateCorrupt for anything else, since half a journal must not be acted on."""
-    return _JOURNAL.parse(data, path)
+parse_journal = _JOURNAL.parse
+"""The steps that were rendered; StateCorrupt for anything else, since half a journal must not be acted on."""

@@ -29,8 +29,7 @@ from agent_memory.domain.queue import (
 )
 from agent_memory.domain.queueing.session_event import method_of
 from agent_memory.errors import InboxEntryInvalid
-from agent_memory.formats.json_codec import Format, tagged_union, value_of, written
-from agent_memory.formats.strict_json import InvalidValue, load_json
+from agent_memory.formats.json_codec import Format, InvalidValue, load_json, tagged_union, value_of, written
 from agent_memory.results import as_result
 
 MAX_ENTRY_BYTES = 256 * 1024
@@ -67,9 +66,8 @@ def entry_of(text: str) -> InboxEntry:
 parse_inbox_entry = as_result(entry_of)
 
 
-def render_inbox_entry(entry: InboxEntry) -> str:
-    """One line of JSON; `entry_of` gives the same entry back if it is a valid one."""
-    return _ENTRY.render(entry)
+render_inbox_entry = _ENTRY.render
+"""One line of JSON; `entry_of` gives the same entry back if it is a valid one."""
 
 
 # -- trouble ----------------------------------------------------------------------------------------------------------

@@ -26,8 +26,7 @@ from agent_memory.domain.text.plain_text import Count
 from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.errors import EntryUnreadable
 from agent_memory.formats.frontmatter import NoteParts, canonical_body, has_conflict, join_note, read_values, split_note
-from agent_memory.formats.json_codec import Converter
-from agent_memory.formats.strict_json import InvalidValue
+from agent_memory.formats.json_codec import Converter, InvalidValue
 from agent_memory.formats.yaml_scalars import NotReadable, Plain, flow_text, text_scalar, well_formed
 from agent_memory.results import as_result
 
@@ -100,10 +99,6 @@ class MetaField:
         return self.convert(_YAML.value_of(value, self.type, self.key))
 
 
-def _write_number(value: float) -> str:
-    return repr(float(value))
-
-
 def _write_iso_instant(at_ms: int) -> str:
     return iso_of(at_ms).replace(".000Z", "Z")
 
@@ -122,7 +117,7 @@ META_FIELDS: tuple[MetaField, ...] = (
     MetaField("origin", "origin", Origin, str, always=True),
     MetaField("scope", "scope", _Scope, text_scalar, always=True),
     MetaField("importance", "importance", Importance, str),
-    MetaField("confidence", "confidence", Confidence, _write_number),
+    MetaField("confidence", "confidence", Confidence, lambda value: repr(float(value))),
     MetaField("sensitivity", "sensitivity", Sensitivity, str),
     MetaField("pinned", "pinned", bool, flow_text),
     MetaField("promotedBy", "promoted_by", str, text_scalar),
@@ -156,13 +151,13 @@ def _read_fields(values: Mapping[str, Plain]) -> tuple[dict[str, Any], tuple[str
     return attributes, tuple(problems)
 
 
-def _write_field(field: MetaField, value: Any, spelled: Mapping[Any, str] | None = None) -> str:
+def _write_field(field: MetaField, value: Any, spelled: Mapping[Any, str]) -> str:
     """YAML for a value, which follows `key:`; a list in lines begins with a line end. `spelled` says how to write some items."""
     if value is None:
         return "null"
     if not field.is_list:
         return field.write(value)
-    items = [(spelled or {}).get(item) or field.write(item) for item in value]
+    items = [spelled.get(item) or field.write(item) for item in value]
     if field.in_lines and items:
         return "".join(f"\n  - {item}" for item in items)
     return f"[{', '.join(items)}]"
@@ -272,7 +267,7 @@ def _new_block(entry: MemoryEntry) -> str:
     lines: list[str] = []
     for field in META_FIELDS:
         if field.always or not _is_default(field, entry):
-            text = _write_field(field, _value(field, entry))
+            text = _write_field(field, _value(field, entry), {})
             lines.append(f"{field.key}:{text}\n" if text.startswith("\n") else f"{field.key}: {text}\n")
     return "".join(lines)
 
@@ -281,24 +276,15 @@ def _edited_block(block: str, entry: MemoryEntry) -> str:
     from agent_memory.formats.yaml_block import edit_block  # only rewriting needs ruamel, which is slow to import
 
     values = read_values(block)
-    changes = {field.key: _written(field, entry, values) for field in META_FIELDS if _is_changed(field, entry, values)}
+    changes: dict[str, str] = {}
+    for field in META_FIELDS:
+        before, value = values.get(field.key), _value(field, entry)
+        is_kept = field.read(before) == value if before is not None else not field.always and _is_default(field, entry)
+        if not is_kept:
+            # Items of a list that stay are written as they were: a bare tag, a source with keys of others.
+            items = before if field.is_list and isinstance(before, list) else ()
+            changes[field.key] = _write_field(field, value, {field.read([item])[0]: flow_text(item) for item in items})
     return edit_block(block, changes, _ORDER) if changes else block
-
-
-def _is_changed(field: MetaField, entry: MemoryEntry, values: dict[str, Plain]) -> bool:
-    before = values.get(field.key)
-    if before is not None:
-        return bool(field.read(before) != _value(field, entry))
-    return field.always or not _is_default(field, entry)
-
-
-def _written(field: MetaField, entry: MemoryEntry, values: dict[str, Plain]) -> str:
-    """The new value; items of a list that stay are written as they were: a bare tag, a source with keys of others."""
-    spelled: dict[Any, str] = {}
-    before = values.get(field.key)
-    for item in before if field.is_list and isinstance(before, list) else ():
-        spelled[field.read([item])[0]] = flow_text(item)
-    return _write_field(field, _value(field, entry), spelled)
 
 
 def _is_default(field: MetaField, entry: MemoryEntry) -> bool:

@@ -12,7 +12,7 @@ Checkpoints, replies and plans hold each attribute by its name, and each member 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from attrs import evolve, fields
@@ -25,12 +25,11 @@ from agent_memory.domain.instants import iso_of
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import Outcome, Retrieval, session_id_of
-from agent_memory.domain.run import KeptReply, Run, Settled, sentence_of
+from agent_memory.domain.run import KeptReply, Run, sentence_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, logged_actions
 from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import Error
-from agent_memory.formats.json_codec import Converter, Documents, Format, written
-from agent_memory.formats.strict_json import InvalidValue, load_bytes
+from agent_memory.formats.json_codec import Converter, Documents, Format, InvalidValue, load_bytes, written
 
 # -- by the names of attributes ---------------------------------------------------------------------------------------
 
@@ -146,12 +145,12 @@ def _reported(document: Any) -> LoggedRun:
     return _LOGGED_RUN.value_of({key: value for key, value in told.items() if key not in _NOT_REPORTED})
 
 
-def _result_problems(run: LoggedRun) -> Iterator[str]:
-    if run.result not in RESULTS:
-        yield f"result is {shown(run.result)}, expected one of {', '.join(RESULTS)}"
-
-
-_LOGGED_RUN = Format(LoggedRun, check=_result_problems)
+_LOGGED_RUN = Format(
+    LoggedRun,
+    check=lambda run: (
+        () if run.result in RESULTS else (f"result is {shown(run.result)}, expected one of {', '.join(RESULTS)}",)
+    ),
+)
 parse_report = Documents[LoggedRun](written, _reported, load=load_bytes).parse
 """The run that a report tells of; keys that are unknown or absent are no problem, wrong types are StateCorrupt. Whether it was undone
 is not in it: that is known only to the log."""
@@ -181,20 +180,18 @@ def render_report(run: Run, ended_at_ms: int, error: Error | None, more_actions:
         {
             "waiting": run.waiting,
             "quarantined": [{"name": each.name, "reason": each.reason} for each in run.quarantined],
-            "sessions": [_session(each) for each in run.settled],
+            "sessions": [
+                {
+                    "inbox": list(each.pending.names),
+                    "harness": each.pending.entry.harness.value,
+                    "session": session_id_of(each.pending.entry),
+                    "outcome": outcome_document(each.outcome),
+                    "applied": [] if each.receipt is None else _OURS.written(each.receipt.applied),
+                }
+                for each in run.settled
+            ],
         },
     )
-
-
-def _session(settled: Settled) -> dict[str, Any]:
-    entry = settled.pending.entry
-    return {
-        "inbox": list(settled.pending.names),
-        "harness": entry.harness.value,
-        "session": session_id_of(entry),
-        "outcome": outcome_document(settled.outcome),
-        "applied": [] if settled.receipt is None else _OURS.written(settled.receipt.applied),
-    }
 
 
 def outcome_document(outcome: Outcome) -> dict[str, Any]:

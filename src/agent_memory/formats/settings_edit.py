@@ -25,7 +25,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from agent_memory.domain.installing.plan import Element, Member, Syntax
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.formats.strict_json import MAX_DEPTH, NotJson, load_json
+from agent_memory.formats.json_codec import MAX_DEPTH, NotJson, load_json
 from agent_memory.formats.yaml_block import line_end, node_end, pair_end
 
 BOM = "\ufeff"

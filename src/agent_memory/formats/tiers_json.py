@@ -10,8 +10,7 @@ from attrs import frozen
 from agent_memory.domain.text.file_name import EntryId
 from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.json_codec import value_of
-from agent_memory.formats.strict_json import InvalidValue, load_document
+from agent_memory.formats.json_codec import InvalidValue, load_document, value_of
 from agent_memory.results import as_result
 
 

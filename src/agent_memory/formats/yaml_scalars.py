@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from agent_memory.formats.strict_json import InvalidValue
+from agent_memory.formats.json_codec import InvalidValue
 
 
 class NotReadable(InvalidValue):

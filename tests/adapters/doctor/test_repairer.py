@@ -19,7 +19,7 @@ from returns.result import Failure
 from agent_memory.adapters.doctor import repairer
 from agent_memory.adapters.doctor.repairer import Repair
 from agent_memory.config import Config, StorageConfig
-from agent_memory.domain.doctor.note_checks import NoteRepair
+from agent_memory.domain.doctor import NoteRepair
 from agent_memory.errors import Busy
 from agent_memory.ports import Locks
 from faults import Counter, Killed, killed_at

@@ -15,7 +15,7 @@ from agent_memory.adapters.doctor.doctor import (
 )
 from agent_memory.config import ScheduleConfig
 from agent_memory.domain.agent_request import DaySpend, day_of
-from agent_memory.domain.doctor.catalogue import Area, DoctorReport, Finding, Severity, in_order
+from agent_memory.domain.doctor import Area, DoctorReport, Finding, Severity, in_order
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine
 from agent_memory.domain.section import Published, PublishedTarget, RenderedSection

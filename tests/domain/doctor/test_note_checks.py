@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.doctor.catalogue import CATALOGUE, Finding, Severity
-from agent_memory.domain.doctor.note_checks import (
+from agent_memory.domain.doctor import (
+    CATALOGUE,
+    Finding,
     NoteFile,
     NoteRules,
+    Severity,
     examine_aliases,
     examine_analysis,
     examine_clashes,

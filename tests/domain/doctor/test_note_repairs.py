@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.doctor.note_checks import NoteFile, Rewrite, Shelve, plan_repairs
+from agent_memory.domain.doctor import NoteFile, Rewrite, Shelve, plan_repairs
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, body_hash
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, folded_name, is_id, mint_id
 from agent_memory.domain.vocabulary import Sensitivity

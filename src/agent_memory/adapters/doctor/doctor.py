@@ -25,12 +25,11 @@ from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles, Ta
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, read_image, understand, understand_again
 from agent_memory.config import Config, ScheduleConfig
+from agent_memory.domain import doctor as of
 from agent_memory.domain.agent_request import Spend, day_of
 from agent_memory.domain.analysis.analyze import analyze_features
 from agent_memory.domain.analysis.features import AnalysisFacts, Features, features_of
-from agent_memory.domain.doctor import catalogue as of, note_checks
-from agent_memory.domain.doctor.catalogue import Check, DoctorReport, Finding, Severity, in_order, trouble
-from agent_memory.domain.doctor.note_checks import NoteFile, NoteRules
+from agent_memory.domain.doctor import Check, DoctorReport, Finding, NoteFile, NoteRules, Severity, in_order, trouble
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile, without_secret
 from agent_memory.domain.health import ScopeUse
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, iso_of, ms_in_name, ms_of
@@ -161,10 +160,10 @@ class Doctor:
                     is_headless = listing is live and HEADLESS in file.problems
                     words = f"It is no note: {'; '.join(file.problems)}"
                     findings.append((of.HEADLESS_NOTE if is_headless else check).found(file.path, words))
-        findings += note_checks.examine_copies(copies)
+        findings += of.examine_copies(copies)
         paths = {each.meta.id: each.path for each in live.entries}
-        findings += note_checks.examine_clashes(tuple(paths.values()))
-        findings += note_checks.examine_aliases(live.entries)
+        findings += of.examine_clashes(tuple(paths.values()))
+        findings += of.examine_aliases(live.entries)
         grace_hours = _INTERVALS_BEFORE_LATE * self.config.schedule.defrag_interval_hours
         rules = NoteRules(now_ms, int(grace_hours * HOUR_MS), vocabulary)
         features: list[Features] = []
@@ -177,12 +176,12 @@ class Doctor:
             with _telling(findings, of.UNREADABLE_STORE):
                 note = read_note(str(self.root), listed.path, listed)
             if note is None:  # it is gone since the listing, is no note any more or cannot be read
-                findings += note_checks.examine_name(listed)
+                findings += of.examine_name(listed)
                 continue
             features.append(features_of(note.stored))
             if note.mtime_ms > now_ms - limits.stale_days * DAY_MS:
                 fresh.add(listed.meta.id)
-            findings += note_checks.examine_note(note, rules)
+            findings += of.examine_note(note, rules)
         usage = None
         with _telling(findings, of.UNREADABLE_STORE):
             usage = unwrap(self.ledger.totals())
@@ -196,8 +195,8 @@ class Doctor:
             hot_or_new=frozenset((*tiers.hot, *fresh)),
         )
         analysis = analyze_features(features, facts)
-        findings += note_checks.examine_analysis(analysis, paths)
-        findings += note_checks.examine_tags([each.meta.tags for each in live.entries], vocabulary)
+        findings += of.examine_analysis(analysis, paths)
+        findings += of.examine_tags([each.meta.tags for each in live.entries], vocabulary)
 
 
 @contextmanager

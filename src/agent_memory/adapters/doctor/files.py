@@ -14,9 +14,8 @@ from attrs import frozen
 from agent_memory.adapters.disk.durable import TEMPORARY_PREFIX, claim_abandoned, close_quietly
 from agent_memory.adapters.disk.paths import read_bytes
 from agent_memory.adapters.store.entry_files import TOPICS
-from agent_memory.domain.doctor import catalogue as of
-from agent_memory.domain.doctor.catalogue import Finding, Severity
-from agent_memory.domain.doctor.note_checks import is_sync_conflict
+from agent_memory.domain import doctor as of
+from agent_memory.domain.doctor import Finding, Severity, is_sync_conflict
 from agent_memory.domain.instants import HOUR_MS
 from agent_memory.domain.tagging import VOCABULARY_FILE
 from agent_memory.domain.text.file_name import is_note_name

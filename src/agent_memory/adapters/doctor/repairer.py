@@ -21,8 +21,7 @@ from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, TOPICS, en
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.change import FileChange, FileState, Receipt, Retire
 from agent_memory.domain.defragging.tidied import expired_archivings
-from agent_memory.domain.doctor.catalogue import DoctorReport
-from agent_memory.domain.doctor.note_checks import NoteRepair, Shelve, plan_repairs
+from agent_memory.domain.doctor import DoctorReport, NoteRepair, Shelve, plan_repairs
 from agent_memory.domain.entry import Listing, MemoryEntry
 from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.section import Published

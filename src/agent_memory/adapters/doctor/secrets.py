@@ -13,7 +13,7 @@ from agent_memory.adapters.disk.paths import store_io
 from agent_memory.adapters.doctor.files import walk
 from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.git.git_process import GitProcess
-from agent_memory.domain.doctor.catalogue import SecretFind, SecretSearch
+from agent_memory.domain.doctor import SecretFind, SecretSearch
 from agent_memory.domain.redaction import redact
 from agent_memory.errors import Error
 

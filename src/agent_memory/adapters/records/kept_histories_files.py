@@ -1,31 +1,41 @@
 """Kept histories on disk: `histories/<harness>_<session>.<first turn>-<hash>.jsonl.gz`, one file a part.
 
 A part never changes once it is written, and the same part again has the same name; so a run that was killed after it had
-kept a part keeps it again in the same place. The lines are those of `formats.history_lines`, compressed with gzip.
+kept a part keeps it again in the same place. Its lines, compressed with gzip, are JSON, version 1: one about the part, then one a
+turn.
+
+    {"version": 1, "harness": "claude-code", "sessionId": "…", "afterRecord": "…", "title": "…", "cwd": "…", "branch": "…",
+     "agent": "…", "startedAt": 1771000205123, "endedAt": 1771000209000, "toolsAnsweredBefore": true, "remaining": true}
+    {"number": 3, "role": "agent", "text": "…", "record": "…", "at": 1771000206000,
+     "calls": [{"name": "Edit", "brief": "…", "path": "…", "writes": true}], "tool": "Bash", "failed": true, "clipped": 12}
+
+What is empty, false or unknown is absent. Instants are epoch ms. The text is ASCII: every other character is escaped.
 """
 
 from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-from attrs import frozen
+from attrs import field, fields, frozen
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
 from agent_memory.adapters.disk.paths import as_store_io, directory_in, names_in, read_image, real_root
-from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.history import History, SessionMark, Turn
 from agent_memory.domain.text.file_name import slug_of
 from agent_memory.domain.transcripts.turns import KeptPart, KeptSession, joined_history
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.history_lines import parse_history_lines, render_history_lines
-from agent_memory.results import as_result, unwrap
+from agent_memory.formats.json_codec import Format, InvalidValue, load_json, value_of, written
+from agent_memory.results import as_result
 
 DIRECTORY = "histories"
 ENDING = ".jsonl.gz"
@@ -119,8 +129,7 @@ def _part_in(path: str, data: bytes) -> KeptPart:
         raise StateCorrupt(path, (f"it cannot be unpacked: {damaged}",)) from damaged
     if len(text) > _MAX_TEXT_BYTES:
         raise StateCorrupt(path, (f"unpacked it is larger than {_MAX_TEXT_BYTES >> 20} MiB",))
-    lines = io.TextIOWrapper(io.BytesIO(text), "ascii", "replace")
-    return unwrap(parse_history_lines(lines, path))
+    return parse_history_lines(io.TextIOWrapper(io.BytesIO(text), "ascii", "replace"), path)
 
 
 def _parts_in(directory: str, session: str) -> tuple[str, ...]:
@@ -155,3 +164,57 @@ def _remove(directory: str, session: str) -> None:
                 os.unlink(f"{directory}/{name}")
         if names:
             fsync_directory(directory)
+
+
+# -- the lines ----------------------------------------------------------------------------------------------------------
+
+
+def _sparse(default: Any = None) -> Any:
+    return field(default=default, metadata={"sparse": True})
+
+
+@frozen
+class _About:
+    """What is kept of a `History` beside its turns."""
+
+    harness: Harness
+    session_id: str
+    after_record: str | None = _sparse()
+    title: str | None = _sparse()
+    cwd: str | None = _sparse()
+    also_in: tuple[str, ...] = _sparse(())
+    branch: str | None = _sparse()
+    agent: str | None = _sparse()
+    started_at_ms: int | None = _sparse()
+    ended_at_ms: int | None = _sparse()
+    tools_answered_before: bool = _sparse(False)
+    remaining: bool = _sparse(False)
+
+
+_ABOUT = Format(_About)
+_KEPT = tuple(each.name for each in fields(_About) if each.name != "after_record")
+
+
+def render_history_lines(part: KeptPart) -> Iterator[str]:
+    """The lines, each with its line end."""
+    about = _About(after_record=part.after_record_id, **{name: getattr(part.history, name) for name in _KEPT})
+    for document in ({"version": 1, **written(about)}, *map(written, part.history.turns)):
+        yield json.dumps(document, separators=(",", ":")) + "\n"
+
+
+def parse_history_lines(lines: Iterable[str], path: str) -> KeptPart:
+    """The part that was rendered. Anything else is StateCorrupt with its first problem, never a part of it (P6)."""
+    about: _About | None = None
+    turns: list[Turn] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            if about is None:
+                about = _ABOUT.value_of(load_json(line))
+            else:
+                turns.append(value_of(load_json(line), Turn))
+        except InvalidValue as damaged:
+            raise StateCorrupt(path, (f"line {number}: {damaged}",)) from damaged
+    if about is None:
+        raise StateCorrupt(path, ("it is empty",))
+    history = History(turns=tuple(turns), **{name: getattr(about, name) for name in _KEPT})
+    return KeptPart(history, about.after_record)

@@ -19,8 +19,7 @@ from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ConfigInvalid, ConfigUnreadable, HomeUnknown, PathRefused, StoreIo
-from agent_memory.formats.json_codec import attributes_of, value_of
-from agent_memory.formats.strict_json import InvalidValue, load_document
+from agent_memory.formats.json_codec import InvalidValue, attributes_of, load_document, value_of
 from agent_memory.results import as_result, warning_of
 
 Document: TypeAlias = Mapping[str, Any]

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from agent_memory.adapters.doctor.secrets import search_secrets
-from agent_memory.domain.doctor.catalogue import DoctorReport, Finding, SecretFind, SecretSearch, Severity
+from agent_memory.domain.doctor import DoctorReport, Finding, SecretFind, SecretSearch, Severity
 from agent_memory.domain.text.plain_text import counted, first_few
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, set_command

@@ -7,8 +7,11 @@ import json
 import os
 import shlex
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from attrs import has
 
 from agent_memory.adapters.agent.agent_command import REDACTED, is_secret_name, shown_command, shown_words
 from agent_memory.adapters.agent.agent_environment import (
@@ -34,8 +37,7 @@ from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ConfigUnreadable, UsageInvalid
-from agent_memory.formats.config_values import key_rows, schema_document
-from agent_memory.formats.json_codec import written
+from agent_memory.formats.json_codec import Attribute, Facts, attributes_of, options_of, written
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, set_command
 from agent_memory.surfaces.cli.dialogue import current_directory, home_here
@@ -282,8 +284,67 @@ def config_page() -> str:
 
 
 def config_schema_text() -> str:
-    """The JSON schema of a config file."""
-    return json.dumps(schema_document(Config, "agent-memory configuration"), indent=2) + "\n"
+    """The JSON schema (draft 2020-12) of a config file, with a `$schema` key allowed at the top."""
+    schema = _schema(Config, {})
+    schema["properties"] = {"$schema": {"type": "string"}, **schema["properties"]}
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    return json.dumps({"$schema": draft, "title": "agent-memory configuration", **schema}, indent=2) + "\n"
+
+
+_NAMES: Mapping[Any, str] = {str: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null"}
+_BOUNDS = {"least": "minimum", "above": "exclusiveMinimum", "most": "maximum"}
+
+
+def _schema(type_: Any, facts: Facts) -> dict[str, Any]:
+    options = options_of(type_)
+    if len(options) > 1:
+        return {"anyOf": [_schema(option, facts) for option in options]}
+    if has(type_):
+        attributes = attributes_of(type_)
+        properties = {key: _property(attribute) for key, attribute in attributes.items()}
+        required = [key for key, attribute in attributes.items() if attribute.is_required]
+        schema = {"type": "object", "additionalProperties": False, "properties": properties}
+        return schema | ({"required": required} if required else {})
+    origin, arguments = get_origin(type_), get_args(type_)
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if origin is tuple:
+        items = {"type": "array", "items": _schema(arguments[0], facts)}
+        return items | ({"minItems": facts["least_items"]} if "least_items" in facts else {})
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _schema(arguments[1], facts)}
+    bounds = {_BOUNDS[each]: facts[each] for each in _BOUNDS if type_ in (int, float) and each in facts}
+    return {"type": _NAMES[type_]} | bounds
+
+
+def _property(attribute: Attribute) -> dict[str, Any]:
+    schema = {"description": attribute.facts["meaning"], **_schema(attribute.type, attribute.facts)}
+    has_default = not (attribute.is_required or has(attribute.type))
+    return schema | ({"default": written(attribute.default)} if has_default else {})
+
+
+def _type_words(type_: Any) -> str:
+    options = options_of(type_)
+    if len(options) > 1:
+        return " or ".join(_type_words(option) for option in options)
+    if has(type_):
+        return "`{" + ", ".join(attributes_of(type_)) + "}`"
+    origin, arguments = get_origin(type_), get_args(type_)
+    if origin is Literal:
+        return " or ".join(f'`"{choice}"`' for choice in arguments)
+    if origin is tuple:
+        return f"list of {_type_words(arguments[0])}"
+    return f"object of {_type_words(arguments[1])}" if origin is dict else _NAMES[type_]
+
+
+def key_rows(cls: type, path: str = "") -> Iterator[tuple[str, str, Any, str]]:
+    """For every key that holds no section: dotted key, type in words, default, meaning."""
+    for key, attribute in attributes_of(cls).items():
+        where = f"{path}{key}"
+        if has(attribute.type):
+            yield from key_rows(attribute.type, f"{where}.")
+        else:
+            yield where, _type_words(attribute.type), written(attribute.default), attribute.facts["meaning"]
 
 
 def _keys() -> str:
