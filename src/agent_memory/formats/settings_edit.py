@@ -427,7 +427,10 @@ def cut_yaml(text: str, entry: Member, baseline: str | None) -> str:
     """The document without this member; see `cut_toml`."""
     place = _place(baseline or "", entry)
     parts = () if place is None else (place[1], place[1].lstrip("\r\n"))
-    edits = (lambda _: _lines_removed(text, entry.keys), lambda _: _lines_removed(text, entry.keys[:1]))
+    edits: tuple[Callable[[Any], str | None], ...] = (
+        lambda _: _lines_removed(text, entry.keys),
+        lambda _: _lines_removed(text, entry.keys[:1]),  # the whole mapping, where it is empty then
+    )
     return _cut(parse_yaml, text, entry, baseline, parts, edits)
 
 
