@@ -54,17 +54,16 @@ if TYPE_CHECKING:
     from agent_memory.adapters.targets import TargetFiles
     from agent_memory.domain.defrag_run import DefragRun
     from agent_memory.domain.doctor import DoctorReport
+    from agent_memory.domain.explaining import FoundSessions, NoteStory
     from agent_memory.domain.forgetting import ForgetTarget, Forgetting, SessionKey
     from agent_memory.domain.found_session import FoundSession, Rest
     from agent_memory.domain.health import Health
     from agent_memory.domain.history import History
     from agent_memory.domain.merging import Synced, SyncRequest
-    from agent_memory.domain.note_story import NoteStory
     from agent_memory.domain.run import Run
     from agent_memory.domain.run_log import LoggedRun
     from agent_memory.domain.searching.search import SearchAnswer, SearchRequest
     from agent_memory.domain.section import Published, RenderedSection, Target
-    from agent_memory.domain.session_trace import FoundSessions
     from agent_memory.domain.statistics import Statistics
     from agent_memory.domain.tagging import TagVocabulary
     from agent_memory.domain.undo_run import SectionChange, Undone
@@ -844,7 +843,7 @@ class Memory:
         from agent_memory.adapters.inbox.inbox_files import captures
         from agent_memory.adapters.injecting import DeliveryLog
         from agent_memory.domain.run_log import MOST_RUNS
-        from agent_memory.domain.statistics import Period, statistics_of
+        from agent_memory.domain.statistics import period_of, statistics_of
 
         live = unwrap(self.reading.list(ListFilter()))
         if live.untiered is not None:  # there are all other numbers
@@ -852,7 +851,7 @@ class Memory:
         archive = unwrap(self.reading.list(ListFilter(), archived=True))
         ids = {each.listed.meta.id for each in live.entries}
         return statistics_of(
-            Period(self.clock.now_ms() // DAY_MS, days),
+            period_of(self.clock.now_ms() // DAY_MS, days),
             notes=[
                 (each.listed.meta, status_shown(each.listed.meta.status, each.tier), each.tier) for each in live.entries
             ],

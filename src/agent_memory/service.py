@@ -109,7 +109,14 @@ class MemoryService:
             return self._stored(draft, subject, near, live, archive)
 
     def _stored(self, draft: NoteDraft, subject: Subject, near: Near, live: Listing, archive: Listing) -> Remembered:
-        replaced = {id: self._replaceable(live.by_id.get(id), id) for id in draft.supersedes}
+        replaced: dict[str, Listed] = {}
+        for id in draft.supersedes:
+            found = live.by_id.get(id)
+            if found is None or (self.caller.is_agent and found.meta.is_secret):
+                raise EntryNotFound(id)
+            if self.caller.is_agent and found.meta.pinned:
+                raise EntryProtected(id, "superseding by an agent", "pinned")
+            replaced[id] = found
         left = live.by_id.keys() - replaced.keys()
         similar, compared = (
             tuple(each for each in known if each.meta.id in left) for known in (near.similar, near.compared)
@@ -150,14 +157,6 @@ class MemoryService:
             existing=twin is not None,
             unresolved=() if twin else tuple(target for target in targets if target.casefold() not in taken),
         )
-
-    def _replaceable(self, found: Listed | None, id: str) -> Listed:
-        """The note that is to be superseded, as far as this caller may."""
-        if found is None or (self.caller.is_agent and found.meta.is_secret):
-            raise EntryNotFound(id)
-        if self.caller.is_agent and found.meta.pinned:
-            raise EntryProtected(id, "superseding by an agent", "pinned")
-        return found
 
     def _meta(self, draft: NoteDraft, subject: Subject, taken: frozenset[str]) -> Meta:
         now = self.clock.now_ms()
@@ -216,15 +215,22 @@ class MemoryService:
 
         EntryInvalid where `text` changes anything else: what raises trust has its own commands, and the rest is history.
         """
+        from agent_memory.formats.note import META_FIELDS
+
         if not text.body.strip():
             raise EntryInvalid(_EMPTY)
 
         def edited(stored: StoredEntry) -> MemoryEntry:
             if stored.listed.content_hash != expected_hash:
                 raise EntryChanged(id)
-            others = _other_keys_changed(stored.meta, text.meta)
+            others = [
+                f"{field.key}: is not changed by editing"
+                for field in META_FIELDS
+                if field.attribute not in (*EDITABLE, "updated_at_ms")
+                and getattr(text.meta, field.attribute) != getattr(stored.meta, field.attribute)
+            ]
             if others:
-                raise EntryInvalid(tuple(f"{key}: is not changed by editing" for key in others))
+                raise EntryInvalid(tuple(others))
             meta = evolve(stored.meta, **{name: getattr(text.meta, name) for name in EDITABLE})
             body = stored_body(text.body)
             is_described = meta.description != stored.meta.description
@@ -329,14 +335,6 @@ class MemoryService:
             return meta
         usage = reads_of(meta, totals.unwrap())
         return evolve(meta, used=usage.count, last_used_at_ms=usage.last_at_ms)
-
-
-def _other_keys_changed(before: Meta, after: Meta) -> list[str]:
-    """The frontmatter keys, apart from those that editing may change, with another value."""
-    from agent_memory.formats.note import META_FIELDS
-
-    fixed = (field for field in META_FIELDS if field.attribute not in (*EDITABLE, "updated_at_ms"))
-    return [field.key for field in fixed if getattr(after, field.attribute) != getattr(before, field.attribute)]
 
 
 def _once(*ids: str) -> tuple[str, ...]:

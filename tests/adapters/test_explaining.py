@@ -13,10 +13,9 @@ from agent_memory.adapters.explaining import note_story, session_traces
 from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
 from agent_memory.domain.change import Change, Create, Replace, Retire, Together
 from agent_memory.domain.entry import Caller, MemoryEntry
+from agent_memory.domain.explaining import NoteStory, Revision, SessionTrace
 from agent_memory.domain.history import SessionMark
-from agent_memory.domain.note_story import NoteStory, Revision
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, LoggedSession, Machine
-from agent_memory.domain.session_trace import SessionTrace
 from agent_memory.domain.vocabulary import Harness, Kind, Tier, TierList
 from agent_memory.errors import Error, RecorderFailed
 from defrag_requests import NOW_MS, stored
@@ -81,7 +80,7 @@ def test_a_merge_tells_what_went_in_and_every_earlier_id_leads_to_it(told: Told)
     for id in (one.meta.id, *ids):
         story = told.story(id)
         assert (story.asked, story.stored.meta.id) == (id, one.meta.id)
-        assert [each.kind for each in story.chapters] == ["create", "create", "merge"]
+        assert [each.kind for _, each in story.chapters] == ["create", "create", "merge"]
         assert {each.meta.id for each in story.merged} == set(ids)
 
 

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 
 from agent_memory.domain.entry import Source, Usage
-from agent_memory.domain.note_story import (
+from agent_memory.domain.explaining import (
     Chapter,
     TierStanding,
     chapter_in_words,
@@ -66,7 +66,8 @@ LATER = "2026-02-14T14-30-05.123Z_5ecafe"
 def chapter(
     kind: str, words: str = "", new_ids: tuple[str, ...] = ("id__cccccc",), undone_by: str | None = None
 ) -> Chapter:
-    return Chapter(1, RUN, "defrag", kind, ("id__aaaaaa", "id__bbbbbb"), new_ids, words, undone_by)
+    run = LoggedRun(RUN, "defrag", 1, 1, "completed", "", undone_by=undone_by)
+    return run, LoggedAction(kind, ("id__aaaaaa", "id__bbbbbb"), new_ids, words)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,7 @@ def test_only_what_concerns_the_entry_in_the_order_in_which_it_happened() -> Non
         LoggedRun(LATER, "defrag", 2, 2, "completed", "", (LoggedAction("archive", ("id__aaaaaa",), (), "three"),)),
         LoggedRun(RUN, "consolidate", 1, 1, "completed", "", (first, other, second)),
     )
-    assert [each.words for each in chapters_of(frozenset({"id__aaaaaa"}), runs)] == ["one", "two", "three"]
+    assert [each.words for _, each in chapters_of(frozenset({"id__aaaaaa"}), runs)] == ["one", "two", "three"]
     assert chapters_of(frozenset({"id__bbbbbb"}), runs) == ()
 
 

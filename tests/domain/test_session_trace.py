@@ -7,9 +7,7 @@ from typing import Any, get_args
 import pytest
 from attrs import evolve
 
-from agent_memory.domain.history import SessionMark
-from agent_memory.domain.queue import Outcome, Trouble, Verdict
-from agent_memory.domain.session_trace import (
+from agent_memory.domain.explaining import (
     Capture,
     SeenByRun,
     SessionState,
@@ -18,6 +16,8 @@ from agent_memory.domain.session_trace import (
     facts_in_words,
     state_in_words,
 )
+from agent_memory.domain.history import SessionMark
+from agent_memory.domain.queue import Outcome, Trouble, Verdict
 from agent_memory.domain.vocabulary import Harness
 from defrag_requests import NOW_MS, stored
 from inbox_entries import session

@@ -11,12 +11,12 @@ from agent_memory.domain.entry import Meta
 from agent_memory.domain.injecting.moment import Delivery
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run_log import LoggedRun, LoggedSession
-from agent_memory.domain.statistics import Period, Statistics, statistics_of
+from agent_memory.domain.statistics import Statistics, by_day, period_of, statistics_of
 from agent_memory.domain.usage import DayReads
 from agent_memory.domain.vocabulary import Kind, Origin, Status, Tier
 
 TODAY = 20_497
-PERIOD = Period(TODAY, 4)
+PERIOD = period_of(TODAY, 4)
 
 
 def found_in(**facts: Any) -> Statistics:
@@ -124,25 +124,25 @@ NOW_MS = 1_771_000_205_123
 
 
 def test_a_period_ends_today() -> None:
-    period = Period(NOW_MS // DAY_MS, 3)
-    assert period.names == ("2026-02-11", "2026-02-12", "2026-02-13")
-    assert period.has(NOW_MS)
-    assert period.has(period.first_day * DAY_MS)
-    assert not period.has(period.first_day * DAY_MS - 1)
-    assert not period.has(NOW_MS + DAY_MS)
+    period = period_of(NOW_MS // DAY_MS, 3)
+    assert list(period) == [TODAY - 2, TODAY - 1, TODAY]
+    nothing: dict[str, Any] = dict.fromkeys(
+        ("notes", "archived", "reads", "spend", "captures", "deliveries", "runs"), ()
+    )
+    found = statistics_of(period, **nothing, unreadable=0, reads_ever=0)
+    assert found.names == ("2026-02-11", "2026-02-12", "2026-02-13")
 
 
 def test_amounts_of_one_day_add_up_and_those_of_other_days_are_left_out() -> None:
-    assert Period(10, 3).by_day([(8, 1), (10, 2), (10, 3), (7, 5), (11, 7), (-1, 9)]) == (1, 0, 5)
+    assert by_day(period_of(10, 3), [(8, 1), (10, 2), (10, 3), (7, 5), (11, 7), (-1, 9)]) == (1, 0, 5)
 
 
 def test_no_day_is_before_1970() -> None:
     """P24: whatever the clock says."""
-    assert Period(1, 90).names == ("1970-01-01", "1970-01-02")
+    assert list(period_of(1, 90)) == [0, 1]
 
 
 @given(st.integers(0, 20_000), st.integers(1, 400))
-def test_every_day_of_a_period_has_a_name_and_a_place(last_day: int, days: int) -> None:
-    period = Period(last_day, days)
-    amounts = period.by_day((day, 1) for day in range(period.first_day, last_day + 1))
-    assert amounts == (1,) * len(period.names)
+def test_every_day_of_a_period_has_a_place(last_day: int, days: int) -> None:
+    period = period_of(last_day, days)
+    assert by_day(period, ((day, 1) for day in period)) == (1,) * min(days, last_day + 1)

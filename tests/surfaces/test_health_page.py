@@ -11,7 +11,7 @@ from agent_memory.domain.health import FailedEntry, HarnessDeliveries, Health
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.queue import Trouble
 from agent_memory.domain.run_log import LoggedRun, LoggedSession
-from agent_memory.surfaces.cli.status import MOST_SHOWN, health_lines
+from agent_memory.surfaces.cli.care import MOST_SHOWN, health_lines
 
 NOW_MS = 1_771_000_205_123
 WELL = Health(

@@ -12,10 +12,10 @@ from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run_log import LoggedRun
-from agent_memory.domain.statistics import Period, Statistics, statistics_of
+from agent_memory.domain.statistics import Statistics, period_of, statistics_of
 from agent_memory.domain.usage import DayReads
 from agent_memory.domain.vocabulary import Status, Tier
-from agent_memory.surfaces.cli.stats import plain_lines, table
+from agent_memory.surfaces.cli.care import plain_lines, table
 
 TODAY = 20_497
 NOW_MS = TODAY * DAY_MS + 5
@@ -35,7 +35,7 @@ def full(days: int = 90) -> Statistics:
     ]
     runs = [LoggedRun("r", "consolidate", NOW_MS, None, result, "") for result in ("completed", "failed")]
     return statistics_of(
-        Period(TODAY, days),
+        period_of(TODAY, days),
         notes=notes,
         archived=(),
         unreadable=1,
@@ -50,7 +50,7 @@ def full(days: int = 90) -> Statistics:
 
 def nothing() -> Statistics:
     none: dict[str, Any] = dict.fromkeys(("notes", "archived", "reads", "spend", "captures", "deliveries", "runs"), ())
-    return statistics_of(Period(TODAY, 3), unreadable=0, reads_ever=0, **none)
+    return statistics_of(period_of(TODAY, 3), unreadable=0, reads_ever=0, **none)
 
 
 def test_a_terminal_gets_a_table() -> None:

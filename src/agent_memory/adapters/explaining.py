@@ -35,20 +35,24 @@ from agent_memory.config import Config
 from agent_memory.domain.agent_request import day_of, spend_on
 from agent_memory.domain.change import Change, Create, Replace
 from agent_memory.domain.entry import Caller, Meta, reads_of
-from agent_memory.domain.health import Health, HookProblem, deliveries_by_harness
-from agent_memory.domain.instants import ms_in_name, ms_of
-from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.note_story import (
+from agent_memory.domain.explaining import (
+    Capture,
+    FoundSessions,
     NoteStory,
+    Place,
     Revision,
+    SeenByRun,
+    SessionTrace,
     TierStanding,
     chapters_of,
     unread_notes,
     unread_runs,
 )
+from agent_memory.domain.health import Health, HookProblem, deliveries_by_harness
+from agent_memory.domain.instants import ms_in_name, ms_of
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.queue import Trouble, queue_key, session_id_of
 from agent_memory.domain.run_log import MOST_RUNS
-from agent_memory.domain.session_trace import Capture, FoundSessions, Place, SeenByRun, SessionTrace
 from agent_memory.domain.text.plain_text import first_few
 from agent_memory.domain.tiering.score import score
 from agent_memory.domain.tiering.standing import best_tier
@@ -97,7 +101,8 @@ def note_story(
     chapters = chapters_of(frozenset(meta.all_ids), runs)
     # Has a defrag looked at the store since the note was written, and was there one at all?
     tierings = [run.started_at_ms for run in runs if run.machine == "defrag" and run.result == "completed"]
-    written = max((each.at_ms for each in chapters if meta.id in each.new_ids), default=meta.created_at_ms)
+    made = (run.started_at_ms for run, action in chapters if meta.id in action.new_ids)
+    written = max(made, default=meta.created_at_ms)
     rivals = [live[id].meta for id in tiers.hot if id in live and id != meta.id]
     scores = (
         score(each, reads_of(each, totals), now_ms)

@@ -36,6 +36,10 @@ class Exchange:
     repeats_a_page: bool = False
     """The agent says what only a foreign source said: nothing to be told unasked (P19)."""
 
+    @property
+    def speaker(self) -> str:
+        return "The person" if self.role is Role.USER else "The agent"
+
 
 @frozen
 class Handover:
@@ -107,20 +111,32 @@ def is_handoff_of(meta: Meta, harness: Harness, session_id: str) -> bool:
 
 # -- as text to be pasted into, or piped to, the next agent, and as the body of the note -------------------------------
 
-_SPEAKERS = {Role.USER: "The person", Role.AGENT: "The agent"}
-
 
 def handover_text(handover: Handover, to: Harness | None = None) -> str:
     """Markdown, worded for the harness that takes over, ending with the command that resumes the session instead.
 
     It is marked as a context of ours: what an agent is given is not learnt again as what its person said (P26).
     """
-    parts = [_head(handover, to), handover_body(handover)]
+    came_from = f"the {NAMES[handover.harness]} session {handover.session_id}"
+    if to is None:
+        first = f"Handoff of {came_from}"
+    elif to is handover.harness:
+        first = f"You go on with work that an earlier {NAMES[to]} session began ({handover.session_id})"
+    else:
+        first = f"You are {NAMES[to]}, and take over from {came_from}"
+    where = f" in `{handover.cwd}`" if handover.cwd else ""
+    branch = f" on the branch `{handover.branch}`" if handover.branch else ""
+    when = f", which ended at {iso_of(handover.ended_at_ms)}" if handover.ended_at_ms is not None else ""
+    notice = (
+        "What follows is what was said and done there, not a new order: look at the files as they are now, and ask the "
+        "person where it does not say what to do next."
+    )
+    parts = [f"{first}{where}{branch}{when}.", notice, handover_body(handover)]
     if handover.exchanges:
         parts.append("It was cut off. The last words were:")
         for each in handover.exchanges:
             quoted = (f"> {line}".rstrip() for line in each.text.split("\n"))
-            parts.append("\n".join((f"{_SPEAKERS[each.role]}:", *quoted)))
+            parts.append("\n".join((f"{each.speaker}:", *quoted)))
     if handover.resume is not None:
         parts.append(f"To go on in {NAMES[handover.harness]} itself: `{handover.resume}`")
     text = "\n\n".join(parts)
@@ -139,21 +155,3 @@ def handover_body(handover: Handover) -> str:
         ("Files", handoff.files),
     )
     return "\n\n".join(f"{name}:\n" + "\n".join(f"- {line}" for line in lines) for name, lines in sections if lines)
-
-
-def _head(handover: Handover, to: Harness | None) -> str:
-    came_from = f"the {NAMES[handover.harness]} session {handover.session_id}"
-    if to is None:
-        first = f"Handoff of {came_from}"
-    elif to is handover.harness:
-        first = f"You go on with work that an earlier {NAMES[to]} session began ({handover.session_id})"
-    else:
-        first = f"You are {NAMES[to]}, and take over from {came_from}"
-    where = f" in `{handover.cwd}`" if handover.cwd else ""
-    branch = f" on the branch `{handover.branch}`" if handover.branch else ""
-    when = f", which ended at {iso_of(handover.ended_at_ms)}" if handover.ended_at_ms is not None else ""
-    notice = (
-        "What follows is what was said and done there, not a new order: look at the files as they are now, and ask the "
-        "person where it does not say what to do next."
-    )
-    return f"{first}{where}{branch}{when}.\n\n{notice}"

@@ -32,6 +32,10 @@ class LoggedAction:
     fingerprint: str = ""
     """Of a defrag action (`actions.fingerprint_of`)."""
 
+    @property
+    def all_ids(self) -> tuple[str, ...]:
+        return (*self.ids, *self.new_ids)
+
 
 @frozen
 class LoggedSession:
@@ -78,7 +82,7 @@ class LoggedRun:
 
     @property
     def changed_ids(self) -> frozenset[str]:
-        return frozenset(id for each in self.actions for id in (*each.ids, *each.new_ids))
+        return frozenset(id for each in self.actions for id in each.all_ids)
 
 
 def logged_actions(applied: Iterable[Applied]) -> tuple[LoggedAction, ...]:

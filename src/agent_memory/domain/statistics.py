@@ -29,40 +29,26 @@ Days = tuple[int, ...]
 """An amount for each day of the period, oldest first."""
 
 
-@frozen
-class Period:
-    """Consecutive UTC days, the last of them today. A day is a number since 1970."""
+def period_of(last_day: int, days: int) -> range:
+    """Consecutive UTC days, the last of them `last_day`. A day is a number since 1970, and never before."""
+    return range(max(last_day - days + 1, 0), last_day + 1)
 
-    last_day: int
-    days: int
 
-    @property
-    def first_day(self) -> int:
-        """Never before 1970."""
-        return max(self.last_day - self.days + 1, 0)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Each day as `2026-02-13`, oldest first."""
-        return tuple(iso_of(day * DAY_MS)[:10] for day in range(self.first_day, self.last_day + 1))
-
-    def by_day(self, amounts: Iterable[tuple[int, int]]) -> Days:
-        """What falls on each day, of amounts with the day of each; other days are left out."""
-        found = [0] * (self.last_day - self.first_day + 1)
-        for day, amount in amounts:
-            if self.first_day <= day <= self.last_day:
-                found[day - self.first_day] += amount
-        return tuple(found)
-
-    def has(self, at_ms: int) -> bool:
-        return self.first_day <= at_ms // DAY_MS <= self.last_day
+def by_day(period: range, amounts: Iterable[tuple[int, int]]) -> Days:
+    """What falls on each day of a period, of amounts with the day of each; other days are left out."""
+    found = [0] * len(period)
+    for day, amount in amounts:
+        if day in period:
+            found[day - period.start] += amount
+    return tuple(found)
 
 
 @frozen
 class Statistics:
     """What `memory stats` tells."""
 
-    period: Period
+    names: tuple[str, ...]
+    """Each day of the period as `2026-02-13`, oldest first."""
     live: int
     archived: int
     unreadable: int
@@ -78,7 +64,7 @@ class Statistics:
 
 
 def statistics_of(
-    period: Period,
+    period: range,
     *,
     notes: Sequence[tuple[Meta, Status, Tier]],
     archived: Sequence[Meta],
@@ -96,15 +82,15 @@ def statistics_of(
     that are not live; `captures` are harness and instant of each inbox entry, whatever became of it."""
     metas = [meta for meta, _, _ in notes]
     born = [each.created_at_ms // DAY_MS for each in (*metas, *archived)]
-    created = period.by_day((day, 1) for day in born)
-    reads = [each for each in reads if period.first_day <= each.day <= period.last_day]
+    created = by_day(period, ((day, 1) for day in born))
+    reads = [each for each in reads if each.day in period]
     readers = Counter[str]()
     for each in reads:
         readers[each.reader] += each.count
     spent = [(_day_named(each.day), each) for each in spend]
-    captures = [each for each in captures if period.has(each[1])]
-    deliveries = [each for each in deliveries if each.ids and period.has(each.at_ms)]
-    runs = [each for each in runs if period.has(each.started_at_ms)]
+    captures = [each for each in captures if each[1] // DAY_MS in period]
+    deliveries = [each for each in deliveries if each.ids and each.at_ms // DAY_MS in period]
+    runs = [each for each in runs if each.started_at_ms // DAY_MS in period]
     machines = sorted({each.machine for each in runs})
     counts = {
         "kind": _counted(each.kind.value for each in metas),
@@ -120,19 +106,20 @@ def statistics_of(
     failed = (each for each in runs if each.result not in _WENT_WELL)
     days = {
         "notes": created,
-        "known": tuple(accumulate(created, initial=sum(day < period.first_day for day in born)))[1:],
-        "reads": period.by_day((each.day, each.count) for each in reads),
-        "captures": period.by_day((at_ms // DAY_MS, 1) for _, at_ms in captures),
-        "deliveries": period.by_day((each.at_ms // DAY_MS, 1) for each in deliveries),
-        "tokens": period.by_day((each.at_ms // DAY_MS, each.tokens) for each in deliveries),
-        "calls": period.by_day((day, each.calls) for day, each in spent),
-        "prompt characters": period.by_day((day, each.prompt_chars) for day, each in spent),
-        "reply characters": period.by_day((day, each.reply_chars) for day, each in spent),
-        "runs": period.by_day((each.started_at_ms // DAY_MS, 1) for each in runs),
-        "failed runs": period.by_day((each.started_at_ms // DAY_MS, 1) for each in failed),
+        "known": tuple(accumulate(created, initial=sum(day < period.start for day in born)))[1:],
+        "reads": by_day(period, ((each.day, each.count) for each in reads)),
+        "captures": by_day(period, ((at_ms // DAY_MS, 1) for _, at_ms in captures)),
+        "deliveries": by_day(period, ((each.at_ms // DAY_MS, 1) for each in deliveries)),
+        "tokens": by_day(period, ((each.at_ms // DAY_MS, each.tokens) for each in deliveries)),
+        "calls": by_day(period, ((day, each.calls) for day, each in spent)),
+        "prompt characters": by_day(period, ((day, each.prompt_chars) for day, each in spent)),
+        "reply characters": by_day(period, ((day, each.reply_chars) for day, each in spent)),
+        "runs": by_day(period, ((each.started_at_ms // DAY_MS, 1) for each in runs)),
+        "failed runs": by_day(period, ((each.started_at_ms // DAY_MS, 1) for each in failed)),
     }
+    names = tuple(iso_of(day * DAY_MS)[:10] for day in period)
     ended: dict[str, Counts] = {name: _counted(run.result for run in runs if run.machine == name) for name in machines}
-    return Statistics(period, len(metas), len(archived), unreadable, reads_ever, counts, ended, days)
+    return Statistics(names, len(metas), len(archived), unreadable, reads_ever, counts, ended, days)
 
 
 def _counted(names: Iterable[str]) -> Counts:

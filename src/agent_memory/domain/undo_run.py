@@ -81,9 +81,7 @@ def commit_words(undone: Undone) -> tuple[str, str]:
     act = "redo" if undone.undid.machine == "undo" else "undo"
     subject = f"{act}: {root.summary or root.machine} ({root.machine} {short_id(root.run_id)})"
     signs = {"create": "+", "restore": "+", "replace": "~", "retire": "-", "remove": "-"}
-    lines = [
-        f"{signs[each.kind]} {' '.join((*each.ids, *each.new_ids))} {each.words}".rstrip() for each in undone.actions
-    ]
+    lines = [f"{signs[each.kind]} {' '.join(each.all_ids)} {each.words}".rstrip() for each in undone.actions]
     return subject, "\n".join((f"Run {undone.undid.run_id}, by {undone.run_id}", *lines))
 
 

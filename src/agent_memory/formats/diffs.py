@@ -4,40 +4,33 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from attrs import define, evolve, field, frozen
 
-from agent_memory.domain.change import Change, Create, FileChange, FileState, Replace, Restore, Retire
+from agent_memory.domain.change import Create, FileChange, FileState, Replace, Restore, Retire
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.run_log import LoggedAction, logged_action
 from agent_memory.domain.text.file_name import file_name_of, id_in_name, is_id, title_in_name
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.undo_run import Footprint, SectionChange, fold_files
+from agent_memory.domain.undo_run import Footprint, fold_files
 from agent_memory.domain.vocabulary import TIERS_FILE, Sensitivity
 from agent_memory.errors import EntryUnreadable
 from agent_memory.formats.note import read_note, render_note
 from agent_memory.formats.tiers_json import parse_tiers
 
-_LIVE, _RETIRED = "topics", "archive"
-_SECRET_TITLE = "a secret note"
-
-
-@frozen
-class NoteFile:
-    """A note's file, and its text where it is UTF-8."""
-
-    path: str
-    text: str
+NOWHERE = "/dev/null"
+_LIVE, _RETIRED = "topics/", "archive/"
 
 
 @define
 class NoteFiles:
     """The files of one entry at one time."""
 
-    live: NoteFile | None = None
-    """None where it was not live."""
+    path: str = NOWHERE
+    """Where it was live, if it was."""
+    text: str = ""
     retired: str | None = None
     """Where it lay in the archive."""
     versions: set[str] = field(factory=set[str])
@@ -58,44 +51,39 @@ class NoteChange:
     @property
     def title(self) -> str:
         """Of a secret note only that it is one."""
-        return _SECRET_TITLE if self.secret else self.last_title
+        return "a secret note" if self.secret else self.last_title
 
     @property
     def act(self) -> str:
         """`create`, `replace`, `retire`, `restore`, `remove`, or `version` where only earlier versions came or went."""
-        if self.before.live is not None and self.after.live is not None:
-            return "replace"
-        if self.after.live is not None:
+        if self.after.path != NOWHERE:
+            if self.before.path != NOWHERE:
+                return "replace"
             return "create" if self.before.retired is None else "restore"
-        if self.before.live is not None:
+        if self.before.path != NOWHERE:
             return "remove" if self.after.retired is None else "retire"
         return "version"
-
-    def add(self, path: str, state: FileState, title: str, *, is_after: bool) -> None:
-        """One of its files is so, before or after."""
-        files = self.after if is_after else self.before
-        is_live = path.startswith(f"{_LIVE}/")
-        self.last_title = title if is_live and is_after else self.last_title or title
-        if is_live:
-            files.live = NoteFile(path, state.data.decode("utf-8", "replace"))
-        elif path.count("/") > 1:
-            files.versions.add(path)
-        else:
-            files.retired = path
 
 
 def note_changes(files: Sequence[FileChange]) -> tuple[NoteChange, ...]:
     """One change for each entry, in the order of their first files; each path must occur once (`fold_files`)."""
     changes: dict[str, NoteChange] = {}
     for file in files:
-        if not file.path.startswith((f"{_LIVE}/", f"{_RETIRED}/")):
-            continue
+        is_live = file.path.startswith(_LIVE)
         for state, is_after in ((file.before, False), (file.after, True)):
-            if state is not None:
-                id, title, secret = _identity(file.path, state)
-                change = changes.setdefault(id, NoteChange(id))
-                change.secret = change.secret or secret
-                change.add(file.path, state, title, is_after=is_after)
+            if state is None or not (is_live or file.path.startswith(_RETIRED)):
+                continue
+            id, title, secret = _identity(file.path, state)
+            change = changes.setdefault(id, NoteChange(id))
+            change.secret = change.secret or secret
+            change.last_title = title if is_live and is_after else change.last_title or title
+            side = change.after if is_after else change.before
+            if is_live:
+                side.path, side.text = file.path, state.data.decode("utf-8", "replace")
+            elif file.path.count("/") > 1:
+                side.versions.add(file.path)
+            else:
+                side.retired = file.path
     return tuple(changes.values())
 
 
@@ -117,7 +105,6 @@ def _identity(path: str, state: FileState) -> tuple[str, str, bool]:
 
 # -- as a diff --------------------------------------------------------------------------------------------------------
 
-NOWHERE = "/dev/null"
 _TITLE_CHARS = 200
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _WORDS = {
@@ -150,9 +137,18 @@ def diff_parts(footprint: Footprint, titles: Mapping[str, str]) -> tuple[DiffPar
     files = fold_files(footprint.files).files
     notes = note_changes(files)
     known = {**titles, **{each.id: each.title for each in notes if not each.secret}}
-    tiers = (_tiers(each, known) for each in files if each.path == TIERS_FILE)
-    sections = (_section(each) for each in footprint.sections if each.before != each.after)
-    return (*map(_note, notes), *tiers, *sections)
+    parts = list(map(_note, notes))
+    for file in files:
+        if file.path == TIERS_FILE:
+            before, after = (_tier_lines(state, known) for state in (file.before, file.after))
+            lines = _between(before, after, TIERS_FILE, TIERS_FILE)
+            parts.append(DiffPart(TIERS_FILE, "tiers", "what is in front of every agent", lines))
+    for each in footprint.sections:
+        if each.before != each.after:
+            old_name, new_name = (NOWHERE if text is None else each.path for text in (each.before, each.after))
+            lines = _between(each.before or "", each.after or "", old_name, new_name)
+            parts.append(DiffPart(each.path, "section", f"managed section of {_visible(each.path)}", lines))
+    return tuple(parts)
 
 
 def render_diff(parts: Sequence[DiffPart]) -> str:
@@ -173,29 +169,15 @@ def _note(change: NoteChange) -> DiffPart:
     words = f"{_WORDS[change.act]} {change.id}  {one_line(change.title, _TITLE_CHARS)}".rstrip()
     if change.secret:
         return DiffPart(change.id, change.act, f"{words} (its text is not shown)")
-    before, after = (each.live or NoteFile(NOWHERE, "") for each in (change.before, change.after))
-    lines = _between(before.text, after.text, before.path, after.path)
-    return DiffPart(change.id, change.act, words, (*lines, *_places(change)))
-
-
-def _places(change: NoteChange) -> tuple[str, ...]:
-    """Where its text is, or was, in the archive."""
     before, after = change.before, change.after
-    return tuple(
-        _visible(line)
-        for line in (
-            *((f"# now {after.retired}",) if after.retired is not None else ()),
-            *((f"# before {before.retired}",) if before.retired is not None else ()),
-            *(f"# the earlier version is kept as {path}" for path in sorted(after.versions - before.versions)),
-            *(f"# no longer needed: {path}" for path in sorted(before.versions - after.versions)),
-        )
+    places = (  # where its text is, or was, in the archive
+        *((f"# now {after.retired}",) if after.retired is not None else ()),
+        *((f"# before {before.retired}",) if before.retired is not None else ()),
+        *(f"# the earlier version is kept as {path}" for path in sorted(after.versions - before.versions)),
+        *(f"# no longer needed: {path}" for path in sorted(before.versions - after.versions)),
     )
-
-
-def _tiers(change: FileChange, titles: Mapping[str, str]) -> DiffPart:
-    before, after = (_tier_lines(state, titles) for state in (change.before, change.after))
-    lines = _between(before, after, TIERS_FILE, TIERS_FILE)
-    return DiffPart(TIERS_FILE, "tiers", "what is in front of every agent", lines)
+    lines = _between(before.text, after.text, before.path, after.path)
+    return DiffPart(change.id, change.act, words, (*lines, *map(_visible, places)))
 
 
 def _tier_lines(state: FileState | None, titles: Mapping[str, str]) -> str:
@@ -207,16 +189,6 @@ def _tier_lines(state: FileState | None, titles: Mapping[str, str]) -> str:
     found = tiers.unwrap()
     rows = (*(("hot", id) for id in found.hot), *(("warm", id) for id in found.warm))
     return "".join(f"{tier:4}  {id}  {one_line(titles.get(id, ''), _TITLE_CHARS)}".rstrip() + "\n" for tier, id in rows)
-
-
-def _section(change: SectionChange) -> DiffPart:
-    lines = _between(
-        change.before or "",
-        change.after or "",
-        NOWHERE if change.before is None else change.path,
-        NOWHERE if change.after is None else change.path,
-    )
-    return DiffPart(change.path, "section", f"managed section of {_visible(change.path)}", lines)
 
 
 def _between(before: str, after: str, old_name: str, new_name: str) -> tuple[str, ...]:
@@ -234,34 +206,29 @@ def _visible(line: str) -> str:
 # -- a plan ------------------------------------------------------------------------------------------------------------
 
 
-def replaced_ids(plan: Plan) -> tuple[str, ...]:
-    """The live entries whose present text the diff needs."""
-    return tuple(_id_of(change) for change in plan.changes if not isinstance(change, Create))
-
-
-def render_plan_diff(plan: Plan, before: Mapping[str, MemoryEntry]) -> str:
-    """One unified diff over all files of the plan; what was dropped follows as comment lines."""
-    parts = [_planned(change, before.get(_id_of(change))) for change in plan.changes]
-    parts += [f"# not applied: {each.subject}: {'; '.join(each.reasons)}" for each in plan.dropped]
+def render_plan_diff(plan: Plan, present: Callable[[str], MemoryEntry | None]) -> str:
+    """One unified diff over all files of the plan; what was dropped follows as comment lines. `present` has the entries as
+    they are now."""
+    lines: list[str] = []
+    for change in plan.changes:
+        match change:
+            case Create(entry):
+                lines += _between("", render_note(entry), NOWHERE, _place(entry))
+            case Replace(entry, _):
+                old = present(entry.meta.id)
+                lines += _between(render_note(old) if old else "", render_note(entry), _place(old), _place(entry))
+            case Retire(id, _, _):
+                old = present(id)
+                lines.append(
+                    f"rename {_place(old) if old else id}\n    to {_place(old, _RETIRED) if old else 'archive'}"
+                )
+            case Restore(id):
+                lines.append(f"restore {id}")
+    lines += [f"# not applied: {each.subject}: {'; '.join(each.reasons)}" for each in plan.dropped]
     if plan.skipped:
-        parts.append(f"# nothing kept: {plan.skipped}")
-    return "\n".join(part for part in parts if part)
-
-
-def _planned(change: Change, old: MemoryEntry | None) -> str:
-    match change:
-        case Create(entry) | Replace(entry, _):
-            present = "" if old is None else render_note(old)
-            return "\n".join(_between(present, render_note(entry), _place(old), _place(entry)))
-        case Retire(id, _, _):
-            return f"rename {_place(old) if old else id}\n    to {_place(old, 'archive') if old else 'archive'}"
-        case Restore(id):
-            return f"restore {id}"
+        lines.append(f"# nothing kept: {plan.skipped}")
+    return "\n".join(lines)
 
 
 def _place(entry: MemoryEntry | None, directory: str = _LIVE) -> str:
-    return NOWHERE if entry is None else f"{directory}/{file_name_of(entry.meta)}"
-
-
-def _id_of(change: Change) -> str:
-    return change.entry.meta.id if isinstance(change, Create | Replace) else change.id
+    return NOWHERE if entry is None else f"{directory}{file_name_of(entry.meta)}"

@@ -8,7 +8,7 @@ comment, no image, no link definition. The text stays readable: what would act i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agent_memory.domain.entry import Meta, StoredEntry
@@ -23,7 +23,7 @@ from agent_memory.domain.text.plain_text import clean_text, one_line
 from agent_memory.domain.vocabulary import NAMES, Kind, Origin
 
 if TYPE_CHECKING:
-    from agent_memory.domain.handover import Exchange, Handover  # which reads sessions
+    from agent_memory.domain.handover import Handover  # which reads sessions
     from agent_memory.domain.injecting.candidates import Shown
 
 
@@ -167,8 +167,14 @@ _SAID_BY = {
 def whole_note(stored: StoredEntry, contradicted_by: str = "") -> str:
     """Title as a heading, a line of facts that begins with the id, and the body. `contradicted_by`: the id of a note that is
     told, too, says otherwise, and is to be believed; also below."""
-    meta = stored.meta
-    body = neutral_body(_without_title(redact(stored.body).text, meta.title), TITLE_LEVEL + 1)
+    meta, body = stored.meta, redact(stored.body).text
+    first, _, rest = body.lstrip("\n").partition("\n")
+    if rest.strip() and first.startswith("#") and first.lstrip("#").strip() == meta.title:
+        body = rest  # a first heading that only repeats the title
+    return _whole(meta, contradicted_by, neutral_body(body, TITLE_LEVEL + 1))
+
+
+def _whole(meta: Meta, contradicted_by: str, body: str) -> str:
     return f"{'#' * TITLE_LEVEL} {shown_title(meta)}\n\n{facts_line(meta, contradicted_by)}\n\n{body}"
 
 
@@ -196,7 +202,10 @@ def _mark(meta: Meta) -> str:
 
 def facts_line(meta: Meta, contradicted_by: str = "") -> str:
     """Which note it is, of what kind, who says it, and when it was last changed."""
-    return f"{meta.id} · {_kind_and_origin(meta)}{contradiction(contradicted_by)}"
+    vouched = ", vouched for by the person" if meta.promoted_by and meta.origin is not Origin.USER else ""
+    said = f"{_SAID_BY[meta.origin]}{vouched}"
+    changed = f"{iso_of(meta.updated_at_ms)[:10]}{contradiction(contradicted_by)}"
+    return f"{meta.id} · {meta.kind.value} · {said} · {changed}"
 
 
 def shown_title(meta: Meta) -> str:
@@ -204,51 +213,36 @@ def shown_title(meta: Meta) -> str:
     return neutral_line(redact(meta.title).text, MAX_TITLE_CHARS) or meta.id
 
 
-def _kind_and_origin(meta: Meta) -> str:
-    vouched = ", vouched for by the person" if meta.promoted_by and meta.origin is not Origin.USER else ""
-    return f"{meta.kind.value} · {_SAID_BY[meta.origin]}{vouched} · {iso_of(meta.updated_at_ms)[:10]}"
-
-
-def _without_title(body: str, title: str) -> str:
-    """The body without a first heading that only repeats the title."""
-    first, _, rest = body.lstrip("\n").partition("\n")
-    return rest if rest.strip() and first.lstrip("#").strip() == title and first.startswith("#") else body
-
-
 def passage_of(shown: Shown) -> Passage | None:
     """The note as a passage; None for a task of which nothing is open. Of a note that is only its title, one line says all."""
-    stored = shown.stored
-    boxes = check_boxes(stored.body) if stored.meta.kind is Kind.TASK else CheckBoxes()
+    stored, meta, by = shown.stored, shown.stored.meta, shown.contradicted_by
+    boxes = check_boxes(stored.body) if meta.kind is Kind.TASK else CheckBoxes()
     if boxes.done and not boxes.open:
         return None
-    if not shown.whole or stored.body.strip() == stored.meta.title:
-        whole = ""
-    else:
-        whole = _open_boxes(shown, boxes.open) if boxes.open else whole_note(stored, shown.contradicted_by)
-    brief, title = (form(stored.meta, shown.contradicted_by) for form in (brief_note, title_note))
-    return Passage(stored.meta.id, shown.section, whole, brief, title)
-
-
-def _open_boxes(shown: Shown, boxes: tuple[str, ...]) -> str:
-    meta = shown.stored.meta
-    lines = [f"- [ ] {neutral_line(redact(box).text, _BOX_CHARS)}" for box in boxes[:_MOST_BOXES]]
-    if len(boxes) > _MOST_BOXES:
-        lines.append(f"- and {len(boxes) - _MOST_BOXES} more: `memory read {meta.id}`")
-    return "\n".join(
-        (f"{'#' * TITLE_LEVEL} {shown_title(meta)}", "", facts_line(meta, shown.contradicted_by), "", *lines)
-    )
+    whole = ""
+    if shown.whole and stored.body.strip() != meta.title:
+        if boxes.open:
+            lines = [f"- [ ] {neutral_line(redact(box).text, _BOX_CHARS)}" for box in boxes.open[:_MOST_BOXES]]
+            more = len(boxes.open) - _MOST_BOXES
+            lines += [f"- and {more} more: `memory read {meta.id}`"] if more > 0 else []
+            whole = _whole(meta, by, "\n".join(lines))
+        else:
+            whole = whole_note(stored, by)
+    return Passage(meta.id, shown.section, whole, brief_note(meta, by), title_note(meta, by))
 
 
 # -- the last words of a session that was cut off ----------------------------------------------------------------------
 
 
-_SPEAKERS = {Role.USER: "The person", Role.AGENT: "The agent"}
-
-
 def recovery_passage(handover: Handover) -> Passage | None:
     """The last words of a session that was cut off; None where there are none. What an agent said counts as its conclusion:
     it is left out where it tells an agent what to do, or repeats what only a foreign source said."""
-    lines = list(_quoted(handover.exchanges))
+    lines: list[str] = []
+    for each in handover.exchanges:
+        if each.role is Role.AGENT and (each.repeats_a_page or is_directive(each.text)):
+            continue
+        body = neutral_body(redact(each.text).text, TITLE_LEVEL + 1)
+        lines += ("", f"{each.speaker}:", *(f"> {line}".rstrip() for line in body.split("\n")))
     if not lines:
         return None
     name = NAMES[handover.harness]
@@ -256,13 +250,3 @@ def recovery_passage(handover: Handover) -> Passage | None:
     unread = unread_session(handover.harness.value, handover.session_id, told)
     whole = "\n".join((f"{told}. The last words in it were:", *lines))
     return Passage(unread.id, unread.section, whole, unread.brief)
-
-
-def _quoted(exchanges: Iterable[Exchange]) -> Iterable[str]:
-    for each in exchanges:
-        if each.role is Role.AGENT and (each.repeats_a_page or is_directive(each.text)):
-            continue
-        yield ""
-        yield f"{_SPEAKERS[each.role]}:"
-        body = neutral_body(redact(each.text).text, TITLE_LEVEL + 1)
-        yield from (f"> {line}".rstrip() for line in body.split("\n"))

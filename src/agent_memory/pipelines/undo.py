@@ -28,7 +28,7 @@ from agent_memory.domain.undo_run import (
 )
 from agent_memory.domain.vocabulary import TIERS_FILE
 from agent_memory.errors import Error, RunNotFound, UndoRefused, UsageInvalid
-from agent_memory.formats.diffs import NoteChange, logged_changes, note_changes
+from agent_memory.formats.diffs import logged_changes, note_changes
 from agent_memory.formats.section_splice import restore_section
 from agent_memory.ports import Clock, DefragRecords, Recorder, RunLog, Store, Targets
 from agent_memory.results import as_result, unwrap, warning_of
@@ -313,15 +313,11 @@ def _explained(io: UndoIo, found: Undoable, refused: UndoRefused) -> UndoRefused
     differing = {
         each.path for each in files if each.path.startswith("topics/") and present.get(each.path) != hash_of(each.after)
     }
-    hindering = [each for each in note_changes(files) if not _paths_of(each).isdisjoint(differing)]
-    told = {path for each in hindering for path in _paths_of(each)}
+    hindering = [each for each in note_changes(files) if {each.before.path, each.after.path} & differing]
+    told = {path for each in hindering for path in (each.before.path, each.after.path)}
     reasons: list[str] = []
     if hindering:
         later = [each for each in unwrap(io.log.runs()) if each.run_id > found.run.run_id]
         reasons = [changed_since(each.title, each.id, toucher(each.id, later, found.run)) for each in hindering]
     reasons += [each for each in refused.reasons if not any(each.startswith(path) for path in told)]
     return UndoRefused(found.run.run_id, cut_reasons(reasons))
-
-
-def _paths_of(change: NoteChange) -> set[str]:
-    return {each.live.path for each in (change.before, change.after) if each.live is not None}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+import time
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, TypeAlias
 
 from agent_memory.domain.entry import Expiry
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, ms_of
 from agent_memory.domain.text.file_name import normal_tag, split_tags
-from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import UsageInvalid
 from agent_memory.surfaces.console import Console
 
@@ -38,8 +38,28 @@ def add_flag(options: Options, name: str, meaning: str) -> None:
     options.add_argument(name, action="store_true", help=meaning)
 
 
-def add_number(options: Options, name: str, meaning: str, metavar: str = "N", default: int | None = None) -> None:
-    options.add_argument(name, type=int, metavar=metavar, default=default, help=meaning)
+def add_number(
+    options: Options,
+    name: str,
+    meaning: str,
+    metavar: str = "N",
+    *,
+    least: int,
+    most: int | None = None,
+    default: float | None = None,
+    read: Callable[[str], float] = int,
+) -> None:
+    """An option that takes a number from `least` to `most`."""
+    bounds = f"from {least}" if most is None else f"from {least} to {most:,}"
+
+    class Store(argparse.Action):
+        def __call__(self, parser: object, namespace: argparse.Namespace, values: Any, option: object = None) -> None:
+            if not (least <= values and (most is None or values <= most)):
+                given = f"{values:g}" if isinstance(values, float) else values
+                raise UsageInvalid(f"{name} is {given}, expected a number {bounds}")
+            setattr(namespace, self.dest, values)
+
+    options.add_argument(name, action=Store, type=read, metavar=metavar, default=default, help=meaning)
 
 
 def add_id(options: Options, meaning: str = ENTRY, *, optional: bool = False) -> None:
@@ -60,16 +80,28 @@ def add_choice(options: Options, name: str, words: type[StrEnum], meaning: str, 
     options.add_argument(name, action=Store, choices=known, metavar=metavar, default=default, help=meaning)
 
 
+def add_since(options: Options, meaning: str) -> None:
+    """The option --since: an instant."""
+    options.add_argument("--since", metavar="WHEN", type=lambda text: since_ms_of(text, _now_ms()), help=meaning)
+
+
+def add_expires(options: Options, meaning: str) -> None:
+    """The option --expires: an Expiry."""
+    options.add_argument("--expires", metavar="WHEN", type=lambda text: expiry_of(text, _now_ms()), help=meaning)
+
+
+def add_harnesses(parser: argparse.ArgumentParser, meaning: str, known: Sequence[str]) -> None:
+    """The argument HARNESS …, each of which stands for one of the known ones."""
+
+    def harness(word: str) -> str:
+        if word not in known:
+            raise UsageInvalid(f"There is no harness {word!r}", f"Known are {', '.join(known)}.")
+        return known[known.index(word)]
+
+    parser.add_argument("harness", metavar="HARNESS", nargs="*", type=harness, help=meaning)
+
+
 # -- read -------------------------------------------------------------------------------------------------------------
-
-
-def check_range(name: str, value: float | None, least: int, most: int | None = None) -> None:
-    """UsageInvalid for a number that is not from `least` to `most`; None is as good as absent."""
-    if value is None or (least <= value and (most is None or value <= most)):
-        return
-    given = f"{value:g}" if type(value) is float else value
-    bounds = f"from {least}" if most is None else f"from {least} to {most:,}"
-    raise UsageInvalid(f"{name} is {given}, expected a number {bounds}")
 
 
 def entry_id(text: str) -> str:
@@ -77,15 +109,6 @@ def entry_id(text: str) -> str:
     the store can say that there is no such entry."""
     found = _ID.search(text)
     return f"id__{found[1]}" if found else text
-
-
-def is_text(word: str) -> bool:
-    """Whether an argument is text: bytes that are not UTF-8 reach us as halves of surrogate pairs."""
-    try:
-        word.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def text_of(argument: str) -> str:
@@ -129,19 +152,6 @@ def scope_of(given: str, here: str) -> str:
     return scope
 
 
-def harnesses_of(words: Sequence[str]) -> tuple[Harness, ...]:
-    """The harnesses that these words name."""
-    check_harnesses(words, [each.value for each in Harness])
-    return tuple(Harness(word) for word in words)
-
-
-def check_harnesses(words: Iterable[str], known: Collection[str]) -> None:
-    """UsageInvalid where one of the words is no known harness."""
-    unknown = next((word for word in words if word not in known), None)
-    if unknown is not None:
-        raise UsageInvalid(f"There is no harness {unknown!r}", f"Known are {', '.join(known)}.")
-
-
 # -- periods and days as people write them ----------------------------------------------------------------------------
 
 _PERIOD = re.compile(r"(\d{1,6})\s*(m|h|d|w|y)", re.ASCII)
@@ -149,6 +159,10 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _UNITS_MS = {"m": 60_000, "h": HOUR_MS, "d": DAY_MS, "w": 7 * DAY_MS, "y": 365 * DAY_MS}
 _LATEST_MS = 253_402_300_799_999
 """The last instant of the year 9999, beyond which no date can be written."""
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def since_ms_of(text: str, now_ms: int) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from functools import cache
@@ -62,28 +61,23 @@ def table_lines(
     to what is left of the line. On a narrow line the columns with the headings in `give_way` are left out, one after the
     other, until the last column has room."""
     line_cells = width_cells if width_cells is not None else terminal_columns()
-    columns = list(zip(headings, *rows, strict=True))
+    columns = [(max(map(cells_of, column)), column) for column in zip(headings, *rows, strict=True)]
+
+    def room() -> int:
+        """What is left for the last column."""
+        return line_cells - sum(cells + len(_GAP) for cells, _ in columns[:-1])
+
     for heading in give_way:
-        if _room(columns, line_cells) >= min(_ENOUGH_CELLS, _cells_of_column(columns[-1])):
+        if room() >= min(_ENOUGH_CELLS, columns[-1][0]):
             break
-        columns = [column for column in columns if column[0] != heading]
-    widths = [_cells_of_column(column) for column in columns[:-1]]
-    room = max(_room(columns, line_cells), _LEAST_CELLS)
+        columns = [(cells, column) for cells, column in columns if column[0] != heading]
     from wcwidth import ljust
 
+    widths = [cells for cells, _ in columns[:-1]]
     return [
-        _GAP.join((*map(ljust, before, widths), cut(last, room))).rstrip()
-        for *before, last in zip(*columns, strict=True)
+        _GAP.join((*map(ljust, before, widths), cut(last, max(room(), _LEAST_CELLS)))).rstrip()
+        for *before, last in zip(*(column for _, column in columns), strict=True)
     ]
-
-
-def _room(columns: Sequence[Sequence[str]], line_cells: int) -> int:
-    """What is left for the last column."""
-    return line_cells - sum(_cells_of_column(column) + len(_GAP) for column in columns[:-1])
-
-
-def _cells_of_column(column: Sequence[str]) -> int:
-    return max(map(cells_of, column))
 
 
 # -- passages ---------------------------------------------------------------------------------------------------------
@@ -130,7 +124,7 @@ def json_of(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Error):
-        return error_document(value)
+        return {"code": value.code, "message": str(value)}
     if kind is dict:
         return {json_of(key): json_of(each) for key, each in value.items()}
     return fields_of(value)
@@ -177,11 +171,6 @@ def mapped_texts(value: Any, mapped: Callable[[str], str]) -> Any:
     if is_object(value):
         return {key: mapped_texts(each, mapped) for key, each in value.items()}
     return [mapped_texts(each, mapped) for each in value] if is_row(value) else value
-
-
-def error_document(error: Error | None) -> dict[str, Any] | None:
-    """An error that hindered a part of what was done."""
-    return None if error is None else {"code": error.code, "message": str(error)}
 
 
 def unreadable_documents(files: Iterable[UnreadableFile]) -> list[dict[str, Any]]:
@@ -340,17 +329,6 @@ def styled(style: str, text: str, *, colour: bool) -> str:
     return f"{style}{text}{_PLAIN}" if colour and style else text
 
 
-def standard_console(*, as_json: bool, holds: bool = False) -> Console:
-    """The process's own streams."""
-    return Console(sys.stdout, sys.stderr, json=as_json, holds=holds)
-
-
 def can_erase(stream: TextIO) -> bool:
     """Whether what was printed on this stream's line can be taken back."""
     return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-
-
-def erase_line(stream: TextIO) -> None:
-    """Take away whatever a console that is out of reach may have left on the line."""
-    if can_erase(stream):
-        stream.write("\x1b[K")

@@ -5,7 +5,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn, TextIO
+    from typing import NoReturn
 
 _ALLOCATIONS_BETWEEN_COLLECTIONS = 200_000
 """What the modules of a command leave to be looked at by the cyclic collector stays for as long as the process does: with
@@ -29,8 +29,11 @@ def run() -> "NoReturn":
     # As `multiprocessing` ends its processes.
     atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            _flush(stream)
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):  # what is refused was told of by `main`; nobody is there to be told any more
+            pass
     os._exit(code)
 
 
@@ -51,13 +54,6 @@ def main() -> int:
         return run_command()
     except KeyboardInterrupt:  # before the command could take it, or while the process was ending
         return 130
-
-
-def _flush(stream: "TextIO") -> None:
-    try:
-        stream.flush()
-    except (OSError, ValueError):  # what is refused was told of by `main`; nobody is there to be told any more
-        return
 
 
 def _run_hook(command: str, *words: str) -> None:
@@ -81,14 +77,7 @@ def _go_on_in_utf_8() -> None:
     is_chosen = "utf8" in sys._xoptions  # pyright: ignore[reportPrivateUsage]
     if sys.getfilesystemencoding() == "utf-8" or is_chosen or not sys.executable:
         return
-    words = [sys.executable, "-X", "utf8", *sys.orig_argv[1:]]
     shown = sys.stdout.encoding if sys.stdout is not None else "utf-8"
-    environ = {"PYTHONIOENCODING": shown, **os.environ}
-    os.execve(sys.executable, [_in_utf_8(word) for word in words], environ)
-
-
-def _in_utf_8(word: str) -> bytes:
-    try:
-        return word.encode("utf-8")
-    except UnicodeEncodeError:  # bytes that the locale could not read: as they came
-        return os.fsencode(word)
+    # What the locale could not read goes on as it came.
+    words = [word.encode("utf-8", "surrogateescape") for word in (sys.executable, "-X", "utf8", *sys.orig_argv[1:])]
+    os.execve(sys.executable, words, {"PYTHONIOENCODING": shown, **os.environ})

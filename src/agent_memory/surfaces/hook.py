@@ -7,7 +7,6 @@ kept but what locates the session.
 
 import os
 import stat
-import sys
 import time
 
 from agent_memory.adapters.disk.json_lite import json_object, scan_json, scan_members
@@ -48,20 +47,11 @@ def run_silently(act: "Callable[[], None]") -> "NoReturn":
     """
     try:
         act()
-    finally:
-        bug = sys.exc_info()[1]
-        if bug is not None:
-            _log_bug(bug)
-        os._exit(0)
-
-
-def _log_bug(bug: BaseException) -> None:
-    """Log what no rule foresaw: its type and place, not its text, which may quote the payload."""
-    trace = bug.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    place = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace is not None else "?"
-    try:
+    except BaseException as bug:  # noqa: BLE001 - of what no rule foresaw, type and place are logged: its text may quote the payload
+        trace = bug.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace is not None else "?"
         log_problem(os.environ, None, "defect", f"{type(bug).__name__} at {place}")
     finally:
         os._exit(0)
@@ -103,11 +93,18 @@ def named_harness(words: list[str], command: str) -> str:
 
 def _read_stdin() -> bytes:
     """What the harness says, within bounds of size and time; more than MAX_PAYLOAD_BYTES when it was cut."""
+    from select import select
+
     is_file = stat.S_ISREG(os.fstat(0).st_mode)
     deadline = time.monotonic() + STDIN_SECONDS
     chunks: list[bytes] = []
     kept = drained = 0
-    while drained < MAX_DRAINED_BYTES and (is_file or _is_ready(deadline, chunks)):
+    while drained < MAX_DRAINED_BYTES:
+        seconds = max(0.0, deadline - time.monotonic())
+        if chunks and chunks[-1].rstrip().endswith(b"}"):
+            seconds = min(seconds, QUIET_SECONDS)
+        if not (is_file or select((0,), (), (), seconds)[0]):
+            break
         chunk = os.read(0, _CHUNK_BYTES)
         if not chunk:
             break
@@ -119,15 +116,6 @@ def _read_stdin() -> bytes:
         else:
             drained += len(chunk)
     return b"".join(chunks)
-
-
-def _is_ready(deadline: float, chunks: list[bytes]) -> bool:
-    from select import select
-
-    seconds = max(0.0, deadline - time.monotonic())
-    if chunks and chunks[-1].rstrip().endswith(b"}"):
-        seconds = min(seconds, QUIET_SECONDS)
-    return bool(select((0,), (), (), seconds)[0])
 
 
 def payload_on_stdin() -> object:
@@ -217,9 +205,13 @@ def entry_text(event: SessionEvent, timestamp: str, environ: "Mapping[str, str]"
     context: dict[str, str | None] = {"cwd": event.cwd}
     if event.cwd is not None:
         repository = read_repository(event.cwd, environ, home)
-        context["repo"] = repository.repo
-        context["branch"] = _without_secrets(repository.branch)
-        context["commit"] = repository.commit
+        branch = repository.branch
+        if branch is not None and not is_plain_name(branch):
+            # Redacted (P20). The rules take long to load, and most names are words.
+            from agent_memory.domain.redaction import redact_path
+
+            branch = redact_path(branch)
+        context |= {"repo": repository.repo, "branch": branch, "commit": repository.commit}
     context |= {"event": event.event, "reason": event.reason, "harnessVersion": event.harness_version}
     id_key = "threadId" if event.method == "amp-thread" else "sessionId"
     retrieval = {"method": event.method, id_key: event.session_id, "sessionPath": event.session_path}
@@ -231,15 +223,6 @@ def entry_text(event: SessionEvent, timestamp: str, environ: "Mapping[str, str]"
         "context": _present(context),
     }
     return json_object({key: value for key, value in entry.items() if value}) + "\n"
-
-
-def _without_secrets(branch: str | None) -> str | None:
-    """The branch, redacted (P20). The rules take long to load, and most names are words."""
-    if branch is None or is_plain_name(branch):
-        return branch
-    from agent_memory.domain.redaction import redact_path
-
-    return redact_path(branch)
 
 
 def _present(members: dict[str, str | None]) -> dict[str, str]:

@@ -60,7 +60,7 @@ from agent_memory.surfaces.hook import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any, NoReturn
 
     from returns.result import Result
@@ -130,31 +130,22 @@ def _answer(named: str, moment: Moment, environ: "Mapping[str, str]") -> None:
     if has_notes:
         answer = HookInjection(named, moment, environ, home, os.path.realpath(root))
         notes, trouble = answer.injection().text, answer.trouble
-    texts = [text for text in (_failed_run(moment, home), notes) if text]
-    if texts:
-        _print(json_object(hook_output(named, moment.event.event or "", "\n\n".join(texts))))
+    failed = take_notice(home, SESSION) if home is not None and moment.kind == START else None
+    if failed is not None:  # in marks of its own, so that no session learns it (P26)
+        told = f"{CONTEXT_START}\n{failed} Please tell the person so: `memory status` says more.\n{CONTEXT_END}"
+        notes = f"{told}\n\n{notes}" if notes else told
+    if notes:
+        document = json_object(hook_output(named, moment.event.event or "", notes))
+        data = memoryview(f"{document}\n".encode("utf-8", "backslashreplace"))
+        try:
+            while data:
+                data = data[os.write(1, data) :]
+        except OSError:  # the harness has gone: there is nobody to tell
+            pass
     if doubt:
         raise HookProblem("config-invalid", f"{doubt}, so {root} was looked into")
     if trouble:
         raise HookProblem("store-io", trouble)
-
-
-def _failed_run(moment: Moment, home: str | None) -> str:
-    """That a scheduled run has failed, for the first session that begins after it; in marks of its own, so that no session
-    learns it (P26)."""
-    notice = take_notice(home, SESSION) if home is not None and moment.kind == START else None
-    if notice is None:
-        return ""
-    return f"{CONTEXT_START}\n{notice} Please tell the person so: `memory status` says more.\n{CONTEXT_END}"
-
-
-def _print(document: str) -> None:
-    data = memoryview(f"{document}\n".encode("utf-8", "backslashreplace"))
-    try:
-        while data:
-            data = data[os.write(1, data) :]
-    except OSError:  # the harness has gone: there is nobody to tell
-        return
 
 
 # -- what is said --------------------------------------------------------------------------------------------------------
@@ -206,7 +197,11 @@ class HookInjection:
         """What the managed sections show that this harness reads by itself."""
         if self.home is None:
             return frozenset()
-        groups = read_files(self.moment.harness, self.home, self.environ, _work_tree_around(self.directory))
+        try:
+            work_tree = work_tree_above(self.directory)
+        except OSError:  # what a session may have read of it is said once more then
+            work_tree = None
+        groups = read_files(self.moment.harness, self.home, self.environ, work_tree)
         return frozenset(id for group in groups for id in shown_whole(_first_text(group)))
 
     # -- at the start of a session ------------------------------------------------------------------------------------
@@ -241,25 +236,31 @@ class HookInjection:
         long as all the rest, so of a session that is at work, as its transcript tells, only that is said."""
         deliveries = DeliveryLog(self.root).deliveries(self.scope)
         last = last_other_session(deliveries, self.scope, self.moment.event.session_id, self.now_ms)
-        if last is None or last.event != ASKED or self._was_captured(last):
+        if last is None or last.event != ASKED:
             return ()
-        rested_seconds = _rested_seconds(last.transcript) if last.transcript else None
-        if rested_seconds is not None and rested_seconds < _AT_WORK_SECONDS:
-            return (unread_session(last.harness, last.session),)
-        if last.transcript and rested_seconds is None:
+        try:
+            if was_captured_since(self.root, last.harness, last.session, last.at_ms):
+                return ()
+        except OSError as error:  # what is known already is not said again as if it were lost
+            self.trouble = f"{error.filename} cannot be read: {error.strerror}"
             return ()
+        if last.transcript:
+            try:
+                rested_seconds = time.time() - os.stat(last.transcript).st_mtime
+            except OSError:
+                return ()
+            if rested_seconds < _AT_WORK_SECONDS:
+                return (unread_session(last.harness, last.session),)
+        from threading import Thread
+
         from agent_memory.injecting import recover
 
         memory = self._memory()
-        return _within(RECOVERY_SECONDS, lambda: recover(memory, last.harness, last.session))
-
-    def _was_captured(self, last: Delivery) -> bool:
-        """Also where that cannot be told: what is known already is not said again as if it were lost."""
-        try:
-            return was_captured_since(self.root, last.harness, last.session, last.at_ms)
-        except OSError as error:
-            self.trouble = f"{error.filename} cannot be read: {error.strerror}"
-            return True
+        found: list[Passage] = []
+        thread = Thread(target=lambda: found.extend(recover(memory, last.harness, last.session)), daemon=True)
+        thread.start()
+        thread.join(RECOVERY_SECONDS)  # the process ends without it
+        return tuple(found)
 
     # -- when the person asks -----------------------------------------------------------------------------------------
 
@@ -297,25 +298,6 @@ def _value(result: "Result[Any, Error]") -> "Any":
     return result.unwrap()
 
 
-def _within(seconds: float, act: "Callable[[], tuple[Passage, ...]]") -> "tuple[Passage, ...]":
-    """What it comes to, or nothing once the time is up: the process ends without it."""
-    from threading import Thread
-
-    found: list[Passage] = []
-    thread = Thread(target=lambda: found.extend(act()), daemon=True)
-    thread.start()
-    thread.join(seconds)
-    return tuple(found)
-
-
-def _work_tree_around(directory: str) -> str | None:
-    """None, too, where it cannot be told: what a session may have read of it is said once more then."""
-    try:
-        return work_tree_above(directory)
-    except OSError:
-        return None
-
-
 def _first_text(paths: "Iterable[str]") -> str:
     """Of the first file that can be read and is not empty."""
     for path in paths:
@@ -333,23 +315,13 @@ def was_captured_since(root: str, harness: str, session_id: str, at_ms: int) -> 
     """Whether an entry of the session was captured at that time or later, whatever became of it since. OSError for a place that
     cannot be looked into: what was captured is not known then (P6)."""
     stamp = timestamp_of(at_ms).replace(":", "-")
-    return any(
-        name >= stamp and f"_{harness}_" in name and mentions(f"{root}/{place}/{name}", f'"{session_id}"')
-        for place in _INBOX_PLACES
-        for name in _entries_in(f"{root}/{place}")
-    )
-
-
-def _entries_in(directory: str) -> list[str]:
-    try:
-        return [name for name in os.listdir(directory) if name.endswith(".json")]
-    except FileNotFoundError:
-        return []
-
-
-def _rested_seconds(path: str) -> float | None:
-    """How long ago a file was written; None where it cannot be looked at."""
-    try:
-        return time.time() - os.stat(path).st_mtime
-    except OSError:
-        return None
+    for place in _INBOX_PLACES:
+        try:
+            names = os.listdir(f"{root}/{place}")
+        except FileNotFoundError:
+            continue
+        for name in names:
+            may_be = name >= stamp and f"_{harness}_" in name and name.endswith(".json")
+            if may_be and mentions(f"{root}/{place}/{name}", f'"{session_id}"'):
+                return True
+    return False

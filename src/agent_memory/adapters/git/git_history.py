@@ -38,8 +38,8 @@ from agent_memory.domain.commit_message import (
     path_problem,
     wanted_of,
 )
+from agent_memory.domain.explaining import Revision
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.note_story import Revision
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.plain_text import one_line

@@ -386,7 +386,7 @@ class RunRecordsFiles(_MachineRecords[Run, Change]):
         done = {each.id for settled in run.settled if settled.receipt for each in settled.receipt.applied}
         files = self._log.footprint(run.id).map(lambda footprint: footprint.files).value_or(())
         actions = logged_changes(note_changes(fold_files(files).files))
-        return tuple(each for each in actions if done.isdisjoint((*each.ids, *each.new_ids)))
+        return tuple(each for each in actions if done.isdisjoint(each.all_ids))
 
 
 class DefragRecordsFiles(_MachineRecords[DefragRun, Deferred]):

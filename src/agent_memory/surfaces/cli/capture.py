@@ -1,9 +1,12 @@
-"""`memory capture`: a note, a session or a file for the inbox."""
+"""`memory capture`, `memory backfill` and `memory watch`: what comes into the inbox."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
+from collections.abc import Iterator
+from threading import Event
 
 from attrs import evolve
 from returns.result import Success
@@ -15,6 +18,7 @@ from agent_memory.adapters.inbox.inbox_files import put_snapshot
 from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE, is_marked, is_own_call
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.app import Memory
+from agent_memory.domain.found_session import SIGHTS, Backfill, Rest, Sight, limited, sentence_of
 from agent_memory.domain.queue import (
     SESSION_METHODS,
     Context,
@@ -27,7 +31,7 @@ from agent_memory.domain.queue import (
     session_id_of,
 )
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.text.plain_text import clean_text
+from agent_memory.domain.text.plain_text import clean_text, counted, one_line
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import (
     ActRefused,
@@ -39,17 +43,28 @@ from agent_memory.errors import (
     UsageInvalid,
 )
 from agent_memory.results import unwrap
-from agent_memory.surfaces.arguments import add_choice, add_flag, set_command, tags_of, text_of
+from agent_memory.surfaces.arguments import (
+    add_choice,
+    add_flag,
+    add_harnesses,
+    add_number,
+    add_since,
+    set_command,
+    tags_of,
+    text_of,
+)
 from agent_memory.surfaces.cli.dialogue import open_here
-from agent_memory.surfaces.console import Console
+from agent_memory.surfaces.console import Console, fields_of, iso_or_none
 from agent_memory.surfaces.hook import run_hook
+
+# -- capture ----------------------------------------------------------------------------------------------------------
 
 
 def configure_capture(parser: argparse.ArgumentParser) -> None:
     note = parser.add_argument_group("a note")
     note.add_argument("--title", help="what it is about, on one line")
     note.add_argument("--body", help="the note itself; `-` reads it from standard input")
-    note.add_argument("--tags", help="separated by commas or spaces")
+    note.add_argument("--tags", type=tags_of, help="separated by commas or spaces")
     add_choice(note, "--kind", Kind, "what it is")
     session = parser.add_argument_group("a session")
     add_choice(session, "--harness", Harness, "the agent program it ran in")
@@ -63,13 +78,19 @@ def configure_capture(parser: argparse.ArgumentParser) -> None:
         "  memory capture --harness amp --thread-id T-1234\n"
         "  memory capture --harness claude-code --hook < payload.json"
     )
-    set_command(parser, _run, epilog)
+    set_command(parser, _capture, epilog)
 
 
-def _run(arguments: argparse.Namespace, console: Console) -> None:
+def _capture(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.hook:
         run_hook(["--harness", arguments.harness or "", "--hook"])
-    name = _captured(open_here(console), arguments)
+    memory = open_here(console)
+    # Inside an agent command of ours: the system never captures its own calls (P23).
+    if is_own_call(memory.environ):
+        raise ActRefused("capture", DEPTH_VARIABLE)
+    if memory.cwd is not None and is_marked(memory.cwd):
+        raise ActRefused("capture", "a file .agent-memory-child here or above")
+    name = _captured(memory, arguments)
     said = f"Captured as inbox/{name}; `memory consolidate` turns it into notes."
     console.answer({"captured": name}, said)
 
@@ -80,22 +101,23 @@ def _captured(memory: Memory, arguments: argparse.Namespace) -> str:
     if arguments.file is not None:
         if others := [*note, *session]:
             raise _usage(f"--file stands alone, without --{others[0]}")
-        return _put_file(memory, arguments.file)
+        # Beside the entry lies a redacted copy of the file: later changes of the file do not matter.
+        text = redact(_text_of(arguments.file)).text
+        copy = unwrap(put_snapshot(str(memory.root), text, arguments.file, memory.clock.now_ms()))
+        return _put(memory, memory.caller.harness, FileSnapshot(copy))
     if note:
         missing = [f"--{name}" for name in ("title", "body") if name not in note]
         if missing:
             raise _usage(f"A note needs {' and '.join(missing)} too")
         if arguments.transcript is not None:
             raise _usage("A note has no --transcript")
-        body, tags = text_of(arguments.body), tags_of(arguments.tags or "")
+        body, tags = text_of(arguments.body), arguments.tags or ()
         inline = InlineNote(arguments.title, body, tags, arguments.kind, arguments.session)
         return put_note(memory, inline, arguments.harness)
     if arguments.session is None:
         raise _usage("There is nothing to capture")
     if arguments.harness is None:
         raise _usage("A session needs its harness, as in --harness amp")
-    if not arguments.transcript:
-        _check_is_somewhere(memory, arguments.harness, arguments.session)
     return _put_session(memory, arguments.harness, arguments.session, arguments.transcript)
 
 
@@ -103,27 +125,12 @@ def _usage(problem: str) -> UsageInvalid:
     return UsageInvalid(problem, "See `memory capture --help`.")
 
 
-def _check_is_somewhere(memory: Memory, harness: Harness, session: str) -> None:
-    """HistoryUnavailable for a session of which no transcript is there, and nothing was kept: no run would ever find it. A
-    harness that has to be asked for its sessions is asked by the run."""
-    retrieval = retrieval_of(harness, session, None)
-    if not isinstance(retrieval, SessionFile) or harness is Harness.OPENCODE:
-        return
-    entry = InboxEntry(memory.clock.now_ms(), harness, retrieval, Context(cwd=memory.cwd))
-    try:
-        unwrap(history_sources(memory.surroundings())[retrieval.method].fetch(entry, None))
-    except HistoryUnavailable as absent:
-        if absent.is_missing and memory.kept_histories.fetch(harness, session, None) == Success(None):
-            raise
-    except Error:
-        return  # it is there; the run says what is wrong with it
-
-
 def put_note(memory: Memory, note: InlineNote, harness: Harness | None = None) -> str:
     """The name of the new inbox entry. Redacted before it is written (P20). The entry names the harness that was given, else
     the one that is calling; inside a harness it is never `manual`, so that what an agent says is never taken for a person's
     word."""
-    safe = evolve(note, title=" ".join(_safe(note.title).split()), body=_safe(note.body).strip("\n"))
+    title, body = (redact(clean_text(text).text).text for text in (note.title, note.body))
+    safe = evolve(note, title=" ".join(title.split()), body=body.strip("\n"))
     return _put(memory, memory.caller.harness if harness in (None, Harness.MANUAL) else harness, safe)
 
 
@@ -131,22 +138,25 @@ def _put_session(memory: Memory, harness: Harness, session_id: str, transcript: 
     """The entry says where the session's history is."""
     if transcript is not None and f"{harness}-session" not in SESSION_METHODS:
         raise UsageInvalid(f"--transcript says nothing about a session of {harness}, which it keeps elsewhere")
-    path = None if transcript is None else os.path.abspath(os.path.expanduser(transcript))
+    path = os.path.abspath(os.path.expanduser(transcript)) if transcript else None
     retrieval = retrieval_of(harness, session_id, path)
     if retrieval is None:
         raise UsageInvalid(f"A session has a harness other than {harness}", "Name it with --harness.")
+    if path is None and isinstance(retrieval, SessionFile) and harness is not Harness.OPENCODE:
+        # Where no transcript is there and nothing was kept, no run would ever find it. A harness that has to be asked for
+        # its sessions is asked by the run.
+        entry = InboxEntry(memory.clock.now_ms(), harness, retrieval, Context(cwd=memory.cwd))
+        try:
+            unwrap(history_sources(memory.surroundings())[retrieval.method].fetch(entry, None))
+        except HistoryUnavailable as absent:
+            if absent.is_missing and memory.kept_histories.fetch(harness, session_id, None) == Success(None):
+                raise
+        except Error:
+            pass  # it is there; the run says what is wrong with it
     return _put(memory, harness, retrieval)
 
 
-def _put_file(memory: Memory, path: str) -> str:
-    """Beside the entry lies a redacted copy of the file: later changes of the file do not matter."""
-    _check_allowed(memory)
-    copy = unwrap(put_snapshot(str(memory.root), redact(_text_of(path)).text, path, memory.clock.now_ms()))
-    return _put(memory, memory.caller.harness, FileSnapshot(copy))
-
-
 def _put(memory: Memory, harness: Harness, retrieval: Retrieval) -> str:
-    _check_allowed(memory)
     context = Context()
     if memory.cwd is not None:
         found = read_repository(memory.cwd, memory.environ, home_of(memory.environ))
@@ -158,18 +168,6 @@ def _put(memory: Memory, harness: Harness, retrieval: Retrieval) -> str:
         if tombstone is not None:
             raise SessionForgotten(session_id, tombstone.at_ms)
     return unwrap(memory.inbox.put(entry))
-
-
-def _check_allowed(memory: Memory) -> None:
-    """ActRefused inside an agent command of ours: the system never captures its own calls (P23)."""
-    if is_own_call(memory.environ):
-        raise ActRefused("capture", DEPTH_VARIABLE)
-    if memory.cwd is not None and is_marked(memory.cwd):
-        raise ActRefused("capture", "a file .agent-memory-child here or above")
-
-
-def _safe(text: str) -> str:
-    return redact(clean_text(text).text).text
 
 
 MAX_FILE_BYTES = 16 << 20
@@ -191,3 +189,138 @@ def _text_of(path: str) -> str:
     if not text.strip():
         raise UsageInvalid(f"{path} is empty")
     return text
+
+
+# -- backfill ---------------------------------------------------------------------------------------------------------
+
+_MOST_PROBLEMS = 10
+_PROBLEM_CHARS = 500
+
+_WORDS: dict[Sight, str] = {
+    "new": "new",
+    "grown": "went on since",
+    "waiting": "waiting in the inbox",
+    "done": "done",
+    "given-up": "given up (`memory consolidate --retry-failed`)",
+    "forgotten": "forgotten",
+    "own-call": "memory's own calls",
+    "automated": "automated, without a person",
+    "copy": "copies of other sessions",
+    "older": "older than asked for",
+    "empty": "empty",
+    "unreadable": "not to be read",
+}
+
+
+def configure_backfill(parser: argparse.ArgumentParser) -> None:
+    add_harnesses(parser, "only sessions of these harnesses", tuple(Harness))
+    add_since(parser, "only sessions that changed since: 30d, 12h, 2026-02-13")
+    add_number(parser, "--limit", "put no more than N sessions into the inbox, the oldest", least=1)
+    add_flag(parser, "--dry-run", "only tell what was found and what it would cost")
+    epilog = (
+        "Finds the past sessions of every harness where it keeps them, and puts those that say something new into the "
+        "inbox, oldest first; `memory consolidate` learns from them, behind what is captured meanwhile, over as many "
+        "days as llm.maxCallsPerDay needs. May be run at any time and again: what is done, waits, was forgotten, is a "
+        "copy, a sub-agent's, automated or memory's own is left out."
+    )
+    set_command(parser, _backfill, epilog, "memory backfill claude-code --since 30d --dry-run")
+
+
+def _backfill(arguments: argparse.Namespace, console: Console) -> None:
+    from agent_memory.pipelines.backfill import plan_backfill, put_backfill  # which capturing does without
+
+    memory = open_here(console)
+    found = unwrap(plan_backfill(memory.backfill_io(console.progress), tuple(arguments.harness), arguments.since))
+    plan = limited(found, arguments.limit)
+    # Said before anything is done about it.
+    console.out(f"{sentence_of(plan, memory.config.llm.max_calls_per_day)}.", *_harness_lines(plan))
+    done = plan if arguments.dry_run else unwrap(put_backfill(memory.backfill_io(), plan))
+    console.warn(*(one_line(problem, _PROBLEM_CHARS) for problem in done.problems[:_MOST_PROBLEMS]))
+    if len(done.problems) > _MOST_PROBLEMS:
+        console.warn(f"and {len(done.problems) - _MOST_PROBLEMS:,} more (--json has all)")
+    wanted = done.wanted
+    if wanted and not arguments.dry_run:
+        console.out(f"Put {counted(len(wanted), 'session')} into the inbox. `memory consolidate` learns from them.")
+    sessions = [
+        {
+            "harness": each.found.harness.value,
+            "session": each.found.session_id,
+            "is": each.sight,
+            "path": each.found.path,
+            "cwd": each.found.cwd if each.entry is None else each.entry.context.cwd,
+            **fields_of(each.found, "changed_at_ms"),
+            "endedAt": iso_or_none(None if each.entry is None else each.entry.at_ms),
+            "bytes": each.found.size_bytes,
+            **fields_of(each, "chars", "calls"),
+            "problem": each.problem or None,
+        }
+        for each in done.sighted
+    ]
+    document = {
+        "dryRun": arguments.dry_run,
+        "found": len(done.sighted),
+        "wanted": len(wanted),
+        "chars": sum(each.chars for each in wanted),
+        "calls": sum(each.calls for each in wanted),
+        "isPartial": any(each.is_partial for each in wanted),
+        "harnesses": {harness.value: dict(sorted(done.counts(harness).items())) for harness in done.harnesses},
+        "sessions": sessions,
+        "problems": list(done.problems),
+    }
+    console.answer(document)
+
+
+def _harness_lines(backfill: Backfill) -> Iterator[str]:
+    for harness in backfill.harnesses:
+        counts = backfill.counts(harness)
+        yield f"  {harness:12} {', '.join(f'{counts[s]:,} {_WORDS[s]}' for s in SIGHTS if counts[s])}"
+
+
+# -- watch ------------------------------------------------------------------------------------------------------------
+
+_DEFAULT = Rest()
+_MOST_SECONDS = 86_400
+_LINE_CHARS = 1_000
+
+
+def configure_watch(parser: argparse.ArgumentParser) -> None:
+    add_harnesses(parser, "only sessions of these harnesses", tuple(Harness))
+    add_flag(parser, "--wait-for-transcripts", "wait, where no harness has kept a session here yet")
+    for option, default_ms, meaning in (
+        ("--debounce", _DEFAULT.debounce_ms, "how long a transcript must rest to be captured"),
+        ("--idle-timeout", _DEFAULT.idle_ms or 0, "how long it must rest for a handoff to be written; 0: never"),
+    ):
+        meaning, default = f"{meaning} (default: %(default)g)", default_ms / 1000
+        add_number(parser, option, meaning, "SECONDS", least=0, most=_MOST_SECONDS, default=default, read=float)
+    epilog = (
+        "Stays in the foreground, for harnesses without hooks: a session whose transcript changed and then rested is put "
+        "into the inbox, and one that rests on is handed over, without asking the agent command. One line for each. "
+        "What was there before is for `memory backfill`. SIGINT or SIGTERM ends it. The directories "
+        "are looked through every two seconds."
+    )
+    set_command(parser, _watch, epilog, "memory watch codex --wait-for-transcripts")
+
+
+def _watch(arguments: argparse.Namespace, console: Console) -> None:
+    rest = Rest(round(arguments.debounce * 1000), round(arguments.idle_timeout * 1000) or None)
+    memory = open_here(console)
+    stop = Event()
+
+    def end(*_: object) -> None:
+        stop.set()  # what is at work is finished first, so that nothing is left half done
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, end)
+
+    def tell(line: str) -> None:
+        console.out(one_line(line, _LINE_CHARS))
+        console.stdout.flush()
+
+    def warn(problem: str) -> None:
+        console.warn(one_line(problem, _LINE_CHARS))
+
+    waits: bool = arguments.wait_for_transcripts
+    done = unwrap(memory.watch(tuple(arguments.harness), rest, stop, tell, warn, wait_for_transcripts=waits))
+    captured, handed_over = counted(done.captured, "session"), counted(done.handed_over, "session")
+    console.progress(f"Captured {captured}, handed over {handed_over}.")
+    console.answer(fields_of(done, "captured", "handed_over", "problems"))

@@ -1,39 +1,41 @@
-"""`memory setup` and `memory uninstall`: the diffs, the question, and what became of each file."""
+"""`memory setup`, `uninstall`, `install-cron`, `uninstall-cron` and `run-scheduled`: what is put into harnesses and the machine's
+scheduler, with the diffs, the question, and what became of each file; and what the scheduler calls."""
 
 from __future__ import annotations
 
 import argparse
+import io
 import os
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager
-from typing import Any
+import time
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from typing import Any, TextIO, get_args
 
 from agent_memory.adapters.agent.agent_environment import caller_of
 from agent_memory.adapters.disk.paths import as_store_io
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState
+from agent_memory.adapters.scheduling.scheduling import Scheduling
 from agent_memory.adapters.setup.installation import Installation
 from agent_memory.adapters.surroundings.repository import work_tree_above
 from agent_memory.app import Memory
+from agent_memory.domain.command import PRESETS
 from agent_memory.domain.installing.harnesses import SETUPS
-from agent_memory.domain.installing.plan import (
-    FileOutcome,
-    InstallPlan,
-    Part,
-    PlannedFile,
-    SelfTest,
-    repository_name,
-)
+from agent_memory.domain.installing.plan import FileOutcome, InstallPlan, Part, PlannedFile, repository_name
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.redaction import redact
+from agent_memory.domain.scheduling import BUSY_CODE, NO_RUNS, ScheduledRun, Scheduler, in_words, is_due
+from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.results import unwrap
-from agent_memory.surfaces.arguments import add_flag, check_harnesses, set_command
-from agent_memory.surfaces.cli.dialogue import is_agreed, open_here
+from agent_memory.surfaces.arguments import add_flag, add_harnesses, add_number, set_command
+from agent_memory.surfaces.cli.dialogue import home_here, is_agreed, open_here
 from agent_memory.surfaces.console import CYAN, GREEN, RED, Console, fields_of, rows_of
 
 _NOTHING_WRITTEN, _NOTHING_CHANGED = "Nothing was written.", "Nothing was changed."
 _COLOURS = {"+": GREEN, "-": RED, "@": CYAN}
 
 
-def show_diffs(console: Console, changed: Iterable[PlannedFile]) -> None:
+def _show_diffs(console: Console, changed: Iterable[PlannedFile]) -> None:
     """Print the diff of each file that changes."""
     for each in changed:
         for line in each.diff.splitlines():
@@ -50,7 +52,7 @@ NOT_ARRIVED = 30
 
 def configure_setup(parser: argparse.ArgumentParser) -> None:
     known = f"default: those that are on this machine; known are {', '.join(SETUPS)}"
-    parser.add_argument("harness", metavar="HARNESS", nargs="*", help=known)
+    add_harnesses(parser, known, tuple(SETUPS))
     add_flag(parser, "--dry-run", "print the diffs and write nothing")
     add_flag(parser, "--yes", "write without asking")
     add_flag(parser, "--repo", "also make a target of what the harnesses read in the repository around you")
@@ -70,81 +72,68 @@ def configure_setup(parser: argparse.ArgumentParser) -> None:
 
 def _setup(arguments: argparse.Namespace, console: Console) -> int:
     with _installation("setup", arguments, console) as (memory, installation):
-        plan = _plan(arguments, memory, installation)
-        show_diffs(console, plan.changed)
+        harnesses = tuple(dict.fromkeys(arguments.harness)) or installation.detected()
+        if not harnesses and not arguments.repo:
+            raise UsageInvalid("No harness was found on this machine", f"Name one: {', '.join(SETUPS)}.")
+        wanted = {
+            Part.HOOKS: not arguments.no_hooks,
+            Part.SKILL: not arguments.no_skill,
+            Part.SECTION: not arguments.no_section,
+            Part.MCP: arguments.mcp,
+        }
+        parts = frozenset(part for part in Part if wanted.get(part, True))
+        plan = installation.plan(harnesses, parts, _repository_here(memory) if arguments.repo else None)
+        _show_diffs(console, plan.changed)
         _warn_refused(console, plan)
+        trials: list[dict[str, Any]] = []
         if arguments.dry_run:
-            console.warn(*plan.notes)
-            document = _setup_document(plan, _planned(plan), (), dry_run=True)
-            console.answer(document, _NOTHING_WRITTEN if plan.changed else "There is nothing to change.")
-            return _exit_code(plan)
-        if plan.changed and not arguments.yes and not is_agreed(console, "memory setup", "Write these changes?"):
+            outcomes = _planned(plan)
+            console.out(_NOTHING_WRITTEN if plan.changed else "There is nothing to change.")
+        elif plan.changed and not arguments.yes and not is_agreed(console, "memory setup", "Write these changes?"):
             console.out(_NOTHING_WRITTEN)
             return 0
-        return _carry_out(console, memory, installation, plan)
+        else:
+            outcomes = installation.install(plan)
+            _show_outcomes(console, outcomes)
+            if not plan.changed:
+                console.out("There is nothing to change.")
+            trials = _tried(console, memory, installation, plan)
+        console.warn(*plan.notes)
+        if not arguments.dry_run and not _is_scheduled(installation):
+            console.out("Next: `memory install-cron` lets this machine consolidate and defrag by itself.")
+        document = {
+            "dryRun": arguments.dry_run,
+            "files": rows_of((*outcomes, *plan.refused)),
+            "trials": trials,
+            "notes": list(plan.notes),
+        }
+        console.answer(document)
+        return _exit_code(plan, outcomes) or (NOT_ARRIVED if any(each["problem"] for each in trials) else 0)
 
 
-def _plan(arguments: argparse.Namespace, memory: Memory, installation: Installation) -> InstallPlan:
-    harnesses = tuple(dict.fromkeys(arguments.harness)) or installation.detected()
-    if not harnesses and not arguments.repo:
-        raise UsageInvalid("No harness was found on this machine", f"Name one: {', '.join(SETUPS)}.")
-    wanted = {
-        Part.HOOKS: not arguments.no_hooks,
-        Part.SKILL: not arguments.no_skill,
-        Part.SECTION: not arguments.no_section,
-        Part.MCP: arguments.mcp,
-    }
-    parts = frozenset(part for part in Part if wanted.get(part, True))
-    return installation.plan(harnesses, parts, _repository_here(memory) if arguments.repo else None)
-
-
-def _carry_out(console: Console, memory: Memory, installation: Installation, plan: InstallPlan) -> int:
-    outcomes = installation.install(plan)
-    _show_outcomes(console, outcomes)
-    if not plan.changed:
-        console.out("There is nothing to change.")
+def _tried(console: Console, memory: Memory, installation: Installation, plan: InstallPlan) -> list[dict[str, Any]]:
+    """Say what became of a made-up session through each new hook; the same as documents."""
+    trials: list[dict[str, Any]] = []
     tested = installation.self_test(plan)
     memory.index_all(console.progress)
     for test, problem in tested:
-        _show_tested(console, test, problem)
-    console.warn(*plan.notes)
-    if not _is_scheduled(installation):
-        console.out("Next: `memory install-cron` lets this machine consolidate and defrag by itself.")
-    console.answer(_setup_document(plan, outcomes, tested, dry_run=False))
-    return _exit_code(plan, outcomes) or (NOT_ARRIVED if any(problem for _, problem in tested) else 0)
-
-
-def _show_tested(console: Console, test: SelfTest, problem: str) -> None:
-    injects = test.act == "inject"
-    if problem:
-        failed = "note did not come back from" if injects else "session did not arrive through"
-        console.warn(f"{test.harness}: a made-up {failed} `{test.command}`: {problem}.")
-    else:
-        did = "told a made-up note" if injects else "captured, and taken away again"
-        console.out(f"{test.harness}: a made-up session was {did}")
-
-
-def _setup_document(
-    plan: InstallPlan, outcomes: Iterable[FileOutcome], tested: Iterable[tuple[SelfTest, str]], *, dry_run: bool
-) -> dict[str, Any]:
-    trials = [
-        {**fields_of(test, "harness", "act", "command"), "arrived": not problem, "problem": problem or None}
-        for test, problem in tested
-    ]
-    return {
-        "dryRun": dry_run,
-        "files": rows_of((*outcomes, *plan.refused)),
-        "trials": trials,
-        "notes": list(plan.notes),
-    }
+        injects = test.act == "inject"
+        if problem:
+            failed = "note did not come back from" if injects else "session did not arrive through"
+            console.warn(f"{test.harness}: a made-up {failed} `{test.command}`: {problem}.")
+        else:
+            did = "told a made-up note" if injects else "captured, and taken away again"
+            console.out(f"{test.harness}: a made-up session was {did}")
+        facts = fields_of(test, "harness", "act", "command")
+        trials.append({**facts, "arrived": not problem, "problem": problem or None})
+    return trials
 
 
 # -- uninstall --------------------------------------------------------------------------------------------------------
 
 
 def configure_uninstall(parser: argparse.ArgumentParser) -> None:
-    everything = "default: everything that setup has installed"
-    parser.add_argument("harness", metavar="HARNESS", nargs="*", help=everything)
+    add_harnesses(parser, "default: everything that setup has installed", tuple(SETUPS))
     add_flag(parser, "--dry-run", "print the diffs and change nothing")
     add_flag(parser, "--yes", "change without asking")
     add_flag(parser, "--repo", "only the files of the repository around you")
@@ -163,25 +152,25 @@ def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
         if arguments.repo:
             named |= {repository_name(_repository_here(memory))}
         plan = installation.plan_removal(named or None)
-        show_diffs(console, plan.changed)
+        _show_diffs(console, plan.changed)
         if arguments.dry_run:
-            _warn_refused(console, plan)
-            document = {"dryRun": True, "files": rows_of((*_planned(plan), *plan.refused))}
-            console.answer(document, _NOTHING_CHANGED if plan.changed else "There is nothing to remove.")
-            return _exit_code(plan)
-        if plan.changed and not arguments.yes and not is_agreed(console, "memory uninstall", "Make these changes?"):
+            outcomes = _planned(plan)
+        elif plan.changed and not arguments.yes and not is_agreed(console, "memory uninstall", "Make these changes?"):
             console.out(_NOTHING_CHANGED)
             return 0
-        outcomes = installation.uninstall(plan)
+        else:
+            outcomes = installation.uninstall(plan)
+            _show_outcomes(console, outcomes)
         _warn_refused(console, plan)
-        _show_outcomes(console, outcomes)
         if not plan.changed:
             console.out("There is nothing to remove.")
+        elif arguments.dry_run:
+            console.out(_NOTHING_CHANGED)
         elif _nothing_is_left(installation):
             console.out(f"Nothing of memory is left in any harness. The memories stay in {memory.root}.")
             if _is_scheduled(installation):
                 console.out("This machine still consolidates and defrags by itself: `memory uninstall-cron` ends that.")
-        console.answer({"dryRun": False, "files": rows_of((*outcomes, *plan.refused))})
+        console.answer({"dryRun": arguments.dry_run, "files": rows_of((*outcomes, *plan.refused))})
         return _exit_code(plan, outcomes)
 
 
@@ -192,15 +181,11 @@ def _nothing_is_left(installation: Installation) -> bool:
         return False
 
 
-# -- shared -----------------------------------------------------------------------------------------------------------
-
-
 @contextmanager
 def _installation(
     act: str, arguments: argparse.Namespace, console: Console
 ) -> Generator[tuple[Memory, Installation], None, None]:
     """For a change of harness settings, under its lock. Refused inside a harness, but for a dry run."""
-    check_harnesses(arguments.harness, SETUPS)
     if not arguments.dry_run:
         caller_of(os.environ).only_a_person(act)
     memory = open_here(console)
@@ -242,14 +227,229 @@ def _show_outcomes(console: Console, outcomes: Iterable[FileOutcome]) -> None:
             console.out(f"  it had been edited; that version is kept as {each.set_aside}")
 
 
-def _planned(plan: InstallPlan) -> list[FileOutcome]:
+def _planned(plan: InstallPlan) -> tuple[FileOutcome, ...]:
     """The files of a plan that is not carried out."""
-    return [
+    return tuple(
         FileOutcome(each.path, "planned" if each.is_change else "unchanged", None, each.diff) for each in plan.files
-    ]
+    )
 
 
-def _exit_code(plan: InstallPlan, outcomes: Iterable[FileOutcome] = ()) -> int:
+def _exit_code(plan: InstallPlan, outcomes: Iterable[FileOutcome]) -> int:
     """0, or the code of a refusal."""
     errors = (each.error for each in (*plan.refused, *outcomes))
     return next((each.exit_code for each in errors if each is not None), 0)
+
+
+# -- the schedule -----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _scheduling(
+    act: str, arguments: argparse.Namespace, console: Console
+) -> Generator[tuple[Memory, Scheduling], None, None]:
+    """For a change of the schedule, under its lock. Refused inside a harness, but for a dry run: what runs by itself is for a
+    person to decide."""
+    if not arguments.dry_run:
+        caller_of(os.environ).only_a_person(act)
+    memory = open_here(console)
+    scheduling = memory.scheduling()
+    with nullcontext() if arguments.dry_run else scheduling.state.locked():
+        yield memory, scheduling
+
+
+def _show_commands(console: Console, commands: Iterable[tuple[str, ...]]) -> None:
+    console.out(*(f"$ {' '.join(argv)}" for argv in commands))
+
+
+def _show_set_aside(console: Console, aside: Iterable[str]) -> None:
+    console.out(*(f"What had been edited by hand is kept in {path}" for path in aside))
+
+
+# -- install-cron -----------------------------------------------------------------------------------------------------
+
+
+def configure_install_cron(parser: argparse.ArgumentParser) -> None:
+    system = "launchd, systemd or cron; default: launchd on macOS, a systemd of yours if it answers, else cron"
+    parser.add_argument("--system", choices=get_args(Scheduler), help=system)
+    add_flag(parser, "--dry-run", "print what would be installed, and change nothing")
+    add_flag(parser, "--yes", "install without asking")
+    epilog = (
+        "Lets this machine run `memory consolidate` and `memory defrag` as often as `schedule` in the config says, at a low "
+        "priority, with this shell's PATH. Shows each file first. To call it again is how a changed interval, or an "
+        "executable that has moved, is taken over. `memory status` tells when each ran last and what became of it; all "
+        "that they print is in ~/.local/state/agent-memory/schedule/. Example: memory install-cron --dry-run"
+    )
+    set_command(parser, _install_cron, epilog)
+
+
+def _install_cron(arguments: argparse.Namespace, console: Console) -> None:
+    with _scheduling("install-cron", arguments, console) as (memory, scheduling):
+        scheduler = scheduling.choose(arguments.system, dry_run=arguments.dry_run)
+        plan = scheduling.plan(scheduler, dry_run=arguments.dry_run)
+        # The jobs would run twice if two schedulers had them.
+        moves = plan.before is not None and plan.before.scheduler != scheduler
+        removal = scheduling.plan_removal() if moves else None
+        changed = (*(() if removal is None else removal.changed), *plan.changed)
+        notes = (*plan.notes, *_missing_keys(memory))
+        aside: tuple[str, ...] = ()
+        _show_diffs(console, changed)
+        if arguments.dry_run:
+            _show_commands(console, (*(() if removal is None else removal.stop), *plan.start))
+            console.out("Nothing was installed.")
+        elif changed and not arguments.yes and not is_agreed(console, "memory install-cron", "Install this?"):
+            console.out("Nothing was installed.")
+            return
+        else:
+            aside = (*(() if removal is None else scheduling.uninstall(removal)), *scheduling.install(plan))
+            for job in scheduling.jobs:
+                every = in_words(job.interval_seconds)
+                console.out(f"{plan.scheduler} runs `memory {job.name}` every {every} from now on")
+            _show_set_aside(console, aside)
+        console.warn(*notes)
+        document = {
+            "dryRun": arguments.dry_run,
+            "scheduler": plan.scheduler,
+            "files": [{"path": unit.path, "changes": unit.is_change, "diff": unit.diff} for unit in plan.units],
+            "cronLines": list(plan.cron_lines),
+            "commands": [list(argv) for argv in plan.start],
+            "setAside": list(aside),
+            "notes": list(notes),
+        }
+        console.answer(document)
+
+
+def _missing_keys(memory: Memory) -> tuple[str, ...]:
+    """Keys of the agent command's vendor are not written into files of a scheduler."""
+    llm = memory.config.llm
+    preset = PRESETS.get(llm.preset) if llm.command is None else None
+    names = (*(preset.variables if preset is not None else ()), *llm.pass_env)
+    missing = [name for name in dict.fromkeys(names) if memory.environ.get(name)]
+    if not missing:
+        return ()
+    note = (
+        f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} set in this shell only: a scheduled run will not have "
+        "it. Log the agent command in, or let a script of yours set it (`llm.command`)."
+    )
+    return (note,)
+
+
+# -- uninstall-cron ---------------------------------------------------------------------------------------------------
+
+
+def configure_uninstall_cron(parser: argparse.ArgumentParser) -> None:
+    add_flag(parser, "--dry-run", "print what would go, and change nothing")
+    add_flag(parser, "--yes", "take it out without asking")
+    epilog = (
+        "Takes out exactly what `memory install-cron` has put in; every other line of a crontab stays. A file of ours that "
+        "was edited by hand is kept aside. Example: memory uninstall-cron --dry-run"
+    )
+    set_command(parser, _uninstall_cron, epilog)
+
+
+def _uninstall_cron(arguments: argparse.Namespace, console: Console) -> None:
+    with _scheduling("uninstall-cron", arguments, console) as (_, scheduling):
+        document: dict[str, Any] = {"dryRun": arguments.dry_run, "scheduler": None, "files": [], "setAside": []}
+        plan = scheduling.plan_removal()
+        if plan is None:
+            console.answer(document, "Nothing is scheduled.")
+            return
+        _show_diffs(console, plan.changed)
+        aside: tuple[str, ...] = ()
+        if arguments.dry_run:
+            _show_commands(console, plan.stop)
+            console.out(_NOTHING_CHANGED)
+        elif not arguments.yes and not is_agreed(console, "memory uninstall-cron", "Take this out?"):
+            console.out(_NOTHING_CHANGED)
+            return
+        else:
+            aside = scheduling.uninstall(plan)
+            console.out("Nothing runs by itself any more: `memory consolidate` and `memory defrag` are yours to call.")
+            _show_set_aside(console, aside)
+        files = [unit.path for unit in plan.units if unit.is_change]
+        console.answer({**document, "scheduler": plan.scheduler, "files": files, "setAside": list(aside)})
+
+
+# -- run-scheduled: what a scheduler calls ----------------------------------------------------------------------------
+
+JOBS = ("consolidate", "defrag")
+_MAX_MESSAGE_CHARS = 300
+_NICENESS = 10
+"""As the other schedulers are told in plists/jobs.json."""
+
+
+def configure_run_scheduled(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("job", choices=JOBS, metavar="JOB", help="consolidate or defrag")
+    every = "do nothing unless so long has passed since the last run began"
+    add_number(parser, "--every", every, "SECONDS", least=0)
+    epilog = (
+        "What `memory install-cron` lets a scheduler call: runs the command, writes down how it ended for `memory status`, "
+        "and lets the next command and the next session know of a failure. Exit code: that of the command, but 0 where "
+        "another run was at work. Example: memory run-scheduled consolidate"
+    )
+    set_command(parser, _run_scheduled, epilog)
+
+
+def _run_scheduled(arguments: argparse.Namespace, console: Console) -> int:
+    job: str = arguments.job
+    state = ScheduleState(home_here())
+    # Unread, what it says of the root is not known, and it is not to be another one (P6).
+    installed = state.receipt.read()
+    if installed is not None and installed.scheduler == "cron":  # whose line is short
+        os.environ.update(installed.environment)
+        os.nice(_NICENESS)
+    try:
+        record = state.record(job)
+    except Error:
+        record = NO_RUNS
+    started_ms = time.time_ns() // 1_000_000
+    if arguments.every is not None and not is_due(record, started_ms, arguments.every):
+        console.answer({"job": job, "ran": False, "exitCode": 0})
+        return 0
+    state.turn_log(job)
+    _try(console, lambda: state.put_run(job, ScheduledRun(started_ms)))
+    console.err(f"== {iso_of(started_ms)} {job}")
+    code, said = _called(job, console)
+    ended = ScheduledRun(started_ms, time.time_ns() // 1_000_000, code, said if code else "")
+    _try(console, lambda: state.put_run(job, ended))
+    if code != BUSY_CODE:
+        # What the next command and the next session are told of a failure; a success takes back what they were not told yet.
+        # Why may be in somebody else's words, of an agent command for one: no session is told those unasked (P19).
+        failed = f"The scheduled {job} of {iso_of(started_ms)[:16].replace('T', ' ')} (UTC) failed"
+        notice = (f"{failed}: {said or f'exit code {code}'}", f"{failed}.") if ended.failed else None
+        _try(console, lambda: state.put_notice(notice))
+    console.answer({"job": job, "ran": True, "exitCode": code})
+    return 0 if code == BUSY_CODE else code
+
+
+def _called(job: str, console: Console) -> tuple[int, str]:
+    """The exit code of the command, and the last line that it wrote to stderr."""
+    from agent_memory.surfaces.cli.main import main
+
+    heard = _Heard(console.stderr)
+    with redirect_stderr(heard), redirect_stdout(console.stderr if console.json else console.stdout):
+        code = main([job])
+    last = next((line for line in reversed(heard.getvalue().splitlines()) if line.strip()), "")
+    return code, one_line(redact(last.strip().removeprefix("memory: ")).text, _MAX_MESSAGE_CHARS)
+
+
+def _try(console: Console, act: Callable[[], None]) -> None:
+    """Write something down; a disk that is full keeps no job from running."""
+    try:
+        act()
+    except Error as error:
+        console.warn(str(error))
+
+
+class _Heard(io.StringIO):
+    """Passes on what is written to it, and keeps it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        self._stream.write(text)
+        return super().write(text)
+
+    def flush(self) -> None:
+        self._stream.flush()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from agent_memory.app import Memory
@@ -19,7 +20,7 @@ from agent_memory.errors import StateNotFound, UsageInvalid
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, set_command, text_of
 from agent_memory.surfaces.cli.dialogue import open_here, warn_unreadable
-from agent_memory.surfaces.console import Console, rows_of, unreadable_documents
+from agent_memory.surfaces.console import Console, rows_of, table_lines, unreadable_documents
 
 
 def _add_act(parser: argparse.ArgumentParser, acts: Iterable[str], *, default: str | None = None) -> None:
@@ -33,8 +34,6 @@ def _print_rows(console: Console, headings: Sequence[str], rows: Sequence[Sequen
     if not console.is_terminal:
         console.out(*("\t".join(row) for row in rows))
     elif rows:
-        from agent_memory.surfaces.console import table_lines
-
         console.out(*table_lines(headings, rows))
     else:
         console.out(nothing)
@@ -88,9 +87,15 @@ def _state(arguments: argparse.Namespace, console: Console) -> None:
         value = unwrap(memory.state.get(key))
         if value is None:
             raise StateNotFound(key)
-        console.answer(_state_document(value), _shown(value))
+        decoded = json.loads(value.json)
+        text = decoded if isinstance(decoded, str) else json.dumps(decoded, ensure_ascii=False, indent=2)
+        console.answer(_state_document(value), clean_text(text).text)
     elif act == "set":
-        value = unwrap(memory.state.set(key, _value(text_of(arguments.value), is_text=arguments.text)))
+        new: object = text_of(arguments.value)
+        if not arguments.text:
+            with suppress(ValueError, RecursionError):  # text that is no JSON is kept as it is
+                new = json.loads(str(new))
+        value = unwrap(memory.state.set(key, new))
         console.answer(_state_document(value), f"Set {value.key}")
     elif arguments.purge:
         unwrap(memory.purge_state(key))
@@ -105,33 +110,17 @@ def _list_state(memory: Memory, console: Console) -> None:
     kept = memory.state.list()
     unreadable = [str(error) for error in kept.unreadable]
     console.answer({"state": list(map(_state_document, kept.values)), "unreadable": unreadable})
-    shorten: Callable[[str], str] = (lambda text: one_line(text, _TABLE_CHARS)) if console.is_terminal else str
-    rows = [(each.key, _day(each), shorten(each.json)) for each in kept.values]
+    rows: list[tuple[str, ...]] = []
+    for each in kept.values:
+        day = "" if each.updated_at_ms is None else iso_of(each.updated_at_ms)[:10]
+        rows.append((each.key, day, one_line(each.json, _TABLE_CHARS) if console.is_terminal else each.json))
     nothing = "No state yet. `memory state set KEY VALUE` keeps a value."
     _print_rows(console, ("key", "set", "value"), rows, nothing)
     console.warn(*unreadable)
 
 
-def _value(text: str, *, is_text: bool) -> object:
-    try:
-        value: object = text if is_text else json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value
-
-
-def _shown(value: StateValue) -> str:
-    decoded = json.loads(value.json)
-    text = decoded if isinstance(decoded, str) else json.dumps(decoded, ensure_ascii=False, indent=2)
-    return clean_text(text).text
-
-
 def _state_document(value: StateValue) -> dict[str, Any]:
     return {"key": value.key, "value": json.loads(value.json), "updatedAt": value.updated_at_ms}
-
-
-def _day(value: StateValue) -> str:
-    return "" if value.updated_at_ms is None else iso_of(value.updated_at_ms)[:10]
 
 
 # -- tags -------------------------------------------------------------------------------------------------------------
@@ -222,7 +211,13 @@ def _scope(arguments: argparse.Namespace, console: Console) -> None:
     if act == "list":
         if arguments.scopes:
             raise UsageInvalid("`memory scope list` takes no scopes", "`memory list --scope SCOPE` does.")
-        _list_scopes(open_here(console), console)
+        uses = unwrap(open_here(console).scopes.list())
+        lines: list[str] = []
+        for each in uses:
+            gone = f"gone; now {each.now}?" if each.now else "gone" if each.is_gone else ""
+            lines.append(f"{each.scope}\t{each.notes}\t{gone}".rstrip())
+        rows = [{"scope": each.scope, "notes": each.notes, "gone": each.is_gone, "now": each.now} for each in uses]
+        console.answer({"scopes": rows}, *lines)
         return
     scopes = [stated_scope(each) for each in arguments.scopes]
     if len(scopes) != 2 or None in scopes:
@@ -239,13 +234,3 @@ def _scope(arguments: argparse.Namespace, console: Console) -> None:
         f"`memory undo {short_id(done.run_id)}` takes that back.",
     )
     _warn_left(console, done.left)
-
-
-def _list_scopes(memory: Memory, console: Console) -> None:
-    uses = unwrap(memory.scopes.list())
-    lines: list[str] = []
-    for each in uses:
-        gone = f"gone; now {each.now}?" if each.now else "gone" if each.is_gone else ""
-        lines.append(f"{each.scope}\t{each.notes}\t{gone}".rstrip())
-    documents = [{"scope": each.scope, "notes": each.notes, "gone": each.is_gone, "now": each.now} for each in uses]
-    console.answer({"scopes": documents}, *lines)

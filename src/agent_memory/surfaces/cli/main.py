@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, NoReturn, TextIO, cast
 
 from agent_memory import __version__
 from agent_memory.errors import Defect, Error, UsageInvalid
-from agent_memory.surfaces.arguments import add_flag, is_text
-from agent_memory.surfaces.console import Console, erase_line, standard_console
+from agent_memory.surfaces.arguments import add_flag
+from agent_memory.surfaces.console import Console, can_erase
 
 
 class Command(NamedTuple):
@@ -26,8 +26,8 @@ class Command(NamedTuple):
 
 COMMANDS: Mapping[str, Command] = {
     "capture": Command("capture", "put a session or a note into the inbox"),
-    "backfill": Command("backfill", "find past sessions, and put those that say something new into the inbox"),
-    "watch": Command("backfill", "capture sessions of harnesses without hooks as they come to rest"),
+    "backfill": Command("capture", "find past sessions, and put those that say something new into the inbox"),
+    "watch": Command("capture", "capture sessions of harnesses without hooks as they come to rest"),
     "consolidate": Command("runs", "turn what is in the inbox into notes"),
     "defrag": Command("runs", "tidy the notes, and bring what matters in front of every agent"),
     "list": Command("reading", "list the notes"),
@@ -45,25 +45,25 @@ COMMANDS: Mapping[str, Command] = {
     "forget": Command("sharing", "take a note, or all that came from a session, away for good"),
     "mcp": Command("mcp", "serve the memory to MCP clients"),
     "state": Command("keeping", "small values by key that programs overwrite"),
-    "links": Command("links", "what a note links to, and what links to it"),
+    "links": Command("tracing", "what a note links to, and what links to it"),
     "tags": Command("keeping", "the tags in use, those accepted, and those that look alike"),
     "scope": Command("keeping", "the places that notes belong to, and which are gone"),
-    "why": Command("why", "where a note comes from, what changed it, why it is in its tier"),
+    "why": Command("tracing", "where a note comes from, what changed it, why it is in its tier"),
     "generate-agents-md": Command("telling", "write the managed section of AGENTS.md and its like"),
-    "log": Command("history", "what past runs did"),
-    "diff": Command("history", "what one run changed, as a diff"),
-    "undo": Command("history", "put everything back to what it was before a run"),
-    "doctor": Command("doctor", "examine the store, and repair what is safe to repair"),
-    "status": Command("status", "what waits, what went wrong, what was spent"),
-    "stats": Command("stats", "what is kept, read, spent and done, in numbers"),
+    "log": Command("runs", "what past runs did"),
+    "diff": Command("runs", "what one run changed, as a diff"),
+    "undo": Command("runs", "put everything back to what it was before a run"),
+    "doctor": Command("care", "examine the store, and repair what is safe to repair"),
+    "status": Command("care", "what waits, what went wrong, what was spent"),
+    "stats": Command("care", "what is kept, read, spent and done, in numbers"),
     "sync": Command("sharing", "merge with your other machines, through a git remote"),
     "merge-driver": Command("sharing", "what git calls to merge two versions of a note"),
     "config": Command("settings", "show every setting and where it comes from"),
     "setup": Command("installing", "let the harnesses on this machine tell memory of their sessions"),
     "uninstall": Command("installing", "take out of every harness exactly what setup put in"),
-    "install-cron": Command("scheduling", "let this machine consolidate and defrag by itself"),
-    "uninstall-cron": Command("scheduling", "take that out again"),
-    "run-scheduled": Command("scheduling", "what the machine's scheduler calls"),
+    "install-cron": Command("installing", "let this machine consolidate and defrag by itself"),
+    "uninstall-cron": Command("installing", "take that out again"),
+    "run-scheduled": Command("installing", "what the machine's scheduler calls"),
     "completions": Command("settings", "a completion script for your shell"),
     "trust": Command("settings", "let the config in this directory set everything"),
 }
@@ -95,23 +95,22 @@ class Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def error(self, message: str) -> NoReturn:
-        console = standard_console(as_json="--json" in sys.argv)
-        sys.exit(
-            console.fail(UsageInvalid(_sentence(message), f"{self._correction(message)}See `{self.prog} --help`."))
-        )
-
-    def _correction(self, message: str) -> str:
-        """`Did you mean …?` for an option that is misspelt."""
+        hint = f"See `{self.prog} --help`."
         _, unknown, words = message.partition("unrecognized arguments: ")
-        if not unknown or not words.startswith("-"):
-            return ""
-        options = [option for action in self._actions for option in action.option_strings]
-        close = _closest(words.split()[0].partition("=")[0], options)
-        return f"Did you mean {close}? " if close else ""
+        if unknown and words.startswith("-"):
+            options = [option for action in self._actions for option in action.option_strings]
+            close = _closest(words.split()[0].partition("=")[0], options)
+            hint = f"Did you mean {close}? {hint}" if close else hint
+        sys.exit(_failed(UsageInvalid(_sentence(message), hint)))
 
 
 def _sentence(message: str) -> str:
     return message[:1].upper() + message[1:].rstrip(".")
+
+
+def _failed(error: Error) -> int:
+    """Tell of what ends the process; the exit code."""
+    return Console(sys.stdout, sys.stderr, json="--json" in sys.argv).fail(error)
 
 
 def overview() -> argparse.ArgumentParser:
@@ -146,6 +145,11 @@ def command_parser(name: str) -> argparse.ArgumentParser:
 
 def run_command(argv: Sequence[str]) -> int:
     """Carry out one call; the exit code. `argv` is without the program's name."""
+    for word in argv:
+        try:
+            word.encode()
+        except UnicodeEncodeError:  # bytes that are not UTF-8 reach us as halves of surrogate pairs
+            return _failed(UsageInvalid(f"The argument {word!r} is not text in UTF-8"))
     words = [word for word in argv if word != "--json"] if argv[:1] == ["--json"] else list(argv)
     if not words or words[0].startswith("-"):
         parser = overview()
@@ -153,17 +157,23 @@ def run_command(argv: Sequence[str]) -> int:
         parser.print_help()
         return 0
     name = words[0]
-    as_json = "--json" in argv
     if name not in COMMANDS:
         close = _closest(name, COMMANDS)
         hint = f"Did you mean `memory {close}`?" if close else "`memory --help` lists the commands."
-        return standard_console(as_json=as_json).fail(UsageInvalid(f"There is no command {name!r}", hint))
-    arguments = _parsed(command_parser(name), words[1:])
-    is_json = as_json or arguments.json
-    console = standard_console(as_json=is_json, holds=is_json and name not in _GO_ON)
-    if name not in _SILENT and not console.json:
-        _tell_of_schedule(console)
+        return _failed(UsageInvalid(f"There is no command {name!r}", hint))
+    as_json = "--json" in argv
+    console = Console(sys.stdout, sys.stderr, json=as_json, holds=as_json and name not in _GO_ON)
     try:
+        arguments = _parsed(command_parser(name), words[1:])
+        if name not in _SILENT and not as_json:
+            # Said once: that a scheduled run has failed.
+            from agent_memory.adapters.disk.root import home_of
+            from agent_memory.adapters.scheduling.notices import COMMAND, take_notice
+
+            home = home_of(os.environ)
+            notice = None if home is None else take_notice(home, COMMAND)
+            if notice is not None:
+                console.warn(f"{notice} (`memory status` says more)")
         return arguments.command(arguments, console) or 0
     except Error as error:
         return console.fail(error)
@@ -188,17 +198,6 @@ def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Names
     return parser.parse_args(words)  # which says what is wrong
 
 
-def _tell_of_schedule(console: Console) -> None:
-    """Say once that a scheduled run has failed."""
-    from agent_memory.adapters.disk.root import home_of
-    from agent_memory.adapters.scheduling.notices import COMMAND, take_notice
-
-    home = home_of(os.environ)
-    notice = None if home is None else take_notice(home, COMMAND)
-    if notice is not None:
-        console.warn(f"{notice} (`memory status` says more)")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Like `run_command`, for a process: an interrupt, an output that is refused and a bug end it with a fitting code."""
     with guarded_streams() as out:
@@ -208,21 +207,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             return code
         from agent_memory.adapters.disk.paths import store_io
 
-        refused = store_io(out.refused, "write to", "standard output")
-        return standard_console(as_json="--json" in sys.argv).fail(refused)
+        return _failed(store_io(out.refused, "write to", "standard output"))
 
 
 def _ended(argv: Sequence[str]) -> int:
     try:
-        broken = next((word for word in argv if not is_text(word)), None)
-        if broken is not None:
-            problem = UsageInvalid(f"The argument {broken!r} is not text in UTF-8")
-            return standard_console(as_json="--json" in argv).fail(problem)
         return run_command(argv)
     except SystemExit as ended:  # a help page, an error of argparse, a signal while the agent command was at work
         return ended.code if isinstance(ended.code, int) else 0
     except KeyboardInterrupt:
-        erase_line(sys.stderr)
+        _erase_line()
         print("memory: Interrupted; what was written so far is whole.", file=sys.stderr)
         return 130
     except Exception as bug:  # noqa: BLE001 - the outermost frame: a person gets a sentence, not a traceback
@@ -230,10 +224,15 @@ def _ended(argv: Sequence[str]) -> int:
             import traceback
 
             traceback.print_exc()
-        erase_line(sys.stderr)
+        _erase_line()
         called = " ".join(sys.argv[1:2])
-        console = standard_console(as_json="--json" in sys.argv)
-        return console.fail(Defect(f"`memory {called}`", f"{bug!r} (AGENT_MEMORY_DEBUG=1 shows where)"))
+        return _failed(Defect(f"`memory {called}`", f"{bug!r} (AGENT_MEMORY_DEBUG=1 shows where)"))
+
+
+def _erase_line() -> None:
+    """Take away what a console that is out of reach may have left on the line."""
+    if can_erase(sys.stderr):
+        sys.stderr.write("\x1b[K")
 
 
 def _closest(word: str, known: Iterable[str]) -> str | None:
@@ -283,8 +282,11 @@ class Output:
 @contextmanager
 def guarded_streams() -> Generator[Output, None, None]:
     """Within it `sys.stdout` and `sys.stderr` are `Output`s; the one for stdout."""
-    for descriptor in (0, 1, 2):
-        _occupy(descriptor)
+    for descriptor in (0, 1, 2):  # the number of one that was closed goes to the void, lest a file of the store gets it
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
     before = sys.stdout, sys.stderr
     out, err = Output(sys.stdout, 1), Output(sys.stderr, 2)
     sys.stdout, sys.stderr = cast("TextIO", out), cast("TextIO", err)
@@ -294,11 +296,3 @@ def guarded_streams() -> Generator[Output, None, None]:
         out.flush()
         err.flush()
         sys.stdout, sys.stderr = before
-
-
-def _occupy(descriptor: int) -> None:
-    """Where a standard stream was closed, its number goes to the void, lest a file of the store gets it."""
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        os.open(os.devnull, os.O_RDWR)

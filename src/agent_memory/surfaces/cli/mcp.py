@@ -15,17 +15,16 @@ from agent_memory.adapters.disk.paths import as_store_io, read_image
 from agent_memory.adapters.disk.root import local_state_directory
 from agent_memory.errors import StateCorrupt, StoreIo, UsageInvalid
 from agent_memory.results import as_result, unwrap
-from agent_memory.surfaces.arguments import add_flag, add_number, check_range, set_command
+from agent_memory.surfaces.arguments import add_flag, add_number, set_command
 from agent_memory.surfaces.cli.dialogue import home_here, open_here
 from agent_memory.surfaces.console import Console
 
 DEFAULT_PORT = 8737
-_MOST_PORT = 65_535
 
 
 def configure_mcp(parser: argparse.ArgumentParser) -> None:
     add_flag(parser, "--http", "serve many clients over HTTP, on the loopback address only")
-    add_number(parser, "--port", f"the port of --http; 0: any (default: {DEFAULT_PORT})")
+    add_number(parser, "--port", f"the port of --http; 0: any (default: {DEFAULT_PORT})", least=0, most=65_535)
     add_flag(parser, "--new-token", "make the token of --http anew; the old one ends")
     epilog = (
         "Serves the one client that starts it, over standard input and output, until that client goes away. `memory setup "
@@ -46,7 +45,6 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
         )
     if not arguments.http and (arguments.port is not None or arguments.new_token):
         raise UsageInvalid("--port and --new-token are for --http", "Without it, the client's own pipe is served.")
-    check_range("--port", arguments.port, 0, _MOST_PORT)
     memory = open_here(console)
     from agent_memory.surfaces.mcp.server import MemoryServer, listening_socket, serve_http, serve_stdio
 

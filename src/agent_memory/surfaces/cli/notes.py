@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from returns.result import Result
@@ -19,15 +20,7 @@ from agent_memory.errors import EntryInvalid, EntryUnreadable, Error, UsageInval
 from agent_memory.formats.note import read_note, render_note
 from agent_memory.results import unwrap
 from agent_memory.service import MemoryService
-from agent_memory.surfaces.arguments import (
-    add_choice,
-    add_id,
-    expiry_of,
-    scope_of,
-    set_command,
-    tags_of,
-    text_of,
-)
+from agent_memory.surfaces.arguments import add_choice, add_expires, add_id, scope_of, set_command, tags_of, text_of
 from agent_memory.surfaces.cli.dialogue import open_here
 from agent_memory.surfaces.console import Console, entry_document
 
@@ -44,12 +37,11 @@ def configure_remember(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", metavar="TEXT", help="the note; `-` reads it from standard input")
     parser.add_argument("--title", help="default: the first line")
     parser.add_argument("--description", help="one line; default: the first sentence")
-    parser.add_argument("--tags", default="", help="separated by commas or spaces")
+    parser.add_argument("--tags", type=tags_of, default=(), help="separated by commas or spaces")
     add_choice(parser, "--kind", Kind, "what it is", Kind.FACT)
     add_choice(parser, "--importance", Importance, "how much it matters", Importance.MEDIUM)
     add_choice(parser, "--sensitivity", Sensitivity, "who may see it", Sensitivity.NORMAL)
-    expires = "30d, 12h, or 2026-12-31: then it goes to the archive; default: never"
-    parser.add_argument("--expires", metavar="WHEN", help=expires)
+    add_expires(parser, "30d, 12h, or 2026-12-31: then it goes to the archive; default: never")
     scope = "global, repo, or a repository's key; default: this repository, outside of one global"
     parser.add_argument("--scope", help=scope)
     supersedes = "a note that this one takes the place of: it goes to the archive; may be repeated"
@@ -61,8 +53,8 @@ def configure_remember(parser: argparse.ArgumentParser) -> None:
 def _remember(arguments: argparse.Namespace, console: Console) -> None:
     memory = open_here(console)
     draft = NoteDraft(
-        tags=tags_of(arguments.tags),
-        expiry=Expiry(None) if arguments.expires is None else expiry_of(arguments.expires, memory.clock.now_ms()),
+        tags=arguments.tags,
+        expiry=arguments.expires or Expiry(None),
         scope=scope_of(arguments.scope or "repo", memory.scope_here()),
         body=text_of(arguments.text),
         title=arguments.title,
@@ -105,36 +97,39 @@ def _remember(arguments: argparse.Namespace, console: Console) -> None:
 
 # -- pin, unpin, promote, archive, restore ----------------------------------------------------------------------------
 
-_Change = Callable[[MemoryService, str], Result[StoredEntry, Error]]
 
-
-def configure_pin(parser: argparse.ArgumentParser) -> None:
-    epilog = "A pinned note is in front of every agent at once, and nothing but you changes it."
-    _configure_change(parser, "Pinned", MemoryService.pin, epilog, "memory pin id__a1b2c3")
-
-
-def configure_unpin(parser: argparse.ArgumentParser) -> None:
-    epilog = "The note stays promoted, and competes for its place again."
-    _configure_change(parser, "Unpinned", MemoryService.unpin, epilog, "memory unpin id__a1b2c3")
-
-
-def configure_promote(parser: argparse.ArgumentParser) -> None:
-    epilog = "The note is shown to agents at once, whoever it came from, until a later defrag prefers others."
-    _configure_change(parser, "Promoted", MemoryService.promote, epilog, "memory promote id__a1b2c3")
-
-
-def configure_restore(parser: argparse.ArgumentParser) -> None:
-    epilog = "The note lives again under its own id."
-    _configure_change(parser, "Restored", MemoryService.restore, epilog, "memory restore id__a1b2c3")
-
-
-def _configure_change(parser: argparse.ArgumentParser, done: str, change: _Change, epilog: str, example: str) -> None:
+def _configure_change(
+    done: str,
+    change: Callable[[MemoryService, str], Result[StoredEntry, Error]],
+    epilog: str,
+    parser: argparse.ArgumentParser,
+) -> None:
     def run(arguments: argparse.Namespace, console: Console) -> None:
         memory = open_here(console)
         _answer_change(memory, console, done, unwrap(change(memory.service, arguments.id)))
 
     add_id(parser)
-    set_command(parser, run, epilog, example)
+    set_command(parser, run, epilog, f"{parser.prog} id__a1b2c3")
+
+
+configure_pin = partial(
+    _configure_change,
+    "Pinned",
+    MemoryService.pin,
+    "A pinned note is in front of every agent at once, and nothing but you changes it.",
+)
+configure_unpin = partial(
+    _configure_change, "Unpinned", MemoryService.unpin, "The note stays promoted, and competes for its place again."
+)
+configure_promote = partial(
+    _configure_change,
+    "Promoted",
+    MemoryService.promote,
+    "The note is shown to agents at once, whoever it came from, until a later defrag prefers others.",
+)
+configure_restore = partial(
+    _configure_change, "Restored", MemoryService.restore, "The note lives again under its own id."
+)
 
 
 def _answer_change(memory: Memory, console: Console, done: str, stored: StoredEntry) -> None:
@@ -162,12 +157,12 @@ def configure_edit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--title", help="the new title, on one line")
     parser.add_argument("--description", help="the new description, on one line")
     parser.add_argument("--body", help="the new text; `-` reads it from standard input")
-    parser.add_argument("--tags", help="the new tags, separated by commas or spaces")
+    parser.add_argument("--tags", type=tags_of, help="the new tags, separated by commas or spaces")
     add_choice(parser, "--kind", Kind, "what it is")
     add_choice(parser, "--importance", Importance, "how much it matters")
     add_choice(parser, "--sensitivity", Sensitivity, "who may see it")
     parser.add_argument("--scope", help="global, repo, or a repository's key")
-    parser.add_argument("--expires", metavar="WHEN", help="30d, 12h, 2026-12-31, or never: then it goes to the archive")
+    add_expires(parser, "30d, 12h, 2026-12-31, or never: then it goes to the archive")
     epilog = "Without any of these the note opens in $VISUAL or $EDITOR. The earlier text stays in the archive."
     set_command(parser, _edit, epilog, "memory edit id__a1b2c3 --tags deploy,ci")
 
@@ -181,8 +176,8 @@ def _edit(arguments: argparse.Namespace, console: Console) -> None:
         kind=arguments.kind,
         importance=arguments.importance,
         sensitivity=arguments.sensitivity,
-        tags=None if arguments.tags is None else tags_of(arguments.tags),
-        expiry=None if arguments.expires is None else expiry_of(arguments.expires, memory.clock.now_ms()),
+        tags=arguments.tags,
+        expiry=arguments.expires,
         scope=None if arguments.scope is None else scope_of(arguments.scope, memory.scope_here()),
     )
     if patch == MetaPatch() and arguments.body is None:
@@ -198,13 +193,19 @@ def _edited_by_hand(memory: Memory, id: str, console: Console) -> StoredEntry:
     file stays."""
     if memory.caller.is_agent:
         raise UsageInvalid("An agent has no editor", _HINT)
-    editor = _editor(memory)
+    command = memory.environ.get("VISUAL") or memory.environ.get("EDITOR") or ""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UsageInvalid(f"The editor {command!r} is no command: {error}", _HINT) from None
+    if not words:
+        raise UsageInvalid("There is no editor to open the note in: EDITOR is not set", _HINT)
     stored = unwrap(memory.store.read(id))
     directory = Path(tempfile.mkdtemp(prefix="agent-memory-"))
     path = directory / f"{stored.meta.id}.md"
     before = render_note(stored.entry, None)
     path.write_text(before, "utf-8")
-    problem = _problem_of_editing(editor, path)
+    problem = _problem_of_editing(words, path)
     if problem is not None:
         shutil.rmtree(directory, ignore_errors=True)
         raise UsageInvalid(problem, "Nothing was changed.")
@@ -217,18 +218,6 @@ def _edited_by_hand(memory: Memory, id: str, console: Console) -> StoredEntry:
         raise
     shutil.rmtree(directory, ignore_errors=True)
     return stored
-
-
-def _editor(memory: Memory) -> list[str]:
-    """The command in VISUAL or EDITOR, split like a shell would."""
-    command = memory.environ.get("VISUAL") or memory.environ.get("EDITOR") or ""
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise UsageInvalid(f"The editor {command!r} is no command: {error}", _HINT) from None
-    if not words:
-        raise UsageInvalid("There is no editor to open the note in: EDITOR is not set", _HINT)
-    return words
 
 
 def _problem_of_editing(editor: Sequence[str], path: Path) -> str | None:

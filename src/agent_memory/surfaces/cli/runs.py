@@ -1,42 +1,46 @@
-"""`memory consolidate` and `memory defrag`: the two runs that an agent command has a part in."""
+"""`memory consolidate`, `defrag`, `log`, `diff` and `undo`: runs, what past ones did, and how to take that back."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from returns.result import Success
-
 from agent_memory.app import Memory
-from agent_memory.domain import defrag_run
+from agent_memory.domain import defrag_run, undo_run
 from agent_memory.domain.actions import ids_of, kind_of
 from agent_memory.domain.change import Create, Replace
 from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.domain.entry import MemoryEntry
+from agent_memory.domain.instants import iso_of, ms_of
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import FileSnapshot
-from agent_memory.domain.run import Run, Settled, exit_code_of, sentence_of, summary_of
-from agent_memory.domain.text.plain_text import counted
-from agent_memory.formats.diffs import render_plan_diff, replaced_ids
+from agent_memory.domain.run import Run, exit_code_of, sentence_of, summary_of
+from agent_memory.domain.run_log import LoggedRun, short_id
+from agent_memory.domain.text.plain_text import counted, one_line
+from agent_memory.errors import UsageInvalid
+from agent_memory.formats.diffs import render_diff, render_plan_diff
 from agent_memory.formats.run_json import outcome_document, plan_document
 from agent_memory.results import unwrap
-from agent_memory.surfaces.arguments import add_flag, add_number, check_range, set_command
-from agent_memory.surfaces.cli.dialogue import open_here
-from agent_memory.surfaces.console import Console, fields_of, rows_of
+from agent_memory.surfaces.arguments import add_flag, add_number, set_command
+from agent_memory.surfaces.cli.dialogue import open_here, short_age
+from agent_memory.surfaces.console import BOLD, Console, fields_of, rows_of, table_lines
+
+_LINE_CHARS = 2_000
+_ACTION = ("kind", "ids", "new_ids", "words")
 
 
-def _before(memory: Memory, plan: Plan) -> dict[str, MemoryEntry]:
-    """The notes that the plan changes, as they are."""
-    found = (memory.store.read(id) for id in replaced_ids(plan))
-    stored = [each.unwrap() for each in found if isinstance(each, Success)]
-    return {each.meta.id: each.entry for each in stored}
+def _present(memory: Memory, id: str) -> MemoryEntry | None:
+    """A note that a plan changes, as it is."""
+    return memory.store.read(id).map(lambda stored: stored.entry).value_or(None)
 
 
 # -- consolidate ------------------------------------------------------------------------------------------------------
 
 
 def configure_consolidate(parser: argparse.ArgumentParser) -> None:
-    add_number(parser, "--limit", "look at no more than N sessions")
+    add_number(parser, "--limit", "look at no more than N sessions", least=1)
     add_flag(parser, "--dry-run", "print the plan as a diff and write no note")
     add_flag(parser, "--upgrade", "also hand what the built-in consolidated to the configured command")
     add_flag(parser, "--retry-failed", "first bring back what was given up")
@@ -52,7 +56,6 @@ def configure_consolidate(parser: argparse.ArgumentParser) -> None:
 
 
 def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
-    check_range("--limit", arguments.limit, 1)
     memory = open_here(console)
     if arguments.upgrade:
         upgrades = unwrap(memory.upgrades())
@@ -71,33 +74,24 @@ def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
     )
     run = unwrap(ended)
     if run.dry_run:
-        diffs = (render_plan_diff(each.plan, _before(memory, each.plan)) for each in run.settled)
+        diffs = (render_plan_diff(each.plan, partial(_present, memory)) for each in run.settled)
         console.out(*filter(None, diffs))
-    _warn_of_sessions(console, run)
-    skipped = [each for each in run.settled if each.outcome.verdict == "skipped" and not _is_file(each)]
-    reasons = dict.fromkeys(each.outcome.reason.rstrip(".") for each in skipped)
-    kept_nothing = (f"Nothing was kept of a session: {reason}." for reason in reasons)
-    console.answer(_run_document(run), sentence_of(run), *kept_nothing)
+    console.warn(*run.warnings)
+    console.warn(*(f"inbox/{each.name} was moved to inbox/.failed: {each.reason}" for each in run.quarantined))
+    unkept: dict[str, None] = {}
+    for each in run.settled:
+        retrieval, outcome = each.pending.entry.retrieval, each.outcome
+        if outcome.dropped:
+            console.warn(f"not applied from {each.pending.name}: {'; '.join(outcome.dropped)}")
+        if outcome.verdict == "skipped" and isinstance(retrieval, FileSnapshot):
+            # A person handed it over, and would look for it.
+            console.warn(f"nothing was kept of {retrieval.path}: {outcome.reason}")
+        elif outcome.verdict == "skipped":
+            unkept[f"Nothing was kept of a session: {outcome.reason.rstrip('.')}."] = None
+    console.answer(_run_document(run), sentence_of(run), *unkept)
     if run.paused is not None:
         console.fail(run.paused)
     return exit_code_of(run)
-
-
-def _warn_of_sessions(console: Console, run: Run) -> None:
-    console.warn(*run.warnings)
-    for each in run.quarantined:
-        console.warn(f"inbox/{each.name} was moved to inbox/.failed: {each.reason}")
-    for settled in run.settled:
-        if settled.outcome.dropped:
-            console.warn(f"not applied from {settled.pending.name}: {'; '.join(settled.outcome.dropped)}")
-        retrieval = settled.pending.entry.retrieval
-        if settled.outcome.verdict == "skipped" and isinstance(retrieval, FileSnapshot):
-            # A person handed it over, and would look for it.
-            console.warn(f"nothing was kept of {retrieval.path}: {settled.outcome.reason}")
-
-
-def _is_file(settled: Settled) -> bool:
-    return isinstance(settled.pending.entry.retrieval, FileSnapshot)
 
 
 def _run_document(run: Run) -> dict[str, Any]:
@@ -153,11 +147,8 @@ def _defrag(arguments: argparse.Namespace, console: Console) -> int:
 
 def _planned(memory: Memory, run: DefragRun) -> list[str]:
     plan = Plan(tuple(change for each in run.plan.actions for change in each.changes), run.plan.dropped)
-    before = _before(memory, plan)
-    diff = render_plan_diff(plan, before)
-    titles = {id: entry.meta.title for id, entry in before.items()}
-    if run.scan is not None:
-        titles |= {each.meta.id: each.meta.title for each in run.scan.live.entries}
+    diff = render_plan_diff(plan, partial(_present, memory))
+    titles = {} if run.scan is None else {each.meta.id: each.meta.title for each in run.scan.live.entries}
     for change in plan.changes:
         if isinstance(change, Create | Replace):
             titles[change.entry.meta.id] = change.entry.meta.title
@@ -190,3 +181,141 @@ def _defrag_document(run: DefragRun) -> dict[str, Any]:
         "targets": [] if run.published is None else rows_of(run.published.targets, "path", "outcome"),
         "warnings": list(run.warnings),
     }
+
+
+# -- log --------------------------------------------------------------------------------------------------------------
+
+DEFAULT_RUNS = 20
+
+
+def configure_log(parser: argparse.ArgumentParser) -> None:
+    add_number(parser, "-n", f"show no more than N runs (default {DEFAULT_RUNS})", least=1)
+    parser.add_argument("--day", metavar="YYYY-MM-DD", help="show the runs of one day (UTC), with all that each did")
+    epilog = (
+        "Newest first. The word before what a run did names it: `memory diff WORD` shows what it changed, "
+        "`memory undo WORD` takes it back."
+    )
+    set_command(parser, _log, epilog, "memory log --json")
+
+
+def _log(arguments: argparse.Namespace, console: Console) -> None:
+    day: str | None = arguments.day
+    if day is not None and (len(day) != 10 or ms_of(f"{day}T00:00") is None):
+        raise UsageInvalid(f"--day is {day!r}, expected a date such as 2026-02-13")
+    memory = open_here(console)
+    limit = arguments.n if arguments.n is not None or day is not None else DEFAULT_RUNS
+    runs = unwrap(memory.log.runs(limit, day or ""))
+    if not runs:
+        lines = ["No run yet." if day is None else "No run on that day."]
+    elif console.is_terminal and day is None:
+        lines = _table(console, runs, memory.clock.now_ms())
+    else:
+        lines = list(_lines(runs, in_full=day is not None))
+    documents = [
+        {
+            **fields_of(each, "run_id", "machine", "started_at_ms", "ended_at_ms", "result", "summary"),
+            "error": each.error or None,
+            **fields_of(each, "undone_by", "undid", "kept"),
+            "actions": rows_of(each.actions, *_ACTION),
+            "sessions": rows_of(each.sessions, "harness", "session_id", "verdict", "reason", "entry_ids"),
+            **fields_of(each, "dropped", "warnings", "problems"),
+        }
+        for each in runs
+    ]
+    console.answer({"runs": documents}, *lines)
+
+
+def _lines(runs: Sequence[LoggedRun], *, in_full: bool) -> Iterator[str]:
+    for run in runs:
+        yield f"{_when(run)}  {run.machine:11}  {short_id(run.run_id):6}  {_words(run)}"
+        details: list[str] = []
+        for each in run.actions if in_full else ():
+            ids = " to ".join(" ".join(side) for side in (each.ids, each.new_ids) if side)
+            details.append(f"{each.kind} {ids}  {each.words}".rstrip())
+        if in_full:
+            details += [*(f"not done: {each}" for each in run.dropped), *run.warnings]
+        yield from (f"    {one_line(line, _LINE_CHARS)}" for line in details)
+
+
+def _table(console: Console, runs: Sequence[LoggedRun], now_ms: int) -> list[str]:
+    rows = [
+        (short_age(each.started_at_ms, now_ms), _when(each), each.machine, short_id(each.run_id), _words(each))
+        for each in runs
+    ]
+    headings = ("when", "UTC", "machine", "run", "what it did")
+    heading, *lines = table_lines(headings, rows, give_way=("UTC", "machine"))
+    return [console.styled(BOLD, heading), *lines]
+
+
+def _when(run: LoggedRun) -> str:
+    return iso_of(run.started_at_ms)[:16].replace("T", " ")
+
+
+def _words(run: LoggedRun) -> str:
+    parts = [run.summary] if run.summary else []
+    if run.result not in ("completed", "unfinished"):
+        parts.append(f"{run.result}: {'; '.join(run.problems) or run.error}".rstrip(": "))
+    if run.undone_by is not None:
+        parts.append(f"undone by {short_id(run.undone_by)}")
+    return one_line("; ".join(parts), _LINE_CHARS)
+
+
+# -- diff -------------------------------------------------------------------------------------------------------------
+
+_SUMMARY_CHARS = 500
+
+
+def configure_diff(parser: argparse.ArgumentParser) -> None:
+    run = "a run of `memory log` (default: the newest that changed something)"
+    parser.add_argument("run", metavar="RUN", nargs="?", help=run)
+    epilog = "Notes, tiers and managed sections, as they were before the run and after it. Needs no git."
+    set_command(parser, _diff, epilog, "memory diff")
+
+
+def _diff(arguments: argparse.Namespace, console: Console) -> None:
+    logged, parts = unwrap(open_here(console).run_diff(arguments.run))
+    changes = [fields_of(each, "subject", "act", "words") | {"diff": "\n".join(each.lines)} for each in parts]
+    document = {**fields_of(logged, "run_id", "machine", "summary"), "changes": changes}
+    heading = f"# {undo_run.called(logged)}: {one_line(logged.summary, _SUMMARY_CHARS)}".rstrip(": ")
+    console.answer(document, heading, *([render_diff(parts)] if parts else []))
+
+
+# -- undo -------------------------------------------------------------------------------------------------------------
+
+_TITLE_CHARS = 120
+
+
+def configure_undo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", metavar="RUN", nargs="?", help="a run of `memory log` (default: the newest that stands)")
+    add_flag(parser, "--dry-run", "print what would change as a diff and change nothing")
+    epilog = (
+        "Notes, archive, tiers and managed sections become what they were before the run, byte for byte. A "
+        "note that somebody changed since stays as it is, and is named. The inbox and what is known of sessions stay as "
+        "they are. To undo an undo, name it. For a person: refused where an agent is calling."
+    )
+    set_command(parser, _undo, epilog, "memory undo --dry-run")
+
+
+def _undo(arguments: argparse.Namespace, console: Console) -> None:
+    memory = open_here(console)
+    undone = unwrap(memory.undo(arguments.run, dry_run=arguments.dry_run))
+    lines: list[str] = []
+    if undone.dry_run:
+        parts = memory.run_diff(undone.undid.run_id, backwards=True).map(lambda found: found[1]).value_or(())
+        lines += [render_diff(parts)] if parts else []
+    lines.append(one_line(undo_run.sentence_of(undone), _LINE_CHARS))
+    if not undone.dry_run:
+        for action in undone.actions:
+            ids = " ".join(action.all_ids)
+            lines.append(f"  {action.kind:8} {ids}  {one_line(action.words, _TITLE_CHARS)}".rstrip())
+        lines += [f"  section  {path}" for path in undone.sections]
+    console.warn(*undone.warnings)
+    document = {
+        "run": undone.run_id or None,
+        "undid": undone.undid.run_id,
+        "machine": undone.undid.machine,
+        "summary": undo_run.sentence_of(undone),
+        "actions": rows_of(undone.actions, *_ACTION),
+        **fields_of(undone, "dry_run", "sections", "left", "warnings"),
+    }
+    console.answer(document, *lines)

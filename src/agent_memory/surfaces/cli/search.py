@@ -14,15 +14,7 @@ from agent_memory.domain.text.plain_text import counted, one_line
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
 from agent_memory.errors import UsageInvalid
 from agent_memory.results import unwrap, warning_of
-from agent_memory.surfaces.arguments import (
-    add_choice,
-    add_flag,
-    add_number,
-    check_range,
-    set_command,
-    since_ms_of,
-    text_of,
-)
+from agent_memory.surfaces.arguments import add_choice, add_flag, add_number, add_since, set_command, text_of
 from agent_memory.surfaces.cli.dialogue import open_here, short_age
 from agent_memory.surfaces.console import (
     BOLD,
@@ -47,11 +39,12 @@ def configure_search(parser: argparse.ArgumentParser) -> None:
     tag = "only notes with this tag, with or without its prefix; may be repeated"
     parser.add_argument("--tag", action="append", default=[], help=tag)
     parser.add_argument("--scope", help="only notes of this scope: global, repo, or a repository's key")
-    parser.add_argument("--since", metavar="WHEN", help="only notes changed since: 30d, 12h, or 2026-02-13")
+    add_since(parser, "only notes changed since: 30d, 12h, or 2026-02-13")
     parser.add_argument("--session", metavar="ID", help="only notes that come from this session")
     add_choice(parser, "--mode", Mode, "by words, by meaning, or by both", Mode.HYBRID)
-    add_number(parser, "--limit", f"show no more than N notes (default {DEFAULT_HITS})", default=DEFAULT_HITS)
-    parser.add_argument("--min-score", type=float, metavar="X", help="leave out what scores less, 0 to 1")
+    limit = f"show no more than N notes (default {DEFAULT_HITS})"
+    add_number(parser, "--limit", limit, least=1, most=MAX_HITS, default=DEFAULT_HITS)
+    add_number(parser, "--min-score", "leave out what scores less, 0 to 1", "X", least=0, most=1, read=float)
     add_flag(parser, "--archived", "search the archive too, below the live notes")
     add_flag(parser, "--explain", "show each part of the scores")
     epilog = (
@@ -67,7 +60,22 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
     memory = open_here(console)
     if console.is_terminal:  # a person rather waits than searches half of the notes
         memory.index_all(console.progress, by_meaning=arguments.mode != Mode.BM25)
-    request = _request(arguments, memory)
+    tags = tuple(dict.fromkeys(word for each in arguments.tag for word in split_tags(each)))
+    if wrong := [tag for tag in tags if normal_tag(tag) is None]:
+        raise UsageInvalid(f"Nothing of {wrong[0]!r} in --tag can be a tag")
+    request = SearchRequest(
+        query=text_of(" ".join(arguments.query)),
+        limit=arguments.limit,
+        mode=arguments.mode,
+        kind=arguments.kind,
+        tags=tags,
+        scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
+        since_ms=arguments.since,
+        session=arguments.session,
+        min_score=arguments.min_score,
+        archived=arguments.archived,
+        here=memory.scope_here(),
+    )
     answer = unwrap(memory.search(request))
     console.warn(*answer.notices)
     if console.json:
@@ -84,27 +92,6 @@ def _run(arguments: argparse.Namespace, console: Console) -> None:
     else:
         console.out(*(plain_line(hit, explain=arguments.explain) for hit in answer.hits))
         console.warn(closing_line(answer))
-
-
-def _request(arguments: argparse.Namespace, memory: Memory) -> SearchRequest:
-    check_range("--limit", arguments.limit, 1, MAX_HITS)
-    check_range("--min-score", arguments.min_score, 0, 1)
-    tags = tuple(dict.fromkeys(word for each in arguments.tag for word in split_tags(each)))
-    if wrong := [tag for tag in tags if normal_tag(tag) is None]:
-        raise UsageInvalid(f"Nothing of {wrong[0]!r} in --tag can be a tag")
-    return SearchRequest(
-        query=text_of(" ".join(arguments.query)),
-        limit=arguments.limit,
-        mode=arguments.mode,
-        kind=arguments.kind,
-        tags=tags,
-        scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
-        since_ms=None if arguments.since is None else since_ms_of(arguments.since, memory.clock.now_ms()),
-        session=arguments.session,
-        min_score=arguments.min_score,
-        archived=arguments.archived,
-        here=memory.scope_here(),
-    )
 
 
 def _document(memory: Memory, console: Console, request: SearchRequest, answer: SearchAnswer) -> dict[str, object]:

@@ -31,7 +31,7 @@ from agent_memory.adapters.surroundings.config_files import (
 )
 from agent_memory.adapters.surroundings.trust import TrustedConfig, TrustFile
 from agent_memory.config import Config
-from agent_memory.domain.command import PRESETS, Preset
+from agent_memory.domain.command import PRESETS
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redaction import redact
@@ -87,7 +87,11 @@ def _config_lines(rows: list[tuple[str, Any, str]]) -> Iterator[str]:
 def _without_secrets(value: Any) -> Any:
     """What a variable with a telling name holds is a secret, whatever it looks like."""
     if isinstance(value, str):
-        return _shown_text(value)
+        try:
+            words = shlex.split(value)  # it may be a command
+        except ValueError:
+            words = []
+        return redact(value).text if list(shown_words(words)) == words else shown_command(words)
     if is_list(value):
         words = [each for each in value if isinstance(each, str)]
         return list(shown_words(words)) if len(words) == len(value) else list(map(_without_secrets, value))
@@ -97,15 +101,6 @@ def _without_secrets(value: Any) -> Any:
             for key, each in value.items()
         }
     return value
-
-
-def _shown_text(value: str) -> str:
-    """A text, which may be a command."""
-    try:
-        words = shlex.split(value)
-    except ValueError:
-        words = []
-    return redact(value).text if list(shown_words(words)) == words else shown_command(words)
 
 
 # -- trust ------------------------------------------------------------------------------------------------------------
@@ -127,7 +122,10 @@ def configure_trust(parser: argparse.ArgumentParser) -> None:
 def _trust(arguments: argparse.Namespace, console: Console) -> None:
     trust = TrustFile(home_here())
     if arguments.list:
-        _list_trusted(trust, console)
+        configs = [(each, _state(each)) for each in trust.configs()]
+        documents = [fields_of(each, "path", "sha256", "trusted_at_ms") | {"state": state} for each, state in configs]
+        lines = [f"{iso_of(each.trusted_at_ms)[:10]}  {each.path}  {state}".rstrip() for each, state in configs]
+        console.answer({"trusted": documents}, *(lines or ["No config is trusted."]))
         return
     given: str = arguments.path
     try:
@@ -150,13 +148,6 @@ def _trust(arguments: argparse.Namespace, console: Console) -> None:
         f"Trusted, as it is now: {path}",
         f"It sets {one_line(', '.join(keys), 300)}." if keys else "It sets nothing that needed trust.",
     )
-
-
-def _list_trusted(trust: TrustFile, console: Console) -> None:
-    configs = [(each, _state(each)) for each in trust.configs()]
-    documents = [fields_of(each, "path", "sha256", "trusted_at_ms") | {"state": state} for each, state in configs]
-    lines = [f"{iso_of(each.trusted_at_ms)[:10]}  {each.path}  {state}".rstrip() for each, state in configs]
-    console.answer({"trusted": documents}, *(lines or ["No config is trusted."]))
 
 
 def _state(config: TrustedConfig) -> str:
@@ -275,12 +266,28 @@ your own terminal does not match. This does not stop a child that scrubs its env
 
 def config_page() -> str:
     """The markdown page: keys, presets, and the published lists of variables."""
+    keys = "".join(
+        f"| `{key}` | {type_in_words} | `{json.dumps(default)}` | {meaning} |\n"
+        for key, type_in_words, default, meaning in key_rows(Config)
+    )
+    presets: list[str] = []
+    for preset in PRESETS.values():
+        argv = preset.with_model("MODEL") if preset.model_required else preset.argv
+        settings = "".join(f"{name}={shlex.quote(value)} " for name, value in preset.env.items())
+        mark = " †" if preset.keeps_tools else ""
+        prompt = " PROMPT" if preset.input == "argument" else ""
+        command = f"`{settings}{shlex.join(argv)}{prompt}`"
+        presets.append(f"| `{preset.name}`{mark} | {command} | {_codes(preset.variables)} |\n")
     return _PAGE.format(
-        keys=_keys(),
-        presets="".join(map(_preset_row, PRESETS.values())),
+        keys=f"| key | type | default | meaning |\n|---|---|---|---|\n{keys}",
+        presets="".join(presets),
         allowed=_codes((*ALLOWED_VARIABLES, *(f"{prefix}*" for prefix in ALLOWED_PREFIXES))),
         signs="".join(f"| `{name}` | {harness} |\n" for name, harness in HARNESS_VARIABLES.items()),
     )
+
+
+def _codes(names: tuple[str, ...]) -> str:
+    return " ".join(f"`{name}`" for name in names)
 
 
 def config_schema_text() -> str:
@@ -345,27 +352,3 @@ def key_rows(cls: type, path: str = "") -> Iterator[tuple[str, str, Any, str]]:
             yield from key_rows(attribute.type, f"{where}.")
         else:
             yield where, _type_words(attribute.type), written(attribute.default), attribute.facts["meaning"]
-
-
-def _keys() -> str:
-    rows = (
-        f"| `{key}` | {type_in_words} | {_code(json.dumps(default))} | {meaning} |\n"
-        for key, type_in_words, default, meaning in key_rows(Config)
-    )
-    return "| key | type | default | meaning |\n|---|---|---|---|\n" + "".join(rows)
-
-
-def _preset_row(preset: Preset) -> str:
-    argv = preset.with_model("MODEL") if preset.model_required else preset.argv
-    settings = "".join(f"{name}={shlex.quote(value)} " for name, value in preset.env.items())
-    mark = " †" if preset.keeps_tools else ""
-    prompt = " PROMPT" if preset.input == "argument" else ""
-    return f"| `{preset.name}`{mark} | {_code(settings + shlex.join(argv) + prompt)} | {_codes(preset.variables)} |\n"
-
-
-def _code(text: str) -> str:
-    return f"`{text}`"
-
-
-def _codes(names: tuple[str, ...]) -> str:
-    return " ".join(map(_code, names))

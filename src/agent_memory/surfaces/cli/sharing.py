@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from agent_memory.adapters.disk.durable import replace_file
 from agent_memory.adapters.disk.paths import as_store_io, read_image
 from agent_memory.app import Memory
 from agent_memory.domain.forgetting import (
     ForgetTarget,
-    Forgetting,
     SessionKey,
     lines_of,
     sentence_of as forgetting_in_words,
     what_stays,
 )
-from agent_memory.domain.merging import Synced, SyncRequest, sentence_of
+from agent_memory.domain.merging import SyncRequest, sentence_of
 from agent_memory.domain.text.plain_text import counted, one_line
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import PathRefused, UsageInvalid
@@ -60,15 +57,14 @@ def _sync(arguments: argparse.Namespace, console: Console) -> None:
         "conflicts": [{"id": each.subject, "title": each.what} for each in synced.conflicts],
         **fields_of(synced, "remarks", "forgotten"),
     }
-    console.answer(document, sentence_of(synced), *(f"  {one_line(line, _LINE_CHARS)}" for line in _sync_lines(synced)))
-
-
-def _sync_lines(synced: Synced) -> Iterator[str]:
-    for each in synced.conflicts:
-        yield f"{each.subject}: both had changed the same lines: {each.what} (`memory edit {each.subject}`)"
-    yield from first_of([f"{each.subject} {each.what}" for each in synced.remarks], _MOST_SHOWN, "--json shows all")
+    lines = [
+        f"{each.subject}: both had changed the same lines: {each.what} (`memory edit {each.subject}`)"
+        for each in synced.conflicts
+    ]
+    lines += first_of([f"{each.subject} {each.what}" for each in synced.remarks], _MOST_SHOWN, "--json shows all")
     if synced.forgotten:
-        yield f"{counted(synced.forgotten, 'file')} of what was forgotten did not come along"
+        lines.append(f"{counted(synced.forgotten, 'file')} of what was forgotten did not come along")
+    console.answer(document, sentence_of(synced), *(f"  {one_line(line, _LINE_CHARS)}" for line in lines))
 
 
 # -- merge-driver: what git calls when a person merges a store by hand (gitattributes(5), "custom merge driver") --------
@@ -142,7 +138,17 @@ def _forget(arguments: argparse.Namespace, console: Console) -> int:
             return 1
         told = unwrap(memory.forget(seen))
     done = not arguments.dry_run
-    document = {"done": done, **_forgetting_document(told)}
+    session = told.target.session
+    document = {
+        "done": done,
+        "session": None if session is None else {"id": session.session_id, "harness": session.harness},
+        "purge": told.target.purge,
+        **fields_of(told, "notes", "shared", "mentions"),
+        "unlinked": list(told.linked),
+        **fields_of(told.work, "inbox", "runs", "marks"),
+        "histories": [{"harness": harness, "session": id} for harness, id in told.work.histories],
+        "remarks": list(what_stays(told)),
+    }
     console.answer(document, forgetting_in_words(told, done=done), *what_stays(told))
     return 0
 
@@ -159,16 +165,3 @@ def _target(memory: Memory, arguments: argparse.Namespace) -> ForgetTarget:
     if found != wanted and arguments.yes:
         raise UsageInvalid(f"{wanted!r} only begins the id {found}", "With --yes, give all of it.")
     return ForgetTarget(session=SessionKey(found, arguments.harness), purge=arguments.purge)
-
-
-def _forgetting_document(forgetting: Forgetting) -> dict[str, Any]:
-    session = forgetting.target.session
-    return {
-        "session": None if session is None else {"id": session.session_id, "harness": session.harness},
-        "purge": forgetting.target.purge,
-        **fields_of(forgetting, "notes", "shared", "mentions"),
-        "unlinked": list(forgetting.linked),
-        **fields_of(forgetting.work, "inbox", "runs", "marks"),
-        "histories": [{"harness": harness, "session": id} for harness, id in forgetting.work.histories],
-        "remarks": list(what_stays(forgetting)),
-    }

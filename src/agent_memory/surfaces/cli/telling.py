@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE, is_marked, is_own_call
 from agent_memory.domain.injecting.assembling import BUILT_IN
 from agent_memory.domain.injecting.candidates import InjectRequest
-from agent_memory.domain.section import PublishedTarget, RenderedSection
+from agent_memory.domain.section import PublishedTarget
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import ActRefused, Error, TargetRefused, UsageInvalid
 from agent_memory.injecting import inject
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_choice, add_flag, add_number, set_command
 from agent_memory.surfaces.cli.dialogue import current_directory, open_here
-from agent_memory.surfaces.console import Console, error_document, fields_of, rows_of
+from agent_memory.surfaces.console import Console, fields_of, rows_of
 from agent_memory.surfaces.inject_hook import run_inject_hook
 
 # -- inject -----------------------------------------------------------------------------------------------------------
@@ -27,7 +26,8 @@ def configure_inject(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--query", metavar="TEXT", help="notes that have to do with this, as for a prompt")
     profile = f"which sections, and how much of each: {', '.join(BUILT_IN)}, or one of `inject.profiles`"
     parser.add_argument("--profile", metavar="NAME", help=profile)
-    add_number(parser, "--budget", "of the whole text at most; default: inject.tokenBudget", "TOKENS")
+    budget = "of the whole text at most; default: inject.tokenBudget"
+    add_number(parser, "--budget", budget, "TOKENS", least=0, most=_MOST_TOKENS)
     session = "leave out what this session was given before, and remember this"
     parser.add_argument("--session", metavar="ID", help=session)
     add_choice(parser, "--harness", Harness, "whose session or hook it is")
@@ -44,8 +44,6 @@ def configure_inject(parser: argparse.ArgumentParser) -> None:
 def _inject(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.hook:
         run_inject_hook(["--harness", arguments.harness or "", "--hook"])
-    if arguments.budget is not None and not 0 <= arguments.budget <= _MOST_TOKENS:
-        raise UsageInvalid(f"--budget takes 0 to {_MOST_TOKENS:,} tokens")
     memory = open_here(console)
     here = current_directory()
     if is_own_call(memory.environ) or (here is not None and is_marked(here)):
@@ -152,9 +150,19 @@ def _generate_agents_md(arguments: argparse.Namespace, console: Console) -> int:
         return 0
     published = unwrap(memory.publish(paths or None, dry_run=arguments.dry_run))
     targets = published.targets
-    document = {"dryRun": arguments.dry_run, "targets": list(map(_target_document, targets))}
+    documents = [
+        {
+            **fields_of(each, "path", "outcome", "error"),
+            **({} if each.rendered is None else fields_of(each.rendered, *_COUNTS)),
+            "warnings": list(each.warnings),
+            **({} if each.kept is None else {"kept": each.kept}),
+            **({"diff": each.diff} if each.diff else {}),
+        }
+        for each in targets
+    ]
     written = [f"{each.path}  {_outcome(each)}" for each in targets if each.error is None]
     diffs = [each.diff for each in targets if each.diff]
+    document = {"dryRun": arguments.dry_run, "targets": documents}
     console.answer(document, *([] if targets else [_NO_TARGETS]), *diffs, *written)
     for target in targets:
         console.warn(*([] if target.error is None else [str(target.error)]))
@@ -164,21 +172,9 @@ def _generate_agents_md(arguments: argparse.Namespace, console: Console) -> int:
 
 def _outcome(target: PublishedTarget) -> str:
     outcome = "would be written" if target.outcome == "planned" else target.outcome
-    return outcome if target.rendered is None else f"{outcome}: {_shown(target.rendered)}"
-
-
-def _shown(rendered: RenderedSection) -> str:
+    rendered = target.rendered
+    if rendered is None:
+        return outcome
     demoted = rendered.demoted_hot + rendered.demoted_warm
     room = f" ({demoted} for want of room)" if demoted else ""
-    return f"{len(rendered.hot)} hot, {len(rendered.warm)} warm, {rendered.cold} by search{room}"
-
-
-def _target_document(target: PublishedTarget) -> dict[str, Any]:
-    return {
-        **fields_of(target, "path", "outcome"),
-        "error": error_document(target.error),
-        **({} if target.rendered is None else fields_of(target.rendered, *_COUNTS)),
-        "warnings": list(target.warnings),
-        **({} if target.kept is None else {"kept": target.kept}),
-        **({"diff": target.diff} if target.diff else {}),
-    }
+    return f"{outcome}: {len(rendered.hot)} hot, {len(rendered.warm)} warm, {rendered.cold} by search{room}"

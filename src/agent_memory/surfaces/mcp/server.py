@@ -154,21 +154,17 @@ class MemoryServer:
 
         def done() -> str:
             try:
-                return act(self._memory_of(caller))
+                memory = self._callers.pop(caller, None) or self._memory.called_by(caller)
+                self._callers[caller] = memory
+                if len(self._callers) > _MOST_CALLERS:  # the latest are kept
+                    del self._callers[next(iter(self._callers))]
+                return act(memory)
             except Error:
                 raise
             except Exception as bug:  # noqa: BLE001 - the outermost frame of a call
                 raise Defect("an MCP call", repr(bug)) from None
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, done)
-
-    def _memory_of(self, caller: Caller) -> Memory:
-        """The store on behalf of a caller; of many the latest are kept."""
-        memory = self._callers.pop(caller, None) or self._memory.called_by(caller)
-        self._callers[caller] = memory
-        if len(self._callers) > _MOST_CALLERS:
-            del self._callers[next(iter(self._callers))]
-        return memory
 
 
 def _always(result: Any) -> Callable[[Any, Any], Awaitable[Any]]:
@@ -389,13 +385,10 @@ class Guard:
         if any(value.lower() != f"http://{hosts[0]}" for name, value in headers if name == b"origin"):
             return 403, "This server does not answer web pages."
         given = [value for name, value in headers if name == b"authorization"]
-        if len(given) != 1 or not self._is_known(given[0]):
+        scheme, _, token = (given[0] if len(given) == 1 else "").partition(" ")
+        if scheme.lower() != "bearer" or not hmac.compare_digest(token.strip().encode(), self.token.encode()):
             return 401, "Show the token that `memory mcp --http` printed: Authorization: Bearer TOKEN."
         return None
-
-    def _is_known(self, authorization: str) -> bool:
-        scheme, _, token = authorization.partition(" ")
-        return scheme.lower() == "bearer" and hmac.compare_digest(token.strip().encode(), self.token.encode())
 
 
 async def _drained(receive: Receive) -> None:
