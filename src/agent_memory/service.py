@@ -46,7 +46,7 @@ from agent_memory.domain.text.markdown import (
     without_see_also,
     without_see_also_of,
 )
-from agent_memory.domain.tiering.standing import with_hot
+from agent_memory.domain.tiering.standing import needs_vouching, with_hot
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, Status, strictest
 from agent_memory.errors import EntryChanged, EntryInvalid, EntryNotFound, EntryProtected
 from agent_memory.known_notes import KnownNotes, Near
@@ -273,11 +273,8 @@ class MemoryService:
         (P19): to archive it was to take that word back."""
         with self.writes.act():
             stored = self._mine(id, "restoring", archived=True)
-            if self.caller.is_agent and stored.meta.promoted_by is not None:
-                from agent_memory.domain.tiering.score import needs_vouching  # loads what tells an order
-
-                if needs_vouching(stored.entry):
-                    raise EntryProtected(stored.meta.id, "restoring by an agent", "promoted")
+            if self.caller.is_agent and stored.meta.promoted_by is not None and needs_vouching(stored.meta):
+                raise EntryProtected(stored.meta.id, "restoring by an agent", "promoted")
             self.writes.apply(Restore(id), id, f"restore: {stored.meta.title}", self.writes.telling(stored.meta))
             return unwrap(self.store.read(id))
 

@@ -9,7 +9,8 @@ import pytest
 from agent_memory.domain.entry import Source
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.plan import PlanFacts
-from agent_memory.domain.planning.origin import computed_origin, with_source
+from agent_memory.domain.planning.origin import with_source
+from agent_memory.domain.planning.plan_window import computed_origin
 from agent_memory.domain.queue import Context, InboxEntry, Retrieval, SessionFile
 from agent_memory.domain.vocabulary import Harness, Origin, Status
 

@@ -82,6 +82,16 @@ class Meta:
         """Whether nothing that it says may be told unasked, or quoted."""
         return self.sensitivity is Sensitivity.SECRET
 
+    @property
+    def cites_a_turn(self) -> bool:
+        """Whether it says from which turns of a session it comes."""
+        return any(each.turns for each in self.sources)
+
+    @property
+    def since_ms(self) -> int:
+        """Since when it is so, as far as it says."""
+        return self.updated_at_ms if self.valid_from_ms is None else self.valid_from_ms
+
     def shares_a_place_with(self, other: Meta) -> bool:
         """Whether there is a place in which both hold: of one scope, or one of them global."""
         return self.scope == other.scope or GLOBAL_SCOPE in (self.scope, other.scope)

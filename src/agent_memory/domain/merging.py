@@ -18,8 +18,8 @@ from agent_memory.domain.commit_message import IGNORE_FILE, is_ignored
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.instants import latest, latest_end
 from agent_memory.domain.text.file_name import ID_PATTERN, id_in_name
-from agent_memory.domain.tiering.score import needs_vouching
-from agent_memory.domain.vocabulary import Origin, furthest, highest, least_trusted, strictest
+from agent_memory.domain.tiering.standing import needs_vouching
+from agent_memory.domain.vocabulary import furthest, highest, least_trusted, strictest
 
 T = TypeVar("T")
 H = TypeVar("H", bound=Hashable)
@@ -125,17 +125,13 @@ def merged_meta(base: MemoryEntry | None, newer: MemoryEntry, older: MemoryEntry
 
 
 def _without_unearned_trust(meta: Meta, base: MemoryEntry | None, newer: MemoryEntry, older: MemoryEntry) -> Meta:
-    """A person's word holds for what they saw (P19): where the side without that word changed the text, it is taken back if
-    the entry comes out external, or if what that side says would need it, as when a program edits."""
+    """A person's word holds for what they saw (P19): where the side without that word changed the text, it is taken back unless
+    the entry is the person's own, as when a program edits."""
     if meta.promoted_by is None:
         return meta
     pairs = ((newer, older), (older, newer))
-    told_more = [side for side, other in pairs if side.meta.promoted_by is None and side.texts != (base or other).texts]
-    for side in told_more:
-        told = evolve(meta, title=side.meta.title, description=side.meta.description, kind=side.meta.kind)
-        if meta.origin is Origin.EXTERNAL or needs_vouching(evolve(side, meta=told)):
-            return evolve(meta, promoted_by=None, pinned=False)
-    return meta
+    is_changed = any(side.meta.promoted_by is None and side.texts != (base or other).texts for side, other in pairs)
+    return evolve(meta, promoted_by=None, pinned=False) if is_changed and needs_vouching(meta) else meta
 
 
 def _united_sources(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, combinations, islice
+from itertools import chain, combinations, islice, permutations
 
 from attrs import frozen
 
@@ -18,11 +18,12 @@ from agent_memory.domain.analysis.features import (
     Features,
     across_scopes,
     features_of,
+    has_digits,
     in_precedence,
     slices,
     stars,
 )
-from agent_memory.domain.entry import Meta, StoredEntry, last_read
+from agent_memory.domain.entry import StoredEntry, last_read
 from agent_memory.domain.findings import WORST_FIRST, Analysis, Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
 from agent_memory.domain.redaction import stored_line
@@ -46,7 +47,20 @@ def analyze_features(features: Iterable[Features], facts: AnalysisFacts) -> Anal
     for each in features:
         by_id.setdefault(each.id, each)
     live = [by_id[id] for id in sorted(by_id)]
-    worst_first = sorted(_findings(live, facts), key=lambda each: (WORST_FIRST[each.kind], -each.score, each.ids))
+    lasting = [each for each in live if not has_passed(each.meta.expires_at_ms, facts.now_ms)]
+    conflicts = [*_value_conflicts(lasting), *_denial_conflicts(lasting)]
+    # But for contradictions and links, it is not wrong in itself, and not worth another rewrite.
+    free = [each for each in live if each.id not in facts.left_alone]
+    found = chain(
+        contradictions(conflicts),
+        dangling_links(live, facts.taken_ids),
+        duplicates(free),
+        likenesses(free, {frozenset((each.one.id, each.other.id)) for each in conflicts}),
+        fragmented(free),
+        orphans(free, live, facts),
+        *(found_alone(each, facts) for each in free),
+    )
+    worst_first = sorted(found, key=lambda each: (WORST_FIRST[each.kind], -each.score, each.ids))
     return Analysis(tuple(worst_first), {each.id: each.profile for each in live})
 
 
@@ -58,21 +72,6 @@ def contradicted_in(notes: Sequence[StoredEntry]) -> dict[str, str]:
 def contradictions_among(notes: Sequence[StoredEntry]) -> tuple[Finding, ...]:
     """The contradictions among these notes, none of which has expired."""
     return analyze(notes, AnalysisFacts(0)).of_kind(FindingKind.CONTRADICTION) if len(notes) > 1 else ()
-
-
-def _findings(live: Sequence[Features], facts: AnalysisFacts) -> Iterator[Finding]:
-    lasting = [each for each in live if not has_passed(each.meta.expires_at_ms, facts.now_ms)]
-    conflicts = [*_value_conflicts(lasting), *_denial_conflicts(lasting)]
-    yield from contradictions(conflicts)
-    yield from dangling_links(live, facts.taken_ids)
-    # The rest is not wrong in itself, and not worth another rewrite.
-    free = [each for each in live if each.id not in facts.left_alone]
-    yield from duplicates(free)
-    yield from likenesses(free, {frozenset((each.one.id, each.other.id)) for each in conflicts})
-    yield from fragmented(free)
-    yield from orphans(free, live, facts)
-    for each in free:
-        yield from filter(None, (expired(each.meta, facts), oversized(each), stale(each.meta, facts)))
 
 
 ORPHAN_DAYS = 30
@@ -93,29 +92,33 @@ _MOST_TITLE_TERMS = 20
 _MOST_LINKS_NAMED = 5
 
 
-# -- time -------------------------------------------------------------------------------------------------------------
+# -- of one entry -----------------------------------------------------------------------------------------------------
 
 
-def expired(entry: Meta, facts: AnalysisFacts) -> Finding | None:
-    """A finding about an entry whose `expiresAt` has come."""
-    at_ms = entry.expires_at_ms
-    if not has_passed(at_ms, facts.now_ms):
-        return None
-    return Finding(FindingKind.EXPIRED, (entry.id,), f"expired {_date(at_ms)}", _aged(facts.now_ms - at_ms, 30))
-
-
-def stale(entry: Meta, facts: AnalysisFacts) -> Finding | None:
-    """A finding about an entry that was neither read nor changed for `stale_days`; never about a pinned one."""
-    if entry.pinned or entry.id in facts.hot_or_new:
-        return None
-    read_ms = last_read(entry, facts.usage)
-    age_ms = facts.now_ms - max(entry.updated_at_ms, entry.created_at_ms, read_ms or 0)
-    if age_ms < facts.stale_days * DAY_MS:
-        return None
-    how = "never read" if read_ms is None else f"last read {_date(read_ms)}"
-    days = f"{age_ms // DAY_MS:,} days, stale from {facts.stale_days} on"
-    reason = f"{how} and not changed since {_date(entry.updated_at_ms)}: {days}"
-    return Finding(FindingKind.STALE, (entry.id,), reason, _aged(age_ms, facts.stale_days))
+def found_alone(entry: Features, facts: AnalysisFacts) -> Iterator[Finding]:
+    """What is found in one entry by itself: its `expiresAt` has come; it is much longer than one subject needs; it was neither
+    read nor changed for `stale_days`, which a pinned one never has to be."""
+    meta, profile = entry.meta, entry.profile
+    if has_passed(meta.expires_at_ms, facts.now_ms):
+        score = _aged(facts.now_ms - meta.expires_at_ms, 30)
+        yield Finding(FindingKind.EXPIRED, (meta.id,), f"expired {_date(meta.expires_at_ms)}", score)
+    lines = profile.body_lines - entry.code_lines / 2
+    chars = profile.body_chars - entry.code_chars / 2
+    if lines > MOST_LINES or chars > MOST_CHARS:
+        of_code = f" ({entry.code_lines} of the lines are code, which counts half)" if entry.code_lines else ""
+        excess = max(lines / MOST_LINES, chars / MOST_CHARS)
+        reason = (
+            f"{profile.body_lines} lines and {profile.body_chars:,} characters{of_code}; "
+            f"about {MOST_LINES} lines and {MOST_CHARS:,} characters are enough for one subject"
+        )
+        yield Finding(FindingKind.OVERSIZED, (meta.id,), reason, round(1 - 1 / excess, 4))
+    read_ms = last_read(meta, facts.usage)
+    age_ms = facts.now_ms - max(meta.updated_at_ms, meta.created_at_ms, read_ms or 0)
+    if age_ms >= facts.stale_days * DAY_MS and not meta.pinned and meta.id not in facts.hot_or_new:
+        how = "never read" if read_ms is None else f"last read {_date(read_ms)}"
+        days = f"{age_ms // DAY_MS:,} days, stale from {facts.stale_days} on"
+        reason = f"{how} and not changed since {_date(meta.updated_at_ms)}: {days}"
+        yield Finding(FindingKind.STALE, (meta.id,), reason, _aged(age_ms, facts.stale_days))
 
 
 def _date(at_ms: int) -> str:
@@ -127,59 +130,33 @@ def _aged(age_ms: int, half_days: int) -> float:
     return round(age_ms / (age_ms + half_days * DAY_MS), 4) if age_ms > 0 else 0.0
 
 
-# -- size -------------------------------------------------------------------------------------------------------------
-
-
-def oversized(entry: Features) -> Finding | None:
-    """A finding about an entry that is much longer than one subject needs."""
-    profile = entry.profile
-    lines = profile.body_lines - entry.code_lines / 2
-    chars = profile.body_chars - entry.code_chars / 2
-    if lines <= MOST_LINES and chars <= MOST_CHARS:
-        return None
-    of_code = f" ({entry.code_lines} of the lines are code, which counts half)" if entry.code_lines else ""
-    excess = max(lines / MOST_LINES, chars / MOST_CHARS)
-    return Finding(
-        FindingKind.OVERSIZED,
-        (entry.id,),
-        f"{profile.body_lines} lines and {profile.body_chars:,} characters{of_code}; "
-        f"about {MOST_LINES} lines and {MOST_CHARS:,} characters are enough for one subject",
-        round(1 - 1 / excess, 4),
-    )
+# -- fragments --------------------------------------------------------------------------------------------------------
 
 
 def fragmented(entries: Sequence[Features]) -> Iterator[Finding]:
     """Groups of very short entries of one scope about one subject: a tag (or none at all) and two words of the titles are
-    common to all of them."""
-    short = [each for each in entries if each.profile.body_chars < SHORT_CHARS and each.meta.kind is not Kind.HANDOFF]
-    for group in _by_subject(short):
-        for part in slices(in_precedence(group)):
+    common to all of them. Each entry is in the largest group that it belongs to, and in no other."""
+    sharing: dict[tuple[str, str, tuple[str, ...]], list[Features]] = defaultdict(list)
+    for each in entries:
+        is_short = each.profile.body_chars < SHORT_CHARS and each.meta.kind is not Kind.HANDOFF
+        if is_short and len(each.title) <= _MOST_TITLE_TERMS:
+            for words in combinations(sorted(each.title), _COMMON_TITLE_TERMS):
+                for tag in each.meta.tags or ("",):
+                    sharing[each.scope, tag, words].append(each)
+    grouped: set[str] = set()
+    for group in sorted(sharing.values(), key=lambda group: (-len(group), [each.id for each in group])):
+        free = [each for each in group if each.id not in grouped]
+        if len(free) < FEWEST_FRAGMENTS:
+            continue
+        grouped.update(each.id for each in free)
+        for part in slices(in_precedence(free)):
             if len(part) >= FEWEST_FRAGMENTS:
                 chars = max(each.profile.body_chars for each in part)
                 reason = (
-                    f"{len(part)} entries about one subject, by tags and titles, of at most {chars} characters each"
+                    f"{len(part)} entries about one subject, by tags and titles, of at most {chars} characters each "
+                    f"(short: under {SHORT_CHARS})"
                 )
-                reason += f" (short: under {SHORT_CHARS})"
                 yield Finding(FindingKind.FRAGMENTED, _ids(part), reason, round(1 - 1 / len(part), 4))
-
-
-def _by_subject(short: Sequence[Features]) -> Iterator[list[Features]]:
-    """Groups of entries that share scope, a tag (or the lack of any) and two words of their titles; each entry once, in the
-    largest group that it belongs to."""
-    sharing: dict[tuple[str, str, tuple[str, ...]], list[Features]] = defaultdict(list)
-    for each in short:
-        if len(each.title) > _MOST_TITLE_TERMS:
-            continue
-        for words in combinations(sorted(each.title), _COMMON_TITLE_TERMS):
-            for tag in each.meta.tags or ("",):
-                sharing[each.scope, tag, words].append(each)
-    groups = (group for group in sharing.values() if len(group) >= FEWEST_FRAGMENTS)
-    grouped: set[str] = set()
-    for group in sorted(groups, key=lambda group: (-len(group), [each.id for each in group])):
-        free = [each for each in group if each.id not in grouped]
-        if len(free) >= FEWEST_FRAGMENTS:
-            grouped.update(each.id for each in free)
-            yield free
 
 
 # -- links ------------------------------------------------------------------------------------------------------------
@@ -242,7 +219,7 @@ class Conflict:
     one: Features
     other: Features
     slot: str
-    """The kind of value (`claims.Claim`), or `denial`."""
+    """The kind of value (`features.Claim`), or `denial`."""
     said_by_one: str
     said_by_other: str
 
@@ -303,7 +280,11 @@ def _in_slot(slot: str, said: Sequence[_Said]) -> Iterator[Conflict]:
 def _conflict(one: _Said, other: _Said, repeated: frozenset[str]) -> bool:
     """Whether two claims of one slot conflict. `repeated` are words that only say again what the slot is."""
     (by, claim), (by_other, its) = one, other
-    if not _values_conflict(claim, its) or not _comparable(by, by_other):
+    # If more than half of several values differ, the statements are about different occasions.
+    differing = sum(mine != theirs for mine, theirs in zip(claim.values, its.values, strict=True))
+    if claim.dates != its.dates or not 0 < differing <= max(1, len(claim.values) // 2):
+        return False
+    if not _comparable(by, by_other):
         return False
     shorter, longer = claim.frame, its.frame
     if not shorter <= longer or not longer - shorter <= by.about:
@@ -314,29 +295,18 @@ def _conflict(one: _Said, other: _Said, repeated: frozenset[str]) -> bool:
     return _one_subject(by, by_other, shorter | repeated, longer | repeated, same_title)
 
 
-def _values_conflict(one: Claim, other: Claim) -> bool:
-    """Whether at most half of several values differ: if all do, the statements are about different occasions."""
-    if one.values == other.values or one.dates != other.dates:
-        return False
-    differing = sum(mine != theirs for mine, theirs in zip(one.values, other.values, strict=True))
-    return 0 < differing <= max(1, len(one.values) // 2)
-
-
 def _comparable(one: Features, other: Features) -> bool:
     """Whether both are meant to hold at the same place and time."""
     if one.id == other.id or not one.meta.shares_a_place_with(other.meta):
         return False
-    if _succeeds(one, other) or _succeeds(other, one):
+    metas = (one.meta, other.meta)
+    if any(not set(new.supersedes).isdisjoint(old.all_ids) for new, old in permutations(metas)):
         return False
-    if one.meta.valid_until_ms is not None or other.meta.valid_until_ms is not None:
+    if any(each.valid_until_ms is not None for each in metas):
         return False
     # A repository's own rule is an exception to a global one, not its contradiction.
-    is_rule = any(each.meta.kind in (Kind.PREFERENCE, Kind.CONVENTION) for each in (one, other))
+    is_rule = any(each.kind in (Kind.PREFERENCE, Kind.CONVENTION) for each in metas)
     return one.scope == other.scope or not is_rule
-
-
-def _succeeds(one: Features, other: Features) -> bool:
-    return any(id == other.id or id in other.meta.aliases for id in one.meta.supersedes)
 
 
 def _one_subject(
@@ -386,13 +356,12 @@ def _quoted(by: Features, snippet: str, lead: str) -> str:
     return "" if by.meta.is_secret or not snippet else f"{lead}“{stored_line(snippet, _MOST_CHARS)}”"
 
 
-def _why_first(winner: Features, other: Features) -> str:
-    first, second = in_precedence((winner, other))
+def _why_first(first: Features, second: Features) -> str:
     if first.is_vouched_for != second.is_vouched_for:
         return f"{first.id} was pinned or promoted"
     if second.meta.origin is Origin.EXTERNAL and first.meta.origin is not Origin.EXTERNAL:
         return f"{second.id} comes from outside"
-    if first.since_ms != second.since_ms:
+    if first.meta.since_ms != second.meta.since_ms:
         return f"{first.id} is newer"
     return f"{first.id} is better sourced" if first.meta.origin is not second.meta.origin else "neither is newer"
 
@@ -452,10 +421,20 @@ def likenesses(entries: Sequence[Features], conflicting: Collection[frozenset[st
     mergeable = [pair for pair in pairs if pair[0].scope == pair[1].scope]
     across = [pair for pair in pairs if pair[0].scope != pair[1].scope]
     for group in (*stars(mergeable), *stars(across)):
-        yield _near(group, near)
+        first, others = group[0], group[1:]
+        shares = [near[frozenset((first.id, other.id))].share for other in others]
+        least, most = f"{min(shares):.0%}", f"{max(shares):.0%}"
+        spread = most if least == most else f"{least} to {most}"
+        apart = across_scopes(first, others[0])
+        reason = f"{spread} {_LIKENESS} are in both{apart}"
+        score = round(max(shares) * (_ACROSS if apart else 1.0), 4)
+        yield Finding(FindingKind.NEAR_DUPLICATE, _ids(group), reason, score)
     for each in found:
         if not each.is_near:
-            yield _overlap(each)
+            apart = across_scopes(each.one, each.other)
+            reason = f"{each.share:.0%} {_LIKENESS} of {each.one.id} are in {each.other.id} too{apart}"
+            ids = _ids(in_precedence((each.one, each.other)))
+            yield Finding(FindingKind.OVERLAP, ids, reason, round(each.share * (_ACROSS if apart else 1.0), 4))
 
 
 @frozen
@@ -469,27 +448,6 @@ class _Alike:
     """Near duplicates; else the other overlaps the smaller."""
     share: float
     """Of the words of both what they have in common (Jaccard); of an overlap, of the words of the smaller what the other has."""
-
-
-def _near(group: tuple[Features, ...], near: Mapping[frozenset[str], _Alike]) -> Finding:
-    first = group[0]
-    shares = [near[frozenset((first.id, other.id))].share for other in group[1:]]
-    across = across_scopes(first, group[1])
-    least, most = f"{min(shares):.0%}", f"{max(shares):.0%}"
-    spread = most if least == most else f"{least} to {most}"
-    reason = f"{spread} {_LIKENESS} are in both{across}"
-    return Finding(FindingKind.NEAR_DUPLICATE, _ids(group), reason, _score(max(shares), across))
-
-
-def _overlap(alike: _Alike) -> Finding:
-    across = across_scopes(alike.one, alike.other)
-    reason = f"{alike.share:.0%} {_LIKENESS} of {alike.one.id} are in {alike.other.id} too{across}"
-    ids = _ids(in_precedence((alike.one, alike.other)))
-    return Finding(FindingKind.OVERLAP, ids, reason, _score(alike.share, across))
-
-
-def _score(share: float, across: str) -> float:
-    return round(share * (_ACROSS if across else 1.0), 4)
 
 
 def _by_body(entries: Sequence[Features]) -> list[dict[str, list[Features]]]:
@@ -516,7 +474,10 @@ def _alike(entries: Sequence[Features]) -> Iterator[_Alike]:
     holders: dict[str, list[Features]] = defaultdict(list)
     # The longest first: each is compared with those that have as many words or more.
     for each in sorted(long_enough, key=lambda each: (len(each.terms), each.id), reverse=True):
-        probed = _probed(each.terms, spread)
+        # The words of which a partner has one, the rarest first; words that are as rare by the alphabet.
+        rarest_first = sorted(each.terms, key=lambda term: (spread[term], term))
+        needed = rarest_first[: len(each.terms) - math.ceil(CONTAINED * len(each.terms)) + 1]
+        probed = [term for term in needed if spread[term] > 1][:_MOST_PROBED]
         shared = Counter(other for term in probed for other in holders[term][-_MOST_LOOKED_AT:])
         fewest = 2 if len(probed) >= _MANY_PROBED else 1
         # Those that share most of the words first, then the nearest in length.
@@ -531,13 +492,6 @@ def _alike(entries: Sequence[Features]) -> Iterator[_Alike]:
                 holders[term].append(each)
 
 
-def _probed(terms: frozenset[str], spread: Mapping[str, int]) -> list[str]:
-    """The words of which a partner has one, the rarest first; words that are as rare by the alphabet."""
-    rarest_first = sorted(terms, key=lambda term: (spread[term], term))
-    prefix = rarest_first[: len(terms) - math.ceil(CONTAINED * len(terms)) + 1]
-    return [term for term in prefix if spread[term] > 1][:_MOST_PROBED]
-
-
 def _compared(one: Features, other: Features) -> _Alike | None:
     mine, theirs = one.terms, other.terms
     common = len(mine & theirs)
@@ -547,20 +501,14 @@ def _compared(one: Features, other: Features) -> _Alike | None:
     jaccard = common / together
     if jaccard >= (NEAR if together >= _SHORT_TERMS else NEAR_SHORT):
         # Two notes each of which names a number or code that the other lacks say the like of different things.
-        differ_in_names = any(map(_names, mine - theirs)) and any(map(_names, theirs - mine))
+        differ_in_names = all(
+            any(term.startswith("`") or has_digits(term) for term in own) for own in (mine - theirs, theirs - mine)
+        )
         return None if differ_in_names else _Alike(one, other, True, jaccard)
-    return _Alike(one, other, False, containment) if _overlaps(one, other, containment) else None
-
-
-def _names(term: str) -> bool:
-    return term.startswith("`") or any(map(str.isdigit, term))
-
-
-def _overlaps(one: Features, other: Features, containment: float) -> bool:
-    is_same_subject = len(one.about & other.about) >= 2
-    if len(one.terms) < _FEWEST_CONTAINED or not is_same_subject:
-        return False
+    if len(mine) < _FEWEST_CONTAINED or len(one.about & other.about) < 2:  # another subject
+        return None
     kinds = one.meta.kind, other.meta.kind
     if Kind.HANDOFF in kinds and kinds[0] is not kinds[1]:
-        return False  # it says again what the notes of its session say, and is gone in days
-    return len(other.terms) < _FAR * len(one.terms) or containment >= CONTAINED_FAR
+        return None  # it says again what the notes of its session say, and is gone in days
+    is_held = len(theirs) < _FAR * len(mine) or containment >= CONTAINED_FAR
+    return _Alike(one, other, False, containment) if is_held else None

@@ -3,13 +3,13 @@ kept as statements reduced to what can be compared with those of another note, i
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
+from hashlib import sha256
 from itertools import islice
 
-from attrs import evolve, field, frozen, frozen as frozen_by_identity
+from attrs import field, frozen, frozen as frozen_by_identity
 
 from agent_memory.domain.entry import Meta, StoredEntry, Usage
 from agent_memory.domain.findings import Profile
@@ -253,46 +253,34 @@ def _claims_in(text: str) -> Iterator[Claim]:
         return
     if _is_denying(choice.rest if choice else text):
         return
+
+    def claim(
+        slot: str, frame: frozenset[str], *values: str, fewest: int = 1, dated: str = text, exclusive: bool = False
+    ) -> Iterator[Claim]:
+        if fewest <= len(frame) <= _MOST_TERMS:
+            dates = tuple(_DATE.findall(dated))
+            yield Claim(slot, frame, values, _snippet(text), _is_conditional(text), dates, exclusive)
+
     if choice:
-        yield from _chosen(text, choice)
+        question, frame = choice.among.question, _terms(choice.rest) - choice.among.about
+        if choice.among.exclusive:
+            words = frozenset(term for term in frame if not term.isdigit())
+            yield from claim(question, words, choice.answer, fewest=0, exclusive=True)
+        else:
+            yield from claim(question, frame, choice.answer, fewest=_FEWEST_TERMS)
     if place and not choice:
-        yield from _placed(text, place)
+        value = place["place"].strip("`").rstrip("./,;:").lower()
+        frame = _terms(f"{text[: place.start('place')]} {text[place.end() :]}")
+        if ("/" in value or "." in value) and not _MORE_PLACES.match(text, place.end()):
+            yield from claim("place", frame, value, fewest=_FEWEST_TERMS)
     elif quantities(_DATE.sub(" ", text)):
-        yield from _quantified(text)
+        plain = _CHANGE.sub(" ", _DATE.sub(" ", text))
+        if found := quantities(plain):
+            measures = " ".join(each.measure for each in found)
+            yield from claim(measures, _terms(_without(plain, found)), *(each.value for each in found))
     elif named:
         said = text[: named.start("name")]
-        frame = _terms(said)
-        if 1 <= len(frame) <= _MOST_TERMS:
-            value = named["name"].strip("`").rstrip("./").lower()
-            yield evolve(_claim(text, "name", frame, (value,)), dates=tuple(_DATE.findall(said)))
-
-
-def _chosen(text: str, choice: Choice) -> Iterator[Claim]:
-    exclusive = choice.among.exclusive
-    said = _terms(choice.rest) - choice.among.about
-    frame = frozenset(term for term in said if not term.isdigit()) if exclusive else said
-    if (0 if exclusive else _FEWEST_TERMS) <= len(frame) <= _MOST_TERMS:
-        yield evolve(_claim(text, choice.among.question, frame, (choice.answer,)), exclusive=exclusive)
-
-
-def _placed(text: str, place: re.Match[str]) -> Iterator[Claim]:
-    value = place["place"].strip("`").rstrip("./,;:").lower()
-    frame = _terms(f"{text[: place.start('place')]} {text[place.end() :]}")
-    is_place = ("/" in value or "." in value) and not _MORE_PLACES.match(text, place.end())
-    if is_place and _FEWEST_TERMS <= len(frame) <= _MOST_TERMS:
-        yield _claim(text, "place", frame, (value,))
-
-
-def _quantified(text: str) -> Iterator[Claim]:
-    plain = _CHANGE.sub(" ", _DATE.sub(" ", text))
-    found = quantities(plain) or ()
-    frame = _terms(_without(plain, found))
-    if found and 1 <= len(frame) <= _MOST_TERMS:
-        yield _claim(text, " ".join(each.measure for each in found), frame, tuple(each.value for each in found))
-
-
-def _claim(text: str, slot: str, frame: frozenset[str], values: tuple[str, ...]) -> Claim:
-    return Claim(slot, frame, values, _snippet(text), _is_conditional(text), tuple(_DATE.findall(text)))
+        yield from claim("name", _terms(said), named["name"].strip("`").rstrip("./").lower(), dated=said)
 
 
 def _snippet(text: str) -> str:
@@ -316,14 +304,9 @@ def _terms(text: str) -> frozenset[str]:
 # -- whether a sentence affirms or denies, and whether it speaks of the present without conditions --------------------
 
 
-def _words_in(sentence: str) -> tuple[str, ...]:
-    """The words of a sentence in lower case, in order."""
-    return tuple(_LETTERS.findall(sentence.lower()))
-
-
 def _is_denying(sentence: str) -> bool:
     """Whether an odd number of its words deny."""
-    words = _words_in(sentence)
+    words = _LETTERS.findall(sentence.lower())
     found = [word for word in words if word in _DENYING or (word[-1] == "t" and word.endswith(("n't", "n’t")))]
     if "no" in found and (_ENGLISH.isdisjoint(words) or not _PORTUGUESE.isdisjoint(words)):
         found = [word for word in found if word != "no"]
@@ -332,7 +315,7 @@ def _is_denying(sentence: str) -> bool:
 
 def _is_conditional(sentence: str) -> bool:
     """Whether what is said holds only sometimes, or has an exception in the same sentence."""
-    return not _CONDITIONAL.isdisjoint(_words_in(sentence))
+    return not _CONDITIONAL.isdisjoint(_LETTERS.findall(sentence.lower()))
 
 
 def _is_beside_the_present(sentence: str) -> bool:
@@ -419,8 +402,18 @@ def quantities(sentence: str) -> tuple[Quantity, ...] | None:
         introduced = (before[1] or before[2]).lower() if before else ""
         if introduced in _REPORTING:
             return None
-        if _is_value(number, introduced):
-            found.append(_quantity(number))
+        if not _is_value(number, introduced):
+            continue
+        digits, unit = number["digits"], number["unit"]
+        plain = digits.replace(",", "") if _THOUSANDS.fullmatch(digits) else digits
+        measure, value = "version" if "." in plain else "number", plain
+        if unit:
+            measure, factor = _UNITS[unit.lower()]
+            try:
+                value = f"{float(plain.replace(',', '.')) * factor:g}"
+            except ValueError:  # "1.2.3 s" is a version beside a letter
+                measure = "version"
+        found.append(Quantity(number.start(), number.end(), measure, value))
     return tuple(found)
 
 
@@ -441,21 +434,9 @@ def _is_value(number: re.Match[str], introduced: str) -> bool:
     )
 
 
-def _quantity(number: re.Match[str]) -> Quantity:
-    digits, unit = number["digits"], (number["unit"] or "").lower()
-    plain = digits.replace(",", "") if _THOUSANDS.fullmatch(digits) else digits
-    if unit:
-        measure, factor = _UNITS[unit]
-        try:
-            return Quantity(number.start(), number.end(), measure, f"{float(plain.replace(',', '.')) * factor:g}")
-        except ValueError:  # "1.2.3 s" is a version beside a letter
-            return Quantity(number.start(), number.end(), "version", plain)
-    measure = "version" if "." in plain else "number"
-    return Quantity(number.start(), number.end(), measure, plain)
-
-
 _NAMED_SPAN = re.compile(r"`([^`\n]{2,80})`")
 _MOMENTARY = (Kind.HANDOFF, Kind.TASK)
+"""What these say was so at one moment, and the next one may say otherwise: they claim nothing."""
 
 
 def said_in(body: str) -> str:
@@ -467,17 +448,6 @@ def said_in(body: str) -> str:
 def said_terms(text: str) -> frozenset[str]:
     """The content words of a text, and the code that it names (each in backticks)."""
     return content_terms(text) | {f"`{span.strip().lower()}`" for span in _NAMED_SPAN.findall(text)}
-
-
-def _sentences_of(stored: StoredEntry) -> tuple[str, ...]:
-    """The sentences of title and body outside fenced code, each once.
-
-    None of a handoff or task: what they say was so at one moment, and the next one may say otherwise.
-    """
-    if stored.meta.kind in _MOMENTARY:
-        return ()
-    prose = said_in("\n".join(prose_lines(stored.body)))
-    return tuple(dict.fromkeys((*statements(stored.meta.title), *statements(prose))))
 
 
 MOST_IN_GROUP = 12
@@ -541,23 +511,24 @@ class Features:
         """Whether a person pinned it, or promoted it."""
         return self.meta.pinned or self.meta.promoted_by is not None
 
-    @property
-    def since_ms(self) -> int:
-        """Since when it is so, as far as it says."""
-        return self.meta.updated_at_ms if self.meta.valid_from_ms is None else self.meta.valid_from_ms
-
 
 def features_of(stored: StoredEntry) -> Features:
     """The features of one note, after which its body can be forgotten."""
     meta, body = stored.meta, stored.body
-    sentences = _sentences_of(stored)
     said = said_in(body)
+    on_one_line = " ".join(said.split())
+    sentences: tuple[str, ...] = ()
+    if meta.kind not in _MOMENTARY:
+        prose = said_in("\n".join(prose_lines(body)))
+        sentences = tuple(dict.fromkeys((*statements(meta.title), *statements(prose))))
     title = words_without_values(meta.title)
     tags = " ".join(tag.partition("__")[2] or tag for tag in meta.tags)
     fences = find_code(body).fences if "```" in body or "~~~" in body else ()
     return Features(
         meta,
-        digest=_digest(said),
+        digest=sha256(on_one_line.encode("utf-8", "surrogatepass")).digest()[:16]
+        if any(map(str.isalnum, on_one_line))
+        else b"",
         # Of a very long text some words will do; which ones must not depend on anything but the text.
         terms=frozenset(sorted(said_terms(f"{meta.title}\n{said}"))[:_MOST_KEPT_TERMS]),
         title=title,
@@ -571,13 +542,6 @@ def features_of(stored: StoredEntry) -> Features:
     )
 
 
-def _digest(said: str) -> bytes:
-    plain = " ".join(said.split())
-    if not any(map(str.isalnum, plain)):
-        return b""
-    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).digest()[:16]
-
-
 def _lines(text: str) -> int:
     return sum(1 for line in text.split("\n") if line.strip())
 
@@ -585,23 +549,16 @@ def _lines(text: str) -> int:
 # -- which of several is to be believed -------------------------------------------------------------------------------
 
 
-def precedence(entry: Features) -> tuple[bool, bool, int, int, bool, str]:
-    """Sorts the entry that should win first: what a person pinned or promoted, then what is newer, then what is better
+def in_precedence(entries: Iterable[Features]) -> tuple[Features, ...]:
+    """The entries, the one that should win first: what a person pinned or promoted, then what is newer, then what is better
     sourced (the user before the agent, with cited turns before without). What is external wins against nothing else: a page
     must not get its way by being read last."""
-    meta = entry.meta
-    return (
-        not entry.is_vouched_for,
-        meta.origin is Origin.EXTERNAL,
-        -entry.since_ms,
-        _TRUST.index(meta.origin),
-        not any(source.turns for source in meta.sources),
-        meta.id,
-    )
 
+    def precedence(entry: Features) -> tuple[bool, bool, int, int, bool, str]:
+        meta = entry.meta
+        trust = (_TRUST.index(meta.origin), not meta.cites_a_turn)
+        return (not entry.is_vouched_for, meta.origin is Origin.EXTERNAL, -meta.since_ms, *trust, meta.id)
 
-def in_precedence(entries: Iterable[Features]) -> tuple[Features, ...]:
-    """The entries, the winner first."""
     return tuple(sorted(entries, key=precedence))
 
 

@@ -39,6 +39,7 @@ from agent_memory.domain.planning.drafts import (
     MAX_BODY_CHARS,
     Refused,
     Targets,
+    Unknown,
     body_problems,
     has_secret,
     kept_description,
@@ -74,8 +75,7 @@ from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.vocabulary import Origin, Tier, furthest, highest, least_trusted, strictest
 
 Reasons = tuple[str, ...]
-Rewritten = tuple[MemoryEntry, tuple[str, ...]]
-"""A new version of an entry, and the targets of links that lead nowhere and are plain text now."""
+_Outcome = tuple[tuple[Change, ...], Unknown]
 
 _UNDONE = "a person has undone it, and nothing it is made from has changed since"
 _WAITS = "another change of it waits for the next run"
@@ -131,12 +131,6 @@ def subject_of(action: Action) -> str:
     """The kind and the ids, cleaned: they are an agent's words until they are checked."""
     ids = tuple(map(stored_subject, dict.fromkeys(ids_of(action))))
     return f"{kind_of(action)} of {first_few(ids, _MOST_IDS)}"
-
-
-def _go_together(action: Action, earlier: Sequence[Action]) -> bool:
-    """Whether an entry may undergo all of them in one run: one edit, one title, one set of tags."""
-    kinds = [kind_of(each) for each in (action, *earlier)]
-    return not earlier or (len(set(kinds)) == len(kinds) and {"edit", "rename", "retag"}.issuperset(kinds))
 
 
 @define(slots=False)
@@ -226,7 +220,7 @@ class _Planning:
         self._accept(archive, changes, seen)
         self._taken[archive.id] = [archive]
 
-    def _permitted(self, action: Action, seen: Mapping[str, str]) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+    def _permitted(self, action: Action, seen: Mapping[str, str]) -> _Outcome:
         """What the action comes to, where nothing but the run's limit stands against it; and its links that lead nowhere."""
         ids = tuple(dict.fromkeys(ids_of(action)))
         named = ((id, reason) for id in ids for reason in self._protection(id, seen.get(id)))
@@ -270,12 +264,16 @@ class _Planning:
         return next((each for each in held if each is not None and each.listed.content_hash == content_hash), None)
 
     def _clashes(self, action: Action, ids: Iterable[str]) -> Reasons:
-        clashing = (id for id in ids if not _go_together(action, self._taken.get(id, ())))
-        return tuple(dict.fromkeys(_WAITS if id in self._waiting else _ONCE for id in clashing))
+        """Why the action does not go together with earlier ones: of a run an entry may undergo one edit, and get one title and
+        one set of tags."""
+        clashing: list[str] = []
+        for id in ids:
+            kinds = [kind_of(each) for each in (action, *self._taken.get(id, ()))]
+            if len(kinds) > 1 and not (len(set(kinds)) == len(kinds) and {"edit", "rename", "retag"}.issuperset(kinds)):
+                clashing.append(_WAITS if id in self._waiting else _ONCE)
+        return tuple(dict.fromkeys(clashing))
 
-    def _carried_out(
-        self, action: Action, found: tuple[StoredEntry | None, ...]
-    ) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+    def _carried_out(self, action: Action, found: tuple[StoredEntry | None, ...]) -> _Outcome:
         sources = tuple(each for each in found if each is not None)
         match action:
             case Merge():
@@ -287,7 +285,20 @@ class _Planning:
                     raise Refused(("it gives no reason",))
                 return (Retire(id, sources[0].listed.content_hash),), ()
             case Rename() | Retag() | Edit():
-                new, unknown = _rewritten(action, self._versions.get(action.id, sources[0].entry), self)
+                old = self._versions.get(action.id, sources[0].entry)
+                unknown: Unknown = ()
+                if isinstance(action, Rename):
+                    new = _renamed(stored_title(action.title), action.drops, old, self)
+                elif isinstance(action, Retag):
+                    new = evolve(old, meta=evolve(old.meta, tags=stored_tags(action.tags)))
+                    if not new.meta.tags:
+                        raise Refused(("it leaves the entry without a tag",))
+                else:
+                    new, unknown = _edited(action, old, self)
+                if new == old:
+                    raise Refused((_CHANGES_NOTHING,))
+                # Kind, scope, status and trust never rise by it.
+                new = self.judged(evolve(new, meta=self.told_now(new.meta)), said_by(old))
                 return (Replace(new, sources[0].listed.content_hash),), unknown
 
     def _accept(self, action: Action, changes: tuple[Change, ...], seen: Mapping[str, str]) -> None:
@@ -299,8 +310,14 @@ class _Planning:
                     self.titles[entry.meta.scope, folded_name(entry.meta.title)] = entry.meta.id
                     if isinstance(change, Create):
                         new_ids.append(entry.meta.id)
-                    else:
-                        self._supersede(change)
+                        continue
+                    # Earlier actions on the entry write this version too: one write carries out all of them, and each of them
+                    # finds it written.
+                    self.actions = [
+                        evolve(each, changes=(change,)) if ids_of(each.action) == (entry.meta.id,) else each
+                        for each in self.actions
+                    ]
+                    self._versions[entry.meta.id] = entry
                 case Retire(id, _, _):
                     meta = self.live[id].meta
                     self.titles.pop((meta.scope, folded_name(meta.title)), None)
@@ -309,16 +326,6 @@ class _Planning:
         self.actions.append(PlannedAction(action, changes, fingerprint_of(action, seen), tuple(new_ids)))
         self.gone += _gone_by(changes)
         self._changed.update(ids_of(action))
-
-    def _supersede(self, change: Replace) -> None:
-        """Let the earlier actions on the entry write this version too: one write carries out all of them, and each of
-        them finds it written."""
-        id = change.entry.meta.id
-        if id in self._versions:
-            self.actions = [
-                evolve(each, changes=(change,)) if ids_of(each.action) == (id,) else each for each in self.actions
-            ]
-        self._versions[id] = change.entry
 
     def _must_wait(self, ids: frozenset[str]) -> bool:
         is_over = not self.facts.force and len(self._changed | ids) > max_changes(self.facts.live_at_start)
@@ -361,9 +368,7 @@ def _gone_by(changes: Iterable[Change]) -> int:
 # -- merge and split (P12) ------------------------------------------------------------------------------------------
 
 
-def _merged(
-    action: Merge, sources: tuple[StoredEntry, ...], run: _Planning
-) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+def _merged(action: Merge, sources: tuple[StoredEntry, ...], run: _Planning) -> _Outcome:
     """The merge of these entries, which may be touched. Raises `Refused` with every reason why there is none."""
     if len(sources) < 2:
         raise Refused(("a merge takes two or more different entries",))
@@ -384,7 +389,7 @@ def _merged(
     return _new_entries(((meta, part),), sources, action.drops, run)
 
 
-def _split(action: Split, source: StoredEntry, run: _Planning) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+def _split(action: Split, source: StoredEntry, run: _Planning) -> _Outcome:
     """The parts of this entry, which may be touched. Raises `Refused` with every reason why there are none."""
     parts = tuple(map(_part, action.into))
     if len(parts) < 2:
@@ -404,7 +409,7 @@ def _split(action: Split, source: StoredEntry, run: _Planning) -> tuple[tuple[Ch
 
 def _new_entries(
     drafts: tuple[tuple[Meta, SplitPart], ...], sources: tuple[StoredEntry, ...], drops: tuple[str, ...], run: _Planning
-) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+) -> _Outcome:
     entries = tuple(each.entry for each in sources)
     texts = {meta.id: part.body for meta, part in drafts}
     bodies, unknown = _linked_bodies(texts, entries, drafts[0][0].id, drops, run)
@@ -449,7 +454,7 @@ def _refuse_texts(parts: tuple[SplitPart, ...], sources: tuple[StoredEntry, ...]
 
 def _linked_bodies(
     bodies: dict[str, str], sources: tuple[MemoryEntry, ...], heir: str, drops: tuple[str, ...], run: _Planning
-) -> tuple[dict[str, str], tuple[str, ...]]:
+) -> tuple[dict[str, str], Unknown]:
     """The bodies by new id with their links resolved, and the targets that lead nowhere.
 
     The ids of the sources mean `heir` from now on. A link that a source held and no body holds any more is appended to
@@ -482,6 +487,9 @@ def united_meta(metas: Sequence[Meta]) -> Meta:
     loses a person's promotion.
     """
     origin = least_trusted(meta.origin for meta in metas)
+    sources: tuple[Source, ...] = ()
+    for source in dict.fromkeys(source for meta in metas for source in meta.sources):
+        sources = with_source(sources, source)
     aliases = tuple(dict.fromkeys(id for meta in metas for id in meta.all_ids))
     return evolve(
         metas[0],
@@ -502,7 +510,7 @@ def united_meta(metas: Sequence[Meta]) -> Meta:
         valid_until_ms=latest_end(*(meta.valid_until_ms for meta in metas)),
         aliases=aliases,
         supersedes=tuple(dict.fromkeys(id for meta in metas for id in meta.supersedes if id not in aliases)),
-        sources=_united_sources(source for meta in metas for source in meta.sources),
+        sources=sources,
     )
 
 
@@ -519,35 +527,7 @@ def _vouched_by(sources: tuple[StoredEntry, ...]) -> str | None:
     return vouched[0].meta.promoted_by if is_for_all else None
 
 
-def _united_sources(sources: Iterable[Source]) -> tuple[Source, ...]:
-    united: tuple[Source, ...] = ()
-    for source in sources:
-        if source not in united:
-            united = with_source(united, source)
-    return united
-
-
 # -- rename, retag, edit --------------------------------------------------------------------------------------------
-
-
-def _rewritten(action: Rename | Retag | Edit, old: MemoryEntry, run: _Planning) -> Rewritten:
-    """The entry as the action leaves it. Kind, scope, status and trust never rise by it.
-
-    Raises `Refused` with every reason why there is no such entry.
-    """
-    unknown: tuple[str, ...] = ()
-    match action:
-        case Rename(_, title, drops):
-            new = _renamed(stored_title(title), drops, old, run)
-        case Retag(_, tags):
-            new = evolve(old, meta=evolve(old.meta, tags=stored_tags(tags)))
-            if not new.meta.tags:
-                raise Refused(("it leaves the entry without a tag",))
-        case Edit():
-            new, unknown = _edited(action, old, run)
-    if new.meta == old.meta and new.body == old.body:
-        raise Refused((_CHANGES_NOTHING,))
-    return run.judged(evolve(new, meta=run.told_now(new.meta)), said_by(old)), unknown
 
 
 def _renamed(title: str, drops: tuple[str, ...], old: MemoryEntry, run: _Planning) -> MemoryEntry:
@@ -569,7 +549,7 @@ def _renamed(title: str, drops: tuple[str, ...], old: MemoryEntry, run: _Plannin
     return new
 
 
-def _edited(action: Edit, old: MemoryEntry, run: _Planning) -> Rewritten:
+def _edited(action: Edit, old: MemoryEntry, run: _Planning) -> tuple[MemoryEntry, Unknown]:
     shown, find = clean_text(old.body).text, clean_text(action.find).text
     at = shown.find(find)
     if not find.strip() or at < 0:
@@ -579,18 +559,14 @@ def _edited(action: Edit, old: MemoryEntry, run: _Planning) -> Rewritten:
     body = stored_body(shown[:at] + clean_text(action.replace).text + shown[at + len(find) :])
     if body == old.body:
         raise Refused((_CHANGES_NOTHING,))
+    # Derived anew where it was derived, or where it names what the body does not name any more.
+    is_stale = bool(salient_tokens(old.meta.description) & (salient_tokens(old.body) - salient_tokens(body)))
+    description = derive_description(body) if is_stale else kept_description(old, body)
     status = furthest((old.meta.status, run.facts.status))
-    draft = MemoryEntry(evolve(old.meta, description=_description(old, body), status=status), body)
+    draft = MemoryEntry(evolve(old.meta, description=description, status=status), body)
     new, unknown = with_links(draft, old, run.targets({}))
     problems = body_problems(new.body, old.body) or loss_problems((said_by(old),), new.whole, action.drops)
     problems += invented_words(said_by(old), new.whole)
     if problems:
         raise Refused(problems)
     return new, unknown
-
-
-def _description(old: MemoryEntry, body: str) -> str:
-    """Derived anew where it was derived, or where it names what the body does not name any more."""
-    gone = salient_tokens(old.body) - salient_tokens(body)
-    is_stale = bool(salient_tokens(old.meta.description) & gone)
-    return derive_description(body) if is_stale else kept_description(old, body)

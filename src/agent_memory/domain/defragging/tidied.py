@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 
 from attrs import evolve
@@ -32,6 +33,8 @@ _LARGEST_SHARE = 3
 """An entry that would take more than a third of the room is read when it is needed."""
 _MOST_LISTED = 5_000
 """In a store of many repositories, each of which has lines of its own."""
+_RIVALS = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE)
+"""Findings of entries of which only the winner is hot: the others say nearly the same, or the contrary."""
 MAX_ACTIONS = 100
 """As many as one reply may hold (design §5.2)."""
 
@@ -113,8 +116,14 @@ def surplus(
         return ()
     sizes = {each.meta.id: profiles[each.meta.id].body_chars if each.meta.id in profiles else 0 for each in live}
     count, chars = len(live), sum(sizes.values())
+    metas = (each.meta for each in live if _is_open(each) and each.meta.promoted_by is None)
+    # However old, what a person said that lasts goes after all that only an agent noted.
+    least_valuable_first = sorted(
+        (is_lasting_word(meta), score(meta, reads_of(meta, usage), now_ms), meta.updated_at_ms, meta.id)
+        for meta in metas
+    )
     going: list[Finding] = []
-    for worth, id in _least_valuable_first(live, usage, now_ms)[: max_changes(len(live))]:
+    for _, worth, _, id in least_valuable_first[: max_changes(len(live))]:
         if max_entries is not None and count > max_entries:
             why = f"limits.maxEntries is {max_entries:,} and there were {len(live):,} live notes"
         elif max_chars is not None and chars > max_chars:
@@ -128,49 +137,32 @@ def surplus(
     return tuple(going)
 
 
-def _least_valuable_first(live: Iterable[Listed], usage: Mapping[str, Usage], now_ms: int) -> list[tuple[float, str]]:
-    """The scores and ids of those that may go: however old, what a person said that lasts goes after all that only an agent
-    noted."""
-    metas = [each.meta for each in live if _is_open(each) and each.meta.promoted_by is None]
-    scored = [
-        (is_lasting_word(meta), score(meta, reads_of(meta, usage), now_ms), meta.updated_at_ms, meta.id)
-        for meta in metas
-    ]
-    return [(worth, id) for _, worth, _, id in sorted(scored)]
-
-
 # -- what is there twice ---------------------------------------------------------------------------------------------
 
 
 def twins_among(entries: Iterable[StoredEntry]) -> tuple[tuple[StoredEntry, ...], ...]:
     """Groups of two and more entries that may become one, in a stable order; in each the best sourced, then the newest first.
 
-    A merge takes the least trusted origin of what goes in and is refused across scopes. So an entry that every agent may
-    be shown is not merged with one that none may be shown.
+    They say the same but for white space and the line of links at the end. A merge takes the least trusted origin of what
+    goes in and is refused across scopes. So an entry that every agent may be shown is not merged with one that none may be
+    shown.
     """
-    texts = _grouped(
-        sorted(filter(_may_merge, entries), key=_worth),
-        lambda each: (same_text(each.body), each.meta.scope, each.meta.sensitivity),
-    )
-    sound = (tuple(each for each in group if not has_secret(each.body)) for group in texts)
-    alike = (
-        twins
-        for group in sound
-        for twins in _grouped(group, lambda each: (each.meta.promoted_by is not None, best_tier(each.meta)))
-    )
+    groups: dict[Hashable, list[StoredEntry]] = defaultdict(list)
+    # A handoff belongs to its session, which goes on writing it.
+    lasting = (each for each in entries if _is_open(each.listed) and each.meta.kind is not Kind.HANDOFF)
+    for each in sorted((each for each in lasting if len(each.body) <= MAX_BODY_CHARS), key=_worth):
+        said, meta = " ".join(without_see_also(each.body).split()), each.meta
+        if said:
+            key = (said, meta.scope, meta.sensitivity, meta.promoted_by is not None, best_tier(meta))
+            groups[key].append(each)
+    alike = (group for group in groups.values() if len(group) > 1)
+    sound = (tuple(each for each in group if not has_secret(each.body)) for group in alike)
     # The merge may be where its parts may be.
     return tuple(
-        twins for twins in alike if best_tier(united_meta([each.meta for each in twins])) is best_tier(twins[0].meta)
+        twins
+        for twins in sound
+        if len(twins) > 1 and best_tier(united_meta([each.meta for each in twins])) is best_tier(twins[0].meta)
     )
-
-
-def _grouped(
-    entries: Iterable[StoredEntry], key_of: Callable[[StoredEntry], Hashable]
-) -> tuple[tuple[StoredEntry, ...], ...]:
-    groups: dict[Hashable, list[StoredEntry]] = {}
-    for stored in entries:
-        groups.setdefault(key_of(stored), []).append(stored)
-    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
 def _worth(stored: StoredEntry) -> tuple[object, ...]:
@@ -180,26 +172,15 @@ def _worth(stored: StoredEntry) -> tuple[object, ...]:
     return (list(Origin).index(meta.origin), -sessions, -turns, -meta.updated_at_ms, meta.id)
 
 
-def _may_merge(stored: StoredEntry) -> bool:
-    # A handoff belongs to its session, which goes on writing it.
-    is_lasting = stored.meta.kind is not Kind.HANDOFF
-    return (
-        _is_open(stored.listed) and is_lasting and len(stored.body) <= MAX_BODY_CHARS and bool(same_text(stored.body))
-    )
-
-
-def same_text(body: str) -> str:
-    """What two bodies have in common that say the same: no white space to speak of, no line of links at the end."""
-    return " ".join(without_see_also(body).split())
-
-
 def merge_of(twins: tuple[StoredEntry, ...]) -> Merge:
     """The merge of twins: title, description and body of the first, with the links of all.
 
     What titles and descriptions of the others say besides is named in `drops`; it stays in the archive.
     """
     first = twins[0]
-    body = _with_links_of(twins)
+    own = {id for each in twins for id in each.meta.all_ids}
+    wanted = [link.target for each in twins for link in find_links(each.body) if link.target not in own]
+    body = append_see_also(without_see_also_of(first.body.rstrip(), own), wanted)
     text = f"{first.meta.title}\n{first.meta.description}\n{body}"
     return Merge(
         ids=tuple(each.meta.id for each in twins),
@@ -208,12 +189,6 @@ def merge_of(twins: tuple[StoredEntry, ...]) -> Merge:
         description=first.meta.description or None,
         drops=lost_content((said_by(each.entry) for each in twins), text),
     )
-
-
-def _with_links_of(twins: tuple[StoredEntry, ...]) -> str:
-    own = {id for each in twins for id in each.meta.all_ids}
-    wanted = [link.target for each in twins for link in find_links(each.body) if link.target not in own]
-    return append_see_also(without_see_also_of(twins[0].body.rstrip(), own), wanted)
 
 
 # -- which entries are in front of every agent, and which have a line ------------------------------------------------
@@ -227,9 +202,16 @@ def chosen_tiers(request: DefragRequest, merges: Iterable[Merge]) -> TierList:
     contrary; warm is the rest of what may be shown. That nobody has opened an entry for long counts against it in its
     score only: what is shown to every session needs no opening.
     """
-    candidates = _ranked(request, merges)
-    beaten = _beaten(request, candidates)
-    budget = request.budget
+    profiles, now_ms, budget = request.analysis.profiles, request.now_ms, request.budget
+    facts = (
+        tier_facts(meta, profiles.get(meta.id, Profile(0, 0)), Usage(meta.used, meta.last_used_at_ms), now_ms)
+        for meta in _staying(request, merges)
+    )
+    candidates = [each for each in facts if each.best is not Tier.COLD]
+    candidates.sort(key=lambda each: (not _is_pinned(each), -each.score, -each.meta.created_at_ms, each.meta.id))
+    may_be_hot = {each.meta.id for each in candidates if each.best is Tier.HOT}
+    rivals = (each.ids for kind in _RIVALS for each in request.analysis.of_kind(kind) if each.ids[0] in may_be_hot)
+    beaten = {id for ids in rivals for id in ids[1:]}
     hot_room, warm_room = SectionRoom(budget.hot_chars), SectionRoom(budget.warm_lines)
     hot = [
         each.meta.id
@@ -241,18 +223,6 @@ def chosen_tiers(request: DefragRequest, merges: Iterable[Merge]) -> TierList:
     rest = [each.meta for each in candidates if each.meta.id not in hot]
     warm = [meta.id for meta in rest if warm_room.takes(meta.scope, 1)]
     return TierList(tuple(hot), tuple(warm[:_MOST_LISTED]))
-
-
-def _ranked(request: DefragRequest, merges: Iterable[Merge]) -> list[TierFacts]:
-    """What stays and may be shown: pinned entries first, then by score, then the newest."""
-    profiles, now_ms = request.analysis.profiles, request.now_ms
-    nothing = Profile(0, 0)
-    facts = (
-        tier_facts(meta, profiles.get(meta.id, nothing), Usage(meta.used, meta.last_used_at_ms), now_ms)
-        for meta in _staying(request, merges)
-    )
-    shown = (each for each in facts if each.best is not Tier.COLD)
-    return sorted(shown, key=lambda each: (not _is_pinned(each), -each.score, -each.meta.created_at_ms, each.meta.id))
 
 
 def _is_pinned(candidate: TierFacts) -> bool:
@@ -277,14 +247,6 @@ def _staying(request: DefragRequest, merges: Iterable[Merge]) -> list[Meta]:
         for each in staying.values()
         if each.pinned or not (has_passed(each.expires_at_ms, now_ms) or has_passed(each.valid_until_ms, now_ms))
     ]
-
-
-def _beaten(request: DefragRequest, candidates: Iterable[TierFacts]) -> frozenset[str]:
-    """What says nearly the same as, or the contrary of, an entry that wins over it and may be hot itself."""
-    kinds = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE)
-    may_be_hot = {each.meta.id for each in candidates if each.best is Tier.HOT}
-    findings = (finding for kind in kinds for finding in request.analysis.of_kind(kind))
-    return frozenset(id for finding in findings if finding.ids[0] in may_be_hot for id in finding.ids[1:])
 
 
 def _earns_hot(candidate: TierFacts) -> bool:

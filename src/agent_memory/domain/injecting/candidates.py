@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.text.salience import content_terms, stem
-from agent_memory.domain.tiering.score import cites_a_turn, told_of
+from agent_memory.domain.tiering.score import told_of
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Tier
 
@@ -95,7 +95,7 @@ def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
     told = told_of(stored)
     if told is None:
         return None
-    is_whole = (best_tier(told.meta) is Tier.HOT or cites_a_turn(told.meta)) and not told.listed.conflicted
+    is_whole = (best_tier(told.meta) is Tier.HOT or told.meta.cites_a_turn) and not told.listed.conflicted
     return Shown(told, section or SECTION_OF[told.meta.kind], is_whole)
 
 

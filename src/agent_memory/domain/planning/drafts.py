@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.entry import Caller, Listed, Listing, MemoryEntry, Meta, MetaPatch, folded_ids
 from agent_memory.domain.redaction import redact, stored_line
-from agent_memory.domain.text.file_name import ID_PATTERN, normal_tags
+from agent_memory.domain.text.file_name import ID_PATTERN, is_id, normal_tags
 from agent_memory.domain.text.markdown import (
     MAX_DESCRIPTION_CHARS,
     MAX_TITLE_CHARS,
@@ -22,7 +22,7 @@ from agent_memory.domain.text.markdown import (
     without_links,
 )
 from agent_memory.domain.text.plain_text import clean_text, one_line, spliced
-from agent_memory.domain.tiering.standing import BY_A_PERSON
+from agent_memory.domain.tiering.standing import BY_A_PERSON, needs_vouching
 from agent_memory.domain.transcripts.own_marks import PROMPT_MARKER
 from agent_memory.domain.vocabulary import Origin, Status, furthest, least_trusted
 
@@ -181,9 +181,6 @@ def body_problems(body: str, before: str = "") -> tuple[str, ...]:
 
 # In code too: whoever checks a file for links that lead nowhere need not know what is code.
 _ID_LINK = re.compile(rf"\[\[({ID_PATTERN})(?:\|([^\[\]\n]*))?\]\]")
-_ID = re.compile(ID_PATTERN)
-
-
 _MAX_TARGET_CHARS = 80
 Unknown = tuple[str, ...]
 """Targets of links that lead nowhere and are plain text now."""
@@ -203,7 +200,7 @@ class Targets:
 
     def id_of(self, target: str) -> str | None:
         """The id that `id__…`, `ref:…` or a bare ref stands for; None where there is no such entry."""
-        if not _ID.fullmatch(target):
+        if not is_id(target):
             return self.by_ref.get(target.removeprefix("ref:"))
         folded = target.casefold()
         return self.live.get(folded) or (target if folded in self.taken else None)
@@ -299,20 +296,9 @@ def trusted_after(before: MemoryEntry, after: MemoryEntry, caller: Caller) -> Me
     changed it, their word ends if the note is external, or if what it says now would need it.
     """
     meta = evolve(after.meta, origin=least_trusted((after.meta.origin, caller.origin)))
-    lapsed = meta.is_secret or (
-        caller.is_agent and meta.promoted_by is not None and _needs_another_word(before, evolve(after, meta=meta))
-    )
+    needs_another_word = meta.origin is Origin.EXTERNAL or (before.texts != after.texts and needs_vouching(meta))
+    lapsed = meta.is_secret or (caller.is_agent and needs_another_word)
     return evolve(meta, promoted_by=None) if lapsed else meta
-
-
-def _needs_another_word(before: MemoryEntry, after: MemoryEntry) -> bool:
-    if after.meta.origin is Origin.EXTERNAL:
-        return True
-    if before.texts == after.texts:
-        return False
-    from agent_memory.domain.tiering.score import needs_vouching  # what tells an order is loaded for few edits
-
-    return needs_vouching(after)
 
 
 def edited_title(text: str) -> str:

@@ -367,21 +367,17 @@ def comparable(text: str) -> str:
     """
     parts, position = list[str](), 0
     text = without_targets(text)
-    for start, end in find_code(text).ranges:
-        parts += [_spoken(text[position:start]), text[start:end]]
+    for start, end in (*find_code(text).ranges, (len(text), len(text))):
+        spoken = _SHOUTED.sub(lambda word: word[0].lower(), _LIST_NUMBER.sub(r"\1", text[position:start]))
+        # Of a path or URL, the end of its sentence is set apart from it.
+        parts += [with_iso_dates(_PATH_AT_END.sub(r"\1 \2", spoken)), text[start:end]]
         position = end
-    return "".join((*parts, _spoken(text[position:])))
+    return "".join(parts)
 
 
 def without_targets(text: str) -> str:
     """The text with each link replaced by its label, or by nothing where it has none."""
     return spliced(text, ((link.start, link.end, link.label or "") for link in find_links(text)))
-
-
-def _spoken(text: str) -> str:
-    text = _SHOUTED.sub(lambda word: word[0].lower(), _LIST_NUMBER.sub(r"\1", text))
-    # Of a path or URL, the end of its sentence is set apart from it.
-    return with_iso_dates(_PATH_AT_END.sub(r"\1 \2", text))
 
 
 # -- lines ----------------------------------------------------------------------------------------------------------
@@ -409,9 +405,13 @@ class Line:
 
 def lines_of(body: str) -> tuple[Line, ...]:
     """The lines that hold a content word, in order, without the line of links at the end and the marks of code blocks."""
-    lines = without_targets(without_see_also(body)).split("\n")
-    read = (_line(line) for line in lines if not _FENCE.match(line))
-    return tuple(line for line in read if line.terms)
+    lines: list[Line] = []
+    for line in without_targets(without_see_also(body)).split("\n"):
+        bare = " ".join(_MARKS.sub("", line).split())
+        terms = content_terms(bare)
+        if terms and not _FENCE.match(line):
+            lines.append(Line(bare, terms, _HEADING.match(line) is not None))
+    return tuple(lines)
 
 
 def distinct_lines(bodies: Iterable[str]) -> tuple[Line, ...]:
@@ -446,11 +446,6 @@ def unlike_lines(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     return tuple(kept)
 
 
-def _line(text: str) -> Line:
-    bare = " ".join(_MARKS.sub("", text).split())
-    return Line(bare, content_terms(bare), _HEADING.match(text) is not None)
-
-
 # -- the check ------------------------------------------------------------------------------------------------------
 
 
@@ -465,6 +460,7 @@ _MOST_NAMED = 12
 _MOST_QUOTED_CHARS = 80
 _WITH_DIGIT = re.compile(r"(?<![\w.,:/-])(?:\d[\d.,:]*[^\W\d_]{1,5}\b|[^\W\d_]+\d\w*(?:[.,:]\w+)*)")
 """A quantity with its unit (`30s`, `5GB`), a name with a number in it (`utf8`)."""
+_WORD_OR_NUMBER = re.compile(r"\w+(?:[.,:]\w+)*")
 _HYPHENATED = re.compile(r"[^\W\d_]{1,30}(?:[-/][^\W\d_]{1,30}){1,4}")
 _NUMBER = re.compile(r"\d[\d.,:]*")
 _QUANTITY = re.compile(r"(\d[\d.,:]*)([^\W\d_]+)")
@@ -479,7 +475,11 @@ def lost_content(sources: Iterable[str], after: str, drops: Iterable[str] = ()) 
     old = tuple(map(comparable, sources))  # each alone: a code block that is left open ends with its text
     new, named = with_iso_dates(after), tuple(map(with_iso_dates, drops))
     said = "\n".join((new, *named)).lower()
-    lost = (token for text in old for token in (*lost_salience(text, new, named), *_lost_words_with_digits(text, said)))
+    words = frozenset(_WORD_OR_NUMBER.findall(said))
+    lost: list[str] = []
+    for text in old:
+        with_digit = dict.fromkeys(map(str.lower, _WITH_DIGIT.findall(text)))
+        lost += (*lost_salience(text, new, named), *(word for word in with_digit if word not in words))
     tokens = tuple(token for token in lost if not _is_said_otherwise(token.lower(), said))
     turned = turned_claims("\n".join(old), comparable(after), named)
     swapped = swapped_words("\n".join(old), comparable(after), named)
@@ -517,12 +517,6 @@ def information_problems(
     elif size < LEAST_SIZE * whole and size < LEAST_SIZE * chars_of(unlike_lines(union)):
         problems += (f"its text has {size:,} characters, less than 25 % of the {whole:,} that it is made from",)
     return problems
-
-
-def _lost_words_with_digits(before: str, after: str) -> list[str]:
-    here = {word.lower() for word in re.findall(r"\w+(?:[.,:]\w+)*", after)}
-    words = dict.fromkeys(word.lower() for word in _WITH_DIGIT.findall(before))
-    return [word for word in words if word not in here]
 
 
 def _is_said_otherwise(lost: str, after: str) -> bool:

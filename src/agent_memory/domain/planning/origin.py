@@ -16,11 +16,7 @@ from functools import lru_cache
 from attrs import evolve, frozen
 
 from agent_memory.domain.entry import Source
-from agent_memory.domain.history import History, Role, Turn
-from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.plan import PlanFacts
-from agent_memory.domain.queue import InlineNote, session_id_of
-from agent_memory.domain.redaction import redact_path, stored_line
+from agent_memory.domain.history import History, Role
 from agent_memory.domain.text.directives import (
     asks_for_something,
     directive_sentences,
@@ -38,7 +34,7 @@ from agent_memory.domain.text.salience import (
 )
 from agent_memory.domain.transcripts.own_marks import without_pasted_review
 from agent_memory.domain.transcripts.tool_calls import foreign_turns
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Origin
+from agent_memory.domain.vocabulary import Origin
 
 _HELD = 0.6
 """Share of a sentence's content words that a passage must hold to say the same."""
@@ -112,8 +108,12 @@ def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
     said = [turn.text for turn in session.turns if turn.role is Role.USER and turn.number in numbers]
     if not is_said_by(claim, said, person):
         return Origin.AGENT
-    if (pages or session.tools_answered_before) and _is_unheard_of(claim, others):
-        return Origin.AGENT
+    if pages or session.tools_answered_before:
+        # A sentence of which nobody but a foreign source may have spoken is one of a page, translated.
+        heard = frozenset[str]().union(*map(_terms, others), content_terms(claim.place))
+        sentences = map(_terms, statements(_QUOTE.sub("", claim.whole)))
+        if any(len(terms) >= _FEWEST_TERMS and coverage(terms, heard) < _HEARD for terms in sentences):
+            return Origin.AGENT
     return Origin.USER
 
 
@@ -123,9 +123,8 @@ def is_said_by(claim: Claim, said: Iterable[str], person: Iterable[str] | None =
     said = tuple(said)
     everything = said if person is None else tuple(person)
     sentences = statements(claim.whole)
-    quotes = [
-        quote for found in _QUOTE.finditer(claim.whole) if len(quote := _plain(found[1] or found[2])) >= _QUOTED_CHARS
-    ]
+    quoted = (_plain(found[1] or found[2]) for found in _QUOTE.finditer(claim.whole))
+    quotes = [quote for quote in quoted if len(quote) >= _QUOTED_CHARS]
     is_said = any(
         any(map(_plain(_without_quotes(text)).__contains__, quotes)) or any(_says(text, each) for each in sentences)
         for text in said
@@ -182,17 +181,14 @@ def _says(text: str, sentence: str) -> bool:
 
 
 def _gave_all_orders(claim: Claim, person: tuple[str, ...]) -> bool:
-    orders = directive_sentences(_without_persons_quotes(claim.whole, person))
-    return all(any(_supports(words_of_person(text), order, claim.place) for text in person) for order in orders)
-
-
-def _without_persons_quotes(text: str, person: tuple[str, ...]) -> str:
+    """Whether each order of the claim is one of the person's; what it quotes of them is not looked at."""
     said = tuple(_plain(_without_quotes(each)) for each in person)
 
     def unless_said(quote: re.Match[str]) -> str:
         return "" if any(_plain(quote[1] or quote[2]) in each for each in said) else quote[0]
 
-    return _QUOTE.sub(unless_said, text)
+    orders = directive_sentences(_QUOTE.sub(unless_said, claim.whole))
+    return all(any(_supports(words_of_person(text), order, claim.place) for text in person) for order in orders)
 
 
 def _supports(words: str, directive: str, place: str) -> bool:
@@ -253,25 +249,16 @@ def _is_question(statement: str) -> bool:
 def _is_of_pages(piece: str, pages: tuple[str, ...], person: tuple[str, ...], place: str) -> bool:
     """Whether a foreign source says this sentence or clause, and the person does not."""
     # A command or an address that the page gives stays the same in every language.
-    typed = tuple(map(_plain, typed_tokens(piece)))
-    if not any(_is_held(piece, page, place) or any(map(_plain(page).__contains__, typed)) for page in pages):
+    verbatim = list(map(_plain, typed_tokens(piece)))
+    terms = _terms(piece) - content_terms(place)
+    if 0 < len(terms) < _FEWEST_TERMS and len(_plain(piece)) >= _VERBATIM_CHARS:
+        verbatim.append(_plain(piece))
+    is_compared = len(terms) >= _FEWEST_TERMS
+    if not any(
+        (is_compared and _holds(page, terms, _HELD)) or any(map(_plain(page).__contains__, verbatim)) for page in pages
+    ):
         return False
     return not any(_supports(words_of_person(text), piece, place) for text in person)
-
-
-def _is_held(piece: str, page: str, place: str) -> bool:
-    terms = _terms(piece) - content_terms(place)
-    if len(terms) < _FEWEST_TERMS:
-        plain = _plain(piece)
-        return bool(terms) and len(plain) >= _VERBATIM_CHARS and plain in _plain(page)
-    return _holds(page, terms, _HELD)
-
-
-def _is_unheard_of(claim: Claim, turns: tuple[str, ...]) -> bool:
-    """Whether some sentence speaks of what nobody but a foreign source may have spoken of, as a translated page does."""
-    heard = frozenset[str]().union(*map(_terms, turns), content_terms(claim.place))
-    sentences = (_terms(sentence) for sentence in statements(_QUOTE.sub("", claim.whole)))
-    return any(len(terms) >= _FEWEST_TERMS and coverage(terms, heard) < _HEARD for terms in sentences)
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -324,52 +311,7 @@ def _plain(text: str) -> str:
     return _SPACES.sub(" ", in_plain_letters(text)).strip(" .!…\"'“”*_`\\").casefold()
 
 
-# -- where an entry of a window comes from --------------------------------------------------------------------------
-
-
-_MAX_CWD_CHARS = 400
-_MAX_AGENT_CHARS = 100
-
-
-def cited_turns(numbers: Iterable[int], facts: PlanFacts) -> tuple[Turn, ...]:
-    """The turns of the window that an item cites, in order. Of an inline note, the person's turns, cited or not."""
-    if isinstance(facts.entry.retrieval, InlineNote):
-        return tuple(turn for turn in facts.window.turns if turn.role is Role.USER)
-    wanted = frozenset(numbers)
-    return tuple(turn for turn in facts.window.turns if turn.number in wanted)
-
-
-def learnt_at_ms(cited: tuple[Turn, ...], facts: PlanFacts) -> int:
-    """Time of the last cited turn, else the inbox entry's."""
-    at_ms = cited[-1].at_ms if cited else None
-    is_inline = isinstance(facts.entry.retrieval, InlineNote)
-    return facts.entry.at_ms if at_ms is None or at_ms < 0 or is_inline else at_ms
-
-
-def ended_at_ms(facts: PlanFacts) -> int:
-    """Time of the last turn of the window, else the inbox entry's."""
-    last = max((turn.at_ms for turn in facts.window.turns if turn.at_ms is not None), default=None)
-    ended = facts.window.ended_at_ms if facts.window.ended_at_ms is not None else last
-    return facts.entry.at_ms if ended is None else ended
-
-
-def handoff_expires_at_ms(facts: PlanFacts) -> int:
-    """When a handoff of this session is of no use any more."""
-    return ended_at_ms(facts) + facts.handoff_days * DAY_MS
-
-
-def source_of(cited: tuple[Turn, ...], facts: PlanFacts) -> Source:
-    """The source of what cites these turns. Without a cited turn `turns` is empty, which keeps an entry from the hot tier."""
-    context = facts.entry.context
-    cwd = context.cwd or facts.window.cwd
-    return Source(
-        harness=facts.entry.harness,
-        thread_id=session_id_of(facts.entry),
-        repo=facts.scope if facts.scope != GLOBAL_SCOPE else context.repo,
-        cwd=stored_line(redact_path(cwd), _MAX_CWD_CHARS) if cwd else None,
-        agent=stored_line(facts.window.agent, _MAX_AGENT_CHARS) if facts.window.agent else None,
-        turns=tuple(dict.fromkeys(turn.number for turn in cited)),
-    )
+# -- sources --------------------------------------------------------------------------------------------------------
 
 
 def with_source(sources: tuple[Source, ...], source: Source) -> tuple[Source, ...]:
@@ -379,18 +321,3 @@ def with_source(sources: tuple[Source, ...], source: Source) -> tuple[Source, ..
             turns = tuple(sorted({*known.turns, *source.turns}))
             return (*sources[:at], evolve(known, turns=turns), *sources[at + 1 :])
     return (*sources, source)
-
-
-def computed_origin(title: str, text: str, cited: tuple[Turn, ...], facts: PlanFacts) -> Origin:
-    """The origin of a text of this window (P19). A person's inline note is theirs as far as the entry says what it says."""
-    claim = Claim(title, text, f"{facts.scope} {facts.entry.context.cwd or ''} {facts.window.cwd or ''}")
-    note = facts.entry.retrieval
-    if isinstance(note, InlineNote):
-        is_persons = is_persons_note(facts) and is_said_by(claim, (f"{note.title}\n{note.body}",))
-        return Origin.USER if is_persons else Origin.AGENT
-    return origin_of(claim, (turn.number for turn in cited), facts.session or facts.window)
-
-
-def is_persons_note(facts: PlanFacts) -> bool:
-    """Whether the window is an inline note that a person wrote, and no agent inside a harness."""
-    return isinstance(facts.entry.retrieval, InlineNote) and facts.entry.harness is Harness.MANUAL

@@ -12,8 +12,9 @@ from itertools import chain
 from attrs import define, evolve, field, frozen
 
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Retire
-from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry, body_hash
+from agent_memory.domain.entry import MemoryEntry, Meta, Source, body_hash
 from agent_memory.domain.history import Role, Turn
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import (
     ChangeSet,
     Plan,
@@ -51,19 +52,9 @@ from agent_memory.domain.planning.information import (
     swapped_words,
     turned_claims,
 )
-from agent_memory.domain.planning.origin import (
-    cited_turns,
-    computed_origin,
-    ended_at_ms,
-    handoff_expires_at_ms,
-    is_correction,
-    is_persons_note,
-    learnt_at_ms,
-    source_of,
-    with_source,
-)
-from agent_memory.domain.queue import InlineNote
-from agent_memory.domain.redaction import stored_line
+from agent_memory.domain.planning.origin import Claim, is_correction, is_said_by, origin_of, with_source
+from agent_memory.domain.queue import InlineNote, session_id_of
+from agent_memory.domain.redaction import redact_path, stored_line
 from agent_memory.domain.similarity import Subject, says_nothing_new
 from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.text.file_name import mint_id
@@ -72,6 +63,7 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.salience import actionable_tokens, content_terms, coverage, lost_salience, statements
 from agent_memory.domain.vocabulary import (
     GLOBAL_SCOPE,
+    Harness,
     Importance,
     Kind,
     Origin,
@@ -218,7 +210,9 @@ class _Window:
     def drafts(self, entries: Iterable[ProposedEntry]) -> tuple[list[_Draft], list[ProposedUpdate]]:
         """The proposed entries that may be stored, cleaned, with ids; a handoff becomes an update where the session has one."""
         drafts, renewals = list[_Draft](), list[ProposedUpdate]()
-        handoff_id = self._handoff_to_renew()
+        # The session's handoff, where a new one can take its place: planned by an earlier window, or shown in full.
+        planned = (id for id, entry in self.planned.items() if entry.meta.kind is Kind.HANDOFF)
+        handoff_id = next(planned, self.facts.handoff_id if self.facts.handoff_id in self.facts.shown else None)
         for proposed in entries:
             title, body = stored_title(proposed.title), stored_body(proposed.body)
             problems = title_problems(title) + body_problems(body)
@@ -245,11 +239,6 @@ class _Window:
             if proposed.ref:
                 self._by_ref[proposed.ref] = id
         return drafts, renewals
-
-    def _handoff_to_renew(self) -> str | None:
-        """The session's handoff, where a new one can take its place: planned by an earlier window, or shown in full."""
-        planned = (id for id, entry in self.planned.items() if entry.meta.kind is Kind.HANDOFF)
-        return next(planned, self.facts.handoff_id if self.facts.handoff_id in self.facts.shown else None)
 
     def without_doubles(self, drafts: Iterable[_Draft]) -> list[_Draft]:
         """Without the drafts that say what is stored already; a ref to such a draft means the stored entry."""
@@ -316,7 +305,15 @@ class _Window:
         dropped: list[Dropped] = []
         for draft in drafts:
             for id in dict.fromkeys(draft.proposed.supersedes):
-                problems = self._protection(id) or self._no_successor(self.facts.shown[id], draft.meta.scope)
+                problems = self._protection(id)
+                if not problems:
+                    scopes = (self.facts.shown[id].meta.scope, draft.meta.scope)
+                    if id in self.planned:
+                        problems = ("this session wrote it just before: update it instead",)
+                    elif self._is_newer(self.facts.shown[id].meta):
+                        problems = (IS_NEWER,)
+                    elif GLOBAL_SCOPE not in scopes and scopes[0] != scopes[1]:
+                        problems = ("it belongs to another repository",)
                 if problems:
                     dropped.append(Dropped(id, tuple(f"not superseded: {problem}" for problem in problems)))
                     continue
@@ -325,15 +322,6 @@ class _Window:
                 retired.setdefault(draft.meta.id, []).append(Retire(id, old.listed.content_hash, until_ms))
                 self._changed.add(id)
         return retired, dropped
-
-    def _no_successor(self, old: StoredEntry, scope: str) -> tuple[str, ...]:
-        if old.meta.id in self.planned:
-            return ("this session wrote it just before: update it instead",)
-        if self._is_newer(old.meta):
-            return (IS_NEWER,)
-        if GLOBAL_SCOPE not in (old.meta.scope, scope) and old.meta.scope != scope:
-            return ("it belongs to another repository",)
-        return ()
 
     def update(self, updates: Iterable[ProposedUpdate], targets: Targets) -> list[Replace]:
         """The updates as changes."""
@@ -345,7 +333,8 @@ class _Window:
                 old = self.planned.get(update.id) or self.facts.shown[update.id].entry
                 if update.drops and self._is_newer(old.meta):
                     raise Refused((IS_NEWER,))
-                new = _updated(old, update, self.facts, freely=self._is_own_handoff(old))
+                is_own = old.meta.id == self.facts.handoff_id or old.meta.id in self.planned
+                new = _updated(old, update, self.facts, freely=is_own and old.meta.kind is Kind.HANDOFF)
             except Refused as refused:
                 self.dropped.append(Dropped(update.id, refused.reasons))
                 continue
@@ -377,10 +366,6 @@ class _Window:
 
     def _is_newer(self, meta: Meta) -> bool:
         return ended_at_ms(self.facts) < meta.created_at_ms
-
-    def _is_own_handoff(self, entry: MemoryEntry) -> bool:
-        is_own = entry.meta.id == self.facts.handoff_id or entry.meta.id in self.planned
-        return is_own and entry.meta.kind is Kind.HANDOFF
 
 
 def _new_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, taken: Container[str]) -> Meta:
@@ -477,3 +462,66 @@ def _origin_of_update(
         and not is_correction(each, known, spoken)
     )
     return Origin.AGENT if any(uncertain) else Origin.USER
+
+
+# -- where an entry of a window comes from --------------------------------------------------------------------------
+
+
+_MAX_CWD_CHARS = 400
+_MAX_AGENT_CHARS = 100
+
+
+def cited_turns(numbers: Iterable[int], facts: PlanFacts) -> tuple[Turn, ...]:
+    """The turns of the window that an item cites, in order. Of an inline note, the person's turns, cited or not."""
+    if isinstance(facts.entry.retrieval, InlineNote):
+        return tuple(turn for turn in facts.window.turns if turn.role is Role.USER)
+    wanted = frozenset(numbers)
+    return tuple(turn for turn in facts.window.turns if turn.number in wanted)
+
+
+def learnt_at_ms(cited: tuple[Turn, ...], facts: PlanFacts) -> int:
+    """Time of the last cited turn, else the inbox entry's."""
+    at_ms = cited[-1].at_ms if cited else None
+    is_inline = isinstance(facts.entry.retrieval, InlineNote)
+    return facts.entry.at_ms if at_ms is None or at_ms < 0 or is_inline else at_ms
+
+
+def ended_at_ms(facts: PlanFacts) -> int:
+    """Time of the last turn of the window, else the inbox entry's."""
+    last = max((turn.at_ms for turn in facts.window.turns if turn.at_ms is not None), default=None)
+    ended = facts.window.ended_at_ms if facts.window.ended_at_ms is not None else last
+    return facts.entry.at_ms if ended is None else ended
+
+
+def handoff_expires_at_ms(facts: PlanFacts) -> int:
+    """When a handoff of this session is of no use any more."""
+    return ended_at_ms(facts) + facts.handoff_days * DAY_MS
+
+
+def source_of(cited: tuple[Turn, ...], facts: PlanFacts) -> Source:
+    """The source of what cites these turns. Without a cited turn `turns` is empty, which keeps an entry from the hot tier."""
+    context = facts.entry.context
+    cwd = context.cwd or facts.window.cwd
+    return Source(
+        harness=facts.entry.harness,
+        thread_id=session_id_of(facts.entry),
+        repo=facts.scope if facts.scope != GLOBAL_SCOPE else context.repo,
+        cwd=stored_line(redact_path(cwd), _MAX_CWD_CHARS) if cwd else None,
+        agent=stored_line(facts.window.agent, _MAX_AGENT_CHARS) if facts.window.agent else None,
+        turns=tuple(dict.fromkeys(turn.number for turn in cited)),
+    )
+
+
+def computed_origin(title: str, text: str, cited: tuple[Turn, ...], facts: PlanFacts) -> Origin:
+    """The origin of a text of this window (P19). A person's inline note is theirs as far as the entry says what it says."""
+    claim = Claim(title, text, f"{facts.scope} {facts.entry.context.cwd or ''} {facts.window.cwd or ''}")
+    note = facts.entry.retrieval
+    if isinstance(note, InlineNote):
+        is_persons = is_persons_note(facts) and is_said_by(claim, (f"{note.title}\n{note.body}",))
+        return Origin.USER if is_persons else Origin.AGENT
+    return origin_of(claim, (turn.number for turn in cited), facts.session or facts.window)
+
+
+def is_persons_note(facts: PlanFacts) -> bool:
+    """Whether the window is an inline note that a person wrote, and no agent inside a harness."""
+    return isinstance(facts.entry.retrieval, InlineNote) and facts.entry.harness is Harness.MANUAL

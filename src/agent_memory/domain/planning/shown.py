@@ -40,7 +40,20 @@ def rank_related(
     they share with what was said and done, rare words more.
     """
     known = visible(live, scope)
-    scores = _likenesses(known, _words_of(window))
+    said = Counter(word for turn in window.turns if turn.role is not Role.TOOL for word in content_sequence(turn.text))
+    calls = (f"{call.brief} {call.path or ''}" for turn in window.turns for call in turn.tool_calls)
+    said.update(word for text in (*calls, window.title or "") for word in content_sequence(text))
+
+    about = {each.meta.id: about_terms(each.meta) for each in known}
+    spread = Counter(word for terms in about.values() for word in terms & said.keys())
+    most = len(known) if len(known) < _FEW_ENTRIES else _WIDELY_USED * len(known)
+    weights = {
+        word: math.log(1 + len(known) / times) * (1 + math.log(said[word]))
+        for word, times in spread.items()
+        if times <= most
+    }
+    sums = {id: math.fsum(weights[word] for word in terms & weights.keys()) for id, terms in about.items()}
+    scores = {id: total / math.sqrt(len(about[id])) for id, total in sums.items() if total}
     for each in known:
         if session_id is not None and session_id in each.meta.thread_ids:
             scores[each.meta.id] = scores.get(each.meta.id, 0.0) + _SAME_SESSION
@@ -99,28 +112,6 @@ def tag_vocabulary(live: Sequence[Listed], vocabulary: TagVocabulary | None = No
     counts = tag_counts((known.current(each.meta.tags) for each in live), known)
     best_first = sorted(counts, key=lambda tag: (known.standing(tag) is not Standing.ACCEPTED, -counts[tag], tag))
     return tuple(best_first[:most])
-
-
-def _words_of(window: History) -> Counter[str]:
-    said = Counter(word for turn in window.turns if turn.role is not Role.TOOL for word in content_sequence(turn.text))
-    calls = (f"{call.brief} {call.path or ''}" for turn in window.turns for call in turn.tool_calls)
-    said.update(word for call in calls for word in content_sequence(call))
-    said.update(content_sequence(window.title or ""))
-    return said
-
-
-def _likenesses(entries: Sequence[Listed], said: Counter[str]) -> dict[str, float]:
-    """How much entries have to do with what was said, more than 0: by the ids of those that share a telling word with it."""
-    about = {each.meta.id: about_terms(each.meta) for each in entries}
-    spread = Counter(word for terms in about.values() for word in terms & said.keys())
-    most = len(entries) if len(entries) < _FEW_ENTRIES else _WIDELY_USED * len(entries)
-    weights = {
-        word: math.log(1 + len(entries) / times) * (1 + math.log(said[word]))
-        for word, times in spread.items()
-        if times <= most
-    }
-    scores = {id: math.fsum(weights[word] for word in terms & weights.keys()) for id, terms in about.items()}
-    return {id: score / math.sqrt(len(about[id])) for id, score in scores.items() if score}
 
 
 _PAIR = 2

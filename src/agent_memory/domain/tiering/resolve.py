@@ -8,7 +8,7 @@ room goes to the head of what is warm. Who stays keeps its place.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from attrs import define, evolve, field, frozen
 
@@ -40,7 +40,11 @@ class SectionRoom:
 
     def takes(self, scope: str, size: int, *, pinned: bool = False) -> bool:
         """Put an entry of this scope and size in if it is pinned or fits; whether it is in."""
-        is_in = pinned or self._fits(scope, size)
+        taken = self._taken + Counter({scope: size})
+        sections = {scope}
+        if scope == GLOBAL_SCOPE:  # in every section, but for those that their own pins have filled
+            sections.update(each for each in taken if not self._is_over(self._pinned, each))
+        is_in = pinned or not any(self._is_over(taken, each) for each in sections)
         if is_in:
             self._taken[scope] += size
             self._pinned[scope] += size if pinned else 0
@@ -49,14 +53,6 @@ class SectionRoom:
     def overfull_by_pins(self) -> tuple[str, ...]:
         """The scopes whose pins, with the global ones, are over the budget."""
         return tuple(sorted(each for each, size in self._pinned.items() if size and self._is_over(self._pinned, each)))
-
-    def _fits(self, scope: str, size: int) -> bool:
-        taken = self._taken + Counter({scope: size})
-        if scope != GLOBAL_SCOPE:
-            return not self._is_over(taken, scope)
-        # In every section, but for those that their own pins have filled.
-        scopes = {GLOBAL_SCOPE, *(each for each in taken if not self._is_over(self._pinned, each))}
-        return not any(self._is_over(taken, each) for each in scopes)
 
     def _is_over(self, sizes: Counter[str], scope: str) -> bool:
         own = 0 if scope == GLOBAL_SCOPE else sizes[scope]
@@ -106,16 +102,24 @@ def _resolved_once(
     known, gone = _allowed(current, facts, named=False)
     wish, refused = (known, gone) if proposed is None else _allowed(proposed, facts, named=True)
     vouched = {id for id, each in facts.items() if is_vouched_for(each.meta)}
-    promoted = _newly_promoted(vouched, current, facts)
+    promoted = [id for id in vouched.difference(current.hot, current.warm) if facts[id].best is Tier.HOT]
+    promoted.sort(key=lambda id: (-facts[id].score, id))
     wanted = (*wish.hot, *(id for id in promoted if id not in wish.hot))
-    counts = _counts(known.hot, wanted, facts, omitted, counted=proposed is not None)
 
+    # How often in a row each hot entry has been left out, this time included where somebody proposes.
+    left_out = [id for id in known.hot if not facts[id].meta.pinned]
+    if proposed is not None:
+        counts = {id: omitted.get(id, 0) + 1 for id in left_out if id not in wanted}
+    else:
+        counts = {id: min(omitted[id], TIERINGS_LEFT_OUT - 1) for id in left_out if omitted.get(id, 0) > 0}
     staying = [id for id in known.hot if counts.get(id, 0) < TIERINGS_LEFT_OUT]
     room = SectionRoom(budget.hot_chars)
     members = _fill_hot(staying, wanted, counts, facts, room)
     challengers = [id for id in wanted if id not in staying]
-    # Each in its own order: who was there, pins that are new, who was proposed.
-    hot = [id for id in (*staying, *_new_pins(staying, wanted, facts), *challengers) if id in members]
+    pins = [id for id, each in facts.items() if each.meta.pinned and each.best is Tier.HOT and id not in staying]
+    pins.sort(key=lambda id: (wanted.index(id) if id in wanted else len(wanted), facts[id].meta.created_at_ms, id))
+    # Each in its own order: who was there, pins that are new (as they are proposed, then the oldest), who was proposed.
+    hot = [id for id in (*staying, *pins, *challengers) if id in members]
 
     failed = [id for id in challengers if id not in members]
     pushed_out = [id for id in staying if id not in members]
@@ -124,14 +128,22 @@ def _resolved_once(
     waiting = [id for id in known.warm if id in wish.warm or id in leaving or id in vouched]
     # Who stays keeps its place, also where it would rather have been hot.
     lines = dict.fromkeys((*(id for id in leaving if id not in waiting), *waiting, *wish.warm))
-    warm = _fill_warm([id for id in lines if id not in members], vouched, promoted, facts, budget.warm_lines)
+    warm = [id for id in lines if id not in members]
+    warm_room = SectionRoom(budget.warm_lines)
+    # What a person vouches for finds a line first, and of that the newcomers last.
+    by_rank = sorted(warm, key=lambda id: (id not in vouched, id in promoted))
+    with_line = {id for id in by_rank if warm_room.takes(facts[id].meta.scope, 1)}
 
     told = {each.subject for each in refused}
     return Resolved(
-        TierList(tuple(dict.fromkeys(hot)), warm),
+        TierList(tuple(dict.fromkeys(hot)), tuple(id for id in warm if id in with_line)),
         {id: count for id, count in counts.items() if id in members},
         (*refused, *(each for each in gone if each.subject not in told)),
-        _pin_warnings(room),
+        tuple(
+            f"The pinned notes of {'all places' if scope == GLOBAL_SCOPE else scope} take more than {room.limit:,} characters; "
+            "all of them are shown, and nothing else whole"
+            for scope in room.overfull_by_pins()
+        ),
     )
 
 
@@ -160,36 +172,6 @@ def _why_cold(facts: TierFacts) -> str:
     return "it may be shown unasked only after `memory promote`"
 
 
-def _newly_promoted(vouched: Iterable[str], current: TierList, facts: Mapping[str, TierFacts]) -> tuple[str, ...]:
-    listed = {*current.hot, *current.warm}
-    new = [id for id in vouched if facts[id].best is Tier.HOT and id not in listed]
-    return tuple(sorted(new, key=lambda id: (-facts[id].score, id)))
-
-
-def _counts(
-    hot: Iterable[str],
-    wanted: Sequence[str],
-    facts: Mapping[str, TierFacts],
-    omitted: Mapping[str, int],
-    *,
-    counted: bool,
-) -> Mapping[str, int]:
-    """How often in a row each hot entry has been left out, this time included; those that were not are not in it."""
-    left_out = [id for id in hot if not facts[id].meta.pinned and not (counted and id in wanted)]
-    if counted:
-        return {id: omitted.get(id, 0) + 1 for id in left_out}
-    return {id: min(omitted[id], TIERINGS_LEFT_OUT - 1) for id in left_out if omitted.get(id, 0) > 0}
-
-
-def _new_pins(staying: Sequence[str], wanted: Sequence[str], facts: Mapping[str, TierFacts]) -> list[str]:
-    """The pinned entries that were not hot: in the order in which they are proposed, then the oldest first."""
-    pins = [id for id, each in facts.items() if each.meta.pinned and each.best is Tier.HOT and id not in staying]
-    return sorted(
-        pins,
-        key=lambda id: (wanted.index(id) if id in wanted else len(wanted), facts[id].meta.created_at_ms, id),
-    )
-
-
 def _fill_hot(
     staying: Sequence[str],
     wanted: Sequence[str],
@@ -215,37 +197,17 @@ def _fill_hot(
     newcomers = [id for id in wanted if id not in staying]
     tried: set[str] = set()
     for newcomer in newcomers:
+        challenger = facts[newcomer]
         for id in strongest:
-            if id in left_out and id not in tried and not _is_beaten(facts[id], facts[newcomer]):
+            in_the_way = facts[id].meta.shares_a_place_with(challenger.meta)
+            is_beaten = in_the_way and challenger.score >= CLEARLY_BETTER * facts[id].score
+            if id in left_out and id not in tried and not is_beaten:
                 tried.add(id)
                 put(id)
         put(newcomer)
     for id in (*strongest, *newcomers):  # who left may have made room for one that came too early
         put(id)
     return members
-
-
-def _is_beaten(incumbent: TierFacts, challenger: TierFacts) -> bool:
-    in_the_way = incumbent.meta.shares_a_place_with(challenger.meta)
-    return in_the_way and challenger.score >= CLEARLY_BETTER * incumbent.score
-
-
-def _fill_warm(
-    lines: Sequence[str], vouched: set[str], promoted: Sequence[str], facts: Mapping[str, TierFacts], limit: int
-) -> tuple[str, ...]:
-    """Those that find a line, in their order: first what a person vouches for, and of that the newcomers last."""
-    room = SectionRoom(limit)
-    by_rank = sorted(lines, key=lambda id: (id not in vouched, id in promoted))
-    taken = {id for id in by_rank if room.takes(facts[id].meta.scope, 1)}
-    return tuple(id for id in lines if id in taken)
-
-
-def _pin_warnings(room: SectionRoom) -> tuple[str, ...]:
-    return tuple(
-        f"The pinned notes of {'all places' if scope == GLOBAL_SCOPE else scope} take more than {room.limit:,} characters; "
-        "all of them are shown, and nothing else whole"
-        for scope in room.overfull_by_pins()
-    )
 
 
 def tiers_after(tiers: TierList, plan: DefragPlan) -> TierList:

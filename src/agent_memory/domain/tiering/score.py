@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry, Usage
+from agent_memory.domain.entry import Meta, StoredEntry, Usage
 from agent_memory.domain.findings import Profile
 from agent_memory.domain.instants import DAY_MS, has_passed
 from agent_memory.domain.text.directives import is_directive
@@ -117,16 +117,6 @@ _SENTENCE = re.compile(r"\s*(?:[A-Z¿]|[^\x00-\x7f]).{12,}[\w`)][.!?。？！]\s
 """A line in a block of code that is none."""
 
 
-def cites_a_turn(meta: Meta) -> bool:
-    """Whether the entry says from which turns of a session it comes."""
-    return any(source.turns for source in meta.sources)
-
-
-def needs_vouching(entry: MemoryEntry) -> bool:
-    """Whether an entry that says this is hot only at a person's word for it."""
-    return best_tier(evolve(entry.meta, promoted_by=None)) is not Tier.HOT
-
-
 def why_not_nearer(meta: Meta) -> str:
     """Why an entry may not be hot, in words; empty where it may."""
     if best_tier(meta) is Tier.HOT:
@@ -149,7 +139,7 @@ def told_of(stored: StoredEntry) -> StoredEntry | None:
     best = best_tier(meta)
     if best is not Tier.WARM:
         return None if best is Tier.COLD else stored
-    is_compared = cites_a_turn(meta)
+    is_compared = meta.cites_a_turn
     code = [range(start, end) for start, end in find_code(stored.body).fences]
     lines, left_out, at = list[str](), 0, 0
     for line in stored.body.split("\n"):

@@ -31,6 +31,11 @@ def best_tier(meta: Meta) -> Tier:
     return Tier.COLD if meta.origin is Origin.EXTERNAL else Tier.WARM
 
 
+def needs_vouching(meta: Meta) -> bool:
+    """Whether an entry is hot only at a person's word for it."""
+    return meta.is_secret or meta.origin is not Origin.USER
+
+
 def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
     """The list, and hot at its end what is pinned, and what is promoted and in no list yet; the oldest first."""
     hot, warm = frozenset(tiers.hot), frozenset(tiers.warm)
