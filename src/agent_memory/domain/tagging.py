@@ -10,7 +10,7 @@ from itertools import chain, permutations
 
 from attrs import evolve, field, frozen
 
-from agent_memory.domain.searching.terms import english_stem
+from agent_memory.domain.searching.terms import english_stem, slips_between
 
 VOCABULARY_FILE = "state/project_tags.json"
 """Relative to the root."""
@@ -85,25 +85,18 @@ def alike(tags: Iterable[str]) -> Mapping[str, frozenset[str]]:
 
 def _slips(words: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Pairs of words, in both orders, that one letter more, less, other or swapped makes the same."""
-    first: dict[str, str] = {}
-    same: dict[str, set[str]] = defaultdict(set)
+    by_rest: dict[str, set[str]] = defaultdict(set)
     for word in words:
         if len(word) >= _LEAST_CHARS_OF_A_SLIP:
-            for rest in {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}:
-                other = first.setdefault(rest, word)
-                if other is not word:  # which is seldom: a set of each rest would take three times the memory
-                    same[rest] |= {other, word}
-    pairs = {pair for alike in same.values() for pair in permutations(alike, 2)}
-    return (pair for pair in sorted(pairs) if _DIGITS.findall(pair[0]) == _DIGITS.findall(pair[1]) and _is_slip(*pair))
-
-
-def _is_slip(one: str, other: str) -> bool:
-    """Whether they differ at one place only: two letters taken out of different places are no slip, unless they swapped."""
-    start = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
-    if start is None or one[start + 1 :] == other[start:] or one[start:] == other[start + 1 :]:
-        return True
-    swapped = one[start : start + 2] == other[start : start + 2][::-1]
-    return one[start + 1 :] == other[start + 1 :] or (swapped and one[start + 2 :] == other[start + 2 :])
+            for rest in (word, *(word[:at] + word[at + 1 :] for at in range(len(word)))):
+                by_rest[rest].add(word)
+    pairs = {pair for near in by_rest.values() for pair in permutations(near, 2)}
+    # Two letters taken out of different places are no slip, unless they swapped.
+    return (
+        (one, other)
+        for one, other in sorted(pairs)
+        if _DIGITS.findall(one) == _DIGITS.findall(other) and slips_between(one, other, 1) == 1
+    )
 
 
 @frozen

@@ -10,10 +10,10 @@ from functools import cache
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.entry import Listed, Meta
+from agent_memory.domain.entry import Listed
 from agent_memory.domain.instants import DAY_MS, has_passed
 from agent_memory.domain.searching.search import MatchedWord, NearNote, NoteLink, Relation, ScorePart, TermPart
-from agent_memory.domain.searching.terms import QueryWord
+from agent_memory.domain.searching.terms import QueryWord, slips_between
 from agent_memory.domain.text.file_name import ID_PATTERN
 from agent_memory.domain.text.plain_text import first_few
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind
@@ -271,7 +271,7 @@ def weigh(
 ) -> dict[int, Ranked]:
     """Each entry with what its frontmatter adds for whoever asks now and from this scope. Entries without a positive score are
     left out."""
-    newest_ms = max((_true_since(each.meta) for number, each in listed.items() if number in parts), default=0)
+    newest_ms = max((each.meta.since_ms for number, each in listed.items() if number in parts), default=0)
     ranked: dict[int, Ranked] = {}
     for number, given in parts.items():
         each = listed.get(number)
@@ -281,7 +281,7 @@ def weigh(
         here = 0.0
         if GLOBAL_SCOPE not in (asked_from, meta.scope):
             here = weights.here if meta.scope == asked_from else -weights.here
-        age_days = max(0, newest_ms - _true_since(meta)) / DAY_MS
+        age_days = max(0, newest_ms - meta.since_ms) / DAY_MS
         newness = weights.asked_for * float(0.5 ** min(age_days / weights.newest_half_life_days, 1_000.0))
         at_ms = meta.created_at_ms if meta.valid_from_ms is None else meta.valid_from_ms
         added = (
@@ -303,10 +303,6 @@ def weigh(
             total *= weights.outdated
         ranked[number] = Ranked(number, each, total, tuple(told))
     return ranked
-
-
-def _true_since(meta: Meta) -> int:
-    return meta.updated_at_ms if meta.valid_from_ms is None else meta.valid_from_ms
 
 
 def with_successors(
@@ -464,23 +460,6 @@ def slips_of(term: str, candidates: Iterable[str]) -> tuple[str, ...]:
             continue
         if len(other) >= _LONG_CHARS and len(term) - len(other) in (1, 2, 3) and term.startswith(other):
             found.append((1, other))
-        elif abs(len(other) - len(term)) <= most and (slips := _slips_between(term, other, most)) <= most:
+        elif abs(len(other) - len(term)) <= most and (slips := slips_between(term, other, most)) <= most:
             found.append((slips, other))
     return tuple(other for _, other in sorted(found))
-
-
-def _slips_between(one: str, other: str, most: int) -> int:
-    """Insertions, deletions, replacements and swaps of neighbours between them (optimal string alignment); `most + 1`
-    where there are more than `most`."""
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
-        before, last, row = row, before, [i]
-        for j, b in enumerate(other, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
-                cost = min(cost, last[j - 2] + 1)
-            row.append(cost)
-        if min(row) > most:
-            return most + 1
-    return row[-1]

@@ -8,7 +8,7 @@ from enum import StrEnum
 from attrs import field, frozen
 
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.text.file_name import normal_tags
+from agent_memory.domain.text.file_name import DEFAULT_PREFIX, normal_tag
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Tier
 
 MAX_HITS = 1_000
@@ -25,11 +25,11 @@ class Mode(StrEnum):
 
 def _wanted_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """As notes bear them; without prefix where they were asked for without."""
-    return tuple(dict.fromkeys(wanted for tag in tags for wanted in _wanted_tag(tag)))
-
-
-def _wanted_tag(tag: str) -> tuple[str, ...]:
-    return tuple(each if "__" in tag else each.partition("__")[2] for each in normal_tags([tag])) or (tag,)
+    wanted: dict[str, None] = {}
+    for tag in tags:
+        normal = normal_tag(tag) or tag
+        wanted[normal if "__" in tag else normal.removeprefix(f"{DEFAULT_PREFIX}__")] = None
+    return tuple(wanted)
 
 
 @frozen

@@ -146,25 +146,18 @@ def _from(line: str, wanted: int, max_chars: int, kept: int | None = None) -> tu
     if len(line) <= max_chars:
         return line, 0, 0
     wanted = min(wanted, max(0, len(line) - max_chars + 1))
-    start = _word_start(line, wanted, wanted if kept is None else kept)
+    latest = wanted if kept is None else kept
+    # At a border of words; without one near, of graphemes, counted from the beginning of this run of characters.
+    start = line.find(" ", wanted - 1, latest) + 1 if wanted else 0
+    if wanted and not start:
+        run = line.rfind(" ", 0, wanted) + 1
+        start = run + len(cut_chars(line[run:latest], max(wanted - run, 0)))
     lead = _CUT if start else ""
     room = max_chars - len(lead)
     rest = line[start:]
     if len(rest) <= room:
         return lead + rest, start, len(lead)
     return lead + _ended(rest, max(room - len(_CUT), 0)) + _CUT[:max_chars], start, len(lead)
-
-
-def _word_start(line: str, wanted: int, latest: int) -> int:
-    """A border of words at or after `wanted`; without one near, of graphemes."""
-    if wanted == 0:
-        return 0
-    space = line.find(" ", wanted - 1, latest)
-    if space >= 0:
-        return space + 1
-    # No space before the hit: count graphemes from a safe place, the beginning of this run of characters.
-    run = line.rfind(" ", 0, wanted) + 1
-    return run + len(cut_chars(line[run:latest], max(wanted - run, 0)))
 
 
 def _ended(text: str, room: int) -> str:

@@ -284,6 +284,23 @@ def _stem(word: str) -> str:
     return english_stem(base_form(word)) if _ENGLISH_WORD.fullmatch(word) else word
 
 
+def slips_between(one: str, other: str, most: int) -> int:
+    """Insertions, deletions, replacements and swaps of neighbours between them (optimal string alignment); `most + 1`
+    where there are more than `most`."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        before, last, row = row, before, [i]
+        for j, b in enumerate(other, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                cost = min(cost, last[j - 2] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return most + 1
+    return row[-1]
+
+
 TERMS_VERSION = 4
 """Changes with what `terms`, the stemmer or the words below make of a text: an older index is then made anew."""
 

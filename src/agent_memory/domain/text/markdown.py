@@ -211,7 +211,7 @@ def derive_title(body: str) -> str:
     heading = first_heading(body)
     if heading is None:
         text = (line for line in (*prose_lines(body), *body.split("\n")) if line.strip() and not _NO_TEXT.match(line))
-        heading = one_line(_without_marker(next(text, "")), MAX_TITLE_CHARS)
+        heading = one_line(_MARKER.sub("", next(text, ""), count=1), MAX_TITLE_CHARS)
     return heading
 
 
@@ -229,7 +229,7 @@ def derive_description(body: str) -> str:
         if paragraph and _ENDS_PARAGRAPH.match(line):
             break
         if line.strip() and not _HEADING_TEXT.fullmatch(line) and not _NO_TEXT.match(line):
-            paragraph.append(_without_marker(line))
+            paragraph.append(_MARKER.sub("", line, count=1))
     text = without_links(" ".join(paragraph))
     sentence = _SENTENCE_END.search(text)
     return one_line(text[: sentence.end()] if sentence else text, MAX_DESCRIPTION_CHARS)
@@ -240,8 +240,3 @@ def prose_lines(body: str) -> list[str]:
     if "```" not in body and "~~~" not in body:
         return body.split("\n")
     return spliced(body, ((start, end, "") for start, end in find_code(body).fences)).split("\n")
-
-
-def _without_marker(line: str) -> str:
-    marker = _MARKER.match(line)
-    return line[marker.end() :] if marker else line

@@ -185,7 +185,15 @@ def salient_tokens(text: str) -> frozenset[str]:
 
 def negations(text: str) -> tuple[Negation, ...]:
     """What the text negates, in order: each negation with the next content words of its sentence (else those before)."""
-    return tuple(_negation(sentence, found) for sentence in statements(text) for found in _NEGATION.finditer(sentence))
+    negated: list[Negation] = []
+    for sentence in statements(text):
+        for found in _NEGATION.finditer(sentence):
+            start, end = found.span()
+            following = content_sequence(sentence[end : end + _REACH_CHARS])[:_FOLLOWING_TERMS]
+            about = following or content_sequence(sentence[max(start - _REACH_CHARS, 0) : start])[-_FOLLOWING_TERMS:]
+            words = sentence[start : start + _REACH_CHARS].split()[: _FOLLOWING_TERMS + 1]
+            negated.append(Negation(" ".join(words).rstrip(".,;:!?"), frozenset(about)))
+    return tuple(negated)
 
 
 def is_negated(text: str) -> bool:
@@ -224,14 +232,6 @@ def lost_salience(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
 
     lost = dict.fromkeys(negation.phrase for negation in negations(before) if not is_kept(negation))
     return (*sorted(tokens), *lost)
-
-
-def _negation(sentence: str, found: re.Match[str]) -> Negation:
-    start, end = found.span()
-    following = content_sequence(sentence[end : end + _REACH_CHARS])[:_FOLLOWING_TERMS]
-    about = following or content_sequence(sentence[max(start - _REACH_CHARS, 0) : start])[-_FOLLOWING_TERMS:]
-    words = sentence[start : start + _REACH_CHARS].split()[: _FOLLOWING_TERMS + 1]
-    return Negation(" ".join(words).rstrip(".,;:!?"), frozenset(about))
 
 
 def _holds(text: str, token: str) -> bool:
