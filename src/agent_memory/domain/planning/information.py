@@ -204,12 +204,25 @@ def turned_claims(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
     dropped_terms = content_terms("\n".join(drops))
     old = _once(clause for clause in clauses_of(before) if clause.is_claim)
     new = _once((*clauses_of(after), *denying_sentences(after)))
-    turned = (
-        clause.text[:_MOST_PHRASE_CHARS]
-        for clause in old.values()
-        if not clause.terms & dropped_terms and _is_turned(clause, old, new)
-    )
-    return tuple(dict.fromkeys(turned))
+    turned: dict[str, None] = {}
+    for clause in old.values():
+        if clause.terms & dropped_terms or (clause.terms, clause.denied) in new:
+            continue
+        opposite = (
+            each
+            for each in new.values()
+            if each.denied != clause.denied
+            and each.is_claim
+            and not (clause.denied and denying_words(each.text) - denying_words(clause.text))
+            # Nor do the sources make it themselves, beside the one that it looks like.
+            and (each.terms == clause.terms or (each.terms, each.denied) not in old)
+        )
+        likest = max(map(clause.likeness, opposite), default=0.0)
+        if likest < (_SAME_CLAIM if clause.denied else _VERY_SAME_CLAIM):
+            continue
+        if likest > max((clause.likeness(each) for each in new.values() if each.denied == clause.denied), default=0.0):
+            turned[clause.text[:_MOST_PHRASE_CHARS]] = None
+    return tuple(turned)
 
 
 _Claims = Mapping[tuple[frozenset[str], bool], Clause]
@@ -218,24 +231,6 @@ _Claims = Mapping[tuple[frozenset[str], bool], Clause]
 def _once(clauses: Iterable[Clause]) -> _Claims:
     """The clauses by what they say; of two that say the same, one that stands alone."""
     return {(clause.terms, clause.denied): clause for clause in sorted(clauses, key=lambda each: each.is_claim)}
-
-
-def _is_turned(clause: Clause, old: _Claims, new: _Claims) -> bool:
-    if (clause.terms, clause.denied) in new:
-        return False
-    opposite = (
-        each
-        for each in new.values()
-        if each.denied != clause.denied
-        and each.is_claim
-        and not (clause.denied and denying_words(each.text) - denying_words(clause.text))
-        # Nor do the sources make it themselves, beside the one that it looks like.
-        and (each.terms == clause.terms or (each.terms, each.denied) not in old)
-    )
-    turned = max(map(clause.likeness, opposite), default=0.0)
-    if turned < (_SAME_CLAIM if clause.denied else _VERY_SAME_CLAIM):
-        return False
-    return turned > max((clause.likeness(each) for each in new.values() if each.denied == clause.denied), default=0.0)
 
 
 _SAID = 0.6
