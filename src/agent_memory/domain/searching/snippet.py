@@ -157,12 +157,8 @@ def _from(line: str, wanted: int, max_chars: int, kept: int | None = None) -> tu
     rest = line[start:]
     if len(rest) <= room:
         return lead + rest, start, len(lead)
-    return lead + _ended(rest, max(room - len(_CUT), 0)) + _CUT[:max_chars], start, len(lead)
-
-
-def _ended(text: str, room: int) -> str:
-    kept = cut_chars(text, room)
-    at_word = kept.rfind(" ", len(kept) * 2 // 3)
-    if len(kept) < len(text) and text[len(kept)] != " " and at_word > 0:
-        kept = kept[:at_word]
-    return kept.rstrip()
+    shown = cut_chars(rest, max(room - len(_CUT), 0))
+    at_word = shown.rfind(" ", len(shown) * 2 // 3)
+    if len(shown) < len(rest) and rest[len(shown)] != " " and at_word > 0:
+        shown = shown[:at_word]
+    return lead + shown.rstrip() + _CUT[:max_chars], start, len(lead)

@@ -223,7 +223,19 @@ def _taken_apart(chunk: str) -> ChunkTerms:
         for piece in _PIECE.split(segment):
             wholes.append(_whole(piece))
             words += [folded(word) for part in re.split("[_-]+", piece) for word in _words(part)]
-    parts, common, singles = _sorted_out([word[:MAX_TERM_CHARS] for word in words if word])
+    parts: list[str] = []
+    common: list[str] = []
+    singles: list[str] = []
+    for word in (word[:MAX_TERM_CHARS] for word in words if word):
+        runs = [(word, "")] if word.isascii() else [(run[0], run[1]) for run in _runs_of_scripts().finditer(word)]
+        for run, unspaced in runs:
+            if len(run) > 1 and unspaced:
+                parts += [run[at : at + 2] for at in range(len(run) - 1)]
+                singles += run
+            elif run in STOP_WORDS:
+                common.append(run)
+            else:
+                parts.append(_stem(run))
     known = {*words, *parts, *common, ""}
     kept = dict.fromkeys(whole for whole in wholes if whole not in known and len(whole) <= MAX_TERM_CHARS)
     return ChunkTerms(tuple(parts), tuple(common), tuple(kept), tuple(singles))
@@ -242,29 +254,6 @@ def _words(part: str) -> list[str]:
         runs = _LETTERS_OR_DIGITS.findall(word)
         words += runs if len(runs) == 2 else [word]
     return words
-
-
-def _sorted_out(words: list[str]) -> tuple[list[str], list[str], list[str]]:
-    parts: list[str] = []
-    common: list[str] = []
-    singles: list[str] = []
-    for word in words:
-        if word.isascii():
-            if word in STOP_WORDS:
-                common.append(word)
-            else:
-                parts.append(_stem(word))
-            continue
-        for found in _runs_of_scripts().finditer(word):
-            run = found[0]
-            if len(run) > 1 and found[1]:
-                parts += [run[at : at + 2] for at in range(len(run) - 1)]
-                singles += run
-            elif run in STOP_WORDS:
-                common.append(run)
-            else:
-                parts.append(_stem(run))
-    return parts, common, singles
 
 
 def english_stem(word: str) -> str:

@@ -50,9 +50,9 @@ class SectionRoom:
             self._pinned[scope] += size if pinned else 0
         return is_in
 
-    def overfull_by_pins(self) -> tuple[str, ...]:
+    def overfull_by_pins(self) -> list[str]:
         """The scopes whose pins, with the global ones, are over the budget."""
-        return tuple(sorted(each for each, size in self._pinned.items() if size and self._is_over(self._pinned, each)))
+        return sorted(each for each, size in self._pinned.items() if size and self._is_over(self._pinned, each))
 
     def _is_over(self, sizes: Counter[str], scope: str) -> bool:
         own = 0 if scope == GLOBAL_SCOPE else sizes[scope]
