@@ -304,7 +304,7 @@ class RunRecords(MachineRecords["Run"], Replies, Protocol):
     def deferred(self) -> Result[tuple[Change, ...], Error]:
         """Changes that were over a run's limit, oldest first."""
 
-    def put_deferred(self, changes: Sequence[Change]) -> Result[None, Error]: ...
+    def put_deferred(self, deferred: Sequence[Change], /) -> Result[None, Error]: ...
 
 
 class DefragRecords(MachineRecords["DefragRun"], Replies, Protocol):
@@ -314,7 +314,7 @@ class DefragRecords(MachineRecords["DefragRun"], Replies, Protocol):
     def deferred(self) -> Result[tuple[Deferred, ...], Error]:
         """Actions that were over a run's limit, oldest first."""
 
-    def put_deferred(self, deferred: Sequence[Deferred]) -> Result[None, Error]: ...
+    def put_deferred(self, deferred: Sequence[Deferred], /) -> Result[None, Error]: ...
 
     def tiering(self) -> Result[TieringMemo, Error]:
         """What the last tiering was made from; empty where there was none, or where the memo is damaged: it is derived."""
