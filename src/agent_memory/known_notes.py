@@ -61,23 +61,23 @@ class KnownNotes:
             refreshed = index.refresh(_PATIENCE_SECONDS)
             if isinstance(refreshed, Failure) or refreshed.unwrap().pending:
                 index = None  # it cannot answer for all notes
-        return tuple(self._near(subject, scope, index) for subject, scope in subjects)
-
-    def _near(self, subject: Subject, scope: str, index: NoteIndex | None) -> Near:
-        scopes = frozenset((scope, GLOBAL_SCOPE))
-        likely = None if index is None else _indexed(subject, scopes, index)
-        if likely is None:
-            likely = _likeliest(subject, unwrap(self.store.list()).entries, scopes)
-        read = (self.store.read_again(listed).value_or(None) for listed in likely)
-        # One that cannot be read, or went meanwhile: nobody can say that it is about the same.
-        near = tuple(
-            each for each in read if each is not None and each.meta.scope in scopes and not each.meta.is_secret
-        )
-        texts = [meaning_text(subject.title, subject.description, subject.body)]
-        texts += [meaning_text(each.meta.title, each.meta.description, each.body) for each in near]
-        vectors = self.embedder.embed(tuple(texts)).value_or(None) if self.embedder is not None and near else None
-        cosines = [None] * len(near) if vectors is None else [cosine(vectors[0], other) for other in vectors[1:]]
-        return Near(similar_among(subject, near, cosines), near)
+        found: list[Near] = []
+        for subject, scope in subjects:
+            scopes = frozenset((scope, GLOBAL_SCOPE))
+            likely = None if index is None else _indexed(subject, scopes, index)
+            if likely is None:
+                likely = _likeliest(subject, unwrap(self.store.list()).entries, scopes)
+            read = (self.store.read_again(listed).value_or(None) for listed in likely)
+            # One that cannot be read, or went meanwhile: nobody can say that it is about the same.
+            near = tuple(
+                each for each in read if each is not None and each.meta.scope in scopes and not each.meta.is_secret
+            )
+            texts = [meaning_text(subject.title, subject.description, subject.body)]
+            texts += [meaning_text(each.meta.title, each.meta.description, each.body) for each in near]
+            vectors = self.embedder.embed(tuple(texts)).value_or(None) if self.embedder is not None and near else None
+            cosines = [None] * len(near) if vectors is None else [cosine(vectors[0], other) for other in vectors[1:]]
+            found.append(Near(similar_among(subject, near, cosines), near))
+        return tuple(found)
 
 
 def _indexed(subject: Subject, scopes: frozenset[str], index: NoteIndex) -> Sequence[Listed] | None:

@@ -332,7 +332,11 @@ def hook_log_of(root: Path, environ: Mapping[str, str]) -> tuple[tuple[HookProbl
             for line in lines:
                 with suppress(ValueError, RecursionError):
                     told = json.loads(line)
-                    if is_object(told) and _concerns(told.get("root"), str(root)):
+                    if not is_object(told):
+                        continue
+                    named = told.get("root")
+                    # A hook tells the root that it was given, which may lead there by a link.
+                    if named is None or (isinstance(named, str) and os.path.realpath(named) == os.path.realpath(root)):
                         at, harness, message = (str(told.get(key, "")) for key in ("at", "harness", "message"))
                         problems.append(HookProblem(at, harness, str(told.get("act") or "capture"), message))
     return tuple(sorted(problems, key=lambda problem: problem.at)), tuple(unread)
@@ -349,8 +353,3 @@ def unrecorded_writes(root: Path) -> int:
         except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
             return 0
     return len(document) if is_list(document) else 0
-
-
-def _concerns(named: object, root: str) -> bool:
-    """Whether a problem that a hook had with the root it was given is one of this root, whose path is the real one."""
-    return named is None or (isinstance(named, str) and os.path.realpath(named) == os.path.realpath(root))

@@ -222,9 +222,14 @@ def chosen_targets(
     commit, only the latter. A directory that is a link into a repository is not that repository's."""
     targets: list[Target] = []
     for path in dict.fromkeys(paths):
-        scopes = frozenset({GLOBAL_SCOPE})
-        if home is None or not (path in read_everywhere(home) or _is_behind_a_link(path, home)):
-            scope = scope_at(os.path.dirname(path))
+        directory = os.path.dirname(path)
+        below = ".." if home is None else os.path.relpath(directory, home)
+        in_home = os.path.normpath(f"{os.path.realpath(home or '')}/{below}")
+        is_behind_a_link = not below.startswith("..") and os.path.realpath(directory) != in_home
+        if is_behind_a_link or (home is not None and path in read_everywhere(home)):
+            scopes = frozenset({GLOBAL_SCOPE})
+        else:
+            scope = scope_at(directory)
             scopes = frozenset({scope} if is_committed(path) else {scope, GLOBAL_SCOPE})
         targets.append(Target(path, scopes))
     return tuple(targets)
@@ -236,14 +241,6 @@ def told_path(path: str, home: str | None) -> str:
         if is_within(path, each):
             return f"~{path[len(each.rstrip('/')) :]}"
     return path
-
-
-def _is_behind_a_link(path: str, home: str) -> bool:
-    directory = os.path.dirname(os.path.normpath(path))
-    below = os.path.relpath(directory, home)
-    return not below.startswith("..") and os.path.realpath(directory) != os.path.normpath(
-        f"{os.path.realpath(home)}/{below}"
-    )
 
 
 # -- what Codex reads --------------------------------------------------------------------------------------------------

@@ -334,7 +334,15 @@ def fold_queue(
             folded[key] = _Folded(entry, name, [name])
         else:
             known.add(name, entry)
-    _fold_unnamed(folded)
+    # What names no transcript folds into the newest entry of its session that names one.
+    newest: dict[str, _Folded] = {}
+    for key, each in folded.items():
+        session = session_key(each.entry, each.name)
+        if key != session and (session not in newest or newest[session].entry.at_ms <= each.entry.at_ms):
+            newest[session] = each
+    for session, named in newest.items():
+        if (unnamed := folded.pop(session, None)) is not None:
+            named.add(unnamed.name, unnamed.entry, unnamed.names)
     # Trouble of an entry that named no transcript, or of an earlier version, is under the session alone.
     none = Trouble()
     trouble_of = {
@@ -350,18 +358,6 @@ def fold_queue(
         pending.append(Pending(each.entry, each.name, (*older, each.name), trouble_of[key]))
     reason = next((trouble.message for trouble in trouble_of.values() if is_waiting(trouble, now_ms)), "")
     return Loaded(tuple(pending), waiting=len(folded) - len(chosen), reason=reason)
-
-
-def _fold_unnamed(folded: dict[str, _Folded]) -> None:
-    """Fold what names no transcript into the newest entry of its session that names one."""
-    newest: dict[str, _Folded] = {}
-    for key, each in folded.items():
-        session = session_key(each.entry, each.name)
-        if key != session and (session not in newest or newest[session].entry.at_ms <= each.entry.at_ms):
-            newest[session] = each
-    for session, named in newest.items():
-        if (unnamed := folded.pop(session, None)) is not None:
-            named.add(unnamed.name, unnamed.entry, unnamed.names)
 
 
 def _turn_of(folded: _Folded) -> tuple[int, int, str]:

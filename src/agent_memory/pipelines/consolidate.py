@@ -442,13 +442,28 @@ def parse_output(io: ConsolidateIo, run: Run) -> Run:
         return run
     request = work.request
     live, archive = unwrap(io.store.list()), unwrap(io.store.list(archived=True))
-    facts = _plan_facts(io, run, work, request, live, archive)
+    entry = work.pending.entry
+    facts = PlanFacts(
+        entry=entry,
+        window=request.window,
+        scope=work.scope,
+        live=live.entries,
+        taken_ids=taken_ids(live, archive),
+        shown={each.meta.id: each for each in request.shown},
+        status=io.agent.status,
+        now_ms=io.clock.now_ms(),
+        changed_before=run.changed,
+        live_at_start=run.live_at_start,
+        handoff_id=request.handoff_id,
+        handoff_days=io.handoff_days,
+        vocabulary=io.vocabulary(),
+        session=work.history,
+    )
     done = evolve(work, fallback=plan_inline_fallback(facts))
     try:
         change_set = unwrap(parse_reply(work.reply.text, request.nonce))
     except ReplyRefused as refused:
         return _refused(io, run, done, refused)
-    entry = work.pending.entry
     if io.tombstones is not None and not isinstance(entry.retrieval, InlineNote):
         # What of an inline note was forgotten was never asked about (`why_forgotten`), and what came later is meant.
         known = unwrap(io.tombstones.of_entries())
@@ -498,29 +513,6 @@ def _is_useless(work: Work, agent: Agent) -> bool:
     faultless = (CHANGES_NOTHING, IS_NEWER)
     return any(
         not any("already stored" in reason or reason in faultless for reason in each.reasons) for each in plan.dropped
-    )
-
-
-def _plan_facts(
-    io: ConsolidateIo, run: Run, work: Work, request: SessionRequest, live: Listing, archive: Listing
-) -> PlanFacts:
-    """All that the check of a change set may look at, as the store is now."""
-    entry = work.pending.entry
-    return PlanFacts(
-        entry=entry,
-        window=request.window,
-        scope=work.scope,
-        live=live.entries,
-        taken_ids=taken_ids(live, archive),
-        shown={each.meta.id: each for each in request.shown},
-        status=io.agent.status,
-        now_ms=io.clock.now_ms(),
-        changed_before=run.changed,
-        live_at_start=run.live_at_start,
-        handoff_id=request.handoff_id,
-        handoff_days=io.handoff_days,
-        vocabulary=io.vocabulary(),
-        session=work.history,
     )
 
 

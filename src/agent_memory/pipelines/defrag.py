@@ -40,9 +40,8 @@ from agent_memory.domain.section import Published, SectionBudget
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tiering.resolve import resolve_tiers, tiers_after
 from agent_memory.domain.tiering.score import tier_facts
-from agent_memory.domain.undo_run import Footprint
 from agent_memory.domain.vocabulary import Status
-from agent_memory.errors import EntryChanged, EntryNotFound, Error, ReplyRefused, RunNotFound
+from agent_memory.errors import EntryChanged, EntryNotFound, Error, ReplyRefused
 from agent_memory.formats.defrag_prompt import (
     DefragPromptFacts,
     plan_defrag_budget,
@@ -416,11 +415,9 @@ def commit_changes(io: DefragIo, run: DefragRun) -> DefragRun:
     if run.reply_key is not None:
         unwrap(io.records.spend_reply(run.reply_key))
     warnings = list(run.warnings)
-    try:
-        footprint = unwrap(io.log.footprint(run.id))
-    except RunNotFound:
-        footprint = Footprint(())
-    paths = tuple(dict.fromkeys(change.path for change in footprint.files if not is_ignored(change.path)))
+    footprint = footprint_if_any(io.log, run.id)
+    changed = () if footprint is None else footprint.files
+    paths = tuple(dict.fromkeys(each.path for each in changed if not is_ignored(each.path)))
     if paths:
         warnings += warning_of(io.recorder.record(paths, *commit_words(run)))
     warnings += warning_of(io.tidy_up())

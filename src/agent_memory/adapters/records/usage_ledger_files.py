@@ -119,18 +119,13 @@ def _append(descriptor: int, line: bytes, path: str) -> None:
         whole = line_of_its_own(descriptor, line)
         written = os.write(descriptor, whole)
         if written < len(whole):
-            _take_back(descriptor, written)
+            # The part that was written is taken back while nobody else is at the file or has written after it: else doctor tells of it.
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                end = os.lseek(descriptor, 0, os.SEEK_CUR)
+                if os.fstat(descriptor).st_size == end:
+                    os.ftruncate(descriptor, end - written)
             raise StoreIo(path, "append to", "ENOSPC", "only a part of the line was written")
-
-
-def _take_back(descriptor: int, written: int) -> None:
-    """The part of a line that was written, while nobody else is at the file or has written after it: else it stays, and
-    doctor tells of it."""
-    with suppress(OSError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        end = os.lseek(descriptor, 0, os.SEEK_CUR)
-        if os.fstat(descriptor).st_size == end:
-            os.ftruncate(descriptor, end - written)
 
 
 @contextmanager
