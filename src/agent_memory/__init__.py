@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         Retire as Retire,
         Together as Together,
     )
-    from agent_memory.domain.defrag_run import DefragRun as DefragRun
     from agent_memory.domain.entry import (
         Caller as Caller,
         Expiry as Expiry,
@@ -68,7 +67,7 @@ if TYPE_CHECKING:
         SessionFile as SessionFile,
         Trouble as Trouble,
     )
-    from agent_memory.domain.run import Run as Run, Settled as Settled
+    from agent_memory.domain.run import DefragRun as DefragRun, Run as Run, Settled as Settled
     from agent_memory.domain.searching.search import (
         Mode as Mode,
         ScorePart as ScorePart,

@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from agent_memory.adapters.store.note_index import NoteIndex
     from agent_memory.adapters.surroundings.repository import Repository
     from agent_memory.adapters.targets import TargetFiles
-    from agent_memory.domain.defrag_run import DefragRun
     from agent_memory.domain.doctor import DoctorReport
     from agent_memory.domain.explaining import FoundSessions, NoteStory
     from agent_memory.domain.forgetting import ForgetTarget, Forgetting, SessionKey
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.health import Health
     from agent_memory.domain.history import History
     from agent_memory.domain.merging import Synced, SyncRequest
-    from agent_memory.domain.run import Run
+    from agent_memory.domain.run import DefragRun, Run
     from agent_memory.domain.run_log import LoggedRun
     from agent_memory.domain.searching.search import SearchAnswer, SearchRequest
     from agent_memory.domain.section import Published, RenderedSection, Target
@@ -513,7 +512,7 @@ class Memory:
         """One run under the run lock; `Busy` when another is at work. Where no agent may be called, only what needs none
         is done."""
         from agent_memory.adapters.agent.agent_command import UnusableAgent
-        from agent_memory.domain.defrag_run import DefragRun
+        from agent_memory.domain.run import DefragRun
         from agent_memory.pipelines.defrag import defrag
 
         now_ms = self.clock.now_ms()

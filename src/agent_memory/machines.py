@@ -15,9 +15,8 @@ from returns.result import Failure, Result, Success
 from statemachine import Event, State, StateChart
 
 from agent_memory.domain.agent_request import AgentRequest
-from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.run import KeptReply, Run
+from agent_memory.domain.run import DefragRun, KeptReply, Run
 from agent_memory.errors import Defect, Error
 from agent_memory.ports import Agent, MachineRecords, Replies
 from agent_memory.results import unwrap

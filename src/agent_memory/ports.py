@@ -21,13 +21,12 @@ if TYPE_CHECKING:
     from agent_memory.domain.actions import Deferred
     from agent_memory.domain.agent_request import AgentReply, AgentRequest
     from agent_memory.domain.change import Change, Receipt, Together
-    from agent_memory.domain.defrag_run import DefragRun, TieringMemo  # noqa: F401 - the name is in a string
     from agent_memory.domain.entry import Listed, Listing, StoredEntry, Usage
     from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, StateTombstone
     from agent_memory.domain.found_session import FoundSession
     from agent_memory.domain.history import History, SessionMark
     from agent_memory.domain.queue import InboxEntry, KnownSessions, Loaded, Outcome, Pending, Trouble
-    from agent_memory.domain.run import KeptReply, Run  # noqa: F401 - the name is in a string
+    from agent_memory.domain.run import DefragRun, KeptReply, Run, TieringMemo  # noqa: F401 - names are in strings
     from agent_memory.domain.run_log import LoggedRun, Undoing
     from agent_memory.domain.section import TargetFile
     from agent_memory.domain.transcripts.turns import KeptSession

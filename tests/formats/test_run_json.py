@@ -10,10 +10,9 @@ from attrs import evolve
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.change import Create, Retire
-from agent_memory.domain.defrag_run import DefragRun, TieringMemo
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.queue import InboxEntry, InlineNote, Pending
-from agent_memory.domain.run import KeptReply, Run, Work
+from agent_memory.domain.run import DefragRun, KeptReply, Run, TieringMemo, Work
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, LoggedSession
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt

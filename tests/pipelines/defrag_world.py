@@ -12,8 +12,8 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, DefragRequest
 from agent_memory.domain.change import Create
-from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.domain.entry import MemoryEntry, Meta, Source, StoredEntry
+from agent_memory.domain.run import DefragRun
 from agent_memory.domain.section import Published, PublishedTarget
 from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.undo_run import SectionChange

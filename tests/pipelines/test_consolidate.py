@@ -10,7 +10,7 @@ from attrs import evolve
 from returns.result import Failure, Result
 
 from agent_memory.domain.agent_request import SessionRequest
-from agent_memory.domain.run import Run, exit_code_of, sentence_of
+from agent_memory.domain.run import Run
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
 from agent_memory.errors import (
     AgentMissing,
@@ -51,8 +51,8 @@ def test_a_session_becomes_notes_a_mark_and_one_commit(world: World) -> None:
     (commit,) = world.recorder.commits
     assert commit.thread_id == "s1"
     assert "1 note from claude-code session s1" in commit.message
-    assert sentence_of(run) == "1 session processed, 1 entry written"
-    assert exit_code_of(run) == 0
+    assert run.sentence == "1 session processed, 1 entry written"
+    assert run.exit_code == 0
 
 
 def test_p9_a_refused_reply_leaves_the_session_pending_and_the_third_gives_it_up(world: World) -> None:
@@ -60,7 +60,7 @@ def test_p9_a_refused_reply_leaves_the_session_pending_and_the_third_gives_it_up
     name = world.capture("s1", "Remember that locks die with their holder")
     first = world.run()
     assert world.verdicts(first) == ["refused"]
-    assert exit_code_of(first) == 50
+    assert first.exit_code == 50
     assert world.inbox.names().unwrap() == (name,)
     assert world.verdicts(world.run()) == ["refused"]
     assert world.verdicts(world.run()) == ["gave-up"]
@@ -103,11 +103,11 @@ def test_p9_an_agent_that_cannot_serve_pauses_the_run_and_counts_nothing(
     world.capture("s2", "two")
     run = world.run()
     assert run.paused == error
-    assert exit_code_of(run) == 40
+    assert run.exit_code == 40
     assert len(world.agent.asked) == 1
     assert world.inbox.troubles == {}
     assert len(world.inbox.names().unwrap()) == 2
-    assert sentence_of(run).startswith("0 sessions processed, 0 entries written, 2 waiting (")
+    assert run.sentence.startswith("0 sessions processed, 0 entries written, 2 waiting (")
 
 
 def test_a_timeout_sets_one_session_back_and_a_second_in_a_row_pauses_the_run(world: World) -> None:
@@ -177,7 +177,7 @@ def test_a_session_that_is_too_large_for_one_fetch_is_taken_up_again_until_it_is
     world.agent.answers = [grow, entries(note("Backups run at night", turns=[2]))]
     run = world.run()
     assert world.verdicts(run) == ["written", "written"]
-    assert sentence_of(run) == "1 session processed, 2 entries written"
+    assert run.sentence == "1 session processed, 2 entries written"
     assert world.inbox.names().unwrap() == ()
 
 
@@ -187,7 +187,7 @@ def test_p4_git_trouble_is_a_warning_and_fails_nothing(world: World, monkeypatch
     world.capture("s1", "Remember that locks die with their holder")
     run = world.run()
     assert world.titles() == ["Locks die with their holder"]
-    assert exit_code_of(run) == 0
+    assert run.exit_code == 0
     assert "git commit" in run.warnings[0]
 
 

@@ -8,7 +8,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.change import Replace
-from agent_memory.domain.defrag_run import DefragRun
+from agent_memory.domain.run import DefragRun
 from agent_memory.domain.vocabulary import Origin, Sensitivity, TierList
 from agent_memory.errors import AgentMissing, Error, ReplyRefused, StoreIo
 from agent_memory.pipelines.defrag import defrag, steps

@@ -9,10 +9,10 @@ from attrs import evolve
 from returns.result import Result
 
 from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
-from agent_memory.domain.defrag_run import DefragRun, sentence_of
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.run import DefragRun
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
 from agent_memory.pipelines.defrag import defrag
@@ -66,7 +66,7 @@ def test_only_what_is_there_twice_is_shown(world: World) -> None:
     world.clock.at_ms += 4 * DAY_MS
     run, opened = world.tidied()
     assert opened == {one, other}
-    assert sentence_of(run).startswith("1 merged, 1 archived")
+    assert run.sentence().startswith("1 merged, 1 archived")
 
 
 def test_what_is_not_read_is_judged_all_the_same(world: World) -> None:

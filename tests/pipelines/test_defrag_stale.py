@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agent_memory.domain.actions import Archive, DefragPlan, PlannedAction
 from agent_memory.domain.change import Retire
-from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.domain.entry import Listed, Listing, Meta, UnreadableFile
+from agent_memory.domain.run import DefragRun
 from agent_memory.pipelines.defrag import still_possible
 
 IDS = tuple(f"id__{letter * 6}" for letter in "abcd")

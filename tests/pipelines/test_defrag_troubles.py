@@ -7,7 +7,7 @@ from attrs import evolve
 from returns.result import Failure, Result
 
 from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.defrag_run import DefragRun, sentence_of
+from agent_memory.domain.run import DefragRun
 from agent_memory.domain.undo_run import Footprint
 from agent_memory.errors import Defect, Error, StateCorrupt
 from agent_memory.pipelines.defrag import defrag, steps
@@ -85,5 +85,5 @@ def test_what_is_refused_is_counted_once(world: DefragWorld) -> None:
     malformed, sound = {"action": "merge", "ids": [one]}, {"action": "archive", "id": one, "reason": "it is over"}
     world.agent.answers = [reply(malformed, sound)]
     run = world.run()
-    assert sentence_of(run, brief=True) == "1 archived; 1 action refused"
+    assert run.sentence(brief=True) == "1 archived; 1 action refused"
     assert [each.subject for each in run.plan.dropped] == [f"merge of {one}"]

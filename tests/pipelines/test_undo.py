@@ -12,8 +12,8 @@ import pytest
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Restore
-from agent_memory.domain.defrag_run import TieringMemo
 from agent_memory.domain.findings import store_fingerprint
+from agent_memory.domain.run import TieringMemo
 from agent_memory.domain.run_log import LoggedAction, Undoing, short_id
 from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import EntryUnreadable, Error, RunNotFound, StateCorrupt, StoreIo, UndoRefused, UsageInvalid

@@ -19,13 +19,12 @@ from attrs import evolve, fields
 
 from agent_memory.domain.actions import Action, Deferred, DefragProposal
 from agent_memory.domain.change import Change
-from agent_memory.domain.defrag_run import DefragRun, TieringMemo
 from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import Outcome, Retrieval, session_id_of
-from agent_memory.domain.run import KeptReply, Run, sentence_of
+from agent_memory.domain.run import DefragRun, KeptReply, Run, Settled, TieringMemo
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, logged_actions
 from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import Error
@@ -169,7 +168,7 @@ def render_report(run: Run, ended_at_ms: int, error: Error | None, more_actions:
         started_at_ms=run.started_at_ms,
         ended_at_ms=ended_at_ms,
         result="failed" if error else "paused" if run.paused else "completed",
-        summary=sentence_of(run),
+        summary=run.sentence,
         actions=(*more_actions, *logged_actions(applied)),
         dropped=tuple(dropped for each in run.settled for dropped in each.outcome.dropped),
         warnings=run.warnings,

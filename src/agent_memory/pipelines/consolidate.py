@@ -61,7 +61,7 @@ from agent_memory.domain.queue import (
     session_id_of,
 )
 from agent_memory.domain.redaction import redact_path
-from agent_memory.domain.run import Run, Settled, Work, sentence_of
+from agent_memory.domain.run import Run, Settled, Work
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.plain_text import counted
 from agent_memory.domain.transcripts.tool_calls import entry_uses
@@ -559,7 +559,7 @@ def consolidate(io: ConsolidateIo, run: Run) -> Run:
     """The finished run. First whatever a crash left half done is finished, and hand edits are recorded as such."""
     if not run.dry_run:
         finished = unwrap(finish_interrupted(io))
-        told = f"An interrupted run was finished first: {sentence_of(finished)}." if finished else None
+        told = f"An interrupted run was finished first: {finished.sentence}." if finished else None
         run = evolve(run, warnings=(*filter(None, [told]), *warning_of(io.recorder.adopt_hand_edits())))
         run = take_up_deferred(io, run)
     return run_machine(Consolidate(Model(run)), steps(io), io.runs, partial(rescue, io))

@@ -18,7 +18,6 @@ from agent_memory.domain.analysis.analyze import analyze
 from agent_memory.domain.analysis.features import AnalysisFacts
 from agent_memory.domain.change import Create, Dropped, Replace, Retire, Together
 from agent_memory.domain.commit_message import is_ignored
-from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo, commit_words, sentence_of
 from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag, subject_of
 from agent_memory.domain.defragging.tidied import due_archivings, ids_without_room, surplus
 from agent_memory.domain.entry import Listed, Listing, StoredEntry, reads_of, secret_ids, without_secret
@@ -36,6 +35,7 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import changed_id, max_changes
 from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.planning.shown import choose_shown, most_urgent_ids
+from agent_memory.domain.run import DefragRun, Scan, TieringMemo
 from agent_memory.domain.section import Published, SectionBudget
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tiering.resolve import resolve_tiers, tiers_after
@@ -273,7 +273,7 @@ def defrag(io: DefragIo, run: DefragRun) -> DefragRun:
     First whatever a crash left half done is finished, and hand edits are recorded as such."""
     if not run.dry_run:
         finished = unwrap(finish_interrupted(io))
-        told = f"An interrupted run was finished first: {sentence_of(finished, brief=True)}." if finished else None
+        told = f"An interrupted run was finished first: {finished.sentence(brief=True)}." if finished else None
         run = evolve(run, warnings=(*filter(None, [told]), *warning_of(io.recorder.adopt_hand_edits())))
     return run_machine(Defrag(Model(run)), steps(io), io.records)
 
@@ -419,6 +419,6 @@ def commit_changes(io: DefragIo, run: DefragRun) -> DefragRun:
     changed = () if footprint is None else footprint.files
     paths = tuple(dict.fromkeys(each.path for each in changed if not is_ignored(each.path)))
     if paths:
-        warnings += warning_of(io.recorder.record(paths, *commit_words(run)))
+        warnings += warning_of(io.recorder.record(paths, *run.commit_words))
     warnings += warning_of(io.tidy_up())
     return evolve(run, warnings=tuple(warnings))

@@ -38,15 +38,8 @@ from agent_memory.adapters.disk.paths import (
 )
 from agent_memory.domain.actions import Deferred
 from agent_memory.domain.change import Change
-from agent_memory.domain.defrag_run import (
-    DefragRun,
-    TieringMemo,
-    is_worth_a_report,
-    leaves_something_half_done as is_half_done,
-    logged,
-)
 from agent_memory.domain.instants import ms_in_name
-from agent_memory.domain.run import KeptReply, Run, leaves_something_half_done
+from agent_memory.domain.run import DefragRun, KeptReply, Run, TieringMemo
 from agent_memory.domain.run_log import (
     KEEP_DAYS,
     KEEP_RUNS,
@@ -362,7 +355,7 @@ class RunRecordsFiles(_MachineRecords[Run, Change]):
     @as_result
     def checkpoint(self, state: str, run: Run) -> None:
         """See the port. The plan is written once, beside the first checkpoint of its session."""
-        if not leaves_something_half_done(state, run):
+        if not run.leaves_something_half_done(state):
             return
         if state == "write_entries" and (work := run.work) is not None:
             plan = json.dumps(plan_document(work.plan), ensure_ascii=False, indent=1)
@@ -398,7 +391,7 @@ class DefragRecordsFiles(_MachineRecords[DefragRun, Deferred]):
 
     @as_result
     def checkpoint(self, state: str, run: DefragRun) -> None:
-        if is_half_done(state, run):
+        if run.leaves_something_half_done(state):
             self._file(f"{RUNS}/{run.id}/{DEFRAG_CHECKPOINT}", DEFRAG_FORMAT).write((state, run))
 
     @as_result
@@ -406,8 +399,8 @@ class DefragRecordsFiles(_MachineRecords[DefragRun, Deferred]):
         """See the port. A run that found nothing to do leaves no report, and no directory."""
         is_half_way, error = error is not None, error or run.trouble
         failed = error is not None
-        if is_worth_a_report(run, failed):
-            text = render_report_document(logged(run, self._clock.now_ms(), failed), error)
+        if run.is_worth_a_report(failed=failed):
+            text = render_report_document(run.logged(self._clock.now_ms(), failed=failed), error)
             write_text(self._root, f"{RUNS}/{run.id}/{REPORT}", text)
         directory = f"{self._root}/{RUNS}/{run.id}"
         if is_half_way or not is_directory(directory):

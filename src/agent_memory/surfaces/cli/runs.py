@@ -8,15 +8,14 @@ from functools import partial
 from typing import Any
 
 from agent_memory.app import Memory
-from agent_memory.domain import defrag_run, undo_run
+from agent_memory.domain import undo_run
 from agent_memory.domain.actions import ids_of, kind_of
 from agent_memory.domain.change import Create, Replace
-from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.instants import iso_of, ms_of
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import FileSnapshot
-from agent_memory.domain.run import Run, exit_code_of, sentence_of, summary_of
+from agent_memory.domain.run import DefragRun, Run, words_of
 from agent_memory.domain.run_log import LoggedRun, short_id
 from agent_memory.domain.text.plain_text import counted, one_line
 from agent_memory.errors import UsageInvalid
@@ -88,14 +87,13 @@ def _consolidate(arguments: argparse.Namespace, console: Console) -> int:
             console.warn(f"nothing was kept of {retrieval.path}: {outcome.reason}")
         elif outcome.verdict == "skipped":
             unkept[f"Nothing was kept of a session: {outcome.reason.rstrip('.')}."] = None
-    console.answer(_run_document(run), sentence_of(run), *unkept)
+    console.answer(_run_document(run), run.sentence, *unkept)
     if run.paused is not None:
         console.fail(run.paused)
-    return exit_code_of(run)
+    return run.exit_code
 
 
 def _run_document(run: Run) -> dict[str, Any]:
-    summary = summary_of(run)
     sessions = [
         {
             "inbox": list(each.pending.names),
@@ -107,10 +105,7 @@ def _run_document(run: Run) -> dict[str, Any]:
     ]
     return {
         "run": run.id,
-        **fields_of(summary, "processed", "waiting", "gave_up"),
-        "written": summary.entries_written,
-        "updated": summary.entries_updated,
-        "archived": summary.entries_archived,
+        **fields_of(run.summary, "processed", "waiting", "gave_up", "written", "updated", "archived"),
         "quarantined": rows_of(run.quarantined, "name", "reason"),
         "paused": None if run.paused is None else str(run.paused),
         **fields_of(run, "dry_run", "warnings"),
@@ -141,8 +136,8 @@ def _defrag(arguments: argparse.Namespace, console: Console) -> int:
         console.out(*_planned(memory, run))
     console.warn(*run.warnings)
     left = (f"left to judge: {each.kind} of {', '.join(each.ids)}: {each.reason}" for each in run.left)
-    console.answer(_defrag_document(run), *left, defrag_run.sentence_of(run))
-    return defrag_run.exit_code_of(run) if run.trouble is None else console.fail(run.trouble)
+    console.answer(_defrag_document(run), *left, run.sentence())
+    return run.exit_code if run.trouble is None else console.fail(run.trouble)
 
 
 def _planned(memory: Memory, run: DefragRun) -> list[str]:
@@ -153,8 +148,7 @@ def _planned(memory: Memory, run: DefragRun) -> list[str]:
         if isinstance(change, Create | Replace):
             titles[change.entry.meta.id] = change.entry.meta.title
     moved = [
-        f"# {run.tiers_before.of(id)} to {run.tiers.of(id)}: {id}  {titles.get(id, '')}".rstrip()
-        for id in defrag_run.retiered(run)
+        f"# {run.tiers_before.of(id)} to {run.tiers.of(id)}: {id}  {titles.get(id, '')}".rstrip() for id in run.retiered
     ]
     return [*([diff] if diff else []), *moved]
 
@@ -165,7 +159,7 @@ def _defrag_document(run: DefragRun) -> dict[str, Any]:
             "action": kind_of(each.action),
             "ids": list(ids_of(each.action)),
             "newIds": list(each.new_ids),
-            "words": defrag_run.words_of(each),
+            "words": words_of(each),
         }
         for each in run.plan.actions
     ]
@@ -176,7 +170,7 @@ def _defrag_document(run: DefragRun) -> dict[str, Any]:
         "refused": rows_of(run.plan.dropped, "subject", "reasons"),
         "deferred": [{"action": kind_of(each.action), "ids": list(ids_of(each.action))} for each in run.plan.deferred],
         "left": rows_of(run.left, "kind", "ids", "reason"),
-        "retiered": len(defrag_run.retiered(run)),
+        "retiered": len(run.retiered),
         "tiers": fields_of(run.tiers, "hot", "warm"),
         "targets": [] if run.published is None else rows_of(run.published.targets, "path", "outcome"),
         "warnings": list(run.warnings),
