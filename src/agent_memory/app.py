@@ -777,7 +777,6 @@ class Memory:
             kept=self.kept_histories,
             tombstones=self.tombstones,
             scope_of=self.scope_of,
-            store=self.store,
             writes=self.writes,
             clock=self.clock,
             recent=lambda: recent_entries(self.real_root),

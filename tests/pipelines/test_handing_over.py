@@ -70,7 +70,6 @@ class Handing:
             kept=self.kept,
             tombstones=self.tombstones,
             scope_of=lambda cwd: REPO if cwd == CWD else GLOBAL_SCOPE,
-            store=self.store,
             writes=writes,
             clock=self.clock,
             recent=lambda: chain(map(Failure, self.unseen), map(Success, self.sessions)),

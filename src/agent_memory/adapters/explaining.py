@@ -214,7 +214,7 @@ _PLACES: tuple[tuple[str, Place], ...] = ((INBOX, "waiting"), (PROCESSED, "proce
 
 def captures_beginning_with(root: str, session_id: str) -> tuple[tuple[Capture, ...], int, tuple[str, ...]]:
     """The captures of every session whose id begins so, of any harness, newest first; how many files were not looked into;
-    and what could not be read, one sentence each."""
+    and what could not be read, one sentence each. Of what is no entry, `memory status` tells."""
     troubles = unwrap(QueueTroubles(root).read())
     captures: list[Capture] = []
     unread: list[str] = []
@@ -229,19 +229,14 @@ def captures_beginning_with(root: str, session_id: str) -> tuple[tuple[Capture, 
             except Error as error:
                 unread.append(str(error))
                 continue
-            if image is not None and session_id.encode("utf-8", "backslashreplace") in image.data:
-                capture = _capture(image.data.decode("utf-8", "replace"), name, place, troubles)
-                captures += [capture] if capture is not None and capture.key[1].startswith(session_id) else []
+            if image is None or session_id.encode("utf-8", "backslashreplace") not in image.data:
+                continue
+            entry = parse_inbox_entry(image.data.decode("utf-8", "replace")).value_or(None)
+            named = None if entry is None else session_id_of(entry)
+            if entry is not None and named is not None and named.startswith(session_id):
+                trouble = troubles.get(queue_key(entry, name)) if place == "waiting" else None
+                captures.append(Capture(entry, place, name, trouble))
     return tuple(sorted(captures, key=lambda each: (-each.entry.at_ms, each.name))), unopened, tuple(unread)
-
-
-def _capture(text: str, name: str, place: Place, troubles: Mapping[str, Trouble]) -> Capture | None:
-    """The capture in a file; None for one of no session, and for what is no entry: `memory status` tells of those."""
-    entry = parse_inbox_entry(text).value_or(None)
-    if entry is None or session_id_of(entry) is None:
-        return None
-    trouble = troubles.get(queue_key(entry, name)) if place == "waiting" else None
-    return Capture(entry, place, name, trouble)
 
 
 # -- the health of a store ---------------------------------------------------------------------------------------------

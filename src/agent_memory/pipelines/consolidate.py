@@ -77,7 +77,7 @@ from agent_memory.errors import (
     StateCorrupt,
     StoreIo,
 )
-from agent_memory.formats.prompt import Frame, PromptBudget, PromptFacts, plan_prompt_budget, render_consolidate_prompt
+from agent_memory.formats.prompt import Frame, PromptFacts, plan_prompt_budget, render_consolidate_prompt
 from agent_memory.formats.reply import parse_reply
 from agent_memory.known_notes import KnownNotes
 from agent_memory.machines import Consolidate, Model, Step, answered, interrupted, run_machine
@@ -346,7 +346,12 @@ def run_agent(io: ConsolidateIo, run: Run) -> Run:
         budget = unwrap(plan_prompt_budget(io.prompt_template, limit, catalog))
     except Error as error:
         return pause(io, run, work, error)
-    windows = work.windows or _windows(history, budget, shown_of(ranked, budget.shown_chars))
+    windows = work.windows
+    if not windows:  # what the first notes do not take of their third is the transcript's
+        notes_chars = sum(note_chars(each.meta, len(each.body)) for each in shown_of(ranked, budget.shown_chars))
+        windows = cut_windows(history, budget.window_chars(notes_chars))
+        if len(windows) > 1:  # later parts are shown the notes of the earlier ones too
+            windows = cut_windows(history, budget.window_chars(notes_chars + NEW_NOTES_CHARS))
     window = windows[work.window_index]
     near = ranked if len(windows) == 1 else rank_related(window, entries, work.scope, session_id)
     left = budget.beside(window)
@@ -365,14 +370,6 @@ def run_agent(io: ConsolidateIo, run: Run) -> Run:
         return render_consolidate_prompt(io.prompt_template, facts)
 
     return _ask(io, run, evolve(work, windows=windows), shown_of(near, left.shown_chars), prompt_of)
-
-
-def _windows(history: History, budget: PromptBudget, shown: Iterable[StoredEntry]) -> tuple[History, ...]:
-    """The parts of a session. What these notes do not take of their third is the transcript's; but later parts are shown the
-    notes of the earlier ones too."""
-    notes_chars = sum(note_chars(each.meta, len(each.body)) for each in shown)
-    windows = cut_windows(history, budget.window_chars(notes_chars))
-    return windows if len(windows) == 1 else cut_windows(history, budget.window_chars(notes_chars + NEW_NOTES_CHARS))
 
 
 def _ask(

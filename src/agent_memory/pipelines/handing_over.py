@@ -21,7 +21,7 @@ from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.transcripts.turns import redact_history
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status, least_trusted
 from agent_memory.errors import Error, HistoryUnavailable, SessionForgotten, UsageInvalid
-from agent_memory.ports import Clock, HistorySource, KeptHistories, Store, Tombstones
+from agent_memory.ports import Clock, HistorySource, KeptHistories, Tombstones
 from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.results import as_result, unwrap
 
@@ -43,7 +43,6 @@ class HandingOverIo:
     tombstones: Tombstones
     scope_of: Callable[[str | None], str]
     """The scope key of a directory."""
-    store: Store
     writes: RecordedWrites
     clock: Clock
     recent: Callable[[], Iterator[Result[InboxEntry, Error]]]
@@ -183,7 +182,7 @@ def keep_handover(io: HandingOverIo, taken: Taken) -> Kept:
         return Kept(None, f"it ended more than {io.handoff_days} days ago")
     title, body = stored_title(taken.handover.handoff.title), stored_body(handover_body(taken.handover))
     with io.writes.locked():  # or two that hand over the same session at once make two notes of it
-        live, archive = unwrap(io.store.list()), unwrap(io.store.list(archived=True))
+        live, archive = unwrap(io.writes.store.list()), unwrap(io.writes.store.list(archived=True))
         if forgotten_note(unwrap(io.tombstones.of_entries()), title, body, taken.ended_at_ms) is not None:
             return Kept(None, "its note was forgotten")
         whose = (taken.handover.harness, taken.handover.session_id)
@@ -193,7 +192,7 @@ def keep_handover(io: HandingOverIo, taken: Taken) -> Kept:
             id = mint_id(title, taken.ended_at_ms, taken_ids(live, archive))
             change = Create(MemoryEntry(_new_meta(io, taken, id, title, expires_at_ms), body))
         else:
-            id, stored = known.meta.id, unwrap(io.store.read(known.meta.id))
+            id, stored = known.meta.id, unwrap(io.writes.store.read(known.meta.id))
             if stored.meta.pinned:
                 return Kept(None, f"{id} is pinned, and stays as it is")
             if (stored.meta.title, stored.body) == (title, body):
