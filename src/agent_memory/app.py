@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from agent_memory.domain.forgetting import ForgetTarget, Forgetting, SessionKey
     from agent_memory.domain.found_session import FoundSession, Rest
     from agent_memory.domain.health import Health
-    from agent_memory.domain.history import History
     from agent_memory.domain.merging import Synced, SyncRequest
     from agent_memory.domain.run import DefragRun, Run
     from agent_memory.domain.run_log import LoggedRun
@@ -675,12 +674,22 @@ class Memory:
         from agent_memory.adapters.harness import history_sources, session_finders, watched_finders
         from agent_memory.adapters.surroundings.own_calls import is_marked
         from agent_memory.adapters.surroundings.repository import read_repository
+        from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
+        from agent_memory.domain.transcripts.turns import cut_windows
+        from agent_memory.formats.prompt import plan_prompt_budget
         from agent_memory.pipelines.backfill import MAX_DIRECTORIES, BackfillIo, project_directories
 
         def known_directories() -> Iterable[Result[str, Error]]:
             # A watch looks every few seconds: it is not to read the inbox and the store each time.
             return () if watching else project_directories(self.inbox.directories(MAX_DIRECTORIES), self.store.list())
 
+        # One that cannot be run now will be asked just as often once it can.
+        most_chars = self.agent().map(lambda agent: agent.max_prompt_chars).value_or(self.config.llm.max_prompt_chars)
+        window_chars: int | None = None
+        if most_chars is not None:
+            template = unwrap(load_prompt_template("consolidate"))
+            budget = unwrap(plan_prompt_budget(template, most_chars, unwrap(self.store.list()).entries))
+            window_chars = budget.window_chars(budget.shown_chars)
         surroundings = self.surroundings(known_directories)
         return BackfillIo(
             finders=watched_finders(surroundings) if watching else session_finders(surroundings),
@@ -688,27 +697,12 @@ class Memory:
             inbox=self.inbox,
             marks=self.marks,
             clock=self.clock,
-            calls_for=self._calls_for(),
+            calls_for=lambda history: 0 if window_chars is None else len(cut_windows(history, window_chars)),
             repo_of=lambda directory: read_repository(directory, self.environ, home_of(self.environ)).repo,
             is_private=is_marked,
             tombstones=self.tombstones,
             progress=progress,
         )
-
-    def _calls_for(self) -> Callable[[History], int]:
-        """How often the agent command is asked about a history, with the notes there are now."""
-        from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
-        from agent_memory.domain.transcripts.turns import cut_windows
-        from agent_memory.formats.prompt import plan_prompt_budget
-
-        # One that cannot be run now will be asked just as often once it can.
-        most_chars = self.agent().map(lambda agent: agent.max_prompt_chars).value_or(self.config.llm.max_prompt_chars)
-        if most_chars is None:
-            return lambda _: 0
-        template = unwrap(load_prompt_template("consolidate"))
-        budget = unwrap(plan_prompt_budget(template, most_chars, unwrap(self.store.list()).entries))
-        chars = budget.window_chars(budget.shown_chars)
-        return lambda history: len(cut_windows(history, chars))
 
     @as_result
     def watch(
