@@ -51,7 +51,7 @@ from agent_memory.domain.explaining import (
 from agent_memory.domain.health import Health, HookProblem, deliveries_by_harness
 from agent_memory.domain.instants import ms_in_name, ms_of
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.queue import Trouble, queue_key, session_id_of
+from agent_memory.domain.queue import queue_key, session_id_of
 from agent_memory.domain.run_log import MOST_RUNS
 from agent_memory.domain.text.plain_text import first_few
 from agent_memory.domain.tiering.score import score

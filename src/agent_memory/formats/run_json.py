@@ -24,7 +24,7 @@ from agent_memory.domain.instants import iso_of
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import Outcome, Retrieval, session_id_of
-from agent_memory.domain.run import DefragRun, KeptReply, Run, Settled, TieringMemo
+from agent_memory.domain.run import DefragRun, KeptReply, Run, TieringMemo
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, logged_actions
 from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import Error
