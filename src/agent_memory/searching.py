@@ -118,9 +118,8 @@ class Searching:
         notices = unwrap(self.index.refresh(PATIENCE_SECONDS)).notices
         renewals = self.index.renewals
         found = self._ranked(query, notices)
-        if (
-            self.index.renewals != renewals
-        ):  # it was made anew meanwhile: what was found bears numbers that mean nothing now
+        if self.index.renewals != renewals:
+            # It was made anew meanwhile: what was found bears numbers that mean nothing now.
             found = self._ranked(query, unwrap(self.index.refresh(PATIENCE_SECONDS)).notices)
         unread: list[str] = []
         hits = [*self._secret_hits(found), *self._hits(found, unread)]

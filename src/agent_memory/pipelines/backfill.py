@@ -370,9 +370,8 @@ def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Watching:
             watched = before.get(each.key)
             if watched is None or watched.found.looks != each.looks:  # it has changed just now
                 watched = _Watched(each, now_ms)
-            watched.changed_at_ms = min(
-                watched.changed_at_ms, now_ms
-            )  # with a clock set back (P24) the rest begins anew
+            # With a clock set back (P24) the rest begins anew.
+            watched.changed_at_ms = min(watched.changed_at_ms, now_ms)
             sessions[each.key] = watched
         in_order = sorted(sessions.values(), key=lambda each: (each.changed_at_ms, each.found.key))
         for resting in in_order:

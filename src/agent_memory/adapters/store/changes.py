@@ -85,6 +85,8 @@ class Draft:
         for each in self._listing.entries:
             self._note(each)
         self._after: dict[str, FileState | None] = {}
+        self._drafted_names: dict[str, frozenset[str]] = {}
+        """Which of the files that were put have a name, by its folded path; none where they are to go."""
         self._archived: dict[str, Listed | None] = {}
         """By id, where it is not as the archive is listed."""
 
@@ -92,6 +94,7 @@ class Draft:
         """Another draft that goes on from here."""
         other = copy(self)
         other._live, other._after, other._archived = dict(self._live), dict(self._after), dict(self._archived)
+        other._drafted_names = dict(self._drafted_names)
         return other
 
     # -- changes ------------------------------------------------------------------------------------------------------
@@ -99,6 +102,9 @@ class Draft:
     def put(self, path: str, state: FileState | None) -> None:
         """The file holds this from now on."""
         self._after[path] = state
+        folded = folded_name(path)
+        bearers = self._drafted_names.get(folded, frozenset())
+        self._drafted_names[folded] = bearers - {path} if state is None else bearers | {path}
 
     def put_new(self, id: str, path: str, state: FileState) -> None:
         """The same where nothing else may be overwritten: EntryExists."""
@@ -153,8 +159,9 @@ class Draft:
     def is_free(self, directory: str, name: str) -> bool:
         """Whether a name may be given, on any file system."""
         wanted = folded_name(f"{directory}/{name}")
-        drafted = [state for path, state in self._after.items() if folded_name(path) == wanted]
-        return all(state is None for state in drafted) if drafted else wanted not in self._folded_on_disk(directory)
+        if wanted in self._drafted_names:
+            return not self._drafted_names[wanted]
+        return wanted not in self._folded_on_disk(directory)
 
     def versions(self, id: str) -> tuple[str, ...]:
         """Paths of the versions of an id, oldest first."""

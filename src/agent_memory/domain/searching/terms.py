@@ -195,7 +195,7 @@ def beginnings_of(terms: Iterable[str]) -> frozenset[str]:
 
 
 def may_begin(chunk: str, beginnings: Collection[str]) -> bool:
-    """Whether a chunk may have one of the terms of `beginnings`, decided without making its stem, which is what a passage would cost most."""
+    """Whether a chunk may have one of the terms with these beginnings. It makes no stem, which would take longest."""
     word = chunk.lower()
     return not _is_word(chunk) or word[:2] in beginnings or word[:1] in beginnings or base_form(word)[:2] in beginnings
 
