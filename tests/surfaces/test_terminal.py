@@ -92,6 +92,11 @@ def test_a_mark_goes_on_in_the_next_line() -> None:
     ]
 
 
+def test_a_mark_that_is_broken_at_a_space_leaves_none_at_the_end_of_a_line() -> None:
+    lines = marked_lines("aaaaaa 斑", [(0, 7)], 4, colour=True)
+    assert [_COLOUR.sub("", line) for line in lines] == ["aaaa", "aa", "斑"]
+
+
 def test_wide_characters_take_two_cells_and_break_anywhere() -> None:
     assert marked_lines("斑马锁迁移", [], 4, colour=False) == ["斑马", "锁迁", "移"]
 

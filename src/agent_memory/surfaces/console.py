@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from functools import cache
@@ -83,6 +84,7 @@ def table_lines(
 # -- passages ---------------------------------------------------------------------------------------------------------
 
 _MARK, _OFF = "\x1b[1;33m", "\x1b[0m"
+_LAST_SPACES = re.compile(r" +((?:\x1b\[[\d;]*m)*)$")
 
 
 def broken_lines(text: str, width_cells: int) -> list[str]:
@@ -102,7 +104,8 @@ def marked_lines(text: str, marks: Sequence[tuple[int, int]], width_cells: int, 
         if first < last:
             written += f"{text[at:first]}{_MARK}{text[first:last]}{_OFF}"
             at = last
-    return broken_lines(written + text[at:], width_cells)
+    # A space at which a line is broken within a mark stays in front of the end of the mark.
+    return [_LAST_SPACES.sub(r"\1", line) for line in broken_lines(written + text[at:], width_cells)]
 
 
 # -- documents --------------------------------------------------------------------------------------------------------
