@@ -104,6 +104,11 @@ class TestConfig:
         schema = json.loads(memory(project, "config", "--schema").stdout)
         assert schema["properties"]["llm"]["properties"]["timeoutSeconds"]["exclusiveMinimum"] == 0
 
+    def test_the_page_of_all_keys_is_that_of_the_documentation(self, home: Path, project: Path) -> None:
+        page = memory(project, "config", "--markdown").stdout
+        assert page == (Path(__file__).parents[2] / "docs" / "config.md").read_text("utf-8")
+        assert "| `llm.timeoutSeconds` | number | `300` | How long one call may take. |" in page
+
 
 class TestTrust:
     def test_what_is_trusted_counts_until_a_byte_changes(self, home: Path, project: Path) -> None:

@@ -20,7 +20,7 @@ sys.path.insert(0, str(DOCS))
 
 import generate  # noqa: E402
 
-PAGES = ("commands.md", "errors.md", "config.md", "config.schema.json", "promises.md", "design.md")
+PAGES = ("commands.md", "errors.md", "config.schema.json", "promises.md", "config.md", "design.md")
 
 
 def check(docs: Path, *words: str) -> subprocess.CompletedProcess[str]:
