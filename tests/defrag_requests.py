@@ -10,7 +10,7 @@ from attrs import evolve
 
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry, Usage, body_hash
-from agent_memory.domain.findings import Analysis, Finding, Profile
+from agent_memory.domain.findings import Analysis, Finding
 from agent_memory.domain.text.file_name import mint_id
 from agent_memory.domain.vocabulary import Harness
 
@@ -44,13 +44,13 @@ def request_of(
 ) -> DefragRequest:
     """All of the entries are live and shown in full."""
     shown = tuple(entries)
-    profiles = {each.meta.id: Profile(len(each.body), each.body.count("\n") + 1) for each in shown}
+    body_chars = {each.meta.id: len(each.body) for each in shown}
     request = DefragRequest(
         prompt="",
         nonce="n0nce-4711",
         live=tuple(each.listed for each in shown),
         shown=shown,
-        analysis=Analysis(tuple(findings), profiles),
+        analysis=Analysis(tuple(findings), body_chars),
         usage=usage or {},
         now_ms=NOW_MS,
     )

@@ -6,7 +6,6 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.entry import Meta, Usage
-from agent_memory.domain.findings import Profile
 from agent_memory.domain.tiering.score import CLEARLY_BETTER, score, tier_facts
 from agent_memory.domain.vocabulary import Importance, Kind, Origin, Tier
 
@@ -14,7 +13,7 @@ DAY_MS = 86_400_000
 NOW = 2_000 * DAY_MS
 META = Meta("id__a1b2c3", "Ports", NOW, NOW)
 UNREAD = Usage(0, None)
-PROFILE = Profile(100, 3)
+BODY_CHARS = 100
 
 
 def test_importance_use_recency_origin_and_a_pin_count() -> None:
@@ -56,7 +55,7 @@ def test_a_clock_that_was_set_back_and_odd_counts_do_no_harm_p24() -> None:
 
 def test_what_has_expired_is_cold_unless_pinned() -> None:
     expired = evolve(META, expires_at_ms=NOW)
-    assert tier_facts(META, PROFILE, UNREAD, NOW).best is Tier.HOT
-    assert tier_facts(expired, PROFILE, UNREAD, NOW - 1).best is Tier.HOT
-    assert tier_facts(expired, PROFILE, UNREAD, NOW).best is Tier.COLD
-    assert tier_facts(evolve(expired, pinned=True), PROFILE, UNREAD, NOW).best is Tier.HOT
+    assert tier_facts(META, BODY_CHARS, UNREAD, NOW).best is Tier.HOT
+    assert tier_facts(expired, BODY_CHARS, UNREAD, NOW - 1).best is Tier.HOT
+    assert tier_facts(expired, BODY_CHARS, UNREAD, NOW).best is Tier.COLD
+    assert tier_facts(evolve(expired, pinned=True), BODY_CHARS, UNREAD, NOW).best is Tier.HOT

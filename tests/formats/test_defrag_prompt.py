@@ -11,7 +11,7 @@ from returns.result import Failure, Success
 from agent_memory.domain.actions import KINDS
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry, Usage
-from agent_memory.domain.findings import Analysis, Finding, FindingKind, Profile
+from agent_memory.domain.findings import Analysis, Finding, FindingKind
 from agent_memory.domain.planning.drafts import ECHOED
 from agent_memory.domain.planning.shown import choose_shown
 from agent_memory.domain.section import SectionBudget
@@ -50,7 +50,7 @@ def facts(*shown: StoredEntry, **more: Any) -> DefragPromptFacts:
         nonce=more.pop("nonce", NONCE),
         live=more.pop("catalog", tuple(each.listed for each in shown)),
         shown=shown,
-        analysis=Analysis(findings=more.pop("findings", ()), profiles=more.pop("profiles", {})),
+        analysis=Analysis(findings=more.pop("findings", ()), body_chars=more.pop("body_chars", {})),
         usage=more.pop("usage", {}),
         tiers=more.pop("tiers", TierList()),
         now_ms=NOON,
@@ -85,7 +85,7 @@ def test_the_catalog_tells_of_each_entry_what_a_judgement_needs() -> None:
         tiers=TierList((A,), (C,)),
         left_alone=frozenset({C}),
         usage={A: Usage(12, NOON), B: Usage(1, None)},
-        profiles={A: Profile(1_234, 5), C: Profile(90, 2)},
+        body_chars={A: 1_234, C: 90},
     )
     assert section(prompt, "catalog").split("\n") == [
         "scope global:",

@@ -50,20 +50,11 @@ class Finding:
 
 
 @frozen
-class Profile:
-    """The size of a body."""
-
-    body_chars: int
-    body_lines: int
-    """Those that are not blank."""
-
-
-@frozen
 class Analysis:
-    """All findings, worst first, and the profile of each live entry, by id."""
+    """All findings, worst first, and the characters of each live entry's body, by id."""
 
     findings: tuple[Finding, ...] = ()
-    profiles: Mapping[str, Profile] = field(factory=dict[str, Profile])
+    body_chars: Mapping[str, int] = field(factory=dict[str, int])
 
     def of_kind(self, kind: FindingKind) -> tuple[Finding, ...]:
         """The findings of one kind, worst first."""
@@ -75,13 +66,13 @@ class Analysis:
         return evolve(self, findings=tuple(together))
 
     def without(self, ids: frozenset[str]) -> Analysis:
-        """The findings that name none of these entries, and the profiles of the others: what may be told to someone who must
+        """The findings that name none of these entries, and the sizes of the others: what may be told to someone who must
         not know of these."""
         if not ids:
             return self
         return Analysis(
             tuple(each for each in self.findings if ids.isdisjoint(each.ids)),
-            {id: each for id, each in self.profiles.items() if id not in ids},
+            {id: chars for id, chars in self.body_chars.items() if id not in ids},
         )
 
 

@@ -219,14 +219,14 @@ def _ordered(listed: Iterable[Listed], scope: str, tiers: TierList) -> list[str]
 
 def _line(listed: Listed, facts: DefragPromptFacts, *, described: bool) -> str:
     meta, request = listed.meta, facts.request
-    profile = request.analysis.profiles.get(meta.id)
-    nearest = best_now(meta, request.now_ms) if profile else Tier.COLD
+    chars = request.analysis.body_chars.get(meta.id)
+    nearest = Tier.COLD if chars is None else best_now(meta, request.now_ms)
     parts = (
         meta.id,
         meta.kind.value,
         f"{request.tiers.of(meta.id)}/{nearest}",
         meta.origin.value,
-        f"{profile.body_chars:,} chars" if profile else "",
+        "" if chars is None else f"{chars:,} chars",
         _reads(request.usage.get(meta.id)),
         f"updated {_day_of(meta.updated_at_ms)}",
         *_marks(listed, request),

@@ -26,7 +26,6 @@ from agent_memory.domain.findings import (
     Candidates,
     Finding,
     FindingKind,
-    Profile,
     candidates_of,
     left_to_judge,
     store_fingerprint,
@@ -238,18 +237,18 @@ def with_tiers(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
     proposed = None if proposal is None or proposal.tiers is None else tiers_after(proposal.tiers, run.plan)
     current = tiers_after(scan.tiers, run.plan)
     named = frozenset(id for each in (proposed, current) if each is not None for id in (*each.hot, *each.warm))
-    plan, profiles = run.plan, (run.analysis or Analysis()).profiles
+    plan, body_chars = run.plan, (run.analysis or Analysis()).body_chars
     # What the tiers depend on: what will be live and is named, is marked by a person, or is written by the plan.
-    live = (each.meta for each in scan.live.entries if each.meta.id in profiles)
+    live = (each.meta for each in scan.live.entries if each.meta.id in body_chars)
     wanted = (meta for meta in live if meta.id in named or meta.pinned or meta.promoted_by is not None)
-    entries = {meta.id: (meta, profiles[meta.id]) for meta in wanted}
+    entries = {meta.id: (meta, body_chars[meta.id]) for meta in wanted}
     for change in (change for each in plan.actions for change in each.changes):
         if isinstance(change, Create | Replace):
-            entries[change.entry.meta.id] = change.entry.meta, Profile(len(change.entry.body), 0)
+            entries[change.entry.meta.id] = change.entry.meta, len(change.entry.body)
         elif isinstance(change, Retire):
             entries.pop(change.id, None)
     now_ms = io.clock.now_ms()
-    facts = {id: tier_facts(meta, each, reads_of(meta, scan.usage), now_ms) for id, (meta, each) in entries.items()}
+    facts = {id: tier_facts(meta, chars, reads_of(meta, scan.usage), now_ms) for id, (meta, chars) in entries.items()}
     resolved = resolve_tiers(proposed, current, facts, io.budget, scan.memo.omitted)
     told = tuple(each for each in resolved.dropped if each not in plan.dropped)
     warnings = tuple(each for each in resolved.warnings if each not in run.warnings)
@@ -342,7 +341,7 @@ def analyze_structure(io: DefragIo, run: DefragRun) -> DefragRun:
     live = scan.live.entries
     analysis = analyze(notes_as_listed(io, live, missed), facts)
     over = surplus(
-        live, analysis.profiles, scan.usage, max_entries=io.max_entries, max_chars=io.max_chars, now_ms=now_ms
+        live, analysis.body_chars, scan.usage, max_entries=io.max_entries, max_chars=io.max_chars, now_ms=now_ms
     )
     return evolve(run, analysis=analysis.with_findings(over), warnings=(*run.warnings, *missed))
 

@@ -67,7 +67,7 @@ def test_the_order_of_the_entries_makes_no_difference(store: list[StoredEntry], 
     chance.shuffle(shuffled)
     analysis = found(*store)
     assert found(*shuffled) == analysis
-    assert list(analysis.profiles) == sorted(each.meta.id for each in store)
+    assert list(analysis.body_chars) == sorted(each.meta.id for each in store)
 
 
 @settings(max_examples=80)
@@ -92,7 +92,7 @@ def test_an_entry_that_has_nothing_to_do_with_the_others_changes_nothing(store: 
     stranger = note("Umbrella", "Seven umbrellas hang beside Ottilie's door.", id="id__strang", pinned=True)
     before, after = found(*store), found(*store, stranger)
     assert after.findings == before.findings
-    assert after.profiles.keys() - before.profiles.keys() == {"id__strang"}
+    assert after.body_chars.keys() - before.body_chars.keys() == {"id__strang"}
 
 
 @settings(max_examples=60)
@@ -103,7 +103,7 @@ def test_what_is_shown_fits_and_may_be_seen_p11(store: list[StoredEntry], max_ch
     tiers = TierList(hot=IDS[:2])
     shown = most_urgent_ids(analysis, tuple(listed.values()), max_chars, tiers)
     assert len(set(shown)) == len(shown)
-    assert sum(note_chars(listed[id].meta, analysis.profiles[id].body_chars) for id in shown) <= max_chars
+    assert sum(note_chars(listed[id].meta, analysis.body_chars[id]) for id in shown) <= max_chars
     assert all(listed[id].meta.sensitivity is not Sensitivity.SECRET for id in shown)
 
 
@@ -121,19 +121,19 @@ def test_hostile_text_and_instants_raise_nothing(texts: list[tuple[str, str]], a
         note(title, f"{body}\n{title}", updated_at_ms=at_ms, expires_at_ms=at_ms, tags=(title,))
         for title, body in texts
     ]
-    assert len(found(*notes).profiles) == len({each.meta.id for each in notes})
+    assert len(found(*notes).body_chars) == len({each.meta.id for each in notes})
 
 
 @pytest.mark.shared
 def test_the_naughty_strings_raise_nothing(shared: Path) -> None:
     strings = json.loads((shared / "corpora/naughty-strings/blns.json").read_text())
     notes = [note(text, f"{text}\n{text} is 5 and not 6.", id=f"id__{n:06}") for n, text in enumerate(strings)]
-    assert len(found(*notes).profiles) == len(notes)
+    assert len(found(*notes).body_chars) == len(notes)
 
 
 def test_of_two_files_with_one_id_the_first_counts() -> None:
     one, other = note("One", "The first.", id="id__same11"), note("Other", "The second.", id="id__same11")
-    assert found(one, other).profiles == found(one).profiles
+    assert found(one, other).body_chars == found(one).body_chars
 
 
 def pairs(findings: tuple[Finding, ...]) -> set[frozenset[str]]:

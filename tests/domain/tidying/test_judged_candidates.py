@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.findings import Analysis, Finding, FindingKind, Profile, candidates_of, finding_fingerprint
+from agent_memory.domain.findings import Analysis, Finding, FindingKind, candidates_of, finding_fingerprint
 
 IDS = tuple(f"id__{letter * 6}" for letter in "abcdefgh")
 HASHES = {id: f"{place:064x}"[::-1] for place, id in enumerate(IDS)}
@@ -29,9 +29,9 @@ def test_findings_are_told_apart_by_entries_and_kinds(
     found: list[Finding], aged: list[Finding], ids: frozenset[str], more: list[Finding]
 ) -> None:
     whole = (*found, *aged)
-    analysis = Analysis(whole, {id: Profile(1, 1) for id in IDS})
+    analysis = Analysis(whole, dict.fromkeys(IDS, 1))
     assert analysis.without(ids).findings == tuple(each for each in whole if ids.isdisjoint(each.ids))
-    assert analysis.without(ids).profiles.keys() == set(IDS) - ids
+    assert analysis.without(ids).body_chars.keys() == set(IDS) - ids
     for kind in FindingKind:
         assert analysis.of_kind(kind) == tuple(each for each in whole if each.kind is kind)
     places = list(FindingKind)

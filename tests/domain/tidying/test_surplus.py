@@ -21,7 +21,7 @@ def over(
     request = request_of(notes)
     findings = surplus(
         request.live,
-        request.analysis.profiles,
+        request.analysis.body_chars,
         usage or {},
         max_entries=max_entries,
         max_chars=max_chars,
@@ -73,7 +73,7 @@ def test_no_more_has_to_go_than_one_run_may_archive() -> None:
 
 def test_the_reason_names_the_cap_and_the_number() -> None:
     request = request_of(NOTES)
-    (finding, *_) = surplus(request.live, request.analysis.profiles, {}, max_entries=7, max_chars=None, now_ms=NOW_MS)
+    (finding, *_) = surplus(request.live, request.analysis.body_chars, {}, max_entries=7, max_chars=None, now_ms=NOW_MS)
     assert finding.reason.startswith(
         "limits.maxEntries is 7 and there were 8 live notes; it is among those that matter"
     )

@@ -72,9 +72,9 @@ def run(state: State) -> tuple[State, DefragPlan]:
                 gone.append(id)
             case Create(entry) | Replace(entry):
                 live[entry.meta.id] = stored_as(entry)
-    profiles = analyze(live.values(), AnalysisFacts(usage={}, now_ms=NOW_MS, taken_ids=taken)).profiles
+    body_chars = analyze(live.values(), AnalysisFacts(usage={}, now_ms=NOW_MS, taken_ids=taken)).body_chars
     facts = {
-        id: tier_facts(each.meta, profiles[id], Usage(each.meta.used, each.meta.last_used_at_ms), NOW_MS)
+        id: tier_facts(each.meta, body_chars[id], Usage(each.meta.used, each.meta.last_used_at_ms), NOW_MS)
         for id, each in live.items()
     }
     proposed = None if proposal.tiers is None else tiers_after(proposal.tiers, plan)

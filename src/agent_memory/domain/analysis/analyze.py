@@ -32,7 +32,7 @@ from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Origin
 
 
 def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:
-    """Every finding about the live entries, worst first, and the profile of each.
+    """Every finding about the live entries, worst first, and the characters of each body.
 
     The entries are taken one at a time and no body is kept, so a generator that reads them is enough. Their order makes no
     difference. Of two files with one id the first counts. Time and memory grow with their number and length, some 10 kB an
@@ -61,7 +61,7 @@ def analyze_features(features: Iterable[Features], facts: AnalysisFacts) -> Anal
         *(found_alone(each, facts) for each in free),
     )
     worst_first = sorted(found, key=lambda each: (WORST_FIRST[each.kind], -each.score, each.ids))
-    return Analysis(tuple(worst_first), {each.id: each.profile for each in live})
+    return Analysis(tuple(worst_first), {each.id: each.body_chars for each in live})
 
 
 def contradicted_in(notes: Sequence[StoredEntry]) -> dict[str, str]:
@@ -98,17 +98,17 @@ _MOST_LINKS_NAMED = 5
 def found_alone(entry: Features, facts: AnalysisFacts) -> Iterator[Finding]:
     """What is found in one entry by itself: its `expiresAt` has come; it is much longer than one subject needs; it was neither
     read nor changed for `stale_days`, which a pinned one never has to be."""
-    meta, profile = entry.meta, entry.profile
+    meta = entry.meta
     if has_passed(meta.expires_at_ms, facts.now_ms):
         score = _aged(facts.now_ms - meta.expires_at_ms, 30)
         yield Finding(FindingKind.EXPIRED, (meta.id,), f"expired {_date(meta.expires_at_ms)}", score)
-    lines = profile.body_lines - entry.code_lines / 2
-    chars = profile.body_chars - entry.code_chars / 2
+    lines = entry.body_lines - entry.code_lines / 2
+    chars = entry.body_chars - entry.code_chars / 2
     if lines > MOST_LINES or chars > MOST_CHARS:
         of_code = f" ({entry.code_lines} of the lines are code, which counts half)" if entry.code_lines else ""
         excess = max(lines / MOST_LINES, chars / MOST_CHARS)
         reason = (
-            f"{profile.body_lines} lines and {profile.body_chars:,} characters{of_code}; "
+            f"{entry.body_lines} lines and {entry.body_chars:,} characters{of_code}; "
             f"about {MOST_LINES} lines and {MOST_CHARS:,} characters are enough for one subject"
         )
         yield Finding(FindingKind.OVERSIZED, (meta.id,), reason, round(1 - 1 / excess, 4))
@@ -138,7 +138,7 @@ def fragmented(entries: Sequence[Features]) -> Iterator[Finding]:
     common to all of them. Each entry is in the largest group that it belongs to, and in no other."""
     sharing: dict[tuple[str, str, tuple[str, ...]], list[Features]] = defaultdict(list)
     for each in entries:
-        is_short = each.profile.body_chars < SHORT_CHARS and each.meta.kind is not Kind.HANDOFF
+        is_short = each.body_chars < SHORT_CHARS and each.meta.kind is not Kind.HANDOFF
         if is_short and len(each.title) <= _MOST_TITLE_TERMS:
             for words in combinations(sorted(each.title), _COMMON_TITLE_TERMS):
                 for tag in each.meta.tags or ("",):
@@ -151,7 +151,7 @@ def fragmented(entries: Sequence[Features]) -> Iterator[Finding]:
         grouped.update(each.id for each in free)
         for part in slices(in_precedence(free)):
             if len(part) >= FEWEST_FRAGMENTS:
-                chars = max(each.profile.body_chars for each in part)
+                chars = max(each.body_chars for each in part)
                 reason = (
                     f"{len(part)} entries about one subject, by tags and titles, of at most {chars} characters each "
                     f"(short: under {SHORT_CHARS})"

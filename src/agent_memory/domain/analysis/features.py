@@ -12,7 +12,6 @@ from itertools import islice
 from attrs import field, frozen, frozen as frozen_by_identity
 
 from agent_memory.domain.entry import Meta, StoredEntry, Usage
-from agent_memory.domain.findings import Profile
 from agent_memory.domain.text.markdown import find_code, find_links, prose_lines, without_links, without_see_also
 from agent_memory.domain.text.plain_text import spliced
 from agent_memory.domain.text.salience import content_terms, statements, term_of, words_of
@@ -493,7 +492,9 @@ class Features:
     assertions: tuple[Assertion, ...]
     links: tuple[str, ...]
     """Ids that it links to, outside code, each once, in their order."""
-    profile: Profile
+    body_chars: int
+    body_lines: int
+    """Those that are not blank."""
     code_lines: int
     """Lines of fenced code that are not blank."""
     code_chars: int
@@ -536,7 +537,8 @@ def features_of(stored: StoredEntry) -> Features:
         claims=claims_of(sentences),
         assertions=assertions_of(sentences),
         links=tuple(dict.fromkeys(link.target for link in find_links(body) if link.target.startswith("id__"))),
-        profile=Profile(len(body), _lines(body)),
+        body_chars=len(body),
+        body_lines=_lines(body),
         code_lines=sum(_lines(body[start:end]) for start, end in fences),
         code_chars=sum(end - start for start, end in fences),
     )

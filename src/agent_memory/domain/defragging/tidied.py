@@ -12,7 +12,7 @@ from agent_memory.domain.actions import Action, Archive, DefragProposal, Due, Me
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.defragging.plan_defrag import united_meta
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, Usage, reads_of
-from agent_memory.domain.findings import Analysis, Finding, FindingKind, Profile
+from agent_memory.domain.findings import Analysis, Finding, FindingKind
 from agent_memory.domain.instants import has_passed, iso_of
 from agent_memory.domain.plan import max_changes
 from agent_memory.domain.planning.drafts import MAX_BODY_CHARS, has_secret, why_untouchable
@@ -100,7 +100,7 @@ def expired_archivings(entries: Iterable[Listed], now_ms: int) -> Iterable[Archi
 
 def surplus(
     live: Sequence[Listed],
-    profiles: Mapping[str, Profile],
+    body_chars: Mapping[str, int],
     usage: Mapping[str, Usage],
     *,
     max_entries: int | None,
@@ -110,11 +110,11 @@ def surplus(
     """What has to leave a live set so that it keeps its caps, the least valuable first, as much as one run may archive.
 
     Pinned, promoted, secret and conflicted entries are never among it, so that a store of nothing else stays over its
-    cap. Of an entry without a profile the characters do not count.
+    cap. Of an entry whose size is not known the characters do not count.
     """
     if max_entries is None and max_chars is None:
         return ()
-    sizes = {each.meta.id: profiles[each.meta.id].body_chars if each.meta.id in profiles else 0 for each in live}
+    sizes = {each.meta.id: body_chars.get(each.meta.id, 0) for each in live}
     count, chars = len(live), sum(sizes.values())
     metas = (each.meta for each in live if _is_open(each) and each.meta.promoted_by is None)
     # However old, what a person said that lasts goes after all that only an agent noted.
@@ -202,9 +202,9 @@ def chosen_tiers(request: DefragRequest, merges: Iterable[Merge]) -> TierList:
     contrary; warm is the rest of what may be shown. That nobody has opened an entry for long counts against it in its
     score only: what is shown to every session needs no opening.
     """
-    profiles, now_ms, budget = request.analysis.profiles, request.now_ms, request.budget
+    body_chars, now_ms, budget = request.analysis.body_chars, request.now_ms, request.budget
     facts = (
-        tier_facts(meta, profiles.get(meta.id, Profile(0, 0)), Usage(meta.used, meta.last_used_at_ms), now_ms)
+        tier_facts(meta, body_chars.get(meta.id, 0), Usage(meta.used, meta.last_used_at_ms), now_ms)
         for meta in _staying(request, merges)
     )
     candidates = [each for each in facts if each.best is not Tier.COLD]

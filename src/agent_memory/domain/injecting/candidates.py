@@ -12,7 +12,6 @@ from attrs import evolve, frozen
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.text.salience import content_terms, stem
-from agent_memory.domain.tiering.score import told_of
 from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Tier
 
@@ -92,6 +91,9 @@ class Shown:
 
 def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
     """How much of a note may be shown; None for nothing. `section` is that of its kind unless it is named."""
+    # For most prompts no note is found, and what tells orders takes long to load.
+    from agent_memory.domain.tiering.score import told_of
+
     told = told_of(stored)
     if told is None:
         return None

@@ -125,8 +125,7 @@ def most_urgent_ids(analysis: Analysis, live: Sequence[Listed], max_chars: int, 
     is room. Never secret or conflicted ones, and none for a finding of which every entry is pinned.
     """
     showable = [each.meta for each in live if not (each.conflicted or each.meta.is_secret)]
-    bodies = {id: profile.body_chars for id, profile in analysis.profiles.items()}
-    sizes = {meta.id: note_chars(meta, bodies.get(meta.id, 0)) for meta in showable}
+    sizes = {meta.id: note_chars(meta, analysis.body_chars.get(meta.id, 0)) for meta in showable}
     pinned = frozenset(meta.id for meta in showable if meta.pinned)
     tiered = [(id,) for id in (*tiers.hot, *tiers.warm) if id in sizes]
     # Only findings of which all entries may be shown, and one of them changed.

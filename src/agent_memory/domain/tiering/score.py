@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from attrs import evolve, frozen
 
 from agent_memory.domain.entry import Meta, StoredEntry, Usage
-from agent_memory.domain.findings import Profile
 from agent_memory.domain.instants import DAY_MS, has_passed
 from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.text.markdown import find_code
@@ -98,9 +97,9 @@ def is_ageless(meta: Meta) -> bool:
     return meta.kind in (Kind.PREFERENCE, Kind.CONVENTION) and (meta.origin is Origin.USER or is_vouched_for(meta))
 
 
-def tier_facts(meta: Meta, profile: Profile, usage: Usage, now_ms: int) -> TierFacts:
+def tier_facts(meta: Meta, body_chars: int, usage: Usage, now_ms: int) -> TierFacts:
     """The facts of one live entry."""
-    return TierFacts(meta, profile.body_chars, best_now(meta, now_ms), score(meta, usage, now_ms))
+    return TierFacts(meta, body_chars, best_now(meta, now_ms), score(meta, usage, now_ms))
 
 
 def best_now(meta: Meta, now_ms: int) -> Tier:
