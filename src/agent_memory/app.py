@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.forgetting import ForgetTarget, Forgetting, SessionKey
     from agent_memory.domain.found_session import FoundSession, Rest
     from agent_memory.domain.health import Health
+    from agent_memory.domain.history import History
     from agent_memory.domain.merging import Synced, SyncRequest
     from agent_memory.domain.run import DefragRun, Run
     from agent_memory.domain.run_log import LoggedRun
@@ -68,12 +69,11 @@ if TYPE_CHECKING:
     from agent_memory.formats.diffs import DiffPart
     from agent_memory.keeping import ScopeKeeping, StateKeeping, TagKeeping
     from agent_memory.known_notes import KnownNotes
-    from agent_memory.pipelines.backfill import BackfillIo, Upgrades, Watching
+    from agent_memory.pipelines.backfill import Upgrades, Watching
     from agent_memory.pipelines.consolidate import ConsolidateIo
     from agent_memory.pipelines.defrag import DefragIo
-    from agent_memory.pipelines.handing_over import HandingOverIo, Taken
-    from agent_memory.pipelines.undo import UndoIo
-    from agent_memory.ports import Agent, Embedder
+    from agent_memory.pipelines.handing_over import Taken
+    from agent_memory.ports import Agent, Embedder, HistorySource, SessionFinder
     from agent_memory.publishing import KeepSections, Publisher
     from agent_memory.recorded_writes import RecordedWrites
     from agent_memory.service import MemoryService
@@ -186,7 +186,7 @@ class Memory:
 
         return TargetFiles(home_of(self.environ), self.real_root)
 
-    @property
+    @cached_property
     def scope_of(self) -> Callable[[str | None], str]:
         """The scope key of a directory."""
         from agent_memory.adapters.surroundings.places import scope_of
@@ -294,6 +294,13 @@ class Memory:
 
         roots = self.config.capture.transcript_roots
         return Surroundings(self.environ, home_of(self.environ), self.root, time.sleep, roots, project_directories)
+
+    @cached_property
+    def histories(self) -> Mapping[str, HistorySource]:
+        """How to get the history of a session, by retrieval method."""
+        from agent_memory.adapters.harness import history_sources
+
+        return history_sources(self.surroundings())
 
     # -- single notes, tags, state, scopes ----------------------------------------------------------------------------
 
@@ -481,13 +488,12 @@ class Memory:
         return unwrap(plan_upgrades(self.inbox, self.marks, self.store, self.clock))
 
     def _consolidate_io(self, agent: Agent, progress: Progress, *, dry_run: bool = False) -> ConsolidateIo:
-        from agent_memory.adapters.harness import history_sources
         from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
         from agent_memory.pipelines.consolidate import ConsolidateIo
 
         return ConsolidateIo(
             inbox=self.inbox,
-            histories=history_sources(self.surroundings()),
+            histories=self.histories,
             scope_of=self.scope_of if dry_run else self.arriving,
             store=self.store,
             agent=agent,
@@ -579,21 +585,7 @@ class Memory:
         with self.alone():
             if not dry_run:
                 self._finish_forgetting()
-            return unwrap(undo(self._undo_io(), name, dry_run=dry_run))
-
-    def _undo_io(self) -> UndoIo:
-        from agent_memory.pipelines.undo import UndoIo
-
-        return UndoIo(
-            store=self.store,
-            log=self.log,
-            targets=self.targets,
-            recorder=self.recorder,
-            records=self.defrag_records,
-            clock=self.clock,
-            finish_interrupted=as_result(self.finish_runs),
-            new_run_id=self.new_run_id,
-        )
+            return unwrap(undo(self, name, dry_run=dry_run))
 
     # -- what a crash left half done is carried out before anything else begins ---------------------------------------
 
@@ -612,7 +604,7 @@ class Memory:
         if self.log.undoing() != Success(None):
             from agent_memory.pipelines.undo import finish_undo
 
-            for sentence in unwrap(finish_undo(self._undo_io())):
+            for sentence in unwrap(finish_undo(self)):
                 self.warn(sentence)
         self.finish_runs(but=machine)
         self._finish_forgetting()
@@ -669,40 +661,43 @@ class Memory:
 
     # -- past sessions ------------------------------------------------------------------------------------------------
 
-    def backfill_io(self, progress: Progress = _silent, *, watching: bool = False) -> BackfillIo:
-        """For backfill and watch; `watching` leaves out the harnesses whose sessions no file tells of."""
-        from agent_memory.adapters.harness import history_sources, session_finders, watched_finders
-        from agent_memory.adapters.surroundings.own_calls import is_marked
-        from agent_memory.adapters.surroundings.repository import read_repository
+    @cached_property
+    def finders(self) -> Mapping[Harness, SessionFinder]:
+        """What finds the past sessions of each harness."""
+        from agent_memory.adapters.harness import session_finders
+        from agent_memory.pipelines.backfill import MAX_DIRECTORIES, project_directories
+
+        def known_directories() -> Iterable[Result[str, Error]]:
+            return project_directories(self.inbox.directories(MAX_DIRECTORIES), self.store.list())
+
+        return session_finders(self.surroundings(known_directories))
+
+    def calls_for(self) -> Callable[[History], int]:
+        """Tells how often the agent command will be asked about a history."""
         from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
         from agent_memory.domain.transcripts.turns import cut_windows
         from agent_memory.formats.prompt import plan_prompt_budget
-        from agent_memory.pipelines.backfill import MAX_DIRECTORIES, BackfillIo, project_directories
-
-        def known_directories() -> Iterable[Result[str, Error]]:
-            # A watch looks every few seconds: it is not to read the inbox and the store each time.
-            return () if watching else project_directories(self.inbox.directories(MAX_DIRECTORIES), self.store.list())
 
         # One that cannot be run now will be asked just as often once it can.
         most_chars = self.agent().map(lambda agent: agent.max_prompt_chars).value_or(self.config.llm.max_prompt_chars)
-        window_chars: int | None = None
-        if most_chars is not None:
-            template = unwrap(load_prompt_template("consolidate"))
-            budget = unwrap(plan_prompt_budget(template, most_chars, unwrap(self.store.list()).entries))
-            window_chars = budget.window_chars(budget.shown_chars)
-        surroundings = self.surroundings(known_directories)
-        return BackfillIo(
-            finders=watched_finders(surroundings) if watching else session_finders(surroundings),
-            histories=history_sources(surroundings),
-            inbox=self.inbox,
-            marks=self.marks,
-            clock=self.clock,
-            calls_for=lambda history: 0 if window_chars is None else len(cut_windows(history, window_chars)),
-            repo_of=lambda directory: read_repository(directory, self.environ, home_of(self.environ)).repo,
-            is_private=is_marked,
-            tombstones=self.tombstones,
-            progress=progress,
-        )
+        if most_chars is None:
+            return lambda _: 0
+        template = unwrap(load_prompt_template("consolidate"))
+        budget = unwrap(plan_prompt_budget(template, most_chars, unwrap(self.store.list()).entries))
+        window_chars = budget.window_chars(budget.shown_chars)
+        return lambda history: len(cut_windows(history, window_chars))
+
+    def repo_of(self, directory: str) -> str | None:
+        """The scope key of a directory; None where that is `global`."""
+        from agent_memory.adapters.surroundings.repository import read_repository
+
+        return read_repository(directory, self.environ, home_of(self.environ)).repo
+
+    def is_private(self, directory: str) -> bool:
+        """Whether a directory is one in which agent commands of ours run (P23)."""
+        from agent_memory.adapters.surroundings.own_calls import is_marked
+
+        return is_marked(directory)
 
     @as_result
     def watch(
@@ -717,31 +712,27 @@ class Memory:
     ) -> Watching:
         """Capture sessions as they come to rest, until `stop` is set. UsageInvalid where there are no transcripts yet and
         they are not to be waited for."""
-        from agent_memory.adapters.harness import watched_directories
-        from agent_memory.pipelines.backfill import POLL_SECONDS, WatchIo, watch
+        from agent_memory.adapters.harness import watched_directories, watched_finders
+        from agent_memory.pipelines.backfill import Watching
 
-        io = self.backfill_io(watching=True)
-        chosen = {harness: finder for harness, finder in io.finders.items() if not harnesses or harness in harnesses}
+        finders = watched_finders(self.surroundings())
+        chosen = {harness: finder for harness, finder in finders.items() if not harnesses or harness in harnesses}
         directories = watched_directories(chosen)
         # A directory of which it cannot be told whether it is there is watched like the others.
         are_missing = all(as_result(is_directory)(each) == Success(False) for each in directories)
         if chosen and not wait_for_transcripts and are_missing:
             problem = f"There are no transcripts yet in {', '.join(directories) or 'any known directory'}"
             raise UsageInvalid(problem, "--wait-for-transcripts waits for them.")
-
-        def wait(seconds: float) -> None:
-            stop.wait(min(seconds, POLL_SECONDS))
-
-        return unwrap(watch(WatchIo(io, wait, stop.is_set, self._hand_over, tell, warn), harnesses, rest))
+        return unwrap(Watching(self, finders, rest, stop, tell, warn).until_stopped(harnesses))
 
     @as_result
-    def _hand_over(self, found: FoundSession) -> str | None:
+    def hand_over(self, found: FoundSession) -> str | None:
         """Bring the handoff note of a session up to date; None where nobody asked for anything in it."""
         from agent_memory.pipelines.handing_over import keep_handover
 
         try:
             taken = unwrap(self.take_over(found.session_id, found.harness))
-            return unwrap(keep_handover(self.handing_over_io(), taken)).id
+            return unwrap(keep_handover(self, taken)).id
         except UsageInvalid:
             return None
 
@@ -750,32 +741,15 @@ class Memory:
         from agent_memory.domain.queue import InboxEntry, retrieval_of
         from agent_memory.pipelines.handing_over import take_named, take_newest
 
-        io = self.handing_over_io()
         if session_id is None:
-            return take_newest(io, self.scope_here(), harness)
+            return take_newest(self, self.scope_here(), harness)
         # Amp and opencode name their sessions in a way of their own.
         begins = {Harness.AMP: "T-", Harness.OPENCODE: "ses"}
         could_be = [each for each in Harness if session_id.startswith(begins.get(each, ""))]
         retrievals = [(each, retrieval_of(each, session_id)) for each in ([harness] if harness else could_be)]
         now_ms = self.clock.now_ms()
         guesses = [InboxEntry(now_ms, each, how) for each, how in retrievals if how is not None]
-        return take_named(io, session_id, harness, guesses)
-
-    def handing_over_io(self) -> HandingOverIo:
-        from agent_memory.adapters.harness import history_sources
-        from agent_memory.adapters.inbox.inbox_files import recent_entries
-        from agent_memory.pipelines.handing_over import HandingOverIo
-
-        return HandingOverIo(
-            histories=history_sources(self.surroundings()),
-            kept=self.kept_histories,
-            tombstones=self.tombstones,
-            scope_of=self.scope_of,
-            writes=self.writes,
-            clock=self.clock,
-            recent=lambda: recent_entries(self.real_root),
-            handoff_days=self.config.limits.handoff_days,
-        )
+        return take_named(self, session_id, harness, guesses)
 
     # -- what is told of the store ------------------------------------------------------------------------------------
 

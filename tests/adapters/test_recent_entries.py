@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Result
 
-from agent_memory.adapters.inbox.inbox_files import InboxFiles, recent_entries
+from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.domain.queue import InboxEntry, Outcome, session_id_of
 from agent_memory.errors import Error, PathRefused, StoreIo
 from faults import failing_at
@@ -19,7 +19,7 @@ NOW = AT_MS + 86_400_000
 
 
 @pytest.fixture
-def inbox(root: Path) -> Path:
+def inbox(root: Path) -> InboxFiles:
     """A session that waits, an older one that was consolidated, one that was given up, a note, and what is no entry."""
     files = InboxFiles(root)
     for number, leave in enumerate((files.give_up, files.retire)):
@@ -29,28 +29,28 @@ def inbox(root: Path) -> Path:
     files.put(session("s-2", AT_MS + 2)).unwrap()
     files.put(note(at_ms=AT_MS + 3)).unwrap()
     (root / "inbox" / "2026-02-13T14-30-09.123Z_amp_k3J9xQ.json").write_text("{")
-    return root
+    return files
 
 
 def ids(found: Iterable[Result[InboxEntry, Error]]) -> list[str | None]:
     return [session_id_of(each.unwrap()) for each in found]
 
 
-def test_sessions_come_the_newest_first(inbox: Path) -> None:
-    assert ids(recent_entries(str(inbox))) == ["s-2", "s-1", "s-0"]
-    assert ids(recent_entries(str(inbox), most=3)) == ["s-2"]
+def test_sessions_come_the_newest_first(inbox: InboxFiles) -> None:
+    assert ids(inbox.recent()) == ["s-2", "s-1", "s-0"]
+    assert ids(inbox.recent(most=3)) == ["s-2"]
 
 
 def test_without_an_inbox_there_are_none(tmp_path: Path) -> None:
-    assert ids(recent_entries(str(tmp_path))) == []
+    assert ids(InboxFiles(tmp_path).recent()) == []
 
 
-def test_what_cannot_be_looked_at_is_said_and_hides_nothing_else(inbox: Path) -> None:
+def test_what_cannot_be_looked_at_is_said_and_hides_nothing_else(inbox: InboxFiles) -> None:
     """P6."""
-    whole, refused = ids(recent_entries(str(inbox))), 0
+    whole, refused = ids(inbox.recent()), 0
     for k in range(1, 100):
         with failing_at(k, errno.EIO, once=True) as counter:
-            found = list(recent_entries(str(inbox)))
+            found = list(inbox.recent())
         if not counter.struck:
             break
         errors = [each.failure() for each in found if isinstance(each, Failure)]

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Event
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from attrs import define, evolve, field
@@ -10,7 +13,7 @@ from agent_memory.domain.found_session import FoundSession, Rest
 from agent_memory.domain.queue import WATCH_EVENT, InboxEntry
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnreadable, StoreIo, UsageInvalid
-from agent_memory.pipelines.backfill import Watching, WatchIo, watch
+from agent_memory.pipelines.backfill import Watching
 from pipelines.consolidate_world import NOON_MS, history
 from pipelines.test_backfill import Past
 from stand_ins.dict_inbox import DictInbox
@@ -44,17 +47,12 @@ class Room:
         self.at(second, lambda: self.past.session(session_id, *texts, at_ms=NOON_MS + second * 1000))
 
     def watch(self, rest: Rest = REST) -> Watching:
-        return watch(self.io(), (), rest).unwrap()
+        return self.watching(rest).until_stopped(()).unwrap()
 
-    def io(self) -> WatchIo:
-        return WatchIo(
-            self.past.io(),
-            self._wait,
-            lambda: self.seconds >= self.ends_after_seconds,
-            self._hand_over,
-            self.told.append,
-            self.warned.append,
-        )
+    def watching(self, rest: Rest = REST) -> Watching:
+        stop = SimpleNamespace(wait=self._wait, is_set=lambda: self.seconds >= self.ends_after_seconds)
+        memory = self.past.memory(hand_over=self._hand_over)
+        return Watching(memory, memory.finders, rest, cast("Event", stop), self.told.append, self.warned.append)
 
     def _wait(self, seconds: float) -> None:
         self.waits += 1
@@ -83,7 +81,7 @@ def room() -> Room:
 def test_a_transcript_that_changed_and_rested_is_captured_and_later_handed_over(room: Room) -> None:
     room.says(10, "s1", "one", "two")
     done = room.watch()
-    assert done == Watching(captured=1, handed_over=1)
+    assert (done.captured, done.handed_over, done.problems) == (1, 1, ())
     assert room.captured() == room.handed_over == ["s1"]
     (entry,) = room.past.waiting()
     assert entry.context.event == WATCH_EVENT
@@ -103,7 +101,8 @@ def test_a_clock_set_back_keeps_nothing_waiting_for_ever(room: Room) -> None:
     """P24"""
     room.says(10, "s1", "one")
     room.at(20, lambda: setattr(room, "set_back_ms", 10**9))
-    assert room.watch() == Watching(captured=1, handed_over=1)
+    done = room.watch()
+    assert (done.captured, done.handed_over, done.problems) == (1, 1, ())
 
 
 def test_what_waits_in_the_inbox_already_is_not_captured_again(room: Room) -> None:
@@ -185,6 +184,6 @@ def test_a_capture_that_fails_is_told_and_the_watch_goes_on(room: Room) -> None:
 
 
 def test_a_harness_that_cannot_be_watched_is_a_wrong_call(room: Room) -> None:
-    error = watch(room.io(), (Harness.AMP,), REST).failure()
+    error = room.watching().until_stopped((Harness.AMP,)).failure()
     assert isinstance(error, UsageInvalid)
     assert "memory backfill amp" in error.hint

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attrs import define, evolve, field
-from returns.result import Result, Success
+from returns.result import Result
 
 from agent_memory.adapters.records.run_files import RunLogFiles
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.adapters.targets import TargetFiles
+from agent_memory.app import Memory, open_memory
 from agent_memory.domain.change import Change, Create, Replace, Retire, Together
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.instants import iso_of
@@ -21,7 +22,7 @@ from agent_memory.domain.undo_run import SectionChange, Undone
 from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import Error
 from agent_memory.formats.section_splice import splice_section
-from agent_memory.pipelines.undo import UndoIo, undo
+from agent_memory.pipelines.undo import undo
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
@@ -65,21 +66,20 @@ class World:
     def store(self) -> StoreFiles:
         return StoreFiles(self.root, DictLocks())
 
-    def io(self) -> UndoIo:
-        return UndoIo(
+    def memory(self) -> Memory:
+        environ = {"HOME": str(self.home), "AGENT_MEMORY_ROOT": str(self.root)}
+        memory = open_memory(environ, self.home, print).unwrap()
+        vars(memory).update(
             store=self.store,
             log=self.log,
             targets=TargetFiles(str(self.home), str(self.root)),
             recorder=self.recorder,
-            records=self.records,
+            defrag_records=self.records,
             clock=self.clock,
-            finish_interrupted=self.finish,
+            finish_runs=lambda: self.finished.append("asked"),
             new_run_id=self.run_id,
         )
-
-    def finish(self) -> Result[None, Error]:
-        self.finished.append("asked")
-        return Success(None)
+        return memory
 
     def run_id(self, now_ms: int) -> str:
         self.clock.at_ms += 60_000
@@ -142,7 +142,7 @@ class World:
     # -- undo ---------------------------------------------------------------------------------------------------------
 
     def result(self, name: str | None = None, *, dry_run: bool = False) -> Result[Undone, Error]:
-        return undo(self.io(), name, dry_run=dry_run)
+        return undo(self.memory(), name, dry_run=dry_run)
 
     def undo(self, name: str | None = None) -> Undone:
         return self.result(name).unwrap()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from attrs import field, frozen
 
@@ -83,22 +83,6 @@ def commit_words(undone: Undone) -> tuple[str, str]:
     signs = {"create": "+", "restore": "+", "replace": "~", "retire": "-", "remove": "-"}
     lines = [f"{signs[each.kind]} {' '.join(each.all_ids)} {each.words}".rstrip() for each in undone.actions]
     return subject, "\n".join((f"Run {undone.undid.run_id}, by {undone.run_id}", *lines))
-
-
-def toucher(id: str, later: Iterable[LoggedRun], run: LoggedRun) -> LoggedRun | None:
-    """The newest of the later runs that changed this entry and still stands. An undo of a later run changed nothing by
-    that: the two cancel out."""
-    standing = (
-        each for each in later if each.undone_by is None and not (each.undid is not None and each.undid > run.run_id)
-    )
-    return next((each for each in standing if id in each.changed_ids), None)
-
-
-def changed_since(title: str, id: str, by: LoggedRun | None) -> str:
-    subject = f"{title or 'a note'} ({id}) was changed since by"
-    if by is None:
-        return f"{subject} hand or by a command"
-    return f"{subject} {called(by)}, which would have to be undone first (`memory undo {short_id(by.run_id)}`)"
 
 
 def cut_reasons(reasons: Sequence[str]) -> tuple[str, ...]:

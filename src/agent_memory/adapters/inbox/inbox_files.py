@@ -193,13 +193,6 @@ def newest_entries(root: str, places: Iterable[str], most: int = MOST_OPENED) ->
                 yield Success(entry)
 
 
-def recent_entries(root: str, most: int = MOST_OPENED) -> Iterator[Result[InboxEntry, Error]]:
-    """The newest entries of sessions below a real root, whatever became of them."""
-    for each in newest_entries(root, (INBOX, PROCESSED, FAILED), most):
-        if isinstance(each, Failure) or not isinstance(each.unwrap().retrieval, InlineNote | FileSnapshot):
-            yield each
-
-
 # -- what is wrong with the queue -------------------------------------------------------------------------------------
 # What pending entries have been through, of those only that are in trouble: a file, and a line for each change since, so
 # that a crowd of entries in trouble does not cost a whole file each.
@@ -278,6 +271,12 @@ class InboxFiles:
     def names(self) -> tuple[str, ...]:
         """See the port. A name without a time stamp is sorted by the file's mtime."""
         return self._listed(INBOX)
+
+    def recent(self, most: int = MOST_OPENED) -> Iterator[Result[InboxEntry, Error]]:
+        """The newest entries of sessions, whatever became of them."""
+        for each in newest_entries(str(self.root), (INBOX, PROCESSED, FAILED), most):
+            if isinstance(each, Failure) or not isinstance(each.unwrap().retrieval, InlineNote | FileSnapshot):
+                yield each
 
     @as_result
     def load(self, limit: int | None, now_ms: int) -> Loaded:

@@ -230,11 +230,11 @@ def _backfill(arguments: argparse.Namespace, console: Console) -> None:
     from agent_memory.pipelines.backfill import plan_backfill, put_backfill  # which capturing does without
 
     memory = open_here(console)
-    found = unwrap(plan_backfill(memory.backfill_io(console.progress), tuple(arguments.harness), arguments.since))
+    found = unwrap(plan_backfill(memory, tuple(arguments.harness), arguments.since, console.progress))
     plan = limited(found, arguments.limit)
     # Said before anything is done about it.
     console.out(f"{sentence_of(plan, memory.config.llm.max_calls_per_day)}.", *_harness_lines(plan))
-    done = plan if arguments.dry_run else unwrap(put_backfill(memory.backfill_io(), plan))
+    done = plan if arguments.dry_run else unwrap(put_backfill(memory, plan))
     console.warn(*(one_line(problem, _PROBLEM_CHARS) for problem in done.problems[:_MOST_PROBLEMS]))
     if len(done.problems) > _MOST_PROBLEMS:
         console.warn(f"and {len(done.problems) - _MOST_PROBLEMS:,} more (--json has all)")
