@@ -7,9 +7,10 @@ from returns.result import Failure, Success
 
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, id_in_name
 from agent_memory.errors import EntryUnreadable
-from agent_memory.formats.frontmatter import read_quickly, split_note
+from agent_memory.formats.frontmatter import split_note
 from agent_memory.formats.note import parse_note, render_note
 from agent_memory.formats.yaml_block import plain_pairs, read_block
+from agent_memory.formats.yaml_scalars import read_quickly
 from agent_memory.results import sealed
 from fuzz.target import Target
 

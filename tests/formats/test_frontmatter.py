@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.formats.frontmatter import read_quickly
+from agent_memory.formats.frontmatter import NotReadable
 from agent_memory.formats.yaml_block import plain_pairs, read_block
-from agent_memory.formats.yaml_scalars import NotReadable, Plain, flow_text, text_scalar
+from agent_memory.formats.yaml_scalars import Plain, flow_text, read_quickly, text_scalar
 
 OURS = """\
 id: id__a1b2c3

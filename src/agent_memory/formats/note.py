@@ -25,9 +25,17 @@ from agent_memory.domain.text.markdown import derive_description, derive_title
 from agent_memory.domain.text.plain_text import Count
 from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.errors import EntryUnreadable
-from agent_memory.formats.frontmatter import NoteParts, canonical_body, has_conflict, join_note, read_values, split_note
+from agent_memory.formats.frontmatter import (
+    NoteParts,
+    NotReadable,
+    canonical_body,
+    has_conflict,
+    join_note,
+    split_note,
+    well_formed,
+)
 from agent_memory.formats.json_codec import Converter, InvalidValue
-from agent_memory.formats.yaml_scalars import NotReadable, Plain, flow_text, text_scalar, well_formed
+from agent_memory.formats.yaml_scalars import Plain, flow_text, read_values, text_scalar
 from agent_memory.results import as_result
 
 _EARLIEST_MS, _LATEST_MS = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to 9999

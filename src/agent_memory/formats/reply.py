@@ -24,8 +24,8 @@ from agent_memory.domain.text.file_name import entry_id_problem, is_id
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import ReplyRefused
+from agent_memory.formats.frontmatter import well_formed
 from agent_memory.formats.json_codec import MAX_DEPTH, Converter, InvalidValue, NotJson, load_json, written
-from agent_memory.formats.yaml_scalars import well_formed
 from agent_memory.results import as_result
 
 MAX_ENTRIES = 50

@@ -1,20 +1,19 @@
-"""YAML on one line: the scalars of the core schema of YAML 1.2 (§10.3.2), and text that every YAML version reads alike."""
+"""The YAML of frontmatter, as we write it: the scalars of the core schema of YAML 1.2 (§10.3.2), text that every YAML version reads
+alike, and a reader of both that needs no ruamel. All other YAML is left to `yaml_block`."""
 
 from __future__ import annotations
 
 import json
 import re
 
-from agent_memory.formats.json_codec import InvalidValue
-
-
-class NotReadable(InvalidValue):
-    """A text that is no note, or a block that is no frontmatter, with every problem in words."""
-
+from agent_memory.formats.frontmatter import NotReadable, has_conflict, well_formed
 
 Scalar = str | int | float | bool | None
 Plain = Scalar | list["Plain"] | dict[str, "Plain"]
 """Any value of a block."""
+
+MAX_BLOCK_CHARS = 64 * 1024
+"""Of frontmatter that is not written as we write it; what we write is read in a time that does not matter."""
 
 _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _BOOLEANS = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
@@ -34,7 +33,6 @@ PLAIN_TEXT = re.compile(
 FLOW_WORD = re.compile(r"[^\W\d_][\w./+#@-]*")
 """Text that needs no quotes inside `[…]` and `{…}`; a superset of what is written without quotes there."""
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def plain_value(text: str) -> Scalar:
@@ -91,6 +89,69 @@ def flow_text(value: Plain) -> str:
             )
 
 
-def well_formed(text: str) -> str:
-    """The text with each lone surrogate, which no UTF-8 file can hold, replaced by U+FFFD."""
-    return _SURROGATE.sub("\ufffd", text)
+# -- the YAML that we write -------------------------------------------------------------------------------------------
+
+# `memory list` and `read` do without ruamel, which takes a fifth of their time to import and a millisecond for each note.
+# What is accepted here is read as ruamel does (a property test holds it to that); what is not certain is declined.
+
+_QUOTED = r'"(?:[^"\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]|\\(?:["\\bfnrt]|u(?!d[89a-fA-F]|D[89a-fA-F])[0-9a-fA-F]{4}))*"'
+_NUMBER = r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?"
+_INSTANT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,15}Z"
+_FLOW_ITEM = rf"(?:{_QUOTED}|{_NUMBER}|{FLOW_WORD.pattern})"
+_FLOW_LIST = rf"\[(?:{_FLOW_ITEM}(?:, {_FLOW_ITEM})*)?\]"
+_FLOW_PAIR = rf"[A-Za-z]+: (?:{_FLOW_LIST}|{_FLOW_ITEM})"
+_FLOW_MAP = rf"\{{{_FLOW_PAIR}(?:, {_FLOW_PAIR})*\}}"
+
+_KEY_LINE = re.compile(
+    rf"([A-Za-z_][A-Za-z0-9_]*):(?: ({_QUOTED}|{_NUMBER}|{_INSTANT}|{_FLOW_LIST}|{PLAIN_TEXT.pattern}))?"
+)
+_ITEM_LINE = re.compile(rf"  - ({_FLOW_MAP}|{_FLOW_ITEM})")
+_ITEM = re.compile(_FLOW_ITEM)
+_PAIR = re.compile(rf"([A-Za-z]+): ({_FLOW_LIST}|{_FLOW_ITEM})")
+
+
+def read_quickly(text: str) -> dict[str, Plain] | None:
+    """The values of a block, or None where it is not certain that ruamel would read the same."""
+    values: dict[str, Plain] = {}
+    key = ""
+    items: list[Plain] | None = None
+    for line in text.removesuffix("\n").split("\n"):
+        if found := _KEY_LINE.fullmatch(line):
+            key, written = found.groups()
+            if key in values:
+                return None
+            items = None if written else []
+            values[key] = _value(written) if written else None
+        elif (found := _ITEM_LINE.fullmatch(line)) and items is not None:
+            pairs = _PAIR.findall(found[1]) if found[1].startswith("{") else None
+            item: Plain = _value(found[1]) if pairs is None else {name: _value(written) for name, written in pairs}
+            if isinstance(item, dict) and pairs is not None and len(item) < len(pairs):
+                return None
+            items.append(item)
+            values[key] = items
+        else:
+            return None
+    return values
+
+
+def _value(written: str) -> Plain:
+    if written.startswith('"'):
+        return str(json.loads(written))
+    if written.startswith("["):
+        return [_value(item) for item in _ITEM.findall(written)]
+    return plain_value(written)
+
+
+def read_values(block: str) -> dict[str, Plain]:
+    """The values of a frontmatter block; NotReadable with every problem and its line."""
+    quick = read_quickly(block)
+    if quick is not None:
+        return quick
+    if len(block) > MAX_BLOCK_CHARS:
+        raise NotReadable(f"the frontmatter is larger than {MAX_BLOCK_CHARS // 1024} KiB")
+    if has_conflict(block):
+        raise NotReadable("the frontmatter holds unresolved merge-conflict markers")
+    # ruamel takes longer to import than a thousand notes take to read quickly.
+    from agent_memory.formats.yaml_block import plain_pairs, read_block
+
+    return plain_pairs(read_block(block))

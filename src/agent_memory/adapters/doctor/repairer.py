@@ -28,9 +28,8 @@ from agent_memory.domain.section import Published
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.plain_text import counted
 from agent_memory.errors import EntryChanged, EntryInvalid, EntryUnreadable, Error
-from agent_memory.formats.frontmatter import split_note
+from agent_memory.formats.frontmatter import NotReadable, split_note
 from agent_memory.formats.note import HEADLESS, render_note
-from agent_memory.formats.yaml_scalars import NotReadable
 from agent_memory.ports import Locks, Recorder, Store
 from agent_memory.results import as_result, unwrap
 

@@ -66,7 +66,7 @@ _MONTHS = {
     )
     for name in names.split()
 }
-_MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
+_MONTH = r"(?P<month>[a-zç]{3,9})\b\.?"  # a word; whether it is a month, the table tells
 _DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?\b"
 _YEAR = r"(?P<year>(?:19|20)\d\d)\b"
 _DATES = (
@@ -169,7 +169,9 @@ def _period_of(named: dict[str, str | None], now_ms: int) -> Period | None:
     """The day, the month or the year that is named, in UTC; without a year the last one that is not in the future. None for a day
     that there is not."""
     name, number = named.get("month"), named.get("monthnumber")
-    month = _MONTHS[name.lower()] if name else int(number or 0)
+    month = _MONTHS.get(name.lower(), 0) if name else int(number or 0)
+    if name and not month:
+        return None
     day, year = int(named.get("day") or 0), int(named.get("year") or 0)
     today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
     try:
