@@ -942,7 +942,6 @@ class Memory:
 
     # -- setup and the schedule -----------------------------------------------------------------------------------------
 
-    @as_result
     def installation(self) -> Installation:
         """For `memory setup` and `memory uninstall`."""
         from agent_memory.adapters.setup.installation import Installation, shipped_context

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 from returns.result import Failure
 
-from agent_memory.adapters.disk.root import default_root, home_of, storage_root
+from agent_memory.adapters.disk.root import default_root, home_of, root_and_doubt, storage_root
 from agent_memory.adapters.surroundings.config_files import load_config
-from agent_memory.adapters.surroundings.configured_root import root_and_doubt
 from agent_memory.errors import StoreIo
 from faults import failing_on
 

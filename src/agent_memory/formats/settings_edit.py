@@ -297,13 +297,10 @@ def cut_json(text: str, entry: Spot, baseline: str | None) -> str:
 
 def _keys_of(root: JsonNode, entry: Spot) -> Keys | None:
     """The way to what is to be cut: an entry of ours, or within an element that also holds others' the part of ours."""
-    node, missing = root.at(entry.keys)
-    if missing:
-        return None
     if isinstance(entry, Member):
-        ours = node.value == entry.value or (entry.command is not None and says(node.value, entry.command))
-        return entry.keys if ours else None
-    if node.kind != "list":
+        return entry.keys if is_ours(root.value, entry) else None
+    node, missing = root.at(entry.keys)
+    if missing or node.kind != "list":
         return None
     for number, each in enumerate(node.children):
         if each.value == entry.value:
@@ -389,25 +386,18 @@ neither."""
 Parser = Callable[[str], Any]
 Candidate = Callable[[], str | None]
 """Makes the edited text in one way; None where it cannot."""
+PlaceIn = Callable[[str, Member], tuple[int, str] | None]
+"""Where in a text a member goes as lines of its own, and these lines."""
 
 
 def put_toml(text: str, entry: Member) -> str:
     """The document with this table at its end; EditRefused where it cannot hold it."""
-    expected = _value_with(parse_toml(text), entry, "table")
-    return _first_good(
-        parse_toml, expected, (lambda: text + _appended(text, entry), lambda: _with_inline_table(text, entry))
-    )
+    return _put(parse_toml, "table", _place_in_toml, text, entry, lambda: _with_inline_table(text, entry))
 
 
 def put_yaml(text: str, entry: Member) -> str:
     """The document with this member last in its mapping (of two keys: `extensions`, the name); EditRefused says why it cannot."""
-    expected = _value_with(parse_yaml(text), entry, "mapping")
-
-    def inserted() -> str | None:
-        place = _place(text, entry)
-        return None if place is None else text[: place[0]] + place[1] + text[place[0] :]
-
-    return _first_good(parse_yaml, expected, (inserted,))
+    return _put(parse_yaml, "mapping", _place_in_yaml, text, entry)
 
 
 def cut_toml(text: str, entry: Member, baseline: str | None) -> str:
@@ -419,22 +409,19 @@ def cut_toml(text: str, entry: Member, baseline: str | None) -> str:
         _delete(document, entry.keys, before)
         return tomlkit.dumps(document)
 
-    parts = (_appended(baseline or "", entry), _table(entry, line_end_of(baseline or "")))
-    return _cut(parse_toml, text, entry, baseline, parts, (edited,))
+    return _cut(parse_toml, _place_in_toml, text, entry, baseline, edited)
 
 
 def cut_yaml(text: str, entry: Member, baseline: str | None) -> str:
     """The document without this member; see `cut_toml`."""
-    place = _place(baseline or "", entry)
-    parts = () if place is None else (place[1], place[1].lstrip("\r\n"))
-    edits: tuple[Callable[[Any], str | None], ...] = (
-        lambda _: _lines_removed(text, entry.keys),
-        lambda _: _lines_removed(text, entry.keys[:1]),  # the whole mapping, where it is empty then
-    )
-    return _cut(parse_yaml, text, entry, baseline, parts, edits)
+    ways = (entry.keys, entry.keys[:1])  # the whole mapping, where it is empty then
+    edits = [lambda _, keys=keys: _lines_removed(text, keys) for keys in ways]
+    return _cut(parse_yaml, _place_in_yaml, text, entry, baseline, *edits)
 
 
-def _value_with(value: Any, entry: Member, kind: str) -> Any:
+def _put(parse: Parser, kind: str, place_in: PlaceIn, text: str, entry: Member, *others: Candidate) -> str:
+    """The text with the member in its place, or as one of the others has it. `kind` is what the syntax calls an object."""
+    value = parse(text)
     for depth in range(len(entry.keys)):
         above = value_at(value, entry.keys[:depth])
         if above is not None and not is_object(above):
@@ -444,18 +431,24 @@ def _value_with(value: Any, entry: Member, kind: str) -> Any:
     document = dict(value or {})
     if document.get(entry.keys[0], NOTHING) is None:  # a key without a value, as a person leaves it in YAML
         document[entry.keys[0]] = {}
-    return value_with(document, entry)
+
+    def inserted() -> str | None:
+        place = place_in(text, entry)
+        return None if place is None else text[: place[0]] + place[1] + text[place[0] :]
+
+    return _first_good(parse, value_with(document, entry), (inserted, *others))
 
 
 def _cut(
     parse: Parser,
+    place_in: PlaceIn,
     text: str,
     entry: Member,
     baseline: str | None,
-    parts: Iterable[str],
-    edits: Iterable[Callable[[Any], str | None]],
+    *edits: Callable[[Any], str | None],
 ) -> str:
-    """The text without one of `parts`, which were inserted into the baseline, where one occurs once; else by one of `edits`."""
+    """The text without what was inserted into the baseline, where that occurs once; else by one of `edits`, each of which is told the
+    baseline's value."""
     value = parse(text)
     if not is_ours(value, entry):
         return text
@@ -465,6 +458,8 @@ def _cut(
         before = None
     expected = copy.deepcopy(value)
     _delete(expected, entry.keys, before)
+    place = place_in(baseline or "", entry)
+    parts = () if place is None else (place[1], place[1].lstrip("\r\n"))
     removed = [lambda part=part: text.replace(part, "") for part in parts if text.count(part) == 1]
     return _first_good(parse, expected, (*removed, *(lambda edit=edit: edit(before) for edit in edits)))
 
@@ -519,17 +514,14 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise EditRefused("it is nested too deeply") from None
 
 
-def _appended(text: str, entry: Member) -> str:
-    """What is put behind a document: ends its last line, a blank line, the table."""
+def _place_in_toml(text: str, entry: Member) -> tuple[int, str]:
+    """At the end of the document: ends its last line, a blank line, the table."""
     ending = line_end_of(text)
     start = "" if not text or text.endswith("\n") else ending
-    return start + (ending if text.strip() else "") + _table(entry, ending)
-
-
-def _table(entry: Member, ending: str) -> str:
-    header = tomlkit.key(entry.keys).as_string()
+    blank = ending if text.strip() else ""
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.value.items()]
-    return "".join(line + ending for line in (f"[{header}]", *lines))
+    table = "".join(line + ending for line in (f"[{tomlkit.key(entry.keys).as_string()}]", *lines))
+    return len(text), start + blank + table
 
 
 def _with_inline_table(text: str, entry: Member) -> str:
@@ -560,8 +552,8 @@ def parse_yaml(text: str) -> Any:
         raise EditRefused("it is no YAML that can be read") from None
 
 
-def _place(text: str, entry: Member) -> tuple[int, str] | None:
-    """Where the member goes, and the text that goes there."""
+def _place_in_yaml(text: str, entry: Member) -> tuple[int, str] | None:
+    """Last in its mapping; None where that has no lines."""
     ending = line_end_of(text)
     root: Node | None = _yaml().compose(text)
     if root is not None and (not isinstance(root, MappingNode) or root.flow_style):

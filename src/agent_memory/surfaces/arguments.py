@@ -69,15 +69,15 @@ def add_id(options: Options, meaning: str = ENTRY, *, optional: bool = False) ->
 
 def add_choice(options: Options, name: str, words: type[StrEnum], meaning: str, default: StrEnum | None = None) -> None:
     """An option that takes one of a few words and stores the member of `words`; its help lists them."""
-
-    class Store(argparse.Action):
-        def __call__(self, parser: object, namespace: argparse.Namespace, values: Any, option: object = None) -> None:
-            setattr(namespace, self.dest, words(values))
-
     known = [each.value for each in words]
-    metavar = name.removeprefix("--").upper()
-    meaning = f"{meaning}: {', '.join(known)}"
-    options.add_argument(name, action=Store, choices=known, metavar=metavar, default=default, help=meaning)
+    options.add_argument(
+        name,
+        type=lambda word: words(word) if word in known else word,  # argparse says what is wrong with another
+        choices=known,
+        metavar=name.removeprefix("--").upper(),
+        default=default,
+        help=f"{meaning}: {', '.join(known)}",
+    )
 
 
 def add_since(options: Options, meaning: str) -> None:

@@ -1,16 +1,24 @@
 """Where the memories are kept: the one rule for the storage root and for the directories around it.
 
-Imports nothing but `os` and `stat` (and `pwd` where HOME is not set), since capture uses it inside every turn of every agent.
+Imports C modules and our own import-free ones only (and `pwd` where HOME is not set), since capture uses it inside every turn of
+every agent.
 """
 
 import os
 import stat
+
+from agent_memory.adapters.disk.durable import read_regular
+from agent_memory.adapters.disk.json_lite import scan_json
+from agent_memory.domain.json_shape import is_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 ROOT_VARIABLE = "AGENT_MEMORY_ROOT"
+LOCAL_NAME = "memory.config.json"
+"""The name of a config in the current directory."""
+MAX_CONFIG_BYTES = 1 << 20
 COMMONPLACE = "commonplace"
 COMMONPLACE_ROOT = "commonplace/01_files/_utilities/agent-memories"
 
@@ -73,6 +81,35 @@ def data_root(environ: "Mapping[str, str]") -> str | None:
     if data.startswith("/"):  # the XDG specification: a relative path is to be ignored
         return os.path.normpath(f"{data}/agent-memory")
     return None if home is None else f"{home}/.local/share/agent-memory"
+
+
+def root_and_doubt(environ: "Mapping[str, str]", home: str | None) -> tuple[str | None, str]:
+    """The root by a look at the person's config alone, and what puts it in doubt; `config_files` reads all of it, and checks it. The
+    current directory's config has no say: it may come from a clone."""
+    if environ.get(ROOT_VARIABLE) or home is None:
+        return storage_root(environ), ""
+    configured, doubt = _configured_root(config_path(home))
+    try:
+        return storage_root(environ, configured), doubt
+    except OSError as error:
+        return data_root(environ), doubt or f"{error.filename} cannot be looked at: {error.strerror}"
+
+
+def _configured_root(path: str) -> tuple[str | None, str]:
+    """`storage.root` of the person's config, None where it says nothing; and why that cannot be told."""
+    try:
+        config = scan_json(read_regular(path, MAX_CONFIG_BYTES).decode().removeprefix("\ufeff"))
+    except FileNotFoundError:
+        return None, ""
+    except OSError as error:
+        return None, f"{path} cannot be read: {error.strerror}"
+    except (ValueError, RecursionError):
+        return None, f"{path} is not JSON"
+    storage = config.get("storage", {}) if is_object(config) else None
+    root = storage.get("root") if is_object(storage) else 0
+    if root is None or (isinstance(root, str) and root and "\0" not in root):
+        return root, ""
+    return None, f"storage.root in {path} is not a path"
 
 
 def is_directory(path: str) -> bool:

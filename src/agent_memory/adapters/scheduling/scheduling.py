@@ -21,7 +21,7 @@ from agent_memory.adapters.disk.paths import as_store_io
 from agent_memory.adapters.disk.root import ROOT_VARIABLE
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState, interval_hours
 from agent_memory.adapters.setup.installation import root_without
-from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState, carry_out
+from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState
 from agent_memory.adapters.surroundings.shipped_files import read_shipped
 from agent_memory.config import ScheduleConfig
 from agent_memory.domain.installing.plan import PlannedFile, sha256_of
@@ -243,7 +243,7 @@ class Scheduling:
 
     def _carry_out(self, plan: SchedulePlan) -> tuple[str, ...]:
         setup = SetupState(self.place.home)
-        aside = [carry_out(self.files, setup, unit) for unit in plan.units if unit.is_change]
+        aside = [self.files.carry_out(unit, setup) for unit in plan.units if unit.is_change]
         if plan.crontab is not None and plan.crontab.is_change:
             write_crontab(Programs("cron", self.environ), plan.crontab.after or b"")
         return tuple(path for path in aside if path is not None)

@@ -24,7 +24,7 @@ from agent_memory.adapters.disk.root import ROOT_VARIABLE, config_path
 from agent_memory.adapters.git.git_history import tracking_of
 from agent_memory.adapters.harness import Surroundings, recorded_roots
 from agent_memory.adapters.inbox.inbox_put import mentions
-from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState, carry_out, without_empty
+from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState, without_empty
 from agent_memory.adapters.surroundings.config_files import DEFAULT, load_config, parse_config
 from agent_memory.adapters.surroundings.shipped_files import read_shipped
 from agent_memory.adapters.targets import TargetFiles, told_path
@@ -305,7 +305,7 @@ class Installation:
         if not planned.is_change:
             return FileOutcome(planned.path, "unchanged")
         try:
-            kept = carry_out(self.files, self.state, planned)
+            kept = self.files.carry_out(planned, self.state)
         except Error as error:
             return FileOutcome(planned.path, "refused", error)
         return FileOutcome(planned.path, "removed" if planned.after is None else "written", None, planned.diff, kept)

@@ -88,18 +88,17 @@ class SettingsFiles:
             file = evolve(_of_settings(self.targets.read(file.path)), data=None)
         return _of_settings(self.targets.write(file, data))
 
-    def remove(self, file: TargetFile) -> str | None:
-        """Remove it; see `Targets.remove`. Refused where it is no longer what was read."""
-        return _of_settings(self.targets.remove(file))
-
-
-def carry_out(files: SettingsFiles, state: SetupState, planned: PlannedFile) -> str | None:
-    """Write or remove a file as it is planned; where what somebody had made of it is kept, if so."""
-    aside = None
-    if planned.set_aside and planned.before is not None:
-        aside = state.set_aside(planned.path, planned.before)
-    copy = files.remove(planned.file) if planned.after is None else files.write(planned.file, planned.after)
-    return aside or copy
+    def carry_out(self, planned: PlannedFile, state: SetupState) -> str | None:
+        """Write or remove a file as it is planned; where what somebody had made of it is kept, if so. Refused where it is no
+        longer what was read."""
+        aside = None
+        if planned.set_aside and planned.before is not None:
+            aside = state.set_aside(planned.path, planned.before)
+        if planned.after is None:
+            copy = _of_settings(self.targets.remove(planned.file))
+        else:
+            copy = self.write(planned.file, planned.after)
+        return aside or copy
 
 
 def without_empty(made: Iterable[str]) -> tuple[str, ...]:

@@ -13,8 +13,15 @@ from typing import Any, TypeAlias
 from attrs import evolve, frozen
 
 from agent_memory.adapters.disk.paths import read_image, store_io
-from agent_memory.adapters.disk.root import ROOT_VARIABLE, absolute, config_path, home_of, storage_root
-from agent_memory.adapters.surroundings.configured_root import LOCAL_NAME as LOCAL_NAME, MAX_CONFIG_BYTES
+from agent_memory.adapters.disk.root import (
+    LOCAL_NAME,
+    MAX_CONFIG_BYTES,
+    ROOT_VARIABLE,
+    absolute,
+    config_path,
+    home_of,
+    storage_root,
+)
 from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.plain_text import one_line
@@ -68,10 +75,9 @@ def load_config(environ: Mapping[str, str], cwd: str | None) -> Effective:
     for path, layer in layers.items():
         document = _merged(document, layer)
         sources |= dict.fromkeys(set_keys(layer), path)
-    nearest = next(reversed(layers), "")
-    config = config_of(document, nearest)
+    config: Config = value_of(document, Config)
     if problem := preset_problem(config.llm):
-        raise ConfigInvalid(sources.get("llm.preset", nearest), (problem,))
+        raise ConfigInvalid(sources.get("llm.preset", next(reversed(layers), "")), (problem,))
     if environ.get(ROOT_VARIABLE):
         sources["storage.root"] = ROOT_VARIABLE
     config = _placed(config, _root(environ, config.storage.root), home)
@@ -95,22 +101,13 @@ def parse_config(content: bytes, path: str) -> dict[str, Any]:
     """The keys that a config file sets, all known and all well formed; ConfigInvalid with every problem."""
     try:
         document = load_document(content)
+        if not is_object(document):
+            raise InvalidValue("it must hold one object: { … }")
+        document.pop("$schema", None)  # for editors
+        value_of(document, Config)
     except InvalidValue as error:
         raise ConfigInvalid(path, error.problems) from error
-    if not is_object(document):
-        raise ConfigInvalid(path, ("it must hold one object: { … }",))
-    document.pop("$schema", None)  # for editors
-    config_of(document, path)
     return document
-
-
-def config_of(document: Document, path: str) -> Config:
-    """The configuration with these keys set; ConfigInvalid with every problem."""
-    try:
-        config: Config = value_of(document, Config)
-    except InvalidValue as error:
-        raise ConfigInvalid(path, error.problems) from error
-    return config
 
 
 def closed_keys(document: Document) -> tuple[str, ...]:

@@ -198,20 +198,14 @@ def _checked_out(git_directory: str, common: str) -> tuple[str | None, str | Non
     if b".." in ref or not ref.startswith(b"refs/"):
         return None, None
     name = os.fsdecode(ref)
-    loose = _read(f"{git_directory}/{name}").strip() or _read(f"{common}/{name}").strip()
-    commit = os.fsdecode(loose) if loose else _packed_commit(common, ref)
+    commit = _read(f"{git_directory}/{name}").strip() or _read(f"{common}/{name}").strip()
+    if not commit:  # on the line `<id> <ref>` of `packed-refs`
+        packed = _read(f"{common}/packed-refs", MAX_PACKED_REFS_BYTES)
+        at = packed.find(b" " + ref + b"\n")
+        commit = packed[packed.rfind(b"\n", max(0, at - _HEX_DIGITS - 1), at) + 1 : at] if at >= 0 else b""
     branch = name.removeprefix("refs/heads/")
-    return (None if branch in (name, ".invalid") else branch), commit  # .invalid: refs are kept in another format
-
-
-def _packed_commit(common: str, ref: bytes) -> str | None:
-    """The id on the line `<id> <ref>` of `packed-refs`."""
-    packed = _read(f"{common}/packed-refs", MAX_PACKED_REFS_BYTES)
-    at = packed.find(b" " + ref + b"\n")
-    if at < 0:
-        return None
-    start = packed.rfind(b"\n", max(0, at - _HEX_DIGITS - 1), at) + 1
-    return os.fsdecode(packed[start:at])
+    # .invalid: refs are kept in another format
+    return (None if branch in (name, ".invalid") else branch), os.fsdecode(commit) if commit else None
 
 
 def _remotes(common: str, environ: "Mapping[str, str]", home: str | None) -> tuple[tuple[str, str], ...]:
@@ -220,31 +214,24 @@ def _remotes(common: str, environ: "Mapping[str, str]", home: str | None) -> tup
     remotes = tuple((name, url) for kind, name, key, url in _settings(config) if (kind, key) == ("remote", "url"))
     if not any(_may_be_short(url) for _, url in remotes):
         return remotes
-    own = [config, *(os.fsdecode(_read(path)) for path in _own_configs(environ, home))]
+    own = [config]
+    if home is not None:
+        paths = (f"{environ.get('XDG_CONFIG_HOME') or f'{home}/.config'}/git/config", f"{home}/.gitconfig")
+        own += (os.fsdecode(_read(path)) for path in paths)
     bases = [(value, base) for text in own for kind, base, key, value in _settings(text) if (kind, key) == _INSTEAD]
-    return tuple((name, _written_out(url, bases)) for name, url in remotes)
+    written: list[tuple[str, str]] = []
+    for name, url in remotes:
+        # The longest abbreviation counts (https://git-scm.com/docs/git-config, `url.<base>.insteadOf`).
+        fitting = [(short, base) for short, base in bases if short and url.startswith(short)]
+        short, base = max(fitting, key=lambda pair: len(pair[0]), default=("", ""))
+        written.append((name, base + url[len(short) :]))
+    return tuple(written)
 
 
 def _may_be_short(url: str) -> bool:
     """A host without a dot is often none."""
     host, colon, _ = url.partition(":")
     return bool(colon) and "." not in host and "/" not in host and not url.startswith(f"{host}://")
-
-
-def _own_configs(environ: "Mapping[str, str]", home: str | None) -> "Iterator[str]":
-    if home is not None:
-        yield f"{environ.get('XDG_CONFIG_HOME') or f'{home}/.config'}/git/config"
-        yield f"{home}/.gitconfig"
-
-
-def _written_out(url: str, bases: list[tuple[str, str]]) -> str:
-    """The longest abbreviation counts (https://git-scm.com/docs/git-config, `url.<base>.insteadOf`)."""
-    short, base = max(
-        ((short, base) for short, base in bases if short and url.startswith(short)),
-        key=lambda pair: len(pair[0]),
-        default=("", ""),
-    )
-    return base + url[len(short) :]
 
 
 def _settings(config: str) -> "Iterator[tuple[str, str, str, str]]":

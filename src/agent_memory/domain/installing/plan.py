@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -139,19 +140,8 @@ class HarnessSetup:
     """or one of these is on PATH."""
 
 
-_DIGITS = frozenset("0123456789abcdef")
-
-
-def _digest_problem(text: str) -> str | None:
-    return None if len(text) == 64 and set(text) <= _DIGITS else "is no SHA-256"
-
-
-def _path_problem(text: str) -> str | None:
-    return None if text.startswith("/") else "is no absolute path"
-
-
-Digest = Annotated[str, _digest_problem]
-FilePath = Annotated[str, _path_problem]
+Digest = Annotated[str, lambda text: None if re.fullmatch("[0-9a-f]{64}", text) else "is no SHA-256"]
+FilePath = Annotated[str, lambda text: None if text.startswith("/") else "is no absolute path"]
 
 
 @frozen

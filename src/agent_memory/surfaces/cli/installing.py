@@ -8,8 +8,8 @@ import io
 import os
 import time
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
-from typing import Any, TextIO, get_args
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from typing import Any, TextIO, TypeVar, get_args
 
 from agent_memory.adapters.agent.agent_environment import caller_of
 from agent_memory.adapters.disk.paths import as_store_io
@@ -26,13 +26,29 @@ from agent_memory.domain.redaction import redact
 from agent_memory.domain.scheduling import BUSY_CODE, NO_RUNS, ScheduledRun, Scheduler, in_words, is_due
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error, UsageInvalid
-from agent_memory.results import unwrap
+from agent_memory.results import as_result
 from agent_memory.surfaces.arguments import add_flag, add_harnesses, add_number, set_command
 from agent_memory.surfaces.cli.dialogue import home_here, is_agreed, open_here
 from agent_memory.surfaces.console import CYAN, GREEN, RED, Console, fields_of, rows_of
 
 _NOTHING_WRITTEN, _NOTHING_CHANGED = "Nothing was written.", "Nothing was changed."
 _COLOURS = {"+": GREEN, "-": RED, "@": CYAN}
+
+Changed = TypeVar("Changed", Installation, Scheduling)
+
+
+@contextmanager
+def _locked(
+    act: str, arguments: argparse.Namespace, console: Console, opened: Callable[[Memory], Changed]
+) -> Generator[tuple[Memory, Changed], None, None]:
+    """For a change of what `opened` gives, under its lock. Refused inside a harness, but for a dry run: what an agent is told and
+    what runs by itself is for a person to decide."""
+    if not arguments.dry_run:
+        caller_of(os.environ).only_a_person(act)
+    memory = open_here(console)
+    change = opened(memory)
+    with change.state.locked():
+        yield memory, change
 
 
 def _show_diffs(console: Console, changed: Iterable[PlannedFile]) -> None:
@@ -71,7 +87,7 @@ def configure_setup(parser: argparse.ArgumentParser) -> None:
 
 
 def _setup(arguments: argparse.Namespace, console: Console) -> int:
-    with _installation("setup", arguments, console) as (memory, installation):
+    with _locked("setup", arguments, console, Memory.installation) as (memory, installation):
         harnesses = tuple(dict.fromkeys(arguments.harness)) or installation.detected()
         if not harnesses and not arguments.repo:
             raise UsageInvalid("No harness was found on this machine", f"Name one: {', '.join(SETUPS)}.")
@@ -84,7 +100,7 @@ def _setup(arguments: argparse.Namespace, console: Console) -> int:
         parts = frozenset(part for part in Part if wanted.get(part, True))
         plan = installation.plan(harnesses, parts, _repository_here(memory) if arguments.repo else None)
         _show_diffs(console, plan.changed)
-        _warn_refused(console, plan)
+        console.warn(*(str(each.error) for each in plan.refused))
         trials: list[dict[str, Any]] = []
         if arguments.dry_run:
             outcomes = _planned(plan)
@@ -147,7 +163,7 @@ def configure_uninstall(parser: argparse.ArgumentParser) -> None:
 
 
 def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
-    with _installation("uninstall", arguments, console) as (memory, installation):
+    with _locked("uninstall", arguments, console, Memory.installation) as (memory, installation):
         named = frozenset(arguments.harness)
         if arguments.repo:
             named |= {repository_name(_repository_here(memory))}
@@ -161,37 +177,17 @@ def _uninstall(arguments: argparse.Namespace, console: Console) -> int:
         else:
             outcomes = installation.uninstall(plan)
             _show_outcomes(console, outcomes)
-        _warn_refused(console, plan)
+        console.warn(*(str(each.error) for each in plan.refused))
         if not plan.changed:
             console.out("There is nothing to remove.")
         elif arguments.dry_run:
             console.out(_NOTHING_CHANGED)
-        elif _nothing_is_left(installation):
+        elif (left := as_result(installation.state.receipt)().value_or(None)) is not None and not left.harnesses:
             console.out(f"Nothing of memory is left in any harness. The memories stay in {memory.root}.")
             if _is_scheduled(installation):
                 console.out("This machine still consolidates and defrags by itself: `memory uninstall-cron` ends that.")
         console.answer({"dryRun": arguments.dry_run, "files": rows_of((*outcomes, *plan.refused))})
         return _exit_code(plan, outcomes)
-
-
-def _nothing_is_left(installation: Installation) -> bool:
-    try:
-        return not installation.state.receipt().harnesses
-    except Error:
-        return False
-
-
-@contextmanager
-def _installation(
-    act: str, arguments: argparse.Namespace, console: Console
-) -> Generator[tuple[Memory, Installation], None, None]:
-    """For a change of harness settings, under its lock. Refused inside a harness, but for a dry run."""
-    if not arguments.dry_run:
-        caller_of(os.environ).only_a_person(act)
-    memory = open_here(console)
-    installation = unwrap(memory.installation())
-    with installation.state.locked():
-        yield memory, installation
 
 
 def _repository_here(memory: Memory) -> str:
@@ -205,15 +201,7 @@ def _repository_here(memory: Memory) -> str:
 
 def _is_scheduled(installation: Installation) -> bool:
     """Whether this machine runs our jobs by itself, as far as can be seen."""
-    try:
-        return ScheduleState(installation.context.home).receipt.read() is not None
-    except Error:
-        return False
-
-
-def _warn_refused(console: Console, plan: InstallPlan) -> None:
-    """Say which files stay as they are, and why."""
-    console.warn(*(str(each.error) for each in plan.refused))
+    return as_result(ScheduleState(installation.context.home).receipt.read)().value_or(None) is not None
 
 
 def _show_outcomes(console: Console, outcomes: Iterable[FileOutcome]) -> None:
@@ -240,31 +228,6 @@ def _exit_code(plan: InstallPlan, outcomes: Iterable[FileOutcome]) -> int:
     return next((each.exit_code for each in errors if each is not None), 0)
 
 
-# -- the schedule -----------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _scheduling(
-    act: str, arguments: argparse.Namespace, console: Console
-) -> Generator[tuple[Memory, Scheduling], None, None]:
-    """For a change of the schedule, under its lock. Refused inside a harness, but for a dry run: what runs by itself is for a
-    person to decide."""
-    if not arguments.dry_run:
-        caller_of(os.environ).only_a_person(act)
-    memory = open_here(console)
-    scheduling = memory.scheduling()
-    with nullcontext() if arguments.dry_run else scheduling.state.locked():
-        yield memory, scheduling
-
-
-def _show_commands(console: Console, commands: Iterable[tuple[str, ...]]) -> None:
-    console.out(*(f"$ {' '.join(argv)}" for argv in commands))
-
-
-def _show_set_aside(console: Console, aside: Iterable[str]) -> None:
-    console.out(*(f"What had been edited by hand is kept in {path}" for path in aside))
-
-
 # -- install-cron -----------------------------------------------------------------------------------------------------
 
 
@@ -283,7 +246,7 @@ def configure_install_cron(parser: argparse.ArgumentParser) -> None:
 
 
 def _install_cron(arguments: argparse.Namespace, console: Console) -> None:
-    with _scheduling("install-cron", arguments, console) as (memory, scheduling):
+    with _locked("install-cron", arguments, console, Memory.scheduling) as (memory, scheduling):
         scheduler = scheduling.choose(arguments.system, dry_run=arguments.dry_run)
         plan = scheduling.plan(scheduler, dry_run=arguments.dry_run)
         # The jobs would run twice if two schedulers had them.
@@ -294,7 +257,8 @@ def _install_cron(arguments: argparse.Namespace, console: Console) -> None:
         aside: tuple[str, ...] = ()
         _show_diffs(console, changed)
         if arguments.dry_run:
-            _show_commands(console, (*(() if removal is None else removal.stop), *plan.start))
+            commands = (*(() if removal is None else removal.stop), *plan.start)
+            console.out(*(f"$ {' '.join(argv)}" for argv in commands))
             console.out("Nothing was installed.")
         elif changed and not arguments.yes and not is_agreed(console, "memory install-cron", "Install this?"):
             console.out("Nothing was installed.")
@@ -304,7 +268,7 @@ def _install_cron(arguments: argparse.Namespace, console: Console) -> None:
             for job in scheduling.jobs:
                 every = in_words(job.interval_seconds)
                 console.out(f"{plan.scheduler} runs `memory {job.name}` every {every} from now on")
-            _show_set_aside(console, aside)
+            console.out(*(f"What had been edited by hand is kept in {path}" for path in aside))
         console.warn(*notes)
         document = {
             "dryRun": arguments.dry_run,
@@ -347,7 +311,7 @@ def configure_uninstall_cron(parser: argparse.ArgumentParser) -> None:
 
 
 def _uninstall_cron(arguments: argparse.Namespace, console: Console) -> None:
-    with _scheduling("uninstall-cron", arguments, console) as (_, scheduling):
+    with _locked("uninstall-cron", arguments, console, Memory.scheduling) as (_, scheduling):
         document: dict[str, Any] = {"dryRun": arguments.dry_run, "scheduler": None, "files": [], "setAside": []}
         plan = scheduling.plan_removal()
         if plan is None:
@@ -356,7 +320,7 @@ def _uninstall_cron(arguments: argparse.Namespace, console: Console) -> None:
         _show_diffs(console, plan.changed)
         aside: tuple[str, ...] = ()
         if arguments.dry_run:
-            _show_commands(console, plan.stop)
+            console.out(*(f"$ {' '.join(argv)}" for argv in plan.stop))
             console.out(_NOTHING_CHANGED)
         elif not arguments.yes and not is_agreed(console, "memory uninstall-cron", "Take this out?"):
             console.out(_NOTHING_CHANGED)
@@ -364,7 +328,7 @@ def _uninstall_cron(arguments: argparse.Namespace, console: Console) -> None:
         else:
             aside = scheduling.uninstall(plan)
             console.out("Nothing runs by itself any more: `memory consolidate` and `memory defrag` are yours to call.")
-            _show_set_aside(console, aside)
+            console.out(*(f"What had been edited by hand is kept in {path}" for path in aside))
         files = [unit.path for unit in plan.units if unit.is_change]
         console.answer({**document, "scheduler": plan.scheduler, "files": files, "setAside": list(aside)})
 

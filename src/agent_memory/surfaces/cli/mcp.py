@@ -85,24 +85,19 @@ def http_token(home: str, *, renew: bool = False) -> HttpToken:
     """The token of this home; made where there is none yet, and anew where that is asked for."""
     path = f"{local_state_directory(home)}/mcp-token"
     image = read_image(path, _MAX_BYTES)
-    if image is not None and not renew:
-        return _kept(path, image.data)
-    value = secrets.token_urlsafe(_RANDOM_BYTES)
-    write = create_file if image is None else replace_file
-    try:
-        with as_store_io("write", path):
-            make_directories(os.path.dirname(path))
-            write(path, f"{value}\n".encode())
-    except StoreIo as error:
-        image = read_image(path, _MAX_BYTES) if error.errno_name == "EEXIST" else None
-        if image is None:
-            raise
-        return _kept(path, image.data)  # another server has just made one
-    return HttpToken(value, path, is_new=True)
-
-
-def _kept(path: str, data: bytes) -> HttpToken:
-    value = data.decode("ascii", "replace").strip()
+    if image is None or renew:
+        value = secrets.token_urlsafe(_RANDOM_BYTES)
+        write = create_file if image is None else replace_file
+        try:
+            with as_store_io("write", path):
+                make_directories(os.path.dirname(path))
+                write(path, f"{value}\n".encode())
+            return HttpToken(value, path, is_new=True)
+        except StoreIo as error:  # another server may have just made one
+            image = read_image(path, _MAX_BYTES) if error.errno_name == "EEXIST" else None
+            if image is None:
+                raise
+    value = image.data.decode("ascii", "replace").strip()
     if not _TOKEN.fullmatch(value):
         raise StateCorrupt(path, ("it holds no token of 32 letters and digits or more",))
     with as_store_io("protect", path):

@@ -15,9 +15,8 @@ from attrs import has
 
 from agent_memory.adapters.agent.agent_command import REDACTED, is_secret_name, shown_command, shown_words
 from agent_memory.adapters.agent.agent_environment import caller_of
-from agent_memory.adapters.disk.root import config_path, home_of
+from agent_memory.adapters.disk.root import LOCAL_NAME, config_path, home_of
 from agent_memory.adapters.surroundings.config_files import (
-    LOCAL_NAME,
     closed_keys,
     leaves,
     load_config,
