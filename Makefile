@@ -7,7 +7,7 @@ PYTEST_FLAGS ?=
 # Each of the thousand processes of the tests would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test behaviour check types docs site wheel bench slow fuzz mutants promises clean
+.PHONY: demo test faults behaviour check types docs site wheel bench slow fuzz mutants promises clean
 
 demo: $(VENV)/.runtime ## see a real session become notes, in a throw-away store
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo/run.sh
@@ -15,8 +15,11 @@ demo: $(VENV)/.runtime ## see a real session become notes, in a throw-away store
 test: $(VENV)/.development ## run the tests
 	@$(BIN)/pytest -n auto --dist worksteal $(PYTEST_FLAGS)
 
+faults: $(VENV)/.development ## the tests that kill whole commands, let disks fail and bring in hostile pages
+	@$(BIN)/pytest -n auto --dist worksteal -m 'faults and not slow and not sweep' $(PYTEST_FLAGS)
+
 behaviour: $(VENV)/.development ## the tests that use commands and the public API alone
-	@$(BIN)/pytest -n auto --dist worksteal tests/behaviour $(PYTEST_FLAGS)
+	@$(BIN)/pytest -n auto --dist worksteal -m 'not slow and not sweep' tests/behaviour $(PYTEST_FLAGS)
 
 check: $(VENV)/.development ## format, lint, types, import contracts, generated pages
 	$(BIN)/ruff format --check .
@@ -45,7 +48,7 @@ slow: $(VENV)/.development ## the tests that take long
 	$(BIN)/pytest --hypothesis-profile=thorough -m 'hypothesis and not slow and not sweep' $(PYTEST_FLAGS)
 
 promises: $(VENV)/.development ## every fault, power cut and crowd that was promised to do no harm; some of it as root
-	$(BIN)/pytest tests/promises -m 'slow or sweep' -rs $(PYTEST_FLAGS)
+	$(BIN)/pytest tests/promises -m 'faults or slow or sweep' -rs $(PYTEST_FLAGS)
 
 fuzz: $(VENV)/.development ## look for inputs that break a parser: make fuzz [MINUTES=60] [TARGETS="note section"]
 	@$(BIN)/python -m fuzz $(if $(MINUTES),--minutes $(MINUTES)) $(TARGETS)

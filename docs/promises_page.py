@@ -34,7 +34,8 @@ def promises_page(notice: str, promises_file: Path, tests: Path) -> str:
         "# Promises\n\n"
         + notice
         + "\nWhat must never break. A test that holds a promise names it (`P7`) in its name or docstring; no promise is without one.\n"
-        "Those marked *slow* are run by `make slow`, those marked *sweep* by `make promises`, all others by `make test`.\n\n"
+        "Those marked *faults* are run by `make faults`, those marked *slow* by `make slow`, those marked *sweep* by `make promises`, all others by\n"
+        "`make test`; CI runs the first and the last.\n\n"
         "| | promise | files of tests | last figure |\n|---|---|---|---|\n"
         + "".join(_row(each, held[each.number]) for each in promises)
         + "\n## Tests by promise\n"
@@ -44,7 +45,7 @@ def promises_page(notice: str, promises_file: Path, tests: Path) -> str:
 
 def held_by(tests: Path) -> Mapping[int, Mapping[str, str]]:
     """For each promise the files (below `tests`, with `/`) that hold tests naming it, and the suite of the first of those to
-    be run: "" is everybody's, then come `slow` and `sweep`."""
+    be run: "" is everybody's, then come `faults`, `slow` and `sweep`."""
     held: dict[int, dict[str, str]] = {}
     for path in sorted(tests.rglob("test_*.py")):
         text = path.read_text("utf-8")
@@ -63,22 +64,22 @@ def _promises(path: Path) -> Iterator[Promise]:
 
 def _named(module: ast.Module) -> Iterator[tuple[int, str]]:
     """Each promise that a test names, or the docstring above it, and the suite of that test."""
-    suite_of_all = _suite([each for each in module.body if isinstance(each, ast.Assign)])
+    of_all = [each for each in module.body if isinstance(each, ast.Assign)]
     by_module = set(_NUMBER.findall(ast.get_docstring(module) or ""))
     for each in ast.walk(module):
         if isinstance(each, ast.FunctionDef) and each.name.startswith("test_"):
-            suite = suite_of_all or _suite(each.decorator_list)
+            suite = _suite([*of_all, *each.decorator_list])
             words = f"{each.name.replace('_', ' ')} {ast.get_docstring(each) or ''}"
             for number in by_module | set(_NUMBER.findall(words)):
                 yield int(number), suite
         elif isinstance(each, ast.ClassDef) and each.name.startswith("Test"):
             for number in _NUMBER.findall(ast.get_docstring(each) or ""):
-                yield int(number), suite_of_all
+                yield int(number), _suite([*of_all, *each.decorator_list])
 
 
 def _suite(marks: Sequence[ast.AST]) -> str:
     marked = " ".join(map(ast.unparse, marks))
-    return next((suite for suite in ("sweep", "slow") if f"mark.{suite}" in marked), "")
+    return next((suite for suite in ("sweep", "slow", "faults") if f"mark.{suite}" in marked), "")
 
 
 def _row(promise: Promise, files: Mapping[str, str]) -> str:

@@ -104,6 +104,7 @@ def test_the_batch_of_these_tests_does_what_it_says(prepared: Prepared) -> None:
     assert after[f"archive/{B}/{MS}.md"] == before[f"topics/Title b -- {B}.md"]
 
 
+@pytest.mark.faults
 @pytest.mark.usefixtures("home")
 def test_a_kill_at_any_point_leaves_all_or_nothing_p2_p12_p15(prepared: Prepared) -> None:
     before, after = prepared.before, prepared.after
@@ -128,6 +129,7 @@ def test_a_kill_at_any_point_leaves_all_or_nothing_p2_p12_p15(prepared: Prepared
     assert len([each for each in seen if each == before]) > 20
 
 
+@pytest.mark.faults
 @pytest.mark.usefixtures("home")
 @pytest.mark.parametrize(
     ("number", "first"), [(errno.ENOSPC, 1), (errno.EIO, 2), (errno.EACCES, 3), (errno.EDQUOT, 4), (errno.EMFILE, 5)]

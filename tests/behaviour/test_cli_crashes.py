@@ -15,6 +15,8 @@ from attrs import frozen
 from claude_transcripts import Conversation
 from memory_process import Done, Memory
 
+pytestmark = pytest.mark.faults
+
 ANSWERS = Path(__file__).parents[1] / "fixtures" / "agents" / "answers.py"
 
 KILLER = """

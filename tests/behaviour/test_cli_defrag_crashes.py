@@ -18,6 +18,8 @@ from faults import snapshot
 from memory_process import Memory
 from tidying_homes import CLAUDE, CODEX, OVER, calls_of, id_of, kept, prompts, sensible, struck_at, tidying_home
 
+pytestmark = pytest.mark.faults
+
 NOTHING: dict[str, Any] = {"actions": []}
 RULES = b"# My rules\r\n\r\nBe brief.\r\n"
 

@@ -12,6 +12,8 @@ from behaviour.test_cli_crashes import KILLER
 from memory_process import Memory
 from surfaces.test_cli_forget import OTHER, SECRET_WORD, SESSION, holders, talk
 
+pytestmark = pytest.mark.faults
+
 STRIDES = 5
 
 

@@ -52,6 +52,10 @@ def test_a_promise_that_no_test_names_is_refused(tmp_path: Path, tests: Path) ->
         ('import pytest\n@pytest.mark.slow\ndef test_it():\n    """P7"""\n', {7: {"test_x.py": "slow"}}),
         ('import pytest\n@pytest.mark.sweep\ndef test_it():\n    """P7"""\n', {7: {"test_x.py": "sweep"}}),
         ('import pytest\npytestmark = pytest.mark.slow\ndef test_it():\n    """P7"""\n', {7: {"test_x.py": "slow"}}),
+        (
+            'import pytest\npytestmark = pytest.mark.faults\n@pytest.mark.slow\ndef test_it():\n    """P7"""\n',
+            {7: {"test_x.py": "slow"}},
+        ),
         ('"""P7 without a test."""\n', {}),
         ('def test_http():\n    """HTTP7, P7x and xP7 are no promises."""\n', {}),
     ],

@@ -28,6 +28,8 @@ from memory_process import Memory as Home
 from mutating_agent import MutatingAgent
 from tidying_homes import CLAUDE, CODEX, configure, kept
 
+pytestmark = pytest.mark.faults
+
 MINE = b"# Mine\r\n\r\nBe brief.\r\n"
 
 

@@ -280,6 +280,7 @@ class TestHalfDone:
         assert world.log.undoing() == Success(undoing)
 
 
+@pytest.mark.faults
 class TestCrashes:
     @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
     def test_a_kill_at_any_call_that_changes_the_disk_is_finished_by_whoever_comes_next_p2_p16(

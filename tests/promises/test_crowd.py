@@ -19,6 +19,8 @@ from crowd import ACTS, NOTES, OFTEN, Crowd, Step
 from fault_sweep import LITTER
 from memory_process import Memory
 
+pytestmark = pytest.mark.faults
+
 SEED = 7
 MINUTES_SECONDS = float(os.environ.get("PROMISES_SECONDS", "300"))
 

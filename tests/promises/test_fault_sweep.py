@@ -16,6 +16,8 @@ from swept_calls import SCENES
 from swept_scenes import FORGOTTEN, Scene, busy_home, notes_of
 from traced_calls import Traced
 
+pytestmark = pytest.mark.faults
+
 SOME = {
     "capture by a hook": 31,
     "capture": 101,

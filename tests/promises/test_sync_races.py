@@ -16,6 +16,8 @@ from memory_process import Memory
 from running_call import RunningCall
 from two_machines import TwoMachines, edited, file_of, head, in_git, joined_machines, synced, two_machines
 
+pytestmark = pytest.mark.faults
+
 GONE = "The zebra-merger is announced on Thursday."
 KEPT = "Deploys run from main only.\n\nThe staging host is turquoise-12."
 CANARY = "The canary host is amber-7."

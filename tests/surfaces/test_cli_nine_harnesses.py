@@ -25,6 +25,8 @@ from fixtures.secret_samples import SAMPLES, Sample
 from memory_process import Memory
 from nine_harnesses import NINE, PAGE, SHELL, WRITE, Exchange, Look
 
+pytestmark = pytest.mark.faults
+
 PAYLOADS = Path(__file__).parents[1] / "fixtures" / "hook-payloads"
 PATHS = {"PATH": "/usr/bin:/bin"}
 
