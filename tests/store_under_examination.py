@@ -17,7 +17,7 @@ from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.doctor.doctor import Doctor
 from agent_memory.adapters.doctor.repairer import Repair, Repairer
-from agent_memory.adapters.git.git_history import GitRecorder, RetryingRecorder
+from agent_memory.adapters.git.git_history import GitRecorder
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
 from agent_memory.adapters.records.run_files import RunLogFiles
@@ -72,8 +72,8 @@ class Patient:
         return StoreFiles(self.root, self.locks)
 
     @property
-    def recorder(self) -> RetryingRecorder:
-        return RetryingRecorder(GitRecorder(self.root, self.config.storage, os.environ), self.root, self.locks)
+    def recorder(self) -> GitRecorder:
+        return GitRecorder(self.root, self.config.storage, os.environ, self.locks)
 
     @property
     def doctor(self) -> Doctor:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.embedding import IndexedMeanings
     from agent_memory.adapters.forgetting.forgetter import Forgetter, Found
     from agent_memory.adapters.forgetting.forgetting_files import TombstoneFiles
-    from agent_memory.adapters.git.git_history import GitRecorder, RetryingRecorder
+    from agent_memory.adapters.git.git_history import GitRecorder
     from agent_memory.adapters.git.git_process import GitProcess
     from agent_memory.adapters.harness import Surroundings
     from agent_memory.adapters.inbox.inbox_files import InboxFiles
@@ -262,20 +262,14 @@ class Memory:
         return GitProcess(self.root, self.environ)
 
     @cached_property
-    def git_recorder(self) -> GitRecorder:
+    def recorder(self) -> GitRecorder:
         from agent_memory.adapters.git.git_history import GitRecorder
 
-        return GitRecorder(self.root, self.config.storage, self.environ)
-
-    @cached_property
-    def recorder(self) -> RetryingRecorder:
-        from agent_memory.adapters.git.git_history import RetryingRecorder
-
-        return RetryingRecorder(self.git_recorder, self.root, self.locks)
+        return GitRecorder(self.root, self.config.storage, self.environ, self.locks)
 
     def warnings(self) -> tuple[str, ...]:
         """What the person should know of what was done through this object, one sentence each."""
-        return self.git_recorder.warnings() if "git_recorder" in self.__dict__ else ()
+        return self.recorder.warnings() if "recorder" in self.__dict__ else ()
 
     def agent(self) -> Result[Agent, Error]:
         """The configured agent command, or the built-in."""

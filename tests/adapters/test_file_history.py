@@ -13,6 +13,7 @@ from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.config import StorageConfig
 from agent_memory.errors import StoreIo
 from faults import failing_on
+from stand_ins.dict_locks import DictLocks
 
 NOTE = "topics/ports -- topic__x id__a1b2c3.md"
 
@@ -25,7 +26,7 @@ def git(tmp_path: Path) -> GitProcess:
 def written(root: Path, path: str, text: str, subject: str) -> None:
     (root / path).parent.mkdir(exist_ok=True)
     (root / path).write_text(text)
-    recorder = GitRecorder(root, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(root)})
+    recorder = GitRecorder(root, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(root)}, DictLocks())
     assert recorder.record([path], subject) == Success(None)
 
 
@@ -50,7 +51,7 @@ def test_through_the_renames_of_the_file(tmp_path: Path, git: GitProcess) -> Non
     written(tmp_path, NOTE, text, "written")
     renamed = "topics/ports of all services -- topic__x id__a1b2c3.md"
     (tmp_path / NOTE).rename(tmp_path / renamed)
-    recorder = GitRecorder(tmp_path, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
+    recorder = GitRecorder(tmp_path, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, DictLocks())
     assert recorder.record([NOTE, renamed], "renamed") == Success(None)
     assert subjects(git, renamed) == ["renamed", "written"]
 
@@ -59,7 +60,7 @@ def test_a_note_that_began_as_a_copy_of_another_has_its_own_commits_only(tmp_pat
     text = "".join(f"Line {number} of what both notes say.\n" for number in range(20))
     written(tmp_path, "topics/other -- id__b2c3d4.md", text, "another note")
     (tmp_path / "topics/other -- id__b2c3d4.md").unlink()
-    recorder = GitRecorder(tmp_path, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
+    recorder = GitRecorder(tmp_path, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, DictLocks())
     (tmp_path / NOTE).write_text(text + "One more.\n")
     assert recorder.record([NOTE, "topics/other -- id__b2c3d4.md"], "split") == Success(None)
     assert subjects(git, NOTE) == ["split"]

@@ -22,6 +22,7 @@ from agent_memory.config import StorageConfig
 from agent_memory.errors import ConfigInvalid, RecorderFailed, StoreIo
 from faults import failing_on
 from fixtures.secret_samples import base62
+from stand_ins.dict_locks import DictLocks
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def _environ(**more: str) -> dict[str, str]:
 def _recorder(
     store: Path, config: StorageConfig | None = None, environ: Mapping[str, str] | None = None
 ) -> GitRecorder:
-    return GitRecorder(store, config or StorageConfig(), environ or _environ())
+    return GitRecorder(store, config or StorageConfig(), environ or _environ(), DictLocks())
 
 
 def _write(store: Path, path: str, text: str = "text") -> None:

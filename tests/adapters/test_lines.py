@@ -11,13 +11,11 @@ from hypothesis import given, settings, strategies as st
 from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
 
 
-def lines_of(
-    path: Path, max_line_bytes: int = 1_000, size_bytes: int | None = None, chunk_bytes: int = 4_096
-) -> list[tuple[bytes, bool] | int]:
+def lines_of(path: Path, max_line_bytes: int = 1_000, size_bytes: int | None = None) -> list[tuple[bytes, bool] | int]:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         size = os.fstat(descriptor).st_size if size_bytes is None else size_bytes
-        found = list(read_lines(descriptor, size, max_line_bytes, chunk_bytes))
+        found = list(read_lines(descriptor, size, max_line_bytes))
     finally:
         os.close(descriptor)
     return [line.size_bytes if isinstance(line, LongLine) else (bytes(line.data), line.finished) for line in found]
@@ -26,15 +24,12 @@ def lines_of(
 @settings(max_examples=60)
 @given(
     parts=st.lists(st.binary(max_size=40).map(lambda part: part.replace(b"\n", b".")), max_size=12),
-    chunk_bytes=st.integers(1, 30),
     max_line_bytes=st.integers(1, 30),
 )
-def test_lines_are_those_of_the_file_whatever_the_chunks(
-    parts: list[bytes], chunk_bytes: int, max_line_bytes: int
-) -> None:
+def test_lines_are_those_of_the_file_whatever_the_longest(parts: list[bytes], max_line_bytes: int) -> None:
     path = Path("scratch.bin")  # in the directory of the test
     path.write_bytes(b"\n".join(parts))
-    found = lines_of(path, max_line_bytes, chunk_bytes=chunk_bytes)
+    found = lines_of(path, max_line_bytes)
     finished = [True] * (len(parts) - 1) + [False]
     assert found == [
         (part, ended) if len(part) <= max_line_bytes else len(part)

@@ -14,6 +14,7 @@ from agent_memory.adapters.git.git_history import GitRecorder
 from agent_memory.config import StorageConfig
 from agent_memory.errors import Error, PathRefused
 from fixtures.secret_samples import base62
+from stand_ins.dict_locks import DictLocks
 
 
 @frozen
@@ -30,7 +31,8 @@ class Bench:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.recorder = GitRecorder(root, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(root.parent)})
+        environ = {"PATH": os.environ["PATH"], "HOME": str(root.parent)}
+        self.recorder = GitRecorder(root, StorageConfig(), environ, DictLocks())
 
     def write(self, path: str, text: str) -> None:
         whole = self.root / path

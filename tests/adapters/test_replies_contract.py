@@ -7,16 +7,17 @@ from pathlib import Path
 import pytest
 from returns.result import Success
 
-from agent_memory.adapters.records.run_files import RepliesFiles
+from agent_memory.adapters.records.run_files import RunRecordsFiles
 from agent_memory.domain.run import KeptReply
 from agent_memory.ports import Replies
+from stand_ins.dict_clock import DictClock
 
 REPLY = KeptReply("the lamp is green", "n1", "0" * 64, {"id__a1b2c3": "1" * 64})
 
 
 @pytest.fixture
 def replies(tmp_path: Path) -> Replies:
-    return RepliesFiles(tmp_path)
+    return RunRecordsFiles(tmp_path, DictClock())
 
 
 def test_there_is_none_at_first(replies: Replies) -> None:
@@ -43,7 +44,7 @@ def test_what_is_dropped_is_found_no_more_and_others_are(replies: Replies) -> No
 
 @pytest.mark.parametrize("spent", [True, False])
 def test_p28_nothing_of_a_dropped_reply_stays_on_disk(tmp_path: Path, spent: bool) -> None:
-    replies = RepliesFiles(tmp_path)
+    replies = RunRecordsFiles(tmp_path, DictClock())
     replies.keep_reply("run-1", "key", REPLY)
     if spent:
         replies.spend_reply("key")

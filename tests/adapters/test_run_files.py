@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.records.run_files import DefragRecordsFiles, RepliesFiles, RunRecordsFiles, runs_with
+from agent_memory.adapters.records.run_files import DefragRecordsFiles, RunRecordsFiles, runs_with
 from agent_memory.domain.run import KeptReply
 from agent_memory.errors import StoreIo
 from faults import failing_at
@@ -39,7 +39,7 @@ def test_that_nobody_may_look_is_an_error(tmp_path: Path, number: int, call: int
 
 @pytest.mark.parametrize("number", REFUSED)
 def test_a_reply_that_was_paid_for_is_not_missing_because_nobody_may_look(tmp_path: Path, number: int) -> None:
-    replies = RepliesFiles(tmp_path)
+    replies = RunRecordsFiles(tmp_path, DictClock())
     reply = KeptReply("{}", "nonce", "0" * 64, {})
     replies.keep_reply(FIRST, "key", reply).unwrap()
     assert replies.find_reply("key").unwrap() is not None

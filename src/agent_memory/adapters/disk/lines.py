@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator
 
@@ -48,47 +47,32 @@ class LongLine:
 
 
 def read_lines(
-    descriptor: int,
-    size_bytes: int,
-    max_line_bytes: int = MAX_LINE_BYTES,
-    chunk_bytes: int = _CHUNK_BYTES,
-    *,
-    keep_empty: bool = False,
+    descriptor: int, size_bytes: int, max_line_bytes: int = MAX_LINE_BYTES, *, keep_empty: bool = False
 ) -> Iterator[Line | LongLine]:
     """The lines in the next `size_bytes` bytes of an open file; empty ones are left out unless `keep_empty`.
 
     A file that grows meanwhile is read as it was when `size_bytes` was taken. Holds one line and one chunk at a time.
     Raises OSError where a read fails.
     """
-    held = bytearray()
-    held_bytes = 0
-    """Of the line so far, whether held or skipped."""
-    while size_bytes > 0 and (chunk := os.read(descriptor, min(chunk_bytes, size_bytes))):
-        size_bytes -= len(chunk)
-        start = 0
-        while (end := chunk.find(b"\n", start)) >= 0:
-            if held_bytes:
-                held_bytes += end - start
-                if held_bytes <= max_line_bytes:
-                    held += memoryview(chunk)[start:end]
-                    yield Line(held)
-                else:
-                    yield LongLine(held_bytes)
-                held, held_bytes = bytearray(), 0
-            elif end - start > max_line_bytes:
-                yield LongLine(end - start)
-            elif end > start or keep_empty:
-                yield Line(chunk[start:end])
-            start = end + 1
-        held_bytes += len(chunk) - start
-        if held_bytes <= max_line_bytes:
-            held += memoryview(chunk)[start:]
-        else:
-            held = bytearray()
-    if held_bytes > max_line_bytes:
-        yield LongLine(held_bytes)
-    elif held_bytes:
-        yield Line(held, finished=False)
+    with open(descriptor, "rb", _CHUNK_BYTES, closefd=False) as file:
+        while size_bytes > 0 and (data := file.readline(min(size_bytes, max_line_bytes + 1))):
+            size_bytes -= len(data)
+            if data.endswith(b"\n"):
+                data = data[:-1]
+                if data or keep_empty:
+                    yield Line(data)
+            elif len(data) <= max_line_bytes:
+                yield Line(data, finished=False)
+            else:
+                skipped_bytes = len(data)
+                while (
+                    size_bytes > 0
+                    and not data.endswith(b"\n")
+                    and (data := file.readline(min(size_bytes, _CHUNK_BYTES)))
+                ):
+                    size_bytes -= len(data)
+                    skipped_bytes += len(data)
+                yield LongLine(skipped_bytes - data.endswith(b"\n"))
 
 
 # -- JSON -------------------------------------------------------------------------------------------------------------

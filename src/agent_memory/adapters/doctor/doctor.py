@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
+import stat
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,22 +17,32 @@ from attrs import evolve, field, frozen
 from returns.result import Result, Success
 
 from agent_memory.adapters.agent.agent_command import choose_command, shown_command, uses_builtin
-from agent_memory.adapters.disk.paths import as_store_io, exists, is_directory, store_io
+from agent_memory.adapters.disk.paths import as_store_io, exists, is_directory, read_bytes, store_io
 from agent_memory.adapters.disk.root import home_of
-from agent_memory.adapters.doctor.files import Found, check_files, check_state, walk
+from agent_memory.adapters.doctor.files import Found, unwritten, walk
 from agent_memory.adapters.explaining import hook_log_of, unrecorded_writes
 from agent_memory.adapters.git.git_process import GitProcess, GitRepository, stale_locks
 from agent_memory.adapters.inbox.inbox_files import InboxFiles, QueueTroubles, entry_in, failed_entries, printable
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles, TagVocabularyFile
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
-from agent_memory.adapters.store.entry_files import JOURNAL, read_image, understand, understand_again
+from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS, read_image, understand, understand_again
 from agent_memory.config import Config, ScheduleConfig
 from agent_memory.domain import doctor as of
 from agent_memory.domain.agent_request import Spend, day_of
 from agent_memory.domain.analysis.analyze import analyze_features
 from agent_memory.domain.analysis.features import AnalysisFacts, Features, features_of
-from agent_memory.domain.doctor import Check, DoctorReport, Finding, NoteFile, NoteRules, Severity, in_order, trouble
+from agent_memory.domain.doctor import (
+    Check,
+    DoctorReport,
+    Finding,
+    NoteFile,
+    NoteRules,
+    Severity,
+    in_order,
+    is_sync_conflict,
+    trouble,
+)
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile, without_secret
 from agent_memory.domain.health import ScopeUse
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, iso_of, ms_in_name, ms_of
@@ -38,10 +51,20 @@ from agent_memory.domain.queue import SNAPSHOTS, FileSnapshot
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.section import Published
-from agent_memory.domain.tagging import TagVocabulary
+from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
+from agent_memory.domain.text.file_name import is_note_name
 from agent_memory.domain.text.plain_text import counted, one_line
-from agent_memory.domain.vocabulary import TierList
-from agent_memory.errors import AgentMissing, EntryUnreadable, Error, InboxEntryInvalid, PathRefused, StoreIo
+from agent_memory.domain.vocabulary import TIERS_FILE, TierList
+from agent_memory.errors import (
+    AgentMissing,
+    EntryUnreadable,
+    Error,
+    InboxEntryInvalid,
+    PathRefused,
+    StateCorrupt,
+    StoreIo,
+)
+from agent_memory.formats.bookkeeping_json import SESSION_MARK
 from agent_memory.formats.note import HEADLESS
 from agent_memory.ports import Clock, RunLog, Store
 from agent_memory.results import unwrap
@@ -95,7 +118,12 @@ class Doctor:
         tiers = _known(findings, of.TIERS_DAMAGED, self.store.tiers(), TierList())
         shown = live if self.names_secret else evolve(live, entries=without_secret(live.entries))
         self._notes(findings, shown, archive, tiers, now_ms)
-        findings += check_places(_known(findings, of.UNREADABLE_STORE, self.scopes(), ()))
+        for use in _known(findings, of.UNREADABLE_STORE, self.scopes(), ()):
+            if use.is_gone:
+                verb, new = ("merge", quote(use.now)) if use.now else ("rename", "NEW")
+                act = f"`memory scope {verb} {quote(use.scope)} {new}` gives them to where it is now"
+                words = f"This place is gone, and no session is told its {counted(use.notes, 'note')}; {act}"
+                findings.append(of.GONE_PLACE.found(use.scope, words))
         findings += check_targets(_known(findings, of.UNREADABLE_STORE, self.dry_publish(), Published()))
         self._inbox_and_runs(findings, walked, now_ms)
         if self.config.storage.auto_commit:
@@ -121,7 +149,14 @@ class Doctor:
     def _inbox_and_runs(self, findings: list[Finding], walked: Sequence[Found], now_ms: int) -> None:
         root, llm = str(self.root), self.config.llm
         with _telling(findings, of.UNREADABLE_STORE):
-            findings += _failed(root)
+            for each in unwrap(failed_entries(root)):
+                subject, reason = f"inbox/.failed/{each.name}", f": {each.reason.rstrip('.')}" if each.reason else ""
+                if each.malformed:
+                    words = f"It is no inbox entry{reason}; correct it and move it back, or remove it"
+                    findings.append(of.MALFORMED_ENTRY.found(subject, words))
+                else:
+                    words = f"Given up{reason}; `memory consolidate --retry-failed` tries again"
+                    findings.append(of.GIVEN_UP.found(subject, words))
         _known(findings, of.DAMAGED_STATE, QueueTroubles(root).read(), {})
         names = _known(findings, of.UNREADABLE_STORE, self.inbox.names(), ())
         findings += _pending(root, names, walked, now_ms)
@@ -256,7 +291,66 @@ def read_copies(root: str, unreadable: Sequence[UnreadableFile], live: Sequence[
             yield evolve(note, copy_of=original)
 
 
-# -- targets, places --------------------------------------------------------------------------------------------------
+# -- files as such ----------------------------------------------------------------------------------------------------
+
+_STATE = re.compile(r"state/(?:.*/)?[^./][^/]*\.json|runs/[^./][^/]*\.json")
+_READ_ELSEWHERE = (TIERS_FILE, VOCABULARY_FILE, "runs/spend.json")
+"""Files of state that other checks read, and tell of."""
+_MAX_STATE_BYTES = 64 << 20
+
+
+def check_files(root: str, walked: Sequence[Found], now_ms: int) -> Iterator[Finding]:
+    """Owners, modes, litter, what is no file, and copies that synchronising programs made."""
+    # Behind a closed root nobody gets at a file that is open: that is worth a remark.
+    is_open = not walked or walked[0].is_loose
+    for each in walked:
+        subject = each.path or "."
+        if each.owner != os.getuid():
+            words = f"It belongs to the user with the id {each.owner}; `chown` gives it back"
+            yield of.FOREIGN_OWNER.found(subject, words)
+        elif each.is_loose:
+            mode = "0700" if each.is_directory else "0600"
+            words = f"Its mode is {stat.S_IMODE(each.mode):04o}, it should be {mode}"
+            yield of.LOOSE_PERMISSIONS.found(subject, words, None if is_open else Severity.NOTE)
+        if each.is_temporary:
+            with unwritten(root, each, now_ms) as is_free:
+                if is_free:
+                    yield of.LITTER.found(subject, "A write that was cut short left this temporary file")
+        elif each.path.startswith(f"{TOPICS}/") and each.path.count("/") == 1 and is_note_name(each.name):
+            continue  # the notes tell of it
+        elif not (each.is_file or each.is_directory):
+            yield of.ODD_FILE.found(subject, "It is neither file nor directory, and nothing in the store follows it")
+        elif is_sync_conflict(each.name):
+            words = "Two machines wrote the same file at once; keep one of both, and remove this name"
+            yield of.SYNC_CONFLICT_FILE.found(subject, words)
+
+
+def check_state(root: str, walked: Sequence[Found]) -> Iterator[Finding]:
+    """Every file of state that cannot be understood."""
+    for each in walked:
+        if not _STATE.fullmatch(each.path) or each.path in _READ_ELSEWHERE:
+            continue
+        is_mark = each.path.startswith("state/sessions/")
+        try:
+            data = read_bytes(root, each.path, _MAX_STATE_BYTES)
+            if data is not None:
+                SESSION_MARK.parse(data, each.path) if is_mark else json.loads(data)
+            continue
+        except PathRefused as error:
+            problem = error.reason
+        except StateCorrupt as error:
+            problem = "; ".join(error.problems)
+        except Error as error:
+            problem = str(error).rstrip(".")
+        except (ValueError, RecursionError):
+            problem = "It is not JSON"
+        words = f"{problem}; restore it from git or a backup, or move it away"
+        if is_mark:
+            words = f"Its session cannot go on: {problem}; move it away to consolidate that session from its beginning"
+        yield of.DAMAGED_STATE.found(each.path, words)
+
+
+# -- targets --------------------------------------------------------------------------------------------------
 
 
 def check_targets(published: Published) -> Iterator[Finding]:
@@ -272,28 +366,7 @@ def check_targets(published: Published) -> Iterator[Finding]:
             yield of.TARGET_WARNING.found(target.path, warning.rstrip("."))
 
 
-def check_places(uses: Iterable[ScopeUse]) -> Iterator[Finding]:
-    """Places that notes belong to and that are gone."""
-    for each in uses:
-        if each.is_gone:
-            verb, new = ("merge", quote(each.now)) if each.now else ("rename", "NEW")
-            act = f"`memory scope {verb} {quote(each.scope)} {new}` gives them to where it is now"
-            words = f"This place is gone, and no session is told its {counted(each.notes, 'note')}; {act}"
-            yield of.GONE_PLACE.found(each.scope, words)
-
-
 # -- the inbox and the runs -------------------------------------------------------------------------------------------
-
-
-def _failed(root: str) -> Iterator[Finding]:
-    """What is in `inbox/.failed/`."""
-    for each in unwrap(failed_entries(root)):
-        subject, reason = f"inbox/.failed/{each.name}", f": {each.reason.rstrip('.')}" if each.reason else ""
-        if each.malformed:
-            words = f"It is no inbox entry{reason}; correct it and move it back, or remove it"
-            yield of.MALFORMED_ENTRY.found(subject, words)
-        else:
-            yield of.GIVEN_UP.found(subject, f"Given up{reason}; `memory consolidate --retry-failed` tries again")
 
 
 def _pending(root: str, names: Sequence[str], walked: Sequence[Found], now_ms: int) -> Iterator[Finding]:

@@ -1,35 +1,30 @@
-"""Everything below the root as `lstat` sees it, and what is wrong with files as such."""
+"""Everything below the root as `lstat` sees it, and the secrets in it and in all that its git keeps. Changes nothing."""
 
 from __future__ import annotations
 
-import json
+import gzip
 import os
 import re
 import stat
-from collections.abc import Generator, Iterator, Sequence
+import zlib
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 
 from attrs import frozen
 
 from agent_memory.adapters.disk.durable import TEMPORARY_PREFIX, claim_abandoned, close_quietly
-from agent_memory.adapters.disk.paths import read_bytes
-from agent_memory.adapters.store.entry_files import TOPICS
-from agent_memory.domain import doctor as of
-from agent_memory.domain.doctor import Finding, Severity, is_sync_conflict
+from agent_memory.adapters.disk.paths import store_io
+from agent_memory.adapters.git.git_history import contents_of
+from agent_memory.adapters.git.git_process import GitProcess
+from agent_memory.domain.doctor import SecretFind, SecretSearch
 from agent_memory.domain.instants import HOUR_MS
-from agent_memory.domain.tagging import VOCABULARY_FILE
-from agent_memory.domain.text.file_name import is_note_name
-from agent_memory.domain.vocabulary import TIERS_FILE
-from agent_memory.errors import Error, PathRefused, StateCorrupt
-from agent_memory.formats.bookkeeping_json import SESSION_MARK
+from agent_memory.domain.redaction import redact
+from agent_memory.errors import Error
 
 _LITTER = re.compile(r"\.tmp-[0-9a-f]{16}", re.ASCII)
 """Names of our own temporary files, and nobody else's."""
 _STAGED = re.compile(r"\.transaction/\d+\.new", re.ASCII)
-_STATE = re.compile(r"state/(?:.*/)?[^./][^/]*\.json|runs/[^./][^/]*\.json")
-_READ_ELSEWHERE = (TIERS_FILE, VOCABULARY_FILE, "runs/spend.json")
-"""Files of state that other checks read, and tell of."""
-_MAX_BYTES = 64 << 20
 
 
 @frozen
@@ -114,52 +109,137 @@ def unwritten(root: str, found: Found, now_ms: int) -> Generator[bool, None, Non
             close_quietly(descriptor)
 
 
-def check_files(root: str, walked: Sequence[Found], now_ms: int) -> Iterator[Finding]:
-    """Owners, modes, litter, what is no file, and copies that synchronising programs made."""
-    # Behind a closed root nobody gets at a file that is open: that is worth a remark.
-    is_open = not walked or walked[0].is_loose
-    for each in walked:
-        subject = each.path or "."
-        if each.owner != os.getuid():
-            words = f"It belongs to the user with the id {each.owner}; `chown` gives it back"
-            yield of.FOREIGN_OWNER.found(subject, words)
-        elif each.is_loose:
-            mode = "0700" if each.is_directory else "0600"
-            words = f"Its mode is {stat.S_IMODE(each.mode):04o}, it should be {mode}"
-            yield of.LOOSE_PERMISSIONS.found(subject, words, None if is_open else Severity.NOTE)
-        if each.is_temporary:
-            with unwritten(root, each, now_ms) as is_free:
-                if is_free:
-                    yield of.LITTER.found(subject, "A write that was cut short left this temporary file")
-        elif each.path.startswith(f"{TOPICS}/") and each.path.count("/") == 1 and is_note_name(each.name):
-            continue  # the notes tell of it
-        elif not (each.is_file or each.is_directory):
-            yield of.ODD_FILE.found(subject, "It is neither file nor directory, and nothing in the store follows it")
-        elif is_sync_conflict(each.name):
-            words = "Two machines wrote the same file at once; keep one of both, and remove this name"
-            yield of.SYNC_CONFLICT_FILE.found(subject, words)
+# -- secrets ----------------------------------------------------------------------------------------------------------
+
+_SHOWN_EVERY = 500
 
 
-def check_state(root: str, walked: Sequence[Found]) -> Iterator[Finding]:
-    """Every file of state that cannot be understood."""
-    for each in walked:
-        if not _STATE.fullmatch(each.path) or each.path in _READ_ELSEWHERE:
+def search_secrets(root: str, git: GitProcess, progress: Callable[[str], None] = lambda _: None) -> SecretSearch:
+    """Everything below the root but what is derived from it, and every object of its repository. Changes nothing."""
+    finds: list[SecretFind] = []
+    unread: list[str] = []
+    files = objects = 0
+    for each in _files(root):
+        if isinstance(each, str):
+            unread.append(each)
             continue
-        is_mark = each.path.startswith("state/sessions/")
-        try:
-            data = read_bytes(root, each.path, _MAX_BYTES)
-            if data is not None:
-                SESSION_MARK.parse(data, each.path) if is_mark else json.loads(data)
+        files += 1
+        if files % _SHOWN_EVERY == 0:
+            progress(f"{files:,} files")
+        finds += [] if each is None else [each]
+    progress("what git keeps")
+    try:
+        if os.path.lexists(git.root / ".git"):
+            listed = _objects(git)
+            objects = len(listed)
+            finds += _finds_among([each for each in listed if each[1] <= _MOST_BYTES], git)
+            too_large = (name for name, size_bytes, _ in listed if size_bytes > _MOST_BYTES)
+            unread += [f"git object {name}: it is larger than {_MOST_BYTES >> 20} MiB" for name in too_large]
+    except Error as error:
+        unread.append(f"git: {error!s}")
+    return SecretSearch(tuple(finds), files, objects, tuple(unread))
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+_MOST_BYTES = 64 << 20
+"""Of one file, unpacked, or of one object. A larger one is not looked at."""
+_DERIVED = (".cache", ".git")
+"""Made from the rest, or looked at by git itself."""
+_SECRET_NOTE = re.compile(rb"""\A---\n(?:[^\n]*\n){0,60}?sensitivity:[ ]*["']?secret["']?[ ]*\n""")
+_HEAD_BYTES = 4096
+
+
+def _files(root: str) -> Iterator[SecretFind | str | None]:
+    """For each file a find, None when there is none, or why it could not be looked at."""
+    for found in walk(root):
+        if isinstance(found, OSError):
+            yield str(store_io(found, "read", str(found.filename or root)))
+        elif found.is_file and not found.path.startswith(_DERIVED):
+            name = redact(found.path.encode("utf-8", "backslashreplace").decode())
+            kinds = Counter(dict(name.found))
+            try:
+                data = _content_of(f"{root}/{found.path}")
+                if len(data) > _MOST_BYTES:
+                    yield f"{name.text}: it is larger than {_MOST_BYTES >> 20} MiB"
+                else:
+                    kinds.update(dict(redact(data.decode("utf-8", "replace")).found))
+            except FileNotFoundError:
+                continue
+            except (OSError, EOFError, zlib.error) as error:
+                yield f"{name.text}: {getattr(error, 'strerror', None) or 'it is damaged'}"
+                continue
+            yield SecretFind(name.text, tuple(sorted(kinds.items()))) if kinds else None
+
+
+def _content_of(path: str) -> bytes:
+    """What is in a file, with one byte more than is looked at; nothing of a note whose sensitivity is `secret`, which may hold
+    what it holds."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+        if path.endswith(".md") and _SECRET_NOTE.match(file.read(_HEAD_BYTES)):
+            return b""
+        file.seek(0)
+        reader = gzip.GzipFile(fileobj=file) if path.endswith(".gz") else file
+        return reader.read(_MOST_BYTES + 1)
+
+
+# -- what git keeps ---------------------------------------------------------------------------------------------------
+
+_BATCH_BYTES = 4 << 20
+"""Objects are asked for in batches of about so much."""
+_LISTED = ("--batch-all-objects", "--unordered", "--batch-check=%(objecttype) %(objectname) %(objectsize)")
+_ORIGINS = ("--all", "--reflog", "--reverse", "--raw", "-m", "-z", "--no-abbrev", "--no-renames", "--format=%x01%H")
+
+
+_Object = tuple[str, int, bool]
+"""Name, size in bytes, and whether it is a blob: a version of a file."""
+
+
+def _objects(git: GitProcess) -> list[_Object]:
+    """Every object that holds text."""
+    rows = (line.split(" ") for line in git.must("cat-file", *_LISTED).decode("ascii", "replace").splitlines())
+    return [(name, int(size), kind == "blob") for kind, name, size in rows if kind in ("blob", "commit", "tag")]
+
+
+def _finds_among(objects: list[_Object], git: GitProcess) -> Iterator[SecretFind]:
+    found: list[tuple[str, bool, tuple[tuple[str, int], ...]]] = []
+    for batch in _batches(objects):
+        held = contents_of(git, [name for name, _, _ in batch])
+        for name, _, is_blob in batch:  # one that was pruned meanwhile holds nothing
+            if kinds := redact(held.get(name, b"").decode("utf-8", "replace")).found:
+                found.append((name, is_blob, kinds))
+    # For each blob the first commit that holds it, and its path there.
+    origins = dict(_first_places(git)) if found else {}
+    for name, is_blob, kinds in found:
+        commit, path = origins.get(name, ("", "")) if is_blob else (name, "")
+        yield SecretFind(redact(path).text, kinds, commit or None)
+
+
+def _batches(objects: list[_Object]) -> Iterator[list[_Object]]:
+    batch: list[_Object] = []
+    size_bytes = 0
+    for each in objects:
+        batch.append(each)
+        size_bytes += each[1]
+        if size_bytes >= _BATCH_BYTES:
+            yield batch
+            batch, size_bytes = [], 0
+    if batch:
+        yield batch
+
+
+def _first_places(git: GitProcess) -> Iterator[tuple[str, tuple[str, str]]]:
+    seen: set[str] = set()
+    commit = ""
+    fields = iter(git.must("log", *_ORIGINS).decode("utf-8", "replace").split("\0"))
+    for word in fields:
+        rest = word.lstrip("\n")
+        if rest.startswith("\x01"):
+            commit, _, rest = rest[1:].partition("\n")
+            rest = rest.lstrip("\n")
+        if not rest.startswith(":"):
             continue
-        except PathRefused as error:
-            problem = error.reason
-        except StateCorrupt as error:
-            problem = "; ".join(error.problems)
-        except Error as error:
-            problem = str(error).rstrip(".")
-        except (ValueError, RecursionError):
-            problem = "It is not JSON"
-        words = f"{problem}; restore it from git or a backup, or move it away"
-        if is_mark:
-            words = f"Its session cannot go on: {problem}; move it away to consolidate that session from its beginning"
-        yield of.DAMAGED_STATE.found(each.path, words)
+        path, name = next(fields, ""), rest.split(" ")[3]
+        if name not in seen:
+            seen.add(name)
+            yield name, (commit, path)

@@ -18,7 +18,7 @@ from agent_memory.adapters.doctor.files import Found, unwritten, walk
 from agent_memory.adapters.explaining import unrecorded_writes
 from agent_memory.adapters.git.git_process import GitProcess, GitRepository, remove_stale_locks, stale_locks
 from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, TOPICS, entry_or_none, read_image, understand
-from agent_memory.adapters.store.transaction import Transactions
+from agent_memory.adapters.store.transaction import change_files
 from agent_memory.domain.change import FileChange, FileState, Receipt, Retire
 from agent_memory.domain.defragging.tidied import expired_archivings
 from agent_memory.domain.doctor import DoctorReport, NoteRepair, Shelve, plan_repairs
@@ -129,9 +129,8 @@ class Repairer:
     def _restore_heads(self, log: Repair) -> None:
         unreadable = self.doctor.store.list().map(lambda live: live.unreadable).value_or(())
         for path in (each.path for each in unreadable if HEADLESS in each.problems):
-            with log.tolerating(), self.locks.write() as held:
-                unwrap(held)
-                if restore_head(self._git, path):
+            with log.tolerating():
+                if restore_head(self._git, self.locks, path):
                     log.did.append(f"{path} has the frontmatter again that git knows")
                     log.touched.append(path)
 
@@ -233,36 +232,31 @@ def archive_expired(store: Store, locks: Locks, now_ms: int) -> Receipt:
 # -- files of notes: each batch one transaction, and nothing that was changed meanwhile is written over (P8) ----------
 
 _A_BATCH = 200
-_ATTEMPTS = 3
 
 
 def repair_notes(root: str, locks: Locks, log: Repair, repairs: Sequence[NoteRepair]) -> None:
     """Carry out all of these as one; one that cannot be done stops no other."""
-    with locks.write() as held:
-        unwrap(held)
-        transactions = Transactions(root)
-        transactions.recover()
-        for _ in range(_ATTEMPTS):
-            done: list[NoteRepair] = []
-            troubles: list[str] = []
-            changes: list[FileChange] = []
-            planned: dict[str, FileState] = {}
-            for repair in repairs:
-                try:
-                    more = _changes(root, repair, planned)
-                except Error as error:
-                    troubles.append(f"{repair.note.path} was left as it is: {error!s}")
-                else:
-                    done.append(repair)
-                    changes += more
-                    planned.update((change.path, change.after) for change in more if change.after is not None)
-            if transactions.commit(changes):
-                log.did += [each.words for each in done]
-                log.failed += troubles
-                log.touched += [change.path for change in changes]
-                return
-            # Somebody changed one of the files at this very moment.
-        raise EntryChanged(repairs[0].note.path)
+
+    def decided() -> tuple[list[FileChange], Repair]:
+        made = Repair()
+        changes: list[FileChange] = []
+        planned: dict[str, FileState] = {}
+        for repair in repairs:
+            try:
+                more = _changes(root, repair, planned)
+            except Error as error:
+                made.failed.append(f"{repair.note.path} was left as it is: {error!s}")
+            else:
+                made.did.append(repair.words)
+                made.touched += [change.path for change in more]
+                changes += more
+                planned.update((change.path, change.after) for change in more if change.after is not None)
+        return changes, made
+
+    made = change_files(root, locks, decided, EntryChanged(repairs[0].note.path))
+    log.did += made.did
+    log.failed += made.failed
+    log.touched += made.touched
 
 
 def _changes(root: str, repair: NoteRepair, planned: Mapping[str, FileState]) -> tuple[FileChange, ...]:
@@ -299,23 +293,25 @@ _LOOKED_BACK = 20
 """Commits of one file. The newest but one has the frontmatter, unless the loss went unnoticed through many edits."""
 
 
-def restore_head(git: GitProcess, path: str) -> bool:
-    """Whether the note (its path below the root) has its last recorded frontmatter again; the write lock is held."""
-    image = read_image(str(git.root), path)
-    block = None if image is None else _last_block(git, path)
-    if image is None or block is None:
-        return False
-    text = image.data.decode("utf-8", "replace")
-    # The text below the whole frontmatter: the lines of it that the text still begins with are not doubled.
-    lines = [*block.splitlines(keepends=True), "---\n"]
-    tails = ("".join(lines[at:]) for at in range(len(lines)))
-    left = next((tail for tail in tails if text.startswith(tail)), "")
-    data = f"---\n{block}---\n{text[len(left) :] if left else chr(10) + text}".encode()
-    if entry_or_none(path, data, image.mtime_ns) is None:
-        return False
-    transactions = Transactions(str(git.root))
-    transactions.recover()
-    return transactions.commit((FileChange(path, FileState(image.data, image.mtime_ns), FileState(data)),))
+def restore_head(git: GitProcess, locks: Locks, path: str) -> bool:
+    """Whether the note (its path below the root) has its last recorded frontmatter again."""
+
+    def decided() -> tuple[tuple[FileChange, ...], bool]:
+        image = read_image(str(git.root), path)
+        block = None if image is None else _last_block(git, path)
+        if image is None or block is None:
+            return (), False
+        text = image.data.decode("utf-8", "replace")
+        # The text below the whole frontmatter: the lines of it that the text still begins with are not doubled.
+        lines = [*block.splitlines(keepends=True), "---\n"]
+        tails = ("".join(lines[at:]) for at in range(len(lines)))
+        left = next((tail for tail in tails if text.startswith(tail)), "")
+        data = f"---\n{block}---\n{text[len(left) :] if left else chr(10) + text}".encode()
+        if entry_or_none(path, data, image.mtime_ns) is None:
+            return (), False
+        return (FileChange(path, FileState(image.data, image.mtime_ns), FileState(data)),), True
+
+    return change_files(str(git.root), locks, decided, EntryChanged(path))
 
 
 def _last_block(git: GitProcess, path: str) -> str | None:

@@ -48,7 +48,7 @@ from agent_memory.adapters.records.kept_histories_files import session_name
 from agent_memory.adapters.records.run_files import FORGOTTEN_MARK, RUNS, RunLogFiles
 from agent_memory.adapters.store.entry_files import read_image, tiers_in
 from agent_memory.adapters.store.reversal import files_together
-from agent_memory.adapters.store.transaction import Transactions
+from agent_memory.adapters.store.transaction import change_files
 from agent_memory.domain.actions import ids_of
 from agent_memory.domain.change import Change, Create, FileChange, FileState, Replace, subject_of
 from agent_memory.domain.entry import Meta, StoredEntry
@@ -82,8 +82,6 @@ from agent_memory.formats.run_json import CHANGES, DEFERRED
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 from agent_memory.ports import Clock, KeptHistories, Locks, Recorder
 from agent_memory.results import as_result, unwrap
-
-_ATTEMPTS = 5
 
 
 @frozen
@@ -243,23 +241,19 @@ class Forgetter:
     def _remove_notes(self, found: Found) -> None:
         """The notes' files and the tier list, as one transaction under the write lock; then what troubles them had. StateCorrupt
         for a damaged tier list, which is not replaced."""
-        with self.locks.write() as held:
-            unwrap(held)
-            transactions = Transactions(self._real)
-            transactions.recover()
-            for _ in range(_ATTEMPTS):
-                traces = self._traces_of(found.told.target)
-                if not {file.path for file in traces.removed} <= set(found.told.paths):
-                    raise _changed(found)
-                changes = [*traces.changes]
-                if (image := read_image(self._real, TIERS_FILE)) is not None:
-                    tiers = tiers_in(self._real, image.data)
-                    if (left := tiers.without(found.told.work.ids)) != tiers:
-                        changes.append(FileChange(TIERS_FILE, FileState(image.data), FileState(render_tiers(left))))
-                if transactions.commit(changes):
-                    break
-            else:
+
+        def decided() -> tuple[list[FileChange], None]:
+            traces = self._traces_of(found.told.target)
+            if not {file.path for file in traces.removed} <= set(found.told.paths):
                 raise _changed(found)
+            changes = [*traces.changes]
+            if (image := read_image(self._real, TIERS_FILE)) is not None:
+                tiers = tiers_in(self._real, image)
+                if (left := tiers.without(found.told.work.ids)) != tiers:
+                    changes.append(FileChange(TIERS_FILE, FileState(image.data), FileState(render_tiers(left))))
+            return changes, None
+
+        change_files(self._real, self.locks, decided, _changed(found))
         QueueTroubles(self._real).clear(found.keys)
 
     def _finish(self, work: ForgettingAtWork) -> None:

@@ -44,7 +44,7 @@ from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ConfigInvalid, Error, PathRefused, RecorderFailed
-from agent_memory.ports import Locks, Recorder
+from agent_memory.ports import Locks
 from agent_memory.results import as_result, unwrap
 
 _CHECKED_BYTES = 16 * 2**20
@@ -57,12 +57,19 @@ _SYNC_SECONDS = 20.0
 
 
 class GitRecorder:
-    """`Recorder` in `<root>/.git`. With `autoCommit: false` every call succeeds and does nothing."""
+    """`Recorder` in `<root>/.git`, under the write lock. With `autoCommit: false` every call succeeds and does nothing.
 
-    def __init__(self, root: Path, config: StorageConfig, environ: Mapping[str, str] = os.environ) -> None:
+    It forgets nothing: a commit that failed is pending, and made first the next time (P4). Pending commits are in
+    `runs/owed.json`: a list of the arguments of `record`. Without them a write of ours that git missed would be taken for a
+    hand edit of the person's.
+    """
+
+    def __init__(self, root: Path, config: StorageConfig, environ: Mapping[str, str], locks: Locks) -> None:
         self._root = root
         self._config = config
         self._environ = environ
+        self._locks = locks
+        self._owed = root / "runs" / "owed.json"
         self._warnings: list[str] = []
         self._git = GitProcess(root, environ)
         self._repository = GitRepository(self._git, self._warn)
@@ -73,19 +80,32 @@ class GitRecorder:
 
     @as_result
     def adopt_hand_edits(self, among: Sequence[str] | None = None) -> int:
-        """See the port. A file that holds a secret stays uncommitted, and `warnings` names it."""
-        if not self._config.auto_commit or not is_directory(str(self._root)):
-            return 0
-        names = names_in(str(self._root), lambda name: not is_ignored(name) and not is_bookkeeping(name))
-        if not names and not self._repository.exists():  # nobody has written a note yet
-            return 0
-        self._repository.ready()
-        wanted = [path for path in self._changed() if among is None or path in among]
-        paths = self._without_secrets([path for path in wanted if not self._is_ours(path)])
-        if paths:
-            subject, body = hand_edit_words(paths)
-            self._commit(paths, commit_message(subject, body), (), _person(self._git, self._environ))
-        return len(paths)
+        """See the port. Pending commits are made first. A file that holds a secret stays uncommitted, and `warnings` names it."""
+        with self._locks.write() as held:
+            unwrap(held)
+            pending = self._pending()
+            for done, commit in enumerate(pending):
+                try:
+                    self._make(commit)
+                except PathRefused:
+                    continue  # it can never be made, and must not stand in the way of the others
+                except Error:
+                    self._put(pending[done:])
+                    raise
+            if pending:
+                self._put([])
+            if not self._config.auto_commit or not is_directory(str(self._root)):
+                return 0
+            names = names_in(str(self._root), lambda name: not is_ignored(name) and not is_bookkeeping(name))
+            if not names and not self._repository.exists():  # nobody has written a note yet
+                return 0
+            self._repository.ready()
+            wanted = [path for path in self._changed() if among is None or path in among]
+            paths = self._without_secrets([path for path in wanted if not self._is_ours(path)])
+            if paths:
+                subject, body = hand_edit_words(paths)
+                self._commit(paths, commit_message(subject, body), (), _person(self._git, self._environ))
+            return len(paths)
 
     @as_result
     def record(
@@ -96,23 +116,62 @@ class GitRecorder:
         thread_id: str | None = None,
         harness: str | None = None,
     ) -> None:
-        """See the port. What is unchanged, ignored or holds a secret is left out; with nothing left there is no commit."""
+        """See the port. What is unchanged, ignored or holds a secret is left out; with nothing left there is no commit. On a
+        failure the commit is pending."""
+        told = {"subject": subject, "body": body, "thread_id": thread_id, "harness": harness}
+        commit = {"paths": list(paths), **told}
+        with self._locks.write() as held:
+            unwrap(held)
+            try:
+                self._make(commit)
+            except Error:
+                self._put([*self._pending(), commit])
+                raise
+
+    # -- pending commits ------------------------------------------------------------------------------------------------
+
+    def _pending(self) -> list[Mapping[str, Any]]:
+        """A list that cannot be read just now is an error: a commit more would be written over the others (P6)."""
+        try:
+            document = json.loads(self._owed.read_text("utf-8"))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise store_io(error, "read", str(self._owed)) from error
+        except (ValueError, RecursionError):
+            return []  # a lost or damaged list costs an author's name in the history, never a note
+        commits = filter(is_object, document) if is_list(document) else ()
+        return [each for each in commits if is_list(each.get("paths")) and "subject" in each]
+
+    def _put(self, pending: Sequence[Mapping[str, Any]]) -> None:
+        with as_store_io("write", str(self._owed)):
+            if not pending:
+                self._owed.unlink(missing_ok=True)
+                return
+            make_directories(str(self._owed.parent))
+            text = json.dumps(pending, ensure_ascii=False, indent=1)
+            replace_file(str(self._owed), text.encode("utf-8", "replace"))
+
+    def _make(self, commit: Mapping[str, Any]) -> None:
+        """Record what `record` was asked for with these arguments."""
         if not self._config.auto_commit:
             return
+        paths: list[str] = commit["paths"]
         for path in paths:
             if problem := path_problem(path):
                 raise PathRefused(path, problem)
         template = parse_command_template(self._config.commit_hook)
         if isinstance(template, Failure):
             raise ConfigInvalid("(effective)", (f"storage.commitHook {template.failure()}",))
-        options = filled(template.unwrap(), {"threadId": thread_id, "harness": harness})
+        options = filled(template.unwrap(), {"threadId": commit.get("thread_id"), "harness": commit.get("harness")})
         self._repository.ready()
         changed = self._changed()
         wanted = self._without_secrets(wanted_of(changed, paths))
         if not wanted:
             return
         along = self._without_secrets([path for path in changed if self._is_ours(path)])
-        self._commit(tuple(dict.fromkeys((*wanted, *along))), commit_message(subject, body), options, OURSELVES)
+        message = commit_message(commit["subject"], commit.get("body", ""))
+        self._commit(tuple(dict.fromkeys((*wanted, *along))), message, options, OURSELVES)
 
     # -- what -----------------------------------------------------------------------------------------------------------
 
@@ -209,88 +268,6 @@ class GitRecorder:
         shown = sentence.encode("utf-8", "replace").decode()
         if shown not in self._warnings:
             self._warnings.append(shown)
-
-
-# -- pending commits --------------------------------------------------------------------------------------------------
-
-
-class RetryingRecorder:
-    """`Recorder` around another one that forgets nothing: a commit that failed is pending, and made first the next time (P4).
-
-    Pending commits are in `runs/owed.json`: a list of the arguments of `record`. Without them a write of ours that git
-    missed would be taken for a hand edit of the person's.
-    """
-
-    def __init__(self, recorder: Recorder, root: Path, locks: Locks) -> None:
-        self._recorder = recorder
-        self._path = root / "runs" / "owed.json"
-        self._locks = locks
-
-    @as_result
-    def adopt_hand_edits(self, among: Sequence[str] | None = None) -> int:
-        """See the port. Pending commits are made first."""
-        with self._locks.write() as held:
-            unwrap(held)
-            pending = self._pending()
-            for done, commit in enumerate(pending):
-                try:
-                    unwrap(self._recorder.record(**commit))
-                except PathRefused:
-                    continue  # it can never be made, and must not stand in the way of the others
-                except Error:
-                    self._put(pending[done:])
-                    raise
-            if pending:
-                self._put([])
-            return unwrap(self._recorder.adopt_hand_edits(among))
-
-    @as_result
-    def record(
-        self,
-        paths: Sequence[str],
-        subject: str,
-        body: str = "",
-        thread_id: str | None = None,
-        harness: str | None = None,
-    ) -> None:
-        """See the port. On a failure the commit is pending."""
-        with self._locks.write() as held:
-            unwrap(held)
-            try:
-                unwrap(self._recorder.record(paths, subject, body, thread_id, harness))
-            except Error:
-                words = {"subject": subject, "body": body, "thread_id": thread_id, "harness": harness}
-                self._put([*self._pending(), {"paths": list(paths), **words}])
-                raise
-
-    def _pending(self) -> list[dict[str, Any]]:
-        """A list that cannot be read just now is an error: a commit more would be written over the others (P6)."""
-        try:
-            document = json.loads(self._path.read_text("utf-8"))
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise store_io(error, "read", str(self._path)) from error
-        except (ValueError, RecursionError):
-            return []  # a lost or damaged list costs an author's name in the history, never a note
-        commits = filter(is_object, document) if is_list(document) else ()
-        return [
-            {key: each[key] for key in _KEYS if key in each}
-            for each in commits
-            if is_list(each.get("paths")) and "subject" in each
-        ]
-
-    def _put(self, pending: Sequence[Mapping[str, object]]) -> None:
-        with as_store_io("write", str(self._path)):
-            if not pending:
-                self._path.unlink(missing_ok=True)
-                return
-            make_directories(str(self._path.parent))
-            text = json.dumps(pending, ensure_ascii=False, indent=1)
-            replace_file(str(self._path), text.encode("utf-8", "replace"))
-
-
-_KEYS = ("paths", "subject", "body", "thread_id", "harness")
 
 
 # -- who --------------------------------------------------------------------------------------------------------------

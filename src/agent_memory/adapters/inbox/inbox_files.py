@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from itertools import chain
@@ -282,8 +282,22 @@ class InboxFiles:
     def load(self, limit: int | None, now_ms: int) -> Loaded:
         """See the port. Where the context has no repository, it is completed with that of the directory."""
         troubles = self._troubles.settled()
-        quarantine = Quarantine(str(self.root), now_ms)
-        queue = fold_queue(self._entries(self._listed(INBOX), quarantine), troubles, limit, now_ms)
+        taken, left = list[Quarantined](), list[Quarantined]()
+
+        def entries() -> Iterator[tuple[str, InboxEntry]]:
+            for name in self._listed(INBOX):
+                try:
+                    entry = self._pending_entry(name)
+                except InboxEntryInvalid as malformed:
+                    told, is_moved = _quarantined(str(self.root), name, malformed.problems, now_ms)
+                    (taken if is_moved else left).append(told)
+                except (StoreIo, PathRefused) as error:
+                    left.append(Quarantined(printable(name), str(error)))
+                else:
+                    if entry is not None:
+                        yield name, entry
+
+        queue = fold_queue(entries(), troubles, limit, now_ms)
         repo_of = cache(partial(repo_now, environ=self.environ, known=known_places(self.environ, str(self.root))))
         pending: list[Pending] = []
         for one in queue.pending:
@@ -294,9 +308,9 @@ class InboxFiles:
         return evolve(
             queue,
             pending=tuple(pending),
-            quarantined=tuple(quarantine.taken),
-            unreadable=tuple(quarantine.left),
-            waiting=queue.waiting + len(quarantine.left),
+            quarantined=tuple(taken),
+            unreadable=tuple(left),
+            waiting=queue.waiting + len(left),
         )
 
     @as_result
@@ -386,18 +400,6 @@ class InboxFiles:
         directory = f"{self.root}/{relative}"
         names = names_below(str(self.root), relative, is_entry_name)
         return tuple(sorted(names, key=lambda name: (_stamp(directory, name), name)))
-
-    def _entries(self, names: tuple[str, ...], quarantine: Quarantine) -> Iterator[tuple[str, InboxEntry]]:
-        for name in names:
-            try:
-                entry = self._pending_entry(name)
-            except InboxEntryInvalid as malformed:
-                quarantine.take(name, malformed.problems)
-            except (StoreIo, PathRefused) as error:
-                quarantine.left.append(Quarantined(printable(name), str(error)))
-            else:
-                if entry is not None:
-                    yield name, entry
 
     def _pending_entry(self, name: str) -> InboxEntry | None:
         """The entry, None where it was taken away since it was listed, or has been dealt with already (P3): by a run that was
@@ -502,36 +504,25 @@ _MAX_REDACTED_BYTES = 16 << 20
 """A larger file, 250 times as large as an entry may be, is moved as it is."""
 
 
-@frozen
-class Quarantine:
-    """Where the malformed files of one load go. `taken` grows with each that was moved, `left` with each that could not be."""
+def _quarantined(root: str, name: str, problems: Sequence[str], now_ms: int) -> tuple[Quarantined, bool]:
+    """Move the file and write its reason; what is told of it, and whether it could be moved.
 
-    root: str
-    now_ms: int
-    taken: list[Quarantined] = field(factory=list[Quarantined])
-    left: list[Quarantined] = field(factory=list[Quarantined])
-
-    def take(self, name: str, problems: tuple[str, ...]) -> None:
-        """Move the file and write its reason.
-
-        The reason is durable before the file moves, so a crash in between loses nothing and is mended by the next load.
-        """
-        safe_name = redact_path(name.removesuffix(".json")) + ".json"
-        problems = tuple(redact_with_paths(each) for each in problems)
-        reason = "; ".join(problems)
-        target = f"{self.root}/{FAILED}"
-        document = {"version": 1, "name": safe_name, "at": iso_of(self.now_ms), "problems": problems}
-        try:
-            make_directories(target)
-            free = _free_name_aside(target, safe_name)
-            _take_out_secrets(f"{self.root}/{INBOX}/{name}")
-            replace_file(f"{target}/{free}{REASON_ENDING}", (json.dumps(document, indent=1) + "\n").encode())
-            move_file(f"{self.root}/{INBOX}/{name}", f"{target}/{free}")
-        except OSError as error:
-            words = f"{reason}; and it could not be moved aside: {error.strerror}"
-            self.left.append(Quarantined(printable(safe_name), words))
-        else:
-            self.taken.append(Quarantined(printable(safe_name), reason))
+    The reason is durable before the file moves, so a crash in between loses nothing and is mended by the next load.
+    """
+    safe_name = redact_path(name.removesuffix(".json")) + ".json"
+    safe_problems = [redact_with_paths(each) for each in problems]
+    told = Quarantined(printable(safe_name), "; ".join(safe_problems))
+    target = f"{root}/{FAILED}"
+    document = {"version": 1, "name": safe_name, "at": iso_of(now_ms), "problems": safe_problems}
+    try:
+        make_directories(target)
+        free = _free_name_aside(target, safe_name)
+        _take_out_secrets(f"{root}/{INBOX}/{name}")
+        replace_file(f"{target}/{free}{REASON_ENDING}", (json.dumps(document, indent=1) + "\n").encode())
+        move_file(f"{root}/{INBOX}/{name}", f"{target}/{free}")
+    except OSError as error:
+        return evolve(told, reason=f"{told.reason}; and it could not be moved aside: {error.strerror}"), False
+    return told, True
 
 
 def _take_out_secrets(path: str) -> None:

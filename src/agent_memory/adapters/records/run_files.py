@@ -255,12 +255,22 @@ def runs_with(root: str, relative: str) -> list[str]:
     return [path for path in paths if exists(f"{root}/{path}")]
 
 
-class RepliesFiles:
-    """Replies, in the directory `runs` of a root: `<run-id>/replies/<key>.json`, and `<key>.spent.json` once they were applied or
-    refused; and what the records of both machines have in common."""
+class _MachineRecords(Generic[C, D]):
+    """What the records of both machines have in common: a checkpoint a run, what is left for the next run, and replies:
+    `<run-id>/replies/<key>.json`, and `<key>.spent.json` once they were applied or refused."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(
+        self,
+        root: Path,
+        clock: Clock,
+        checkpoint: tuple[str, Documents[tuple[str, C]]],
+        deferred: str,
+        codec: Documents[Sequence[D]],
+    ) -> None:
         self._root = real_root(root)
+        self._clock = clock
+        self._checkpoint_name, self._checkpoint_codec = checkpoint
+        self._deferred = self._file(f"{RUNS}/{deferred}", codec)
 
     # -- replies ------------------------------------------------------------------------------------------------------
 
@@ -301,22 +311,7 @@ class RepliesFiles:
         with as_store_io("move", f"{self._root}/{path}"):
             move_file(f"{self._root}/{path}", f"{self._root}/{path.removesuffix('.json')}{ending}")
 
-
-class _MachineRecords(RepliesFiles, Generic[C, D]):
-    """What the records of both machines have in common: a checkpoint a run, and what is left for the next run."""
-
-    def __init__(
-        self,
-        root: Path,
-        clock: Clock,
-        checkpoint: tuple[str, Documents[tuple[str, C]]],
-        deferred: str,
-        codec: Documents[Sequence[D]],
-    ) -> None:
-        super().__init__(root)
-        self._clock = clock
-        self._checkpoint_name, self._checkpoint_codec = checkpoint
-        self._deferred = self._file(f"{RUNS}/{deferred}", codec)
+    # -- what is left of a run ----------------------------------------------------------------------------------------
 
     @as_result
     def unfinished(self) -> tuple[str, C] | None:
@@ -466,17 +461,10 @@ def _take_details(directory: str, *, keep_report: bool) -> bool:
             # A footprint without some of its parts must never pass for the whole.
             replace_file(f"{directory}/{PRUNED}", b"")
         for name in going:
-            _remove(f"{directory}/{name}")
+            path = f"{directory}/{name}"
+            shutil.rmtree(path) if stat.S_ISDIR(os.lstat(path).st_mode) else os.unlink(path)
         fsync_directory(directory)
         if not keep_report or REPORT not in there:
-            _remove(directory)
+            shutil.rmtree(directory)
             return True
     return bool(going)
-
-
-def _remove(path: str) -> None:
-    """A file, or a directory as `replies/` is."""
-    if stat.S_ISDIR(os.lstat(path).st_mode):
-        shutil.rmtree(path)
-    else:
-        os.unlink(path)

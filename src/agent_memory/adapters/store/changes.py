@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import cache
 from itertools import chain, count
-from operator import attrgetter
 from typing import assert_never
 
 from attrs import evolve, frozen
@@ -25,7 +24,7 @@ from agent_memory.adapters.store.entry_files import (
     understand,
 )
 from agent_memory.adapters.store.store_database import FollowedFiles, version_ms
-from agent_memory.adapters.store.transaction import Transactions
+from agent_memory.adapters.store.transaction import change_files
 from agent_memory.domain.change import (
     Applied,
     Change,
@@ -63,9 +62,6 @@ from agent_memory.results import unwrap
 
 # -- drafts -----------------------------------------------------------------------------------------------------------
 # A store as the changes so far would leave it. Nothing is written here: `file_changes` says what is to be written.
-
-
-_path = attrgetter("path")
 
 
 class Draft:
@@ -191,7 +187,11 @@ class Draft:
         """The live entries that have the id or the alias, compared without case, by path."""
         wanted = id.casefold()
         found = (self._live.get(each) for each in self._bearers.get(wanted, ()))
-        return tuple(sorted((each for each in found if each is not None and wanted in folded_ids(each)), key=_path))
+        return tuple(
+            sorted(
+                (each for each in found if each is not None and wanted in folded_ids(each)), key=lambda each: each.path
+            )
+        )
 
     def archived(self, id: str) -> Listed | None:
         """The newest archived file of the id: what `read(id, archived=True)` shows."""
@@ -217,16 +217,15 @@ class Draft:
         wanted = id.casefold()
         for bearer in self.bearers(id):
             return bearer.path
-        for file in self._listing.unreadable:
-            if _named_id(file).casefold() == wanted:
-                return _path_of_unreadable(file)
-        listing = self._archive_listing()
-        for archived_id, archived in {**listing.by_id, **self._archived}.items():
+        archive = self._archive_listing()
+        for archived_id, archived in {**archive.by_id, **self._archived}.items():
             if archived is not None and archived_id.casefold() == wanted:
                 return archived.path
-        for file in listing.unreadable:
+        for file in (*self._listing.unreadable, *archive.unreadable):
             if wanted in (_named_id(file).casefold(), file.path.split("/")[1].casefold()):
-                return _path_of_unreadable(file)
+                if file.io_error is not None:
+                    raise file.io_error
+                return file.path
         return None
 
     def _note(self, listed: Listed) -> None:
@@ -238,42 +237,28 @@ def _named_id(file: UnreadableFile) -> str:
     return id_in_name(file.path) or ""
 
 
-def _path_of_unreadable(file: UnreadableFile) -> str:
-    if file.io_error is not None:
-        raise file.io_error
-    return file.path
-
-
-_ATTEMPTS = 5
-"""How often a batch is decided anew because somebody edits the same files at this very moment."""
 _FOOTPRINT = re.compile(r"footprint-(\d{1,9})\.json", re.ASCII)
 
 # -- batches ----------------------------------------------------------------------------------------------------------
 
 
-@frozen
-class Decided:
-    """What a batch comes to."""
-
-    draft: Draft
-    receipt: Receipt
+Decided = tuple[Draft, Receipt]
+"""What a batch comes to."""
 
 
 def carry_out(
     files: FollowedFiles, locks: Locks, decide: Callable[[Draft], Decided], run_id: str | None, given_up: Error
 ) -> Receipt:
     """All that is decided, on disk, with the footprint of a run; on an error nothing."""
-    with locks.write() as held:
-        unwrap(held)
-        transactions = Transactions(files.root)
-        transactions.recover()
-        for _ in range(_ATTEMPTS):
-            files.look_again()
-            decided = decide(Draft(files))
-            if transactions.commit(_with_footprint(files.root, decided.draft.file_changes(), run_id)):
-                files.look_again()
-                return decided.receipt
-        raise given_up
+
+    def decided() -> tuple[Sequence[FileChange], Receipt]:
+        files.look_again()
+        draft, receipt = decide(Draft(files))
+        return _with_footprint(files.root, draft.file_changes(), run_id), receipt
+
+    receipt = change_files(files.root, locks, decided, given_up)
+    files.look_again()
+    return receipt
 
 
 def decide_batch(changes: Sequence[Change | Together], tiers: TierList | None, draft: Draft) -> Decided:
@@ -294,7 +279,7 @@ def decide_batch(changes: Sequence[Change | Together], tiers: TierList | None, d
         else:
             draft, applied = upon, [*applied, *(act.applied for act in acts)]
     tiers_changed = tiers is not None and put_tiers(tiers, draft)
-    return Decided(draft, Receipt(tuple(applied), tuple(dropped), tiers_changed))
+    return draft, Receipt(tuple(applied), tuple(dropped), tiers_changed)
 
 
 def _with_footprint(root: str, changes: Sequence[FileChange], run_id: str | None) -> Sequence[FileChange]:
@@ -317,8 +302,7 @@ def put_tiers(tiers: TierList, draft: Draft) -> bool:
         unwrap(parse_tiers(data, TIERS_FILE))
     except StateCorrupt as refused:
         raise EntryInvalid(tuple(f"tiers: {problem}" for problem in refused.problems)) from refused
-    there = draft.state(TIERS_FILE)
-    if tiers_in(draft.root, None if there is None else there.data) == tiers:
+    if tiers_in(draft.root, draft.state(TIERS_FILE)) == tiers:
         return False
     draft.put(TIERS_FILE, FileState(data))
     return True
@@ -428,7 +412,13 @@ def _retire(change: Retire, draft: Draft) -> _Act:
     live_path = current.listed.path
     if current.listed.content_hash != change.expected_hash:
         raise EntryChanged(id)
-    others = _make_way(id, draft)
+    others: list[str] = []
+    # An earlier retired file of the same id becomes a version: nothing in the archive is ever overwritten (P12).
+    earlier = draft.archived(id)
+    state = draft.state(earlier.path) if earlier is not None and _is_retired(earlier) else None
+    if earlier is not None and state is not None:
+        others = [draft.keep_version(id, earlier.meta.updated_at_ms, state), earlier.path]
+        draft.put(earlier.path, None)
     # The entry's own name, with a number in front where something else in the archive bears it.
     own = live_path.rpartition("/")[2]
     names = chain((own,), (f"{number} {own}" for number in count(2)))
@@ -455,18 +445,6 @@ def _retired_before(change: Retire, draft: Draft) -> _Act:
     path = f"{TOPICS}/{archived.path.rpartition('/')[2]}"
     applied = Applied(change.id, "retire", path, (path, archived.path), change.expected_hash, None)
     return _Act(applied, False, is_done_before=True)
-
-
-def _make_way(id: str, draft: Draft) -> list[str]:
-    """An earlier retired file of the same id becomes a version: nothing in the archive is ever overwritten (P12). The paths that
-    change by that."""
-    earlier = draft.archived(id)
-    state = draft.state(earlier.path) if earlier is not None and _is_retired(earlier) else None
-    if earlier is None or state is None:
-        return []
-    version = draft.keep_version(id, earlier.meta.updated_at_ms, state)
-    draft.put(earlier.path, None)
-    return [version, earlier.path]
 
 
 def _ended(current: StoredEntry, valid_until_ms: int | None) -> MemoryEntry:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from stat import S_ISREG
+from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
@@ -17,6 +18,9 @@ from agent_memory.domain.text.file_name import id_in_name, is_id, is_note_name
 from agent_memory.domain.vocabulary import TIERS_FILE, TierList
 from agent_memory.errors import EntryUnreadable, Error, PathRefused, StoreIo
 from agent_memory.results import unwrap
+
+if TYPE_CHECKING:
+    from agent_memory.domain.change import FileState
 
 TOPICS = "topics"
 ARCHIVE = "archive"
@@ -97,11 +101,11 @@ def unreadable(path: str, error: Error) -> UnreadableFile:
             return UnreadableFile(path, (error.code,))
 
 
-def tiers_in(root: str, data: bytes | None) -> TierList:
-    """The tier list that the file under a real root holds; empty where there is none. StateCorrupt for a damaged one (P6)."""
+def tiers_in(root: str, file: FileImage | FileState | None) -> TierList:
+    """The tier list in its file under a real root; empty where there is none. StateCorrupt for a damaged one (P6)."""
     from agent_memory.formats.tiers_json import parse_tiers  # hooks never ask
 
-    return TierList() if data is None else unwrap(parse_tiers(data, f"{root}/{TIERS_FILE}"))
+    return TierList() if file is None else unwrap(parse_tiers(file.data, f"{root}/{TIERS_FILE}"))
 
 
 # -- what it looks like -----------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from agent_memory.domain.entry import Listed
 from agent_memory.domain.text.file_name import ID_PATTERN, id_in_name
 from agent_memory.domain.text.markdown import find_links
 from agent_memory.domain.undo_run import Footprint, fold_files, reverse_tiers
-from agent_memory.domain.vocabulary import TIERS_FILE, TierList
+from agent_memory.domain.vocabulary import TIERS_FILE
 from agent_memory.errors import PathRefused, UndoRefused
 
 _NOTE = re.compile(rf"{TOPICS}/[^/]+\.md|{ARCHIVE}/(?:({ID_PATTERN})/)?[^/]+\.md", re.DOTALL)
@@ -44,7 +44,7 @@ def decide_reversal(footprint: Footprint, draft: Draft) -> Decided:
     left = _ids_in(each for each in folded.files if each.path in staying)
     tiers = [each for each in footprint.files if each.path == TIERS_FILE]
     tiers_changed = bool(tiers) and _put_tiers_back(tiers, left, attempt)
-    return Decided(attempt, Receipt(tuple(_reverted_entries(files)), tiers_changed=tiers_changed))
+    return attempt, Receipt(tuple(_reverted_entries(files)), tiers_changed=tiers_changed)
 
 
 # -- what belongs together --------------------------------------------------------------------------------------------
@@ -148,15 +148,11 @@ def _put_tiers_back(changes: Sequence[FileChange], staying: Set[str], draft: Dra
     if not staying and not folded.interrupted and hash_of(now) == hash_of(changes[-1].after):
         draft.put(TIERS_FILE, changes[0].before)
         return bool(folded.files)
-    tiers = _tiers_in(now, draft)
+    tiers = tiers_in(draft.root, now)
     for change in reversed(changes):
-        before, after = (_tiers_in(each, draft).without(staying) for each in (change.before, change.after))
+        before, after = (tiers_in(draft.root, each).without(staying) for each in (change.before, change.after))
         tiers = reverse_tiers(tiers, before, after)
     return put_tiers(tiers, draft)
-
-
-def _tiers_in(state: FileState | None, draft: Draft) -> TierList:
-    return tiers_in(draft.root, None if state is None else state.data)
 
 
 # -- what was done to entries -----------------------------------------------------------------------------------------

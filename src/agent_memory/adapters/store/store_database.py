@@ -476,7 +476,11 @@ class FollowedFiles:
 
         looks = (self._look(directory) for directory in (TOPICS, ARCHIVE))
         files = {path: look for each in looks for path, look in each.files.items() if is_text(path)}
-        paths = self.database.read(lambda connection: self._changed(connection, files))
+        sql = "SELECT path, look FROM files INDEXED BY files_look WHERE archived < 2"
+        known = self.database.read(lambda connection: dict(connection.execute(sql).fetchall()))
+        others = [path for path, look in files.items() if known.get(path) != look]
+        # What is gone, then the others, the newest first.
+        paths = [*sorted(known.keys() - files.keys()), *sorted(others, key=self._changed_ns, reverse=True)]
         deadline = time.monotonic() + patience_seconds
         read = removed = unreadable = 0
         while paths and time.monotonic() < deadline:
@@ -491,12 +495,6 @@ class FollowedFiles:
             unreadable += sum(each.is_unread for each in some)  # tried again each time
         notes = self.database.read(lambda connection: connection.execute("SELECT count(*) FROM notes").fetchone()[0])
         return self._told(Refreshed(int(notes), read, removed, len(paths), unreadable))
-
-    def _changed(self, connection: sqlite3.Connection, files: Mapping[str, int]) -> list[str]:
-        """The paths of what differs: those that are gone, then the others, the newest first."""
-        known = dict(connection.execute("SELECT path, look FROM files INDEXED BY files_look WHERE archived < 2"))
-        others = [path for path, look in files.items() if known.get(path) != look]
-        return [*sorted(known.keys() - files.keys()), *sorted(others, key=self._changed_ns, reverse=True)]
 
     def _changed_ns(self, path: str) -> int:
         try:

@@ -114,8 +114,7 @@ class StoreFiles:
     def tiers(self) -> TierList:
         """See the port: `state/tiers.json`."""
         self._settle()
-        image = read_image(self._root, TIERS_FILE)
-        return tiers_in(self._root, None if image is None else image.data)
+        return tiers_in(self._root, read_image(self._root, TIERS_FILE))
 
     def _read_by_name(self, id: str) -> StoredEntry | None:
         """The live entry, if a file that bears its id in the name states it too: of several files with one id that is the
@@ -184,6 +183,6 @@ class StoreFiles:
 
         if dry_run:
             self._settle()
-            return decide_reversal(footprint, Draft(self.files)).receipt
+            return decide_reversal(footprint, Draft(self.files))[1]
         given_up = UndoRefused("", ("somebody is changing the same files right now",))
         return carry_out(self.files, self._locks, lambda draft: decide_reversal(footprint, draft), run_id, given_up)

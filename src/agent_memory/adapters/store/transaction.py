@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import Enum, auto
+from typing import TypeVar
 
 from agent_memory.adapters.disk.durable import (
     TEMPORARY_PREFIX,
@@ -38,14 +39,34 @@ from agent_memory.adapters.disk.paths import (
 from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, MAX_FILE_BYTES, RUNS, TOPICS, TRANSACTION
 from agent_memory.domain.change import FileChange, hash_of
 from agent_memory.domain.entry import content_hash
-from agent_memory.errors import PathRefused, StoreIo
+from agent_memory.errors import Error, PathRefused, StoreIo
 from agent_memory.formats.bookkeeping_json import OVER, Step, is_over, parse_journal, render_journal
+from agent_memory.ports import Locks
+from agent_memory.results import unwrap
+
+T = TypeVar("T")
 
 _JOURNALS = re.compile(re.escape(JOURNAL.rpartition("/")[2]))
 _TEMPORARY = re.compile(re.escape(TEMPORARY_PREFIX) + ".*", re.DOTALL)
 _STAGED = re.compile(rf"\d+\.new|{_TEMPORARY.pattern}", re.DOTALL)
 _MAX_OWN_BYTES = 1 << 30
 """Of a journal or a footprint, which hold the bytes of many entries."""
+_ATTEMPTS = 5
+"""How often changes are decided anew because somebody edits the same files at this very moment."""
+
+
+def change_files(root: str, locks: Locks, decide: Callable[[], tuple[Sequence[FileChange], T]], given_up: Error) -> T:
+    """Carry out all the changes that are decided, as one transaction under the write lock; what else the decision says. On an
+    error nothing is changed."""
+    with locks.write() as held:
+        unwrap(held)
+        transactions = Transactions(root)
+        transactions.recover()
+        for _ in range(_ATTEMPTS):
+            changes, told = decide()
+            if transactions.commit(changes):
+                return told
+        raise given_up
 
 
 class _At(Enum):

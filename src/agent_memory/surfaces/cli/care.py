@@ -51,7 +51,7 @@ def configure_doctor(parser: argparse.ArgumentParser) -> None:
 def _doctor(arguments: argparse.Namespace, console: Console) -> int:
     memory = open_here(console)
     if arguments.secrets:
-        from agent_memory.adapters.doctor.secrets import search_secrets
+        from agent_memory.adapters.doctor.files import search_secrets
 
         return _report_secrets(search_secrets(memory.real_root, memory.git_process, console.progress), console)
     fixed: dict[str, Any] = {}
