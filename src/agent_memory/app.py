@@ -689,7 +689,7 @@ class Memory:
 
     def is_private(self, directory: str) -> bool:
         """Whether a directory is one in which agent commands of ours run (P23)."""
-        from agent_memory.adapters.surroundings.own_calls import is_marked
+        from agent_memory.adapters.disk.root import is_marked
 
         return is_marked(directory)
 

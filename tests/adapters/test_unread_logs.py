@@ -15,7 +15,7 @@ from faults import failing_on
 @pytest.mark.parametrize("name", [FILE_NAME, "owed.json"])
 def test_a_log_that_cannot_be_read_is_not_taken_for_an_empty_one_p6(home: Path, root: Path, name: str) -> None:
     (root / "runs").mkdir(parents=True)
-    (root / "runs" / "owed.json").write_text("[{}]")
+    (root / "runs" / "owed.json").write_text('[{"paths": [], "subject": "x"}]')
     log_hook_problem(str(home), str(root), "codex", "payload", "it is not JSON")
     memory = app.open_memory(os.environ, None, lambda _: None).unwrap()
     whole = memory.health().unwrap()

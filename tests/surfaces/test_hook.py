@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Success
 
-from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call
+from agent_memory.adapters.disk.root import is_marked, is_own_call
 from agent_memory.domain.queue import Context, SessionFile
 from agent_memory.domain.queueing.session_event import SHAPES, SessionEvent, method_of, session_event
 from agent_memory.domain.vocabulary import Harness

@@ -15,6 +15,7 @@ from returns.result import Failure, Result
 
 from agent_memory.adapters.disk.paths import as_store_io, names_below, read_image
 from agent_memory.adapters.disk.root import home_of
+from agent_memory.adapters.git.git_history import pending_commits
 from agent_memory.adapters.inbox.hook_log import FILE_NAME, PREVIOUS_NAME, hook_log_directories
 from agent_memory.adapters.inbox.inbox_files import (
     FAILED,
@@ -50,7 +51,7 @@ from agent_memory.domain.explaining import (
 )
 from agent_memory.domain.health import Health, HookProblem, deliveries_by_harness
 from agent_memory.domain.instants import ms_in_name, ms_of
-from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.queue import queue_key, session_id_of
 from agent_memory.domain.run_log import MOST_RUNS
 from agent_memory.domain.text.plain_text import first_few
@@ -241,7 +242,6 @@ def captures_beginning_with(root: str, session_id: str) -> tuple[tuple[Capture, 
 
 # -- the health of a store ---------------------------------------------------------------------------------------------
 
-MAX_LIST_BYTES = 16 << 20
 RECENT_RUNS = 100
 """So far back the newest run of each machine is looked for."""
 
@@ -270,7 +270,7 @@ def read_health(
     damaged = (str(StateCorrupt(f"{root}/runs/{each.run_id}/report.json", each.problems)) for each in newest)
     since = next((each.ended_at_ms for each in runs if each.machine == "consolidate"), None) or 0
     missed, unread_logs = hook_log_of(root, environ)
-    owed = unrecorded_writes(root)
+    owed = pending_commits(root)
     installed, jobs = job_healths(home_of(environ), config.schedule, str(root), now_ms)
     problems = [problem for job in jobs if (problem := job.problem(now_ms)) is not None]
     problems += [
@@ -293,7 +293,7 @@ def read_health(
         last_runs=runs,
         hook_problems=tuple(each for each in missed if (ms_of(each.at) or since) >= since),
         spent_today=spend_on(unwrap(spend.days()), day_of(now_ms)),
-        unrecorded=owed.value_or(0),
+        unrecorded=len(owed.value_or(())),
         warnings=(
             *warning_of(agent),
             *warning_of(recent),
@@ -335,16 +335,3 @@ def hook_log_of(root: Path, environ: Mapping[str, str]) -> tuple[tuple[HookProbl
                         at, harness, message = (str(told.get(key, "")) for key in ("at", "harness", "message"))
                         problems.append(HookProblem(at, harness, str(told.get("act") or "capture"), message))
     return tuple(sorted(problems, key=lambda problem: problem.at)), tuple(unread)
-
-
-@as_result
-def unrecorded_writes(root: Path) -> int:
-    """Writes that git has not recorded yet; an error where the list of them cannot be read (P6). A damaged or huge one must
-    not hide the rest of the status."""
-    path = root / "runs" / "owed.json"
-    with as_store_io("read", str(path)):
-        try:
-            document = None if path.stat().st_size > MAX_LIST_BYTES else json.loads(path.read_text("utf-8", "replace"))
-        except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
-            return 0
-    return len(document) if is_list(document) else 0

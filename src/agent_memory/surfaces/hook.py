@@ -10,9 +10,8 @@ import stat
 import time
 
 from agent_memory.adapters.disk.json_lite import json_object, scan_json, scan_members
-from agent_memory.adapters.disk.root import home_of, root_and_doubt
+from agent_memory.adapters.disk.root import home_of, is_marked, is_own_call, root_and_doubt
 from agent_memory.adapters.inbox.inbox_put import INBOX, put_text
-from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.domain.inbox_rules import is_plain_name
 from agent_memory.domain.queueing.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, session_event

@@ -18,13 +18,14 @@ from agent_memory.adapters.disk.root import (
     config_path,
     home_of,
     is_directory,
+    is_marked,
+    is_own_call,
     local_state_directory,
     root_and_doubt,
 )
 from agent_memory.adapters.inbox.inbox_put import mentions
 from agent_memory.adapters.injecting import DeliveryLog, Looks, keep_shelf, looks_of, read_shelf
 from agent_memory.adapters.scheduling.notices import SESSION, take_notice
-from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call
 from agent_memory.adapters.surroundings.places import KnownPlaces
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree, read_repository, work_tree_above
 from agent_memory.domain.injecting.assembling import (

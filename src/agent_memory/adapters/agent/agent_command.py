@@ -19,9 +19,8 @@ from agent_memory.adapters.agent.agent_environment import child_environment, dep
 from agent_memory.adapters.agent.child_process import MAX_STDOUT_BYTES, Finished, run_child
 from agent_memory.adapters.disk.durable import DIRECTORY_MODE, make_directories, read_loosely, replace_file
 from agent_memory.adapters.disk.paths import as_store_io
-from agent_memory.adapters.disk.root import home_of, local_state_directory
+from agent_memory.adapters.disk.root import CHILD_MARK, DEPTH_VARIABLE, home_of, local_state_directory
 from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
-from agent_memory.adapters.surroundings.own_calls import CHILD_MARK, DEPTH_VARIABLE
 from agent_memory.config import LlmConfig, PresetConfig, preset_problem
 from agent_memory.domain.agent_request import AgentReply, AgentRequest
 from agent_memory.domain.command import BUILTIN, PRESETS, PRIVATE_DIRECTORY, Preset, failure_cause, message_cause

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE
+from agent_memory.adapters.disk.root import DEPTH_VARIABLE
 from agent_memory.domain.entry import Caller
 from agent_memory.domain.vocabulary import Harness
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from attrs import frozen
 
@@ -28,6 +29,7 @@ _PLAIN_RUN = re.compile(rb'[^"\\]{12}', re.DOTALL)
 _TRIES = 8
 """How many beginnings of an object behind a stump are tried: each may cost a pass over the line."""
 
+_BEGINNING = re.compile(r'\{"')
 _DECODER = json.JSONDecoder()
 
 
@@ -152,26 +154,16 @@ def _after_stump(text: str, at: int, failed_at: int) -> int:
 
     What is found must reach to the end of the line: an object nested in the stump does not.
     """
-    for begins_at in _possible_beginnings(text, at, failed_at):
-        if begins_at < 0:
-            continue
-        value, end, _ = _decode(text, begins_at)
-        if is_object(value) and _next_value(text, end) >= len(text):
-            return begins_at
+    # Cut inside a string, or between values: JSON fails at the appended record's first brace or quote. Cut inside a word like
+    # `null`: it fails before. Cut before a value: the appended record was taken for it.
+    beginnings = [text.rfind('{"', at + 1, failed_at + 2), text.find('{"', failed_at)]
+    beginnings += islice((found.start() for found in _BEGINNING.finditer(text, at + 1)), _TRIES)
+    for begins_at in beginnings:
+        if begins_at >= 0:
+            value, end, _ = _decode(text, begins_at)
+            if is_object(value) and _next_value(text, end) >= len(text):
+                return begins_at
     return len(text)
-
-
-def _possible_beginnings(text: str, at: int, failed_at: int) -> Iterator[int]:
-    # Cut inside a string, or between values: JSON fails at the appended record's first brace or quote.
-    yield text.rfind('{"', at + 1, failed_at + 2)
-    # Cut inside a word like `null`.
-    yield text.find('{"', failed_at)
-    # Cut before a value: the appended record was taken for it.
-    for _ in range(_TRIES):
-        at = text.find('{"', at + 1)
-        if at < 0:
-            return
-        yield at
 
 
 def _next_value(text: str, at: int) -> int:

@@ -12,7 +12,7 @@ import os
 import time
 from _thread import RLock  # which `threading` hands on, and takes longer to load than all else here
 from collections.abc import Generator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
@@ -46,11 +46,9 @@ class KernelLocks:
         self._turn = RLock()
         self._writing = False
 
-    @contextmanager
-    def run(self) -> Generator[Result[None, Error], None, None]:
+    def run(self) -> AbstractContextManager[Result[None, Error]]:
         """See the port. Not reentrant: a run inside a run is a second run."""
-        with self._held("run", 0) as held:
-            yield held
+        return self._held("run", 0)
 
     @contextmanager
     def write(self) -> Generator[Result[None, Error], None, None]:

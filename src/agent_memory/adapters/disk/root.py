@@ -1,4 +1,5 @@
-"""Where the memories are kept: the one rule for the storage root and for the directories around it.
+"""Where the memories are kept: the one rule for the storage root and for the directories around it; and the signs by which memory
+knows its own calls of agents, so that it never captures them (P23).
 
 Imports C modules and our own import-free ones only (and `pwd` where HOME is not set), since capture uses it inside every turn of
 every agent.
@@ -128,3 +129,28 @@ def absolute(path: str, home: str | None, base: "Callable[[], str]") -> str | No
         return os.path.normpath(path)
     start = base()
     return os.path.normpath(f"{start}/{path}") if start else None
+
+
+# -- our own calls of agents ------------------------------------------------------------------------------------------
+
+DEPTH_VARIABLE = "AGENT_MEMORY_DEPTH"
+"""How many of our agent commands we are inside of; 0 or unset outside of any."""
+
+CHILD_MARK = ".agent-memory-child"
+"""A file of this name marks the working directory of our agent commands: nothing at or below it is captured."""
+
+
+def is_own_call(environ: "Mapping[str, str]") -> bool:
+    """Whether we are inside an agent command that we ourselves started."""
+    return environ.get(DEPTH_VARIABLE, "").strip() not in ("", "0")
+
+
+def is_marked(directory: str) -> bool:
+    """Whether a directory is, or is below, the private directory of an agent command. What is not there any more is not
+    marked itself."""
+    while not os.path.lexists(f"{directory}/{CHILD_MARK}"):
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return False
+        directory = parent
+    return True

@@ -20,7 +20,8 @@ from agent_memory.adapters.agent.agent_command import choose_command, shown_comm
 from agent_memory.adapters.disk.paths import as_store_io, exists, is_directory, read_bytes, store_io
 from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.doctor.files import Found, unwritten, walk
-from agent_memory.adapters.explaining import hook_log_of, unrecorded_writes
+from agent_memory.adapters.explaining import hook_log_of
+from agent_memory.adapters.git.git_history import pending_commits
 from agent_memory.adapters.git.git_process import GitProcess, GitRepository, stale_locks
 from agent_memory.adapters.inbox.inbox_files import InboxFiles, QueueTroubles, entry_in, failed_entries, printable
 from agent_memory.adapters.inbox.inbox_put import INBOX
@@ -162,7 +163,16 @@ class Doctor:
         findings += _pending(root, names, walked, now_ms)
         runs = _known(findings, of.DAMAGED_STATE, self.runs.runs(_LOOKED_BACK_RUNS), ())
         findings += check_last_run(runs[0] if runs else None)
-        findings += self._hooks((runs[0].ended_at_ms or 0) if runs else 0)
+        # Captures and injections since the last run that did not arrive.
+        since_ms = (runs[0].ended_at_ms or 0) if runs else 0
+        problems, unread = hook_log_of(self.root, self.environ)
+        findings += (trouble(error, of.UNREADABLE_STORE) for error in unread)
+        for lost in problems:
+            if (ms_of(lost.at) or since_ms) >= since_ms:
+                is_injection = lost.act == "inject"
+                check, what = (of.INJECTION_LOST, "An injection") if is_injection else (of.CAPTURE_LOST, "A capture")
+                words = f"{what} at {lost.at} did not arrive: {lost.message.rstrip('.')}"
+                findings.append(check.found(lost.harness or "a hook", words))
         findings += check_schedule(self.config.schedule, runs, ms_in_name(names[0]) if names else None, now_ms)
         spend = _known(findings, of.DAMAGED_STATE, self.spend.days(), ())
         findings += check_spend(spend, llm.max_calls_per_day, now_ms)
@@ -171,17 +181,6 @@ class Doctor:
                 program = unwrap(choose_command(llm, home_of(self.environ))).argv[:1]
                 if shutil.which(program[0], path=self.environ.get("PATH", os.defpath)) is None:
                     raise AgentMissing(shown_command(program))
-
-    def _hooks(self, since_ms: int) -> Iterator[Finding]:
-        """Captures and injections since then that did not arrive."""
-        problems, unread = hook_log_of(self.root, self.environ)
-        yield from (trouble(error, of.UNREADABLE_STORE) for error in unread)
-        for each in problems:
-            if (ms_of(each.at) or since_ms) >= since_ms:
-                is_injection = each.act == "inject"
-                check, what = (of.INJECTION_LOST, "An injection") if is_injection else (of.CAPTURE_LOST, "A capture")
-                words = f"{what} at {each.at} did not arrive: {each.message.rstrip('.')}"
-                yield check.found(each.harness or "a hook", words)
 
     def _notes(self, findings: list[Finding], live: Listing, archive: Listing, tiers: TierList, now_ms: int) -> None:
         """All that is wrong with notes, each by itself and with one another."""
@@ -469,8 +468,8 @@ def check_repository(root: Path, environ: Mapping[str, str], *, has_notes: bool)
     nothing yet."""
     findings: list[Finding] = []
     with _telling(findings, of.UNREADABLE_STORE):
-        if owed := unwrap(unrecorded_writes(root)):
-            words = f"{counted(owed, 'write')} not recorded by git yet; the next run records them"
+        if owed := unwrap(pending_commits(root)):
+            words = f"{counted(len(owed), 'write')} not recorded by git yet; the next run records them"
             findings.append(of.GIT_OWED.found("runs/owed.json", words))
     with _telling(findings, of.GIT_UNUSABLE, _GIT):
         findings += _repository(root, GitProcess(root, environ), has_notes)

@@ -130,7 +130,10 @@ def search_secrets(root: str, git: GitProcess, progress: Callable[[str], None] =
     progress("what git keeps")
     try:
         if os.path.lexists(git.root / ".git"):
-            listed = _objects(git)
+            rows = (row.split(" ") for row in git.must("cat-file", *_LISTED).decode("ascii", "replace").splitlines())
+            listed = [
+                (name, int(size), kind == "blob") for kind, name, size in rows if kind in ("blob", "commit", "tag")
+            ]
             objects = len(listed)
             finds += _finds_among([each for each in listed if each[1] <= _MOST_BYTES], git)
             too_large = (name for name, size_bytes, _ in listed if size_bytes > _MOST_BYTES)
@@ -193,12 +196,6 @@ _ORIGINS = ("--all", "--reflog", "--reverse", "--raw", "-m", "-z", "--no-abbrev"
 
 _Object = tuple[str, int, bool]
 """Name, size in bytes, and whether it is a blob: a version of a file."""
-
-
-def _objects(git: GitProcess) -> list[_Object]:
-    """Every object that holds text."""
-    rows = (line.split(" ") for line in git.must("cat-file", *_LISTED).decode("ascii", "replace").splitlines())
-    return [(name, int(size), kind == "blob") for kind, name, size in rows if kind in ("blob", "commit", "tag")]
 
 
 def _finds_among(objects: list[_Object], git: GitProcess) -> Iterator[SecretFind]:

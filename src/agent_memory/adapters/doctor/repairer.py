@@ -15,7 +15,7 @@ from agent_memory.adapters.disk.paths import FileImage, as_store_io, exists, is_
 from agent_memory.adapters.disk.root import home_of, local_state_directory
 from agent_memory.adapters.doctor.doctor import Doctor, read_copies, read_notes
 from agent_memory.adapters.doctor.files import Found, unwritten, walk
-from agent_memory.adapters.explaining import unrecorded_writes
+from agent_memory.adapters.git.git_history import pending_commits
 from agent_memory.adapters.git.git_process import GitProcess, GitRepository, remove_stale_locks, stale_locks
 from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, TOPICS, entry_or_none, read_image, understand
 from agent_memory.adapters.store.transaction import change_files
@@ -119,7 +119,7 @@ class Repairer:
         """What a person changed is recorded as theirs before anything is repaired, and what git missed with it."""
         owed = 0
         with log.tolerating():
-            owed = unwrap(unrecorded_writes(self.doctor.root))
+            owed = len(unwrap(pending_commits(self.doctor.root)))
         adopted = unwrap(self.recorder.adopt_hand_edits())
         if owed:
             log.did.append(f"{counted(owed, 'write is', 'writes are')} recorded by git now")

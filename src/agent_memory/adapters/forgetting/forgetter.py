@@ -45,7 +45,7 @@ from agent_memory.adapters.forgetting.forgetting_files import (
 )
 from agent_memory.adapters.inbox.inbox_files import QueueTroubles
 from agent_memory.adapters.records.kept_histories_files import session_name
-from agent_memory.adapters.records.run_files import FORGOTTEN_MARK, RUNS, RunLogFiles
+from agent_memory.adapters.records.run_files import FORGOTTEN_MARK, REPORT, RUNS, RunLogFiles
 from agent_memory.adapters.store.entry_files import read_image, tiers_in
 from agent_memory.adapters.store.reversal import files_together
 from agent_memory.adapters.store.transaction import change_files
@@ -151,7 +151,7 @@ class Forgetter:
         )
         told = Forgetting(
             target=target,
-            work=evolve(work, runs=RunTraces(self.root, work).runs()),
+            work=evolve(work, runs=RunTraces(real, work).runs()),
             notes=_notes_in(traces),
             shared=() if session is None else _shared_in(traces, session),
             linked=traces.linked,
@@ -264,7 +264,7 @@ class Forgetter:
             unwrap(self.histories.forget(harness, session_id))
         if work.purge:
             purge_mark_of(self.root).write(work.at_ms)
-        RunTraces(self.root, work).remove()
+        RunTraces(self._real, work).remove()
         remove_directory_below(self._real, ".cache")
         for found in walk(self._real):  # what a killed process left half written may hold it, too
             if not isinstance(found, OSError) and found.is_temporary:
@@ -341,16 +341,15 @@ def _title_of(meta: Meta) -> str:
 # A run of which a footprint or a section held it loses its details, but for what it did to other notes: that can still be
 # undone. The file `forgotten.json` in its directory says so; it is written first.
 
-_REPORT = "report.json"
 _REPLIES = "replies"
 _MAX_BYTES = 1 << 30
 
 
 @frozen
 class RunTraces:
-    """Looks through `runs/` of a root for the traces of some entries and, maybe, a session; and removes them."""
+    """Looks through `runs/` of a real root for the traces of some entries and, maybe, a session; and removes them."""
 
-    root: Path
+    root: str
     work: ForgettingAtWork
     words: TraceWords = field(init=False, default=Factory(lambda self: self.work.words, takes_self=True))
 
@@ -362,17 +361,17 @@ class RunTraces:
         """Take the details of the runs that lose them, what waits for the next run, and every other trace. Doing it twice is harmless."""
         for run in self.work.runs:
             mark, first = f"{RUNS}/{run}/{FORGOTTEN_MARK}", f"{RUNS}/{run}/footprint-1.json"
-            write_text(self._real, mark, json.dumps({"version": 1, "at": iso_of(self.work.at_ms)}) + "\n")
-            stay = [f"{RUNS}/{run}/{_REPORT}", mark]
+            write_text(self.root, mark, json.dumps({"version": 1, "at": iso_of(self.work.at_ms)}) + "\n")
+            stay = [f"{RUNS}/{run}/{REPORT}", mark]
             if kept := self._of_others(run):
-                write_text(self._real, first, FOOTPRINT.render(Footprint(kept)))
+                write_text(self.root, first, FOOTPRINT.render(Footprint(kept)))
                 stay.append(first)
             for path in self._files(f"{RUNS}/{run}"):
                 if path not in stay:
-                    remove_file(self._real, path)
+                    remove_file(self.root, path)
         for name in self._names():
             self._remove_replies(name)
-            self._rewrite(f"{RUNS}/{name}/{_REPORT}", lambda data: forgetful_report(data, self.words))
+            self._rewrite(f"{RUNS}/{name}/{REPORT}", lambda data: forgetful_report(data, self.words))
         self._rewrite(f"{RUNS}/deferred.json", self._other_changes)
         self._rewrite(
             f"{RUNS}/deferred-actions.json",
@@ -383,17 +382,17 @@ class RunTraces:
         self._rewrite(f"{RUNS}/owed.json", lambda data: forgetful_commits(data, self.words))
         memo = self._read(f"{RUNS}/tiering.json")
         if memo is not None and self._is_named_in(memo):
-            remove_file(self._real, f"{RUNS}/tiering.json")  # what is derived is made anew
+            remove_file(self.root, f"{RUNS}/tiering.json")  # what is derived is made anew
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
     def _names(self) -> list[str]:
-        return [name for name in subdirectories(f"{self._real}/{RUNS}") if not name.startswith(".")]
+        return [name for name in subdirectories(f"{self.root}/{RUNS}") if not name.startswith(".")]
 
     def _holds_trace(self, run: str) -> bool:
         for path in self._files(f"{RUNS}/{run}"):
             name = path.rpartition("/")[2]
-            if name in (FORGOTTEN_MARK, _REPORT) or _REPLIES in path.split("/"):
+            if name in (FORGOTTEN_MARK, REPORT) or _REPLIES in path.split("/"):
                 continue  # reports and replies are looked at one by one
             data = self._read(path) or b""
             if name.startswith("footprint-"):
@@ -449,13 +448,13 @@ class RunTraces:
     def _remove_replies(self, run: str) -> None:
         """Replies of a run that dealt with what went, or of which no report says whose they are, where a session is
         forgotten; and others that state it."""
-        report = self._read(f"{RUNS}/{run}/{_REPORT}")
+        report = self._read(f"{RUNS}/{run}/{REPORT}")
         all_go = self._is_named_in(report) if report is not None else self.work.session is not None
         for path in self._files(f"{RUNS}/{run}/{_REPLIES}"):
             # The text of a reply is JSON inside JSON.
             text = (self._read(path) or b"").decode("utf-8", "replace").replace("\\\\", "\\").replace("\\n", "\n")
             if all_go or self.words.names_one(text) or self.words.is_in(text):
-                remove_file(self._real, path)
+                remove_file(self.root, path)
 
     def _other_changes(self, data: bytes) -> bytes:
         """What waits to be written and comes from the session goes as a whole: nobody has seen it yet."""
@@ -471,17 +470,13 @@ class RunTraces:
 
     # -- files --------------------------------------------------------------------------------------------------------
 
-    @property
-    def _real(self) -> str:
-        return real_root(self.root)
-
     def _files(self, directory: str) -> list[str]:
         """Every file below, with the directories of replies; by path, the last footprint first."""
-        paths = files_below(f"{self._real}/{directory}")
-        return sorted((path[len(self._real) + 1 :] for path in paths), reverse=True)
+        paths = files_below(f"{self.root}/{directory}")
+        return sorted((path[len(self.root) + 1 :] for path in paths), reverse=True)
 
     def _read(self, path: str) -> bytes | None:
-        return read_bytes(self._real, path, _MAX_BYTES)
+        return read_bytes(self.root, path, _MAX_BYTES)
 
     def _rewrite(self, path: str, rewritten: Callable[[bytes], bytes]) -> None:
         """A file that cannot be understood goes where it names what is forgotten; else whoever uses it tells of it (P6)."""
@@ -492,10 +487,10 @@ class RunTraces:
             new = rewritten(data)
         except StateCorrupt:
             if self._is_named_in(data):
-                remove_file(self._real, path)
+                remove_file(self.root, path)
             return
         if new != data:
-            write_text(self._real, path, new.decode("utf-8", "replace"))
+            write_text(self.root, path, new.decode("utf-8", "replace"))
 
 
 def remove_directory_below(root: str, relative: str) -> None:
@@ -519,7 +514,7 @@ def forgetful_report(data: bytes, words: TraceWords) -> bytes:
     place. Ids of entries stay, so that the log still tells what the run changed. The same bytes where nothing goes."""
     report = _document(data)
     if not is_object(report):
-        raise StateCorrupt(_REPORT, ("it is not a report",))
+        raise StateCorrupt(REPORT, ("it is not a report",))
     sessions = filter(is_object, _list_at(report, "sessions") if words.session_id is not None else ())
     gone = [each for each in sessions if each.get("session") == words.session_id]
     outcomes = filter(is_object, (each.get("outcome") for each in gone))

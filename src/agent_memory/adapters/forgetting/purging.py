@@ -21,7 +21,7 @@ from agent_memory.adapters.disk.paths import real_root, those_there
 from agent_memory.adapters.forgetting.forgetting_files import id_at, journal_of
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none
 from agent_memory.domain.entry import MemoryEntry
-from agent_memory.domain.forgetting import ForgettingAtWork, forgetful_message, share_of, without_session
+from agent_memory.domain.forgetting import forgetful_message, share_of, without_session
 from agent_memory.formats.note import render_note
 
 _WORDS = (
@@ -38,8 +38,14 @@ Verdict = Literal["stays", "goes"] | bytes
 """Bytes: what it holds from now on."""
 
 
-def purge(work: ForgettingAtWork, gone: frozenset[str], listed: Path) -> None:
-    """The rewriting for a forgetting whose notes are gone by now: the files at these paths are."""
+def main() -> None:
+    """The rewriting for a forgetting whose notes are gone by now."""
+    root, listed = map(Path, sys.argv[1:])
+    work = journal_of(root).read()
+    if work is None:
+        raise SystemExit("nothing is being forgotten")
+    still_there = those_there(real_root(root), work.paths)
+    gone = (frozenset(work.paths) - frozenset(still_there)) | frozenset(work.marks)
     words, titles, session = work.words, set(work.titles), work.session
     """What was forgotten is called, and was called in the history: that is known only from there."""
 
@@ -138,15 +144,6 @@ def rewrite(
     # What an earlier attempt took out, and could not be shown to be gone, is looked for again.
     before = set(gone.read_bytes().splitlines()) if gone.exists() else set[bytes]()
     gone.write_bytes(b"".join(b"%s\n" % id for id in sorted((before | dropped) - kept)))
-
-
-def main() -> None:
-    root, gone = map(Path, sys.argv[1:])
-    work = journal_of(root).read()
-    if work is None:
-        raise SystemExit("nothing is being forgotten")
-    still_there = those_there(real_root(root), work.paths)
-    purge(work, (frozenset(work.paths) - frozenset(still_there)) | frozenset(work.marks), gone)
 
 
 if __name__ == "__main__":

@@ -53,6 +53,7 @@ _LEFT_ALONE = frozenset({b"AD", b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU"}
 """Staged as new and gone again, or in conflict: adding one would tell git that the person has resolved it."""
 _STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all")
 _PATHS_FILE = "agent-memory-paths"
+_OWED = "runs/owed.json"
 _SYNC_SECONDS = 20.0
 
 
@@ -69,7 +70,7 @@ class GitRecorder:
         self._config = config
         self._environ = environ
         self._locks = locks
-        self._owed = root / "runs" / "owed.json"
+        self._owed = root / _OWED
         self._warnings: list[str] = []
         self._git = GitProcess(root, environ)
         self._repository = GitRepository(self._git, self._warn)
@@ -83,7 +84,7 @@ class GitRecorder:
         """See the port. Pending commits are made first. A file that holds a secret stays uncommitted, and `warnings` names it."""
         with self._locks.write() as held:
             unwrap(held)
-            pending = self._pending()
+            pending = unwrap(pending_commits(self._root))
             for done, commit in enumerate(pending):
                 try:
                     self._make(commit)
@@ -125,23 +126,10 @@ class GitRecorder:
             try:
                 self._make(commit)
             except Error:
-                self._put([*self._pending(), commit])
+                self._put([*unwrap(pending_commits(self._root)), commit])
                 raise
 
     # -- pending commits ------------------------------------------------------------------------------------------------
-
-    def _pending(self) -> list[Mapping[str, Any]]:
-        """A list that cannot be read just now is an error: a commit more would be written over the others (P6)."""
-        try:
-            document = json.loads(self._owed.read_text("utf-8"))
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise store_io(error, "read", str(self._owed)) from error
-        except (ValueError, RecursionError):
-            return []  # a lost or damaged list costs an author's name in the history, never a note
-        commits = filter(is_object, document) if is_list(document) else ()
-        return [each for each in commits if is_list(each.get("paths")) and "subject" in each]
 
     def _put(self, pending: Sequence[Mapping[str, Any]]) -> None:
         with as_store_io("write", str(self._owed)):
@@ -268,6 +256,20 @@ class GitRecorder:
         shown = sentence.encode("utf-8", "replace").decode()
         if shown not in self._warnings:
             self._warnings.append(shown)
+
+
+@as_result
+def pending_commits(root: Path) -> list[Mapping[str, Any]]:
+    """What git has not recorded yet, each the arguments of `record`. A list that cannot be read just now is an error: a commit
+    more would be written over the others (P6)."""
+    path = root / _OWED
+    with as_store_io("read", str(path)):
+        try:
+            document = json.loads(path.read_text("utf-8"))
+        except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
+            return []  # a lost or damaged list costs an author's name in the history, never a note
+    commits = filter(is_object, document) if is_list(document) else ()
+    return [each for each in commits if is_list(each.get("paths")) and "subject" in each]
 
 
 # -- who --------------------------------------------------------------------------------------------------------------

@@ -105,14 +105,14 @@ class GitOutput:
 
 
 class GitProcess:
-    """Calls of git on the repository `<root>/.git`, or another `directory`, and no other, whatever lies around the root.
+    """Calls of git on the repository `<root>/.git`, and no other, whatever lies around the root.
 
     Every call raises RecorderFailed where git could not be started or did not end in time.
     """
 
-    def __init__(self, root: Path, environ: Mapping[str, str], directory: Path | None = None) -> None:
+    def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
         self.root = root
-        self.directory = directory or root / ".git"
+        self.directory = root / ".git"
         self._environ = environ
 
     def run(
@@ -261,46 +261,45 @@ class GitRepository:
     def __init__(self, git: GitProcess, warn: Callable[[str], None] = lambda _: None) -> None:
         self._git = git
         self._warn = warn
-        self._directory = git.root / ".git"
 
     def exists(self) -> bool:
         """Whether there is one. That nobody can look is an error: else a second one would be begun (P6)."""
-        return exists(str(self._directory))
+        return exists(str(self._git.directory))
 
     def directory(self) -> Path:
         """Where git keeps the repository: elsewhere when `.git` is the file of a submodule or linked work tree."""
-        if is_directory(str(self._directory)):
-            return self._directory
+        if is_directory(str(self._git.directory)):
+            return self._git.directory
         return Path(os.fsdecode(self._git.must("rev-parse", "--absolute-git-dir").rstrip(b"\n")))
 
     def ready(self) -> None:
         """Make it a repository whose HEAD and index can be read. What cannot be mended is moved aside and begun afresh."""
         if not self.exists():
             self._begin()
-        if is_directory(str(self._directory)):
+        if is_directory(str(self._git.directory)):
             # Stale locks are removed; a living one is waited for, for a moment: then git itself says what is locked.
             ends_at = time.monotonic() + _LOCK_WAIT_SECONDS
-            with as_store_io("unlock", str(self._directory)):
-                while not remove_stale_locks(self._git.root, self._directory) and time.monotonic() < ends_at:
+            with as_store_io("unlock", str(self._git.directory)):
+                while not remove_stale_locks(self._git.root, self._git.directory) and time.monotonic() < ends_at:
                     time.sleep(_LOCK_POLL_SECONDS)
         problem = self._problem()
-        if problem is not None and is_directory(str(self._directory)):
+        if problem is not None and is_directory(str(self._git.directory)):
             as_result(self._git.init)()  # whether it helped is what is asked next
             problem = self._problem()
         if problem is not None:
             aside = self._git.root / f".git.broken-{_stamp()}"
             said = f"The git history of the memories could not be read ({problem})."
             self._warn(f"{said} It was moved to {aside}; a new one begins.")
-            _move_aside(self._directory, aside)
+            _move_aside(self._git.directory, aside)
             self._begin()
             return
         # All of the index is read for that, and none of it told. A damaged one is moved aside and made anew from HEAD.
         read = self._git.run("ls-files", "--cached", "-z", "--", ".git")
-        index = self._directory / "index"
+        index = self._git.directory / "index"
         if not read.ok:
             if not exists(str(index)):
                 raise failed(("ls-files",), read)
-            _move_aside(index, self._directory / f"index.broken-{_stamp()}")
+            _move_aside(index, self._git.directory / f"index.broken-{_stamp()}")
             if self._git.run("rev-parse", "--quiet", "--verify", "HEAD").ok:
                 self._git.must("read-tree", "HEAD")
 
@@ -311,7 +310,7 @@ class GitRepository:
                 f"The memories in {self._git.root} lie inside the repository {outer}; they are recorded in a repository of "
                 "their own. Add that directory to the outer repository's .gitignore."
             )
-        with as_store_io("create", str(self._directory)):
+        with as_store_io("create", str(self._git.directory)):
             make_directories(str(self._git.root))
             path = self._git.root / IGNORE_FILE
             if not os.path.lexists(path):
@@ -328,7 +327,7 @@ class GitRepository:
         if not known.ok:
             return known.stderr.strip() or "not a repository"
         branch = self._git.run("symbolic-ref", "--quiet", "HEAD")
-        if branch.ok and branch.text and not exists(str(self._directory / branch.text)):
+        if branch.ok and branch.text and not exists(str(self._git.directory / branch.text)):
             refs = self._git.run("for-each-ref", branch.text)
             if refs.ok and not refs.stdout:
                 return None

@@ -41,15 +41,11 @@ def log_hook_problem(
         "utf-8", "backslashreplace"
     )
     for directory in hook_log_directories(home, root):
+        path = f"{directory}/{FILE_NAME}"
         try:
-            _append(directory, line)
+            make_directories(directory)
+            make_room(path, f"{directory}/{PREVIOUS_NAME}", len(line), MAX_BYTES)
+            append_line(path, line, FILE_MODE)
         except OSError:
             continue
         return
-
-
-def _append(directory: str, line: bytes) -> None:
-    make_directories(directory)
-    path = f"{directory}/{FILE_NAME}"
-    make_room(path, f"{directory}/{PREVIOUS_NAME}", len(line), MAX_BYTES)
-    append_line(path, line, FILE_MODE)

@@ -58,7 +58,12 @@ class KeptHistoriesFiles:
         """See the port. A part larger than the cap is not kept, and does not make the others go."""
         if not history.turns:
             return
-        packed = _packed(KeptPart(history, after_record_id))
+        buffer = io.BytesIO()
+        # Without a time of its own, the same part has the same bytes.
+        with gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=_COMPRESSION, mtime=0) as file:
+            for line in render_history_lines(KeptPart(history, after_record_id)):
+                file.write(line.encode("ascii"))
+        packed = buffer.getvalue()
         if len(packed) > self.cap_bytes:
             return
         directory, session = self._directory(), session_name(history.harness, history.session_id)
@@ -110,15 +115,6 @@ class KeptHistoriesFiles:
 def session_name(harness: Harness, session_id: str) -> str:
     """Of a session in what is kept: a dot ends it in the names of its parts, so that no session's name begins another's."""
     return f"{harness}_{slug_of(session_id).replace('.', '~')}"
-
-
-def _packed(part: KeptPart) -> bytes:
-    packed = io.BytesIO()
-    # Without a time of its own, the same part has the same bytes.
-    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=_COMPRESSION, mtime=0) as file:
-        for line in render_history_lines(part):
-            file.write(line.encode("ascii"))
-    return packed.getvalue()
 
 
 def _part_in(path: str, data: bytes) -> KeptPart:

@@ -106,7 +106,7 @@ _UNREADABLE = (StateCorrupt, StoreIo, PathRefused)
 class RunLogFiles:
     """`RunLog` in the directory `runs` of a root."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path | str) -> None:
         self._root = real_root(root)
         self._undone = JsonFile(self._root, UNDONE, UNDONE_FORMAT, MAX_RUN_FILE_BYTES)
         self._undoing = JsonFile(self._root, UNDOING, UNDOING_FORMAT, MAX_RUN_FILE_BYTES)
@@ -362,19 +362,17 @@ class RunRecordsFiles(_MachineRecords[Run, Change]):
         """See the port. A run that did nothing at all leaves no report."""
         if run.dry_run or not (run.settled or run.taken_up or run.quarantined or run.warnings or run.paused or error):
             return
-        earlier = self._done_before(run) if run.resumed else ()
+        earlier: tuple[LoggedAction, ...] = ()
+        if run.resumed:
+            # What it had done before, as far as that is known: its checkpoint holds only the session in hand.
+            done = {each.id for settled in run.settled if settled.receipt for each in settled.receipt.applied}
+            files = self._log.footprint(run.id).map(lambda footprint: footprint.files).value_or(())
+            actions = logged_changes(note_changes(fold_files(files).files))
+            earlier = tuple(each for each in actions if done.isdisjoint(each.all_ids))
         text = render_report(run, self._clock.now_ms(), error, earlier)
         write_text(self._root, f"{RUNS}/{run.id}/{REPORT}", text)
         if error is None:
             remove_file(self._root, f"{RUNS}/{run.id}/{CHECKPOINT_FILE}")
-
-    def _done_before(self, run: Run) -> tuple[LoggedAction, ...]:
-        """What the run had done before it was interrupted, as far as that is known: its checkpoint holds only the session in
-        hand."""
-        done = {each.id for settled in run.settled if settled.receipt for each in settled.receipt.applied}
-        files = self._log.footprint(run.id).map(lambda footprint: footprint.files).value_or(())
-        actions = logged_changes(note_changes(fold_files(files).files))
-        return tuple(each for each in actions if done.isdisjoint(each.all_ids))
 
 
 class DefragRecordsFiles(_MachineRecords[DefragRun, Deferred]):

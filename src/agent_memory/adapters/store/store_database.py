@@ -456,16 +456,13 @@ class FollowedFiles:
             some = list(self._batch(unread, files, math.inf))
             unread = unread[len(some) :]
             now.update((each.path, (each.look, seen)) for each in some if (seen := each.seen) is not None)
-            self._keep([each for each in some if each.hash is not None])
+            with suppress(Busy):  # what another process hinders is read again next time
+                self._put([each for each in some if each.hash is not None])
         if kind == _VERSIONS:
-            self._keep([ReadFile(path) for path in known.keys() - files.keys()])
+            with suppress(Busy):
+                self._put([ReadFile(path) for path in known.keys() - files.keys()])
         self._known[kind] = now
         return [seen for _, seen in now.values()]
-
-    def _keep(self, some: Sequence[ReadFile]) -> None:
-        """Put these in where that can be done now: what another process hinders is read again next time."""
-        with suppress(Busy):
-            self._put(some)
 
     # -- the index ----------------------------------------------------------------------------------------------------
 

@@ -80,8 +80,16 @@ def load_config(environ: Mapping[str, str], cwd: str | None) -> Effective:
         raise ConfigInvalid(sources.get("llm.preset", next(reversed(layers), "")), (problem,))
     if environ.get(ROOT_VARIABLE):
         sources["storage.root"] = ROOT_VARIABLE
-    config = _placed(config, _root(environ, config.storage.root), home)
-    return Effective(config, sources, warnings)
+    try:
+        root = storage_root(environ, config.storage.root)
+    except FileNotFoundError:
+        problem = "it is a relative path, and the current directory was removed"
+        raise ConfigInvalid(ROOT_VARIABLE, (problem,)) from None
+    except OSError as error:
+        raise store_io(error, "look at", str(error.filename)) from None
+    if root is None:
+        raise HomeUnknown()
+    return Effective(_placed(config, root, home), sources, warnings)
 
 
 def read_config(path: str) -> bytes | None:
@@ -177,19 +185,6 @@ def _local_config(path: str, home: str | None) -> tuple[Document | None, tuple[s
         warnings = (*warnings, f"{path} sets {named}; {hint}")
         document = {key: value for key, value in document.items() if key in OPEN_SECTIONS}
     return document, warnings
-
-
-def _root(environ: Mapping[str, str], configured: str | None) -> str:
-    try:
-        root = storage_root(environ, configured)
-    except FileNotFoundError:
-        problem = "it is a relative path, and the current directory was removed"
-        raise ConfigInvalid(ROOT_VARIABLE, (problem,)) from None
-    except OSError as error:
-        raise store_io(error, "look at", str(error.filename)) from None
-    if root is None:
-        raise HomeUnknown()
-    return root
 
 
 def _placed(config: Config, root: str, home: str | None) -> Config:

@@ -144,7 +144,22 @@ def keep_remote(git: GitProcess, address: str, branch: str, program: str | None)
     if program is not None:
         git.must("config", f"merge.{_DRIVER}.name", "agent-memory: notes field by field")
         git.must("config", f"merge.{_DRIVER}.driver", f"{shlex.quote(program)} merge-driver %O %A %B %P")
-        _add_attributes(str(GitRepository(git).directory() / "info"))
+        directory = str(GitRepository(git).directory() / "info")
+        path = f"{directory}/attributes"
+        try:
+            try:
+                with open(path, encoding="utf-8", errors="surrogateescape") as stream:
+                    text = stream.read()
+            except FileNotFoundError:  # anything else is never taken for nothing (P6): a person may have written there
+                text = ""
+            missing = [line for each in _MERGED if (line := f"{each} merge={_DRIVER}") not in text.splitlines()]
+            if missing:
+                make_directories(directory)
+                start = text if not text or text.endswith("\n") else f"{text}\n"
+                lines = start + "".join(f"{line}\n" for line in missing)
+                replace_file(path, lines.encode("utf-8", "surrogateescape"))
+        except OSError as error:
+            raise store_io(error, "write", path) from error
 
 
 def _names(git: GitProcess) -> tuple[str, ...]:
@@ -161,21 +176,3 @@ def whole_address(address: str | None, cwd: str | None) -> str | None:
 
 def _shown(address: str) -> str:
     return one_line(redact(_CREDENTIALS.sub("", address)).text, _SAID_CHARS)
-
-
-def _add_attributes(directory: str) -> None:
-    path = f"{directory}/attributes"
-    try:
-        try:
-            with open(path, encoding="utf-8", errors="surrogateescape") as stream:
-                text = stream.read()
-        except FileNotFoundError:  # anything else is never taken for nothing (P6): a person may have written there
-            text = ""
-        missing = [line for each in _MERGED if (line := f"{each} merge={_DRIVER}") not in text.splitlines()]
-        if missing:
-            make_directories(directory)
-            start = text if not text or text.endswith("\n") else f"{text}\n"
-            lines = start + "".join(f"{line}\n" for line in missing)
-            replace_file(path, lines.encode("utf-8", "surrogateescape"))
-    except OSError as error:
-        raise store_io(error, "write", path) from error

@@ -12,10 +12,9 @@ from attrs import evolve
 from returns.result import Success
 
 from agent_memory.adapters.disk.paths import read_image
-from agent_memory.adapters.disk.root import home_of
+from agent_memory.adapters.disk.root import DEPTH_VARIABLE, home_of, is_marked, is_own_call
 from agent_memory.adapters.harness import history_sources
 from agent_memory.adapters.inbox.inbox_files import put_snapshot
-from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE, is_marked, is_own_call
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.app import Memory
 from agent_memory.domain.found_session import SIGHTS, Backfill, Rest, Sight, limited, sentence_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE, is_marked, is_own_call
+from agent_memory.adapters.disk.root import DEPTH_VARIABLE, is_marked, is_own_call
 from agent_memory.domain.injecting.assembling import BUILT_IN
 from agent_memory.domain.injecting.candidates import InjectRequest
 from agent_memory.domain.section import PublishedTarget
