@@ -82,8 +82,10 @@ def open_static_vectors(home: str | None) -> StaticVectors | str:
 def open_model(weights: str, tokenizer: str) -> StaticVectors | str:
     """The embedder over these two files; else a sentence that says what is wrong with them."""
     try:
-        table = _open_table(weights)
-        return StaticVectors(table, WordPieces(_read_vocabulary(tokenizer, table.rows)))
+        start, rows, dimensions, checksum = _table_in(weights)
+        stem, _ = os.path.splitext(os.path.basename(weights))
+        pieces = WordPieces(_read_vocabulary(tokenizer, rows))
+        return StaticVectors(f"{stem}-{checksum}-{_RECIPE}", dimensions, weights, start, pieces)
     except OSError as error:
         problem = f"{error.filename} cannot be read: {error.strerror}"
     except _DamagedError as error:
@@ -95,21 +97,10 @@ class _DamagedError(Exception):
     """Its text says which file and what is wrong with it."""
 
 
-@frozen
-class _Table:
-    """Rows of little-endian 16-bit floats in a file that is opened for each reading. It is not mapped: a file cut short
-    under a map ends the process."""
-
-    path: str
-    start: int
-    rows: int
-    columns: int
-    checksum: str
-    """Of the header and the first rows, 8 hex digits: tells one model's file from another's."""
-
-
-def _open_table(path: str) -> _Table:
-    """Eight bytes of length, then JSON that says where each tensor's numbers are (https://huggingface.co/docs/safetensors)."""
+def _table_in(path: str) -> tuple[int, int, int, str]:
+    """Where in a file the table of vectors starts, its rows and columns, and a checksum of the header and the first rows (8 hex
+    digits), which tells one model's file from another's. Eight bytes of length, then JSON that says where each tensor's numbers
+    are (https://huggingface.co/docs/safetensors)."""
     with open(path, "rb", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
         sample = os.pread(file.fileno(), _SAMPLE_BYTES, 0)
@@ -121,7 +112,7 @@ def _open_table(path: str) -> _Table:
         are_numbers = all(type(number) is int and number >= 0 for number in (rows, columns, start, end))
         is_whole = end - start == rows * columns * _FLOAT16_BYTES > 0 and 8 + length + end <= size
         if kind == "F16" and are_numbers and is_whole:
-            return _Table(path, 8 + length + start, rows, columns, f"{zlib.crc32(sample):08x}")
+            return 8 + length + start, rows, columns, f"{zlib.crc32(sample):08x}"
     raise _DamagedError(f"{path}: it holds no whole table {_TABLE} of 16-bit floats")
 
 
@@ -141,24 +132,19 @@ def _read_vocabulary(path: str, rows: int) -> dict[str, int]:
     return vocabulary
 
 
+@frozen
 class StaticVectors:
     """`Embedder` by static vectors: a text's is the mean of those of its word pieces. The same text always has the same vector,
     whatever else is embedded with it."""
 
-    def __init__(self, table: _Table, pieces: WordPieces) -> None:
-        self._table = table
-        self._pieces = pieces
-
-    @property
-    def name(self) -> str:
-        """See the port."""
-        stem, _ = os.path.splitext(os.path.basename(self._table.path))
-        return f"{stem}-{self._table.checksum}-{_RECIPE}"
-
-    @property
-    def dimensions(self) -> int:
-        """See the port."""
-        return self._table.columns
+    name: str
+    dimensions: int
+    path: str
+    """Of the file with the table, rows of little-endian 16-bit floats. It is opened for each reading and not mapped: a file cut
+    short under a map ends the process."""
+    start: int
+    """Of the table in the file."""
+    pieces: WordPieces
 
     @as_result
     def embed(self, texts: Sequence[str]) -> tuple[bytes, ...]:
@@ -177,7 +163,7 @@ class StaticVectors:
     def _weighed(self, text: str) -> dict[int, float]:
         """The pieces of a text, each with what all its occurrences count."""
         total: dict[int, float] = {}
-        for number in self._pieces.numbers(text[:_MOST_CHARS]):
+        for number in self.pieces.numbers(text[:_MOST_CHARS]):
             total[number] = total.get(number, 0.0) + number / (number + _FREQUENT)
         return total
 
@@ -185,11 +171,11 @@ class StaticVectors:
         if not pieces:
             return bytes(self.dimensions)
         numpy = load_numpy()
-        table, size = self._table, self.dimensions * _FLOAT16_BYTES
-        with as_store_io("read", table.path), open(table.path, "rb", buffering=0) as file:
-            data = b"".join(os.pread(file.fileno(), size, table.start + number * size) for number in pieces)
+        size = self.dimensions * _FLOAT16_BYTES
+        with as_store_io("read", self.path), open(self.path, "rb", buffering=0) as file:
+            data = b"".join(os.pread(file.fileno(), size, self.start + number * size) for number in pieces)
             if len(data) != len(pieces) * size:
-                raise OSError(None, "the file has become shorter", table.path)
+                raise OSError(None, "the file has become shorter", self.path)
         rows = numpy.frombuffer(data, dtype="<f2").reshape(len(pieces), self.dimensions)
         return packed((numpy.array([*pieces.values()]) @ rows).tolist())
 

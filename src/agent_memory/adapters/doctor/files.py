@@ -10,6 +10,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
+from itertools import accumulate, groupby
 
 from attrs import frozen
 
@@ -200,7 +201,9 @@ _Object = tuple[str, int, bool]
 
 def _finds_among(objects: list[_Object], git: GitProcess) -> Iterator[SecretFind]:
     found: list[tuple[str, bool, tuple[tuple[str, int], ...]]] = []
-    for batch in _batches(objects):
+    totals = accumulate(size_bytes for _, size_bytes, _ in objects)
+    for _, group in groupby(zip(objects, totals, strict=True), key=lambda each: each[1] // _BATCH_BYTES):
+        batch = [each for each, _ in group]
         held = contents_of(git, [name for name, _, _ in batch])
         for name, _, is_blob in batch:  # one that was pruned meanwhile holds nothing
             if kinds := redact(held.get(name, b"").decode("utf-8", "replace")).found:
@@ -210,19 +213,6 @@ def _finds_among(objects: list[_Object], git: GitProcess) -> Iterator[SecretFind
     for name, is_blob, kinds in found:
         commit, path = origins.get(name, ("", "")) if is_blob else (name, "")
         yield SecretFind(redact(path).text, kinds, commit or None)
-
-
-def _batches(objects: list[_Object]) -> Iterator[list[_Object]]:
-    batch: list[_Object] = []
-    size_bytes = 0
-    for each in objects:
-        batch.append(each)
-        size_bytes += each[1]
-        if size_bytes >= _BATCH_BYTES:
-            yield batch
-            batch, size_bytes = [], 0
-    if batch:
-        yield batch
 
 
 def _first_places(git: GitProcess) -> Iterator[tuple[str, tuple[str, str]]]:

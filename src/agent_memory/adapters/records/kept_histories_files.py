@@ -105,7 +105,14 @@ class KeptHistoriesFiles:
             image = read_image(path, _MAX_FILE_BYTES)
             if image is None:  # it made room for another, or was forgotten, since it was listed
                 continue
-            part = _part_in(path, image.data)
+            try:
+                with gzip.GzipFile(fileobj=io.BytesIO(image.data)) as file:
+                    data = file.read(_MAX_TEXT_BYTES + 1)
+            except (OSError, EOFError, zlib.error) as damaged:
+                raise StateCorrupt(path, (f"it cannot be unpacked: {damaged}",)) from damaged
+            if len(data) > _MAX_TEXT_BYTES:
+                raise StateCorrupt(path, (f"unpacked it is larger than {_MAX_TEXT_BYTES >> 20} MiB",))
+            part = parse_history_lines(io.TextIOWrapper(io.BytesIO(data), "ascii", "replace"), path)
             if (part.history.harness, part.history.session_id) != (harness, session_id):
                 named = f"{part.history.harness} session {part.history.session_id}"
                 raise StateCorrupt(path, (f"it is the history of {named}",))
@@ -115,17 +122,6 @@ class KeptHistoriesFiles:
 def session_name(harness: Harness, session_id: str) -> str:
     """Of a session in what is kept: a dot ends it in the names of its parts, so that no session's name begins another's."""
     return f"{harness}_{slug_of(session_id).replace('.', '~')}"
-
-
-def _part_in(path: str, data: bytes) -> KeptPart:
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            text = file.read(_MAX_TEXT_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as damaged:
-        raise StateCorrupt(path, (f"it cannot be unpacked: {damaged}",)) from damaged
-    if len(text) > _MAX_TEXT_BYTES:
-        raise StateCorrupt(path, (f"unpacked it is larger than {_MAX_TEXT_BYTES >> 20} MiB",))
-    return parse_history_lines(io.TextIOWrapper(io.BytesIO(text), "ascii", "replace"), path)
 
 
 def _parts_in(directory: str, session: str) -> tuple[str, ...]:

@@ -195,10 +195,9 @@ class RunLogFiles:
             if data is None:
                 return self._unfinished(run_id) if kept else None
             return evolve(parse_report(data, path), run_id=run_id, kept=kept)
-        except StateCorrupt as error:
-            return evolve(_blank(run_id, "unreadable"), problems=error.problems, kept=kept)
-        except (StoreIo, PathRefused) as error:
-            return evolve(_blank(run_id, "unreadable"), problems=(str(error),), kept=kept)
+        except _UNREADABLE as error:
+            problems = error.problems if isinstance(error, StateCorrupt) else (str(error),)
+            return evolve(_blank(run_id, "unreadable"), problems=problems, kept=kept)
 
     def _has(self, run_id: str, name: str) -> bool:
         return exists(f"{self._root}/{RUNS}/{run_id}/{name}")

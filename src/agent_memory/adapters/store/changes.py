@@ -249,12 +249,21 @@ Decided = tuple[Draft, Receipt]
 def carry_out(
     files: FollowedFiles, locks: Locks, decide: Callable[[Draft], Decided], run_id: str | None, given_up: Error
 ) -> Receipt:
-    """All that is decided, on disk, with the footprint of a run; on an error nothing."""
+    """All that is decided, on disk, with the footprint of a run where it changes anything; on an error nothing."""
 
     def decided() -> tuple[Sequence[FileChange], Receipt]:
         files.look_again()
         draft, receipt = decide(Draft(files))
-        return _with_footprint(files.root, draft.file_changes(), run_id), receipt
+        changes = draft.file_changes()
+        if run_id is None or not changes:
+            return changes, receipt
+        directory = f"{RUNS}/{run_id}"
+        if not is_plain_name(run_id) or run_id.startswith("."):
+            raise PathRefused(directory, "it is not a plain name")
+        names = map(_FOOTPRINT.fullmatch, names_below(files.root, directory))
+        number = max((int(found[1]) for found in names if found), default=0) + 1
+        state = FileState(FOOTPRINT.render(Footprint(changes)).encode("utf-8", "backslashreplace"))
+        return (*changes, FileChange(f"{directory}/footprint-{number}.json", None, state)), receipt
 
     receipt = change_files(files.root, locks, decided, given_up)
     files.look_again()
@@ -280,19 +289,6 @@ def decide_batch(changes: Sequence[Change | Together], tiers: TierList | None, d
             draft, applied = upon, [*applied, *(act.applied for act in acts)]
     tiers_changed = tiers is not None and put_tiers(tiers, draft)
     return draft, Receipt(tuple(applied), tuple(dropped), tiers_changed)
-
-
-def _with_footprint(root: str, changes: Sequence[FileChange], run_id: str | None) -> Sequence[FileChange]:
-    """The changes and, unless there are none or they are of no run, the file that holds them."""
-    if run_id is None or not changes:
-        return changes
-    directory = f"{RUNS}/{run_id}"
-    if not is_plain_name(run_id) or run_id.startswith("."):
-        raise PathRefused(directory, "it is not a plain name")
-    names = map(_FOOTPRINT.fullmatch, names_below(root, directory))
-    number = max((int(found[1]) for found in names if found), default=0) + 1
-    state = FileState(FOOTPRINT.render(Footprint(tuple(changes))).encode("utf-8", "backslashreplace"))
-    return (*changes, FileChange(f"{directory}/footprint-{number}.json", None, state))
 
 
 def put_tiers(tiers: TierList, draft: Draft) -> bool:

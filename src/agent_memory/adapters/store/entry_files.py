@@ -16,7 +16,7 @@ from agent_memory.adapters.disk.paths import FileImage, as_store_io, directory_i
 from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile, body_hash, content_hash
 from agent_memory.domain.text.file_name import id_in_name, is_id, is_note_name
 from agent_memory.domain.vocabulary import TIERS_FILE, TierList
-from agent_memory.errors import EntryUnreadable, Error, PathRefused, StoreIo
+from agent_memory.errors import EntryUnreadable, PathRefused, StoreIo
 from agent_memory.results import unwrap
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def entry_or_none(path: str, data: bytes, mtime_ns: int) -> StoredEntry | None:
         return None
 
 
-def unreadable(path: str, error: Error) -> UnreadableFile:
+def unreadable(path: str, error: EntryUnreadable | PathRefused | StoreIo) -> UnreadableFile:
     """How a listing says that a file could not be read."""
     match error:
         case EntryUnreadable(_, problems):
@@ -97,8 +97,6 @@ def unreadable(path: str, error: Error) -> UnreadableFile:
             return UnreadableFile(path, (reason,))
         case StoreIo(_, _, errno_name, reason):
             return UnreadableFile(path, (f"it cannot be read: {reason} ({errno_name})",), error)
-        case _:
-            return UnreadableFile(path, (error.code,))
 
 
 def tiers_in(root: str, file: FileImage | FileState | None) -> TierList:

@@ -22,8 +22,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
-from attrs import evolve
-
 from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.paths import close_quietly, directory_in, names_below, open_checked
 from agent_memory.adapters.store.entry_files import (
@@ -491,26 +489,22 @@ class FollowedFiles:
             read, removed, paths = read + new, removed + gone, paths[len(some) :]
             unreadable += sum(each.is_unread for each in some)  # tried again each time
         notes = self.database.read(lambda connection: connection.execute("SELECT count(*) FROM notes").fetchone()[0])
-        return self._told(Refreshed(int(notes), read, removed, len(paths), unreadable))
+        notices = list[str]()
+        if (why := self.database.why_in_memory) is not None:
+            notices.append(f"The index is kept in memory only, and made anew each time: {why}.")
+        if paths:
+            pending = counted(len(paths), "changed file is", "changed files are")
+            notices.append(f"{pending} not in the index yet; the next search takes in more.")
+        if unreadable:
+            words = ("file was not searched, since it", "files were not searched, since they")
+            notices.append(f"{counted(unreadable, *words)} could not be read; `memory doctor` tells more.")
+        return Refreshed(int(notes), read, removed, len(paths), unreadable, tuple(notices))
 
     def _changed_ns(self, path: str) -> int:
         try:
             return os.lstat(f"{self.root}/{path}").st_mtime_ns
         except OSError:
             return 0
-
-    def _told(self, refreshed: Refreshed) -> Refreshed:
-        """With what whoever asks should know."""
-        notices = list[str]()
-        if (why := self.database.why_in_memory) is not None:
-            notices.append(f"The index is kept in memory only, and made anew each time: {why}.")
-        if refreshed.pending:
-            files = counted(refreshed.pending, "changed file is", "changed files are")
-            notices.append(f"{files} not in the index yet; the next search takes in more.")
-        if refreshed.unreadable:
-            words = ("file was not searched, since it", "files were not searched, since they")
-            notices.append(f"{counted(refreshed.unreadable, *words)} could not be read; `memory doctor` tells more.")
-        return evolve(refreshed, notices=tuple(notices))
 
     # -- reading and keeping ------------------------------------------------------------------------------------------
 

@@ -53,13 +53,6 @@ from agent_memory.results import as_result, unwrap
 _ATTEMPTS = 8
 """How often another machine may push, or somebody here write, at the wrong moment."""
 
-_NO_HISTORY = SyncRefused("this store has no history yet", "`memory sync --remote URL` without --dry-run begins one.")
-_DETACHED = SyncRefused(
-    "the store's git is on no branch (detached HEAD)", "`git switch main` there, or another branch."
-)
-_BEGUN = SyncRefused("a merge in the store's git was begun by hand and not finished", "Finish or abort it with git.")
-_RESTLESS = SyncRefused("others kept writing at the same moment", "What is here is whole; try again.")
-
 
 @frozen
 class Synchroniser:
@@ -80,12 +73,15 @@ class Synchroniser:
         """See the module. SyncRefused, and nothing changed, where the two are not to be merged."""
         repository = GitRepository(self.commits.git, warn=self.warn)
         if request.dry_run and not repository.exists():
-            raise _NO_HISTORY
+            raise SyncRefused(
+                "this store has no history yet", "`memory sync --remote URL` without --dry-run begins one."
+            )
         with self.locks.write() as held:
             unwrap(held)
             repository.ready()
             if self.commits.named("MERGE_HEAD") is not None:
-                raise _BEGUN
+                reason = "a merge in the store's git was begun by hand and not finished"
+                raise SyncRefused(reason, "Finish or abort it with git.")
         remote = chosen_remote(self.commits.git, request.remote)
         try:
             return self._until_landed(remote, request)
@@ -134,7 +130,7 @@ class Synchroniser:
             merged = meeting.theirs or merged
             if self._send(remote, branch, meeting):
                 return so_far
-        raise _RESTLESS
+        raise SyncRefused("others kept writing at the same moment", "What is here is whole; try again.")
 
     # -- before -------------------------------------------------------------------------------------------------------
 
@@ -143,7 +139,8 @@ class Synchroniser:
         self.tell(f"asking {remote.shown}")
         ref = self.commits.branch()
         if ref is None:
-            raise _DETACHED
+            reason = "the store's git is on no branch (detached HEAD)"
+            raise SyncRefused(reason, "`git switch main` there, or another branch.")
         ours = ref.removeprefix("refs/heads/")
         branches, first = remote.branches()
         if ours in branches or not branches:
