@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.inbox.hook_log import (
-    FILE_NAME,
-    MAX_BYTES,
-    PREVIOUS_NAME,
+from agent_memory.adapters.inbox.hook_files import (
+    LOG_NAME,
+    MAX_LOG_BYTES,
+    PREVIOUS_LOG_NAME,
     hook_log_directories,
     log_hook_problem,
 )
@@ -23,7 +23,7 @@ def lines(file: Path) -> list[dict[str, str]]:
 
 
 def log_at(home: Path) -> Path:
-    return home / ".local" / "state" / "agent-memory" / FILE_NAME
+    return home / ".local" / "state" / "agent-memory" / LOG_NAME
 
 
 def test_a_problem_is_one_line_at_home(home: Path) -> None:
@@ -52,14 +52,14 @@ def test_the_log_is_bounded_and_keeps_the_newest(home: Path) -> None:
     for number in range(2_000):
         log_hook_problem(str(home), None, None, "payload", f"{number} " + "x" * 200)
     log = log_at(home)
-    assert sorted(path.name for path in log.parent.iterdir()) == [FILE_NAME, PREVIOUS_NAME]
-    assert all(path.stat().st_size <= MAX_BYTES for path in log.parent.iterdir())
+    assert sorted(path.name for path in log.parent.iterdir()) == [LOG_NAME, PREVIOUS_LOG_NAME]
+    assert all(path.stat().st_size <= MAX_LOG_BYTES for path in log.parent.iterdir())
     assert lines(log)[-1]["message"].startswith("1999 ")
 
 
 def test_where_the_home_takes_nothing_the_root_does(tmp_path: Path) -> None:
     log_hook_problem("/dev/null/home", str(tmp_path), None, "store-io", "x")
-    assert len(lines(tmp_path / ".cache" / FILE_NAME)) == 1
+    assert len(lines(tmp_path / ".cache" / LOG_NAME)) == 1
     assert hook_log_directories("/h", "/r") == ("/h/.local/state/agent-memory", "/r/.cache")
 
 
@@ -75,7 +75,7 @@ def test_a_log_that_is_a_link_or_a_pipe_is_not_written_through(home: Path, tmp_p
     log.unlink()
     os.mkfifo(log)
     log_hook_problem(str(home), str(tmp_path / "r"), None, "payload", "x")
-    assert len(lines(tmp_path / "r" / ".cache" / FILE_NAME)) == 2
+    assert len(lines(tmp_path / "r" / ".cache" / LOG_NAME)) == 2
 
 
 def test_a_full_disk_is_survived_in_silence(tmp_path: Path) -> None:
@@ -104,4 +104,4 @@ def test_a_line_that_the_disk_cuts_short_goes_elsewhere_and_spoils_no_other_p5(
     texts = log_at(home).read_text().splitlines()
     assert [json.loads(each)["message"] for each in (texts[0], texts[-1])] == ["first", "third"]
     assert len(texts) == 3
-    assert [each["message"] for each in lines(root / ".cache" / FILE_NAME)] == ["second"]
+    assert [each["message"] for each in lines(root / ".cache" / LOG_NAME)] == ["second"]

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from agent_memory import app
-from agent_memory.adapters.inbox.hook_log import FILE_NAME, log_hook_problem
+from agent_memory.adapters.inbox.hook_files import LOG_NAME, log_hook_problem
 from faults import failing_on
 
 
-@pytest.mark.parametrize("name", [FILE_NAME, "owed.json"])
+@pytest.mark.parametrize("name", [LOG_NAME, "owed.json"])
 def test_a_log_that_cannot_be_read_is_not_taken_for_an_empty_one_p6(home: Path, root: Path, name: str) -> None:
     (root / "runs").mkdir(parents=True)
     (root / "runs" / "owed.json").write_text('[{"paths": [], "subject": "x"}]')

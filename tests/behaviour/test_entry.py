@@ -48,7 +48,7 @@ def test_a_hook_with_something_to_log_imports_no_more_than_the_log(root: Path, h
     imported = modules_after(["capture", "--harness", "claude-code", "--hook"], b"{}")
     others = {name for name in imported if not name.startswith("agent_memory")}
     assert others <= C_MODULES
-    assert "agent_memory.adapters.inbox.inbox_put" in imported
+    assert "agent_memory.adapters.inbox.hook_files" in imported
 
 
 def test_importing_the_package_imports_nothing_else() -> None:

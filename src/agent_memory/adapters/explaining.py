@@ -16,7 +16,7 @@ from returns.result import Failure, Result
 from agent_memory.adapters.disk.paths import as_store_io, names_below, read_image
 from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.git.git_history import pending_commits
-from agent_memory.adapters.inbox.hook_log import FILE_NAME, PREVIOUS_NAME, hook_log_directories
+from agent_memory.adapters.inbox.hook_files import INBOX, LOG_NAME, PREVIOUS_LOG_NAME, hook_log_directories
 from agent_memory.adapters.inbox.inbox_files import (
     FAILED,
     MAX_RETIRED_BYTES,
@@ -27,7 +27,6 @@ from agent_memory.adapters.inbox.inbox_files import (
     failed_entries,
     is_entry_name,
 )
-from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.injecting import DeliveryLog
 from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles
 from agent_memory.adapters.records.run_files import RunLogFiles
@@ -317,7 +316,7 @@ def hook_log_of(root: Path, environ: Mapping[str, str]) -> tuple[tuple[HookProbl
     problems: list[HookProblem] = []
     unread: list[Error] = []
     for directory in hook_log_directories(home_of(environ), str(root)):
-        for path in (Path(directory) / PREVIOUS_NAME, Path(directory) / FILE_NAME):
+        for path in (Path(directory) / PREVIOUS_LOG_NAME, Path(directory) / LOG_NAME):
             lines: list[str] = []
             try:
                 with as_store_io("read", str(path)), suppress(FileNotFoundError, NotADirectoryError):

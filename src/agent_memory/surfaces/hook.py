@@ -11,7 +11,7 @@ import time
 
 from agent_memory.adapters.disk.json_lite import json_object, scan_json, scan_members
 from agent_memory.adapters.disk.root import home_of, is_marked, is_own_call, root_and_doubt
-from agent_memory.adapters.inbox.inbox_put import INBOX, put_text
+from agent_memory.adapters.inbox.hook_files import INBOX, log_hook_problem, put_text
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.domain.inbox_rules import is_plain_name
 from agent_memory.domain.queueing.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, session_event
@@ -65,8 +65,6 @@ def current_directory() -> str:
 
 def log_problem(environ: "Mapping[str, str]", harness: str | None, code: str, message: str, act: str = "") -> None:
     """Tell the hook log; `act` is what the hook is for, where that is not to capture."""
-    from agent_memory.adapters.inbox.hook_log import log_hook_problem
-
     home = home_of(environ)
     root, _ = root_and_doubt(environ, home)
     log_hook_problem(home, root, harness, code, message, act)

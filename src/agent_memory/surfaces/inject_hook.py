@@ -23,7 +23,7 @@ from agent_memory.adapters.disk.root import (
     local_state_directory,
     root_and_doubt,
 )
-from agent_memory.adapters.inbox.inbox_put import mentions
+from agent_memory.adapters.inbox.hook_files import mentions
 from agent_memory.adapters.injecting import DeliveryLog, Looks, keep_shelf, looks_of, read_shelf
 from agent_memory.adapters.scheduling.notices import SESSION, take_notice
 from agent_memory.adapters.surroundings.places import KnownPlaces

@@ -15,7 +15,7 @@ from attrs import evolve
 from returns.result import Failure
 
 from agent_memory.adapters.doctor.doctor import read_note
-from agent_memory.adapters.inbox.hook_log import FILE_NAME, log_hook_problem
+from agent_memory.adapters.inbox.hook_files import LOG_NAME, log_hook_problem
 from agent_memory.adapters.store.entry_files import JOURNAL
 from agent_memory.config import Config, LlmConfig, StorageConfig
 from agent_memory.domain.agent_request import day_of
@@ -221,7 +221,7 @@ class TestFilesAndRuns:
             told += found != whole
         assert told > 20
 
-    @pytest.mark.parametrize("name", [FILE_NAME, "owed.json"])
+    @pytest.mark.parametrize("name", [LOG_NAME, "owed.json"])
     def test_what_tells_of_trouble_and_cannot_be_read_is_a_finding_itself_p6(self, healthy: Patient, name: str) -> None:
         healthy.by_hand("runs/owed.json", json.dumps([{"paths": [], "subject": "x"}]))
         log_hook_problem(os.environ["HOME"], str(healthy.root), "codex", "payload", "it is not JSON")

@@ -23,8 +23,8 @@ from agent_memory.adapters.doctor.files import Found, unwritten, walk
 from agent_memory.adapters.explaining import hook_log_of
 from agent_memory.adapters.git.git_history import pending_commits
 from agent_memory.adapters.git.git_process import GitProcess, GitRepository, stale_locks
+from agent_memory.adapters.inbox.hook_files import INBOX
 from agent_memory.adapters.inbox.inbox_files import InboxFiles, QueueTroubles, entry_in, failed_entries, printable
-from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles, TagVocabularyFile
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS, read_image, understand, understand_again

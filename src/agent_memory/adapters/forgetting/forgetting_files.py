@@ -25,8 +25,8 @@ from agent_memory.adapters.disk.paths import (
     real_root,
     those_there,
 )
+from agent_memory.adapters.inbox.hook_files import INBOX
 from agent_memory.adapters.inbox.inbox_files import FAILED, MAX_RETIRED_BYTES, PROCESSED, REASON_ENDING, is_entry_name
-from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, entry_or_none, read_image
 from agent_memory.domain.change import FileChange, FileState
 from agent_memory.domain.entry import MemoryEntry, StoredEntry

@@ -44,7 +44,7 @@ from agent_memory.adapters.disk.paths import (
     remove_file,
     write_text,
 )
-from agent_memory.adapters.inbox.inbox_put import INBOX, put_text, random_digits
+from agent_memory.adapters.inbox.hook_files import INBOX, put_text, random_digits
 from agent_memory.adapters.surroundings.places import known_places, repo_now
 from agent_memory.domain.health import FailedEntry
 from agent_memory.domain.instants import iso_of, ms_of

@@ -23,7 +23,7 @@ from agent_memory.adapters.disk.paths import lies_there, read_image, store_io
 from agent_memory.adapters.disk.root import ROOT_VARIABLE, config_path
 from agent_memory.adapters.git.git_history import tracking_of
 from agent_memory.adapters.harness import Surroundings, recorded_roots
-from agent_memory.adapters.inbox.inbox_put import mentions
+from agent_memory.adapters.inbox.hook_files import mentions
 from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState, without_empty
 from agent_memory.adapters.surroundings.config_files import DEFAULT, load_config, parse_config
 from agent_memory.adapters.surroundings.shipped_files import read_shipped
