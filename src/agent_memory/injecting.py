@@ -75,8 +75,8 @@ def inject(memory: Memory, request: InjectRequest) -> Injection:
 @as_result
 def prepare(memory: Memory, around: Place | None = None) -> Shelf:
     """The passages for sessions in the working directory, or around another place, the best first, and the settings."""
+    from agent_memory.domain.entry import standing_tiers
     from agent_memory.domain.injecting.candidates import candidates, good_until_ms
-    from agent_memory.domain.tiering.standing import standing_tiers
     from agent_memory.formats.neutral_markdown import passage_of
 
     around = around or place_of(memory)

@@ -9,7 +9,7 @@ from typing import Literal
 from attrs import evolve, frozen
 from returns.result import Failure, Result
 
-from agent_memory.domain.entry import StoredEntry
+from agent_memory.domain.entry import StoredEntry, standing_tiers
 from agent_memory.domain.section import (
     Published,
     PublishedTarget,
@@ -19,7 +19,6 @@ from agent_memory.domain.section import (
     Target,
     TargetFile,
 )
-from agent_memory.domain.tiering.standing import standing_tiers
 from agent_memory.domain.undo_run import SectionChange
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, MarkersAmbiguous, TargetRefused
 from agent_memory.formats.managed_section import render_section

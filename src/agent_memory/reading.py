@@ -17,10 +17,10 @@ from agent_memory.domain.entry import (
     Usage,
     newest_first,
     reads_of,
+    tiers_of,
     without_secret,
 )
 from agent_memory.domain.text.file_name import normal_tags
-from agent_memory.domain.tiering.standing import tiers_of
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status, Tier, TierList
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
 from agent_memory.results import as_result, unwrap

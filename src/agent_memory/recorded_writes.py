@@ -11,7 +11,6 @@ from returns.result import Result, Success
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Together
 from agent_memory.domain.entry import Caller, Listed, MemoryEntry, Meta
 from agent_memory.domain.section import Published
-from agent_memory.domain.tiering.standing import best_tier, is_vouched_for, with_hot, with_warm
 from agent_memory.domain.vocabulary import Tier, TierList
 from agent_memory.errors import EntryChanged, Error, StoreIo
 from agent_memory.ports import Locks, Recorder, Store
@@ -103,9 +102,9 @@ class RecordedWrites:
 
         def told(tiers: TierList) -> TierList:
             left = tiers.without(set(replaced))
-            if best_tier(meta) is Tier.COLD:
+            if meta.best_tier is Tier.COLD:
                 return left
-            return with_hot(left, meta.id) if is_vouched_for(meta) else with_warm(left, meta.id)
+            return left.with_hot(meta.id) if meta.is_vouched_for else left.with_warm(meta.id)
 
         try:
             return self.retiering(told)

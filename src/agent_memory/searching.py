@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
-from agent_memory.domain.entry import Listed
+from agent_memory.domain.entry import Listed, tiers_of
 from agent_memory.domain.searching.ranking import (
     WEIGHTS,
     QueryHints,
@@ -37,7 +37,6 @@ from agent_memory.domain.searching.search import (
 )
 from agent_memory.domain.searching.snippet import snippet_of
 from agent_memory.domain.searching.terms import QueryWord, query_words, weighed_words
-from agent_memory.domain.tiering.standing import tiers_of
 from agent_memory.domain.vocabulary import Tier, TierList
 from agent_memory.errors import EntryNotFound, Error, UsageInvalid
 from agent_memory.results import as_result, unwrap, warning_of

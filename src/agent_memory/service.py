@@ -46,7 +46,6 @@ from agent_memory.domain.text.markdown import (
     without_see_also,
     without_see_also_of,
 )
-from agent_memory.domain.tiering.standing import needs_vouching, with_hot
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, Status, strictest
 from agent_memory.errors import EntryChanged, EntryInvalid, EntryNotFound, EntryProtected
 from agent_memory.known_notes import KnownNotes, Near
@@ -273,7 +272,7 @@ class MemoryService:
         (P19): to archive it was to take that word back."""
         with self.writes.act():
             stored = self._mine(id, "restoring", archived=True)
-            if self.caller.is_agent and stored.meta.promoted_by is not None and needs_vouching(stored.meta):
+            if self.caller.is_agent and stored.meta.promoted_by is not None and stored.meta.needs_vouching:
                 raise EntryProtected(stored.meta.id, "restoring by an agent", "promoted")
             self.writes.apply(Restore(id), id, f"restore: {stored.meta.title}", self.writes.telling(stored.meta))
             return unwrap(self.store.read(id))
@@ -296,7 +295,7 @@ class MemoryService:
             stored = self._mine(id, act)
             entry = change(stored)
             id, subject = stored.meta.id, f"{act}: {entry.meta.title}"
-            tiers = self.writes.retiering(lambda tiers: with_hot(tiers, id)) if hot else None
+            tiers = self.writes.retiering(lambda tiers: tiers.with_hot(id)) if hot else None
             if entry == stored.entry:
                 if tiers is not None:
                     touched = unwrap(self.store.apply([], tiers=tiers)).touched

@@ -11,7 +11,7 @@ from agent_memory.errors import ConfigInvalid, StoreIo
 from agent_memory.formats.prompt import PLACES
 from faults import failing_on
 
-WHOLE = " ".join(f"{{{{{place}}}}}" for place in PLACES)
+WHOLE = " ".join(f"{{{{{place}}}}}" for place in PLACES["consolidate"])
 
 
 def test_the_packaged_template_is_found_and_whole() -> None:

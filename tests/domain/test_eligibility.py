@@ -11,7 +11,6 @@ from attrs import evolve
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
 from agent_memory.domain.text.markdown import derive_description
 from agent_memory.domain.tiering.score import told_of, why_not_nearer
-from agent_memory.domain.tiering.standing import best_tier
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Sensitivity, Tier
 from page_orders import orders
 
@@ -38,7 +37,7 @@ def told(body: str, **fields: Any) -> StoredEntry | None:
     ],
 )
 def test_whose_knowledge_it_is_decides_p19(meta: Meta, best: Tier, reason: str) -> None:
-    assert best_tier(meta) is best
+    assert meta.best_tier is best
     assert reason in why_not_nearer(meta)
     assert bool(why_not_nearer(meta)) is (best is not Tier.HOT)
 
@@ -46,7 +45,7 @@ def test_whose_knowledge_it_is_decides_p19(meta: Meta, best: Tier, reason: str) 
 def test_a_secret_is_cold_whoever_vouches_for_it_p19() -> None:
     for origin, pinned, promoted in itertools.product(Origin, (True, False), (None, "person")):
         meta = evolve(PLAIN, origin=origin, pinned=pinned, promoted_by=promoted, sensitivity=Sensitivity.SECRET)
-        assert best_tier(meta) is Tier.COLD
+        assert meta.best_tier is Tier.COLD
         assert why_not_nearer(meta) == "it is secret"
 
 

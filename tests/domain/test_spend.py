@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.agent_request import DaySpend, day_of, spend_on, with_added
-from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.agent_request import DaySpend, spend_on, with_added
+from agent_memory.domain.instants import DAY_MS, day_of
 
 days = st.integers(0, 200).map(lambda day: day_of(1_700_000_000_000 + day * DAY_MS))
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from agent_memory.domain.entry import Meta
-from agent_memory.domain.tiering.standing import standing_tiers, with_hot
+from agent_memory.domain.entry import Meta, standing_tiers
 from agent_memory.domain.vocabulary import Sensitivity, TierList
 
 PLAIN = Meta("plain", "t", 1, 1)
@@ -27,9 +26,9 @@ def test_defrag_may_have_put_a_promoted_one_elsewhere_but_no_pinned_one_p13() ->
 
 def test_what_is_made_hot_comes_first_and_what_is_hot_stays_where_it_is() -> None:
     tiers = TierList(("a", "b"), ("c",))
-    assert with_hot(tiers, "b") == tiers
-    assert with_hot(tiers, "c") == TierList(("c", "a", "b"), ())
-    assert with_hot(tiers, "d") == TierList(("d", "a", "b"), ("c",))
+    assert tiers.with_hot("b") == tiers
+    assert tiers.with_hot("c") == TierList(("c", "a", "b"), ())
+    assert tiers.with_hot("d") == TierList(("d", "a", "b"), ("c",))
 
 
 def test_what_is_archived_is_in_no_tier() -> None:

@@ -18,14 +18,14 @@ from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.text.file_name import ID_PATTERN
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, TierList
 from agent_memory.errors import ConfigInvalid
-from agent_memory.formats.defrag_prompt import (
+from agent_memory.formats.prompt import (
     PLACES,
     DefragBudget,
-    DefragPromptFacts,
+    Frame,
     plan_defrag_budget,
     render_defrag_prompt,
+    template_problems,
 )
-from agent_memory.formats.prompt import Frame, template_problems
 from agent_memory.formats.reply import parse_defrag_reply
 
 TEMPLATE = (Path(__file__).resolve().parents[2] / "prompts" / "defrag.md").read_text(encoding="utf-8")
@@ -44,7 +44,7 @@ def stored(id: str = A, body: str = "Port `8080`.", conflicted: bool = False, **
     return StoredEntry(Listed(Meta(id, **known, **times), f"topics/{id}.md", f"h{id}", conflicted=conflicted), body)
 
 
-def facts(*shown: StoredEntry, **more: Any) -> DefragPromptFacts:
+def rendered(*shown: StoredEntry, **more: Any) -> str:
     request = DefragRequest(
         prompt="",
         nonce=more.pop("nonce", NONCE),
@@ -57,17 +57,11 @@ def facts(*shown: StoredEntry, **more: Any) -> DefragPromptFacts:
         budget=more.pop("section", SectionBudget()),
         left_alone=more.pop("left_alone", frozenset()),
     )
-    known = {
-        "frame": Frame(request.nonce, more.pop("fence", FENCE)),
-        "request": request,
-        "max_changes": 3,
-        "budget": DefragBudget(120_000, 60_000, 8_000),
-    }
-    return DefragPromptFacts(**{**known, **more})
-
-
-def rendered(*shown: StoredEntry, **more: Any) -> str:
-    return render_defrag_prompt(TEMPLATE, facts(*shown, **more)).text
+    frame = Frame(request.nonce, more.pop("fence", FENCE))
+    budget, max_changes = more.pop("budget", DefragBudget(120_000, 60_000, 8_000)), more.pop("max_changes", 3)
+    assert not more
+    text, _ = render_defrag_prompt(TEMPLATE, request, frame, budget, max_changes)
+    return text
 
 
 def section(prompt: str, name: str) -> str:
@@ -176,7 +170,7 @@ def test_an_echo_of_the_prompt_is_no_proposal() -> None:
 
 
 def test_the_template_has_every_place_and_what_an_echo_is_recognised_by() -> None:
-    assert template_problems(TEMPLATE, PLACES) == ()
+    assert template_problems(TEMPLATE, PLACES["defrag"]) == ()
     prompt = rendered(stored())
     assert [phrase for phrase in ECHOED if phrase not in prompt] == []
     assert "{{" not in prompt
@@ -232,14 +226,13 @@ def test_the_whole_defrag_prompt_fits(texts: list[str], line: str, max_prompt_ch
     )
     ids = [each.meta.id for each in notes]
     budget = budget_of(max_prompt_chars, tuple(each.listed for each in notes))
-    known = facts(
+    prompt = rendered(
         *choose_shown(notes, budget.shown_chars),
         catalog=tuple(each.listed for each in notes),
         tiers=TierList(tuple(ids[::2]), tuple(ids[1::2])),
         findings=tuple(Finding(FindingKind.OVERLAP, tuple(ids[n : n + 2]), line) for n in range(len(ids))),
         budget=budget,
     )
-    prompt = render_defrag_prompt(TEMPLATE, known).text
     assert len(prompt) <= max_prompt_chars
     assert prompt.count(NONCE) == 1
     assert prompt.lower().count(f"\n{FENCE}>>>") == len(re.findall(rf"(?m)^<<<{FENCE} [a-z]", prompt))

@@ -16,8 +16,7 @@ from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.vocabulary import TierList
-from agent_memory.formats.defrag_prompt import DefragPromptFacts, plan_defrag_budget, render_defrag_prompt
-from agent_memory.formats.prompt import Frame
+from agent_memory.formats.prompt import Frame, plan_defrag_budget, render_defrag_prompt
 from agent_memory.formats.reply import decode_reply, parse_defrag_reply
 
 pytestmark = pytest.mark.shared
@@ -56,15 +55,10 @@ BY_THE_RUNNER = {
 def prompt() -> str:
     template = load_prompt_template("defrag").unwrap()
     catalog = tuple(each.listed for each in STORED)
-    return render_defrag_prompt(
-        template,
-        DefragPromptFacts(
-            frame=Frame(NONCE, "0a1b2c3d4e5f6071"),
-            request=DefragRequest("", NONCE, catalog, STORED, now_ms=5),
-            max_changes=3,
-            budget=plan_defrag_budget(template, 120_000, catalog).unwrap(),
-        ),
-    ).text
+    request = DefragRequest("", NONCE, catalog, STORED, now_ms=5)
+    budget = plan_defrag_budget(template, 120_000, catalog).unwrap()
+    text, _ = render_defrag_prompt(template, request, Frame(NONCE, "0a1b2c3d4e5f6071"), budget, 3)
+    return text
 
 
 def answered(shared: Path, mode: str) -> Result[DefragProposal, Any]:

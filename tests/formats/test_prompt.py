@@ -170,8 +170,10 @@ def test_an_echo_of_the_prompt_is_no_reply() -> None:
 
 
 def test_the_template_has_every_place_and_what_an_echo_is_recognised_by() -> None:
-    assert template_problems(TEMPLATE, PLACES) == ()
-    assert template_problems("no places", PLACES) == tuple(f"{{{{{place}}}}} is missing" for place in PLACES)
+    assert template_problems(TEMPLATE, PLACES["consolidate"]) == ()
+    assert template_problems("no places", PLACES["defrag"]) == tuple(
+        f"{{{{{place}}}}} is missing" for place in PLACES["defrag"]
+    )
     prompt = rendered(user(1, "x"))
     assert [phrase for phrase in ECHOED if phrase not in prompt] == []
 

@@ -32,7 +32,7 @@ from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles, S
 from agent_memory.adapters.records.run_files import RunLogFiles
 from agent_memory.adapters.scheduling.schedule_state import job_healths
 from agent_memory.config import Config
-from agent_memory.domain.agent_request import day_of, spend_on
+from agent_memory.domain.agent_request import spend_on
 from agent_memory.domain.change import Change, Create, Replace
 from agent_memory.domain.entry import Caller, Meta, reads_of
 from agent_memory.domain.explaining import (
@@ -49,13 +49,12 @@ from agent_memory.domain.explaining import (
     unread_runs,
 )
 from agent_memory.domain.health import Health, HookProblem, deliveries_by_harness
-from agent_memory.domain.instants import ms_in_name, ms_of
+from agent_memory.domain.instants import day_of, ms_in_name, ms_of
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.queue import queue_key, session_id_of
 from agent_memory.domain.run_log import MOST_RUNS
 from agent_memory.domain.text.plain_text import first_few
 from agent_memory.domain.tiering.score import score
-from agent_memory.domain.tiering.standing import best_tier
 from agent_memory.domain.vocabulary import Sensitivity, Tier
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, StateCorrupt, StoreIo, UsageInvalid
 from agent_memory.formats.inbox_json import parse_inbox_entry
@@ -111,7 +110,7 @@ def note_story(
     )
     standing = TierStanding(
         meta=meta,
-        tier=Tier.HOT if meta.pinned and best_tier(meta) is Tier.HOT else tiers.of(meta.id),
+        tier=Tier.HOT if meta.pinned and meta.best_tier is Tier.HOT else tiers.of(meta.id),
         usage=reads_of(meta, totals),
         now_ms=now_ms,
         archived=stored.listed.archived,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from attrs import evolve, field, frozen
 
@@ -79,11 +79,6 @@ class DaySpend:
 
 Spend = tuple[DaySpend, ...]
 """One element a day, oldest first."""
-
-
-def day_of(at_ms: int) -> str:
-    """The UTC day of an instant, as `2026-02-13`."""
-    return datetime.fromtimestamp(at_ms // 1000, UTC).strftime("%Y-%m-%d")
 
 
 def spend_on(spend: Spend, day: str) -> DaySpend:

@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
-from agent_memory.domain.instants import has_passed, iso_of
+from agent_memory.domain.instants import day_of, has_passed
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.tagging import VOCABULARY_FILE, Standing, TagUse, TagVocabulary, alike, survey_tags, tag_counts
 from agent_memory.domain.text.file_name import (
@@ -259,7 +259,7 @@ def examine_note(file: NoteFile, rules: NoteRules) -> Iterator[Finding]:
             yield TAG_UNKNOWN.found(note.path, words)
     if has_passed(meta.expires_at_ms, rules.now_ms):
         overdue = meta.expires_at_ms + rules.expired_grace_ms <= rules.now_ms
-        words = f"It expired on {iso_of(meta.expires_at_ms)[:10]}; `memory defrag` archives it"
+        words = f"It expired on {day_of(meta.expires_at_ms)}; `memory defrag` archives it"
         yield EXPIRED.found(note.path, words, Severity.PROBLEM if overdue else None)
     if meta.sensitivity is Sensitivity.SECRET:
         if meta.pinned or meta.promoted_by is not None:

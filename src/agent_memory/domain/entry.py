@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from typing import Annotated, ClassVar, TypeAlias
@@ -11,7 +11,17 @@ from typing import Annotated, ClassVar, TypeAlias
 from attrs import field, frozen
 
 from agent_memory.domain.inbox_rules import shown
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Status
+from agent_memory.domain.vocabulary import (
+    GLOBAL_SCOPE,
+    Harness,
+    Importance,
+    Kind,
+    Origin,
+    Sensitivity,
+    Status,
+    Tier,
+    TierList,
+)
 from agent_memory.errors import ActRefused, StoreIo
 
 
@@ -22,6 +32,9 @@ def _turn_problem(number: int) -> str | None:
 def _confidence_problem(confidence: float) -> str | None:
     return None if 0 <= confidence <= 1 else f"is {shown(confidence)}, expected a number from 0 to 1"
 
+
+BY_A_PERSON = "person"
+"""`promotedBy` of an entry that a person vouches for."""
 
 TurnNumber: TypeAlias = Annotated[int, _turn_problem]
 Confidence: TypeAlias = Annotated[float, _confidence_problem]
@@ -81,6 +94,30 @@ class Meta:
     def is_secret(self) -> bool:
         """Whether nothing that it says may be told unasked, or quoted."""
         return self.sensitivity is Sensitivity.SECRET
+
+    @property
+    def is_vouched_for(self) -> bool:
+        """Whether a person ran `memory promote` or `memory pin` on the entry. A `pinned: true` alone, which an import can
+        bring along, is nobody's word."""
+        return self.promoted_by == BY_A_PERSON and not self.is_secret
+
+    @property
+    def needs_vouching(self) -> bool:
+        """Whether an entry is hot only at a person's word for it."""
+        return self.is_secret or self.origin is not Origin.USER
+
+    @property
+    def best_tier(self) -> Tier:
+        """The nearest tier that an entry may have by whose word it is, whoever proposes another (P19).
+
+        Secret: cold, whatever else holds. What the person said or vouches for: hot, and nothing else is. What an agent
+        concluded: warm. What a foreign source said: cold.
+        """
+        if self.is_secret:
+            return Tier.COLD
+        if self.is_vouched_for or self.origin is Origin.USER:
+            return Tier.HOT
+        return Tier.COLD if self.origin is Origin.EXTERNAL else Tier.WARM
 
     @property
     def cites_a_turn(self) -> bool:
@@ -225,6 +262,34 @@ def secret_ids(entries: Sequence[Listed]) -> frozenset[str]:
 def newest_first(entries: Sequence[Listed]) -> list[Listed]:
     """These, the last changed first; those that were changed together by id."""
     return sorted(entries, key=lambda each: (-each.meta.updated_at_ms, each.meta.id))
+
+
+# -- the tier list between two tierings -------------------------------------------------------------------------------
+
+
+def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
+    """The list, and hot at its end what is pinned, and what is promoted and in no list yet; the oldest first."""
+    hot, warm = frozenset(tiers.hot), frozenset(tiers.warm)
+    added = [
+        meta
+        for meta in live
+        if (meta.pinned or meta.is_vouched_for)
+        and meta.id not in hot
+        and not meta.is_secret
+        and (meta.pinned or meta.id not in warm)
+    ]
+    new = tuple(meta.id for meta in sorted(added, key=lambda meta: (meta.created_at_ms, meta.id)))
+    return TierList((*tiers.hot, *new), tuple(id for id in tiers.warm if id not in new))
+
+
+def tiers_of(tiers: TierList, live: Sequence[Listed]) -> Mapping[str, Tier]:
+    """The tier in which each of these is told, by id; of what is cold nothing. No nearer than what it says of itself allows,
+    whatever the list says."""
+    standing = standing_tiers(tiers, (each.meta for each in live))
+    listed = {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}
+    far = list(Tier).index
+    told = (each.meta for each in live if each.meta.id in listed)
+    return {meta.id: max(listed[meta.id], meta.best_tier, key=far) for meta in told}
 
 
 # -- drafts -----------------------------------------------------------------------------------------------------------

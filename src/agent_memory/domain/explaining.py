@@ -10,12 +10,11 @@ from attrs import field, frozen
 
 from agent_memory.domain.entry import Listed, Listing, Meta, Source, StoredEntry, Usage
 from agent_memory.domain.history import SessionMark
-from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
+from agent_memory.domain.instants import DAY_MS, day_of, has_passed, iso_of
 from agent_memory.domain.queue import MAX_ATTEMPTS, InboxEntry, Outcome, Trouble, session_id_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, short_id
 from agent_memory.domain.text.plain_text import counted, one_line
 from agent_memory.domain.tiering.score import ScoreParts, is_ageless, score_parts, why_not_nearer
-from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.vocabulary import Harness, Origin, Tier
 from agent_memory.errors import EntryUnreadable
 
@@ -33,7 +32,7 @@ def said_by(meta: Meta) -> str:
         who = "An agent concluded it; no message of yours says it."
     else:
         who = "It comes from outside: what a tool, a page, another program or an import said."
-    return f"{who} You vouched for it." if is_vouched_for(meta) and meta.origin is not Origin.USER else who
+    return f"{who} You vouched for it." if meta.is_vouched_for and meta.origin is not Origin.USER else who
 
 
 def source_in_words(source: Source) -> str:
@@ -127,10 +126,6 @@ class TierStanding:
     """The lowest score among the hot entries that are not pinned and share a section with it, itself left out."""
 
     @property
-    def best(self) -> Tier:
-        return best_tier(self.meta)
-
-    @property
     def parts(self) -> ScoreParts:
         return score_parts(self.meta, self.usage, self.now_ms)
 
@@ -162,22 +157,22 @@ def _why(standing: TierStanding) -> str:
     if standing.tier is Tier.HOT:
         if meta.pinned:
             return "You pinned it; `memory unpin` lets it compete for its place again."
-        if standing.best is not Tier.HOT:
+        if meta.best_tier is not Tier.HOT:
             return f"The next defrag takes it out: {why_not_nearer(meta)}."
-        if is_vouched_for(meta):
+        if meta.is_vouched_for:
             return "You vouched for it with `memory promote`."
         return "Defrag chose it; it stays until it is left out twice in a row, or a clearly better note needs its room."
     if has_passed(meta.expires_at_ms, standing.now_ms):
-        return f"It expired on {iso_of(meta.expires_at_ms)[:10]}; the next defrag archives it."
-    if standing.best is not Tier.HOT:
-        nearest = "It can be warm at most" if standing.best is Tier.WARM else "It is shown to nobody unasked"
+        return f"It expired on {day_of(meta.expires_at_ms)}; the next defrag archives it."
+    if meta.best_tier is not Tier.HOT:
+        nearest = "It can be warm at most" if meta.best_tier is Tier.WARM else "It is shown to nobody unasked"
         return f"{nearest}: {why_not_nearer(meta)}."
     if not standing.tiers_decided:
         return "No defrag has decided yet what is hot; `memory defrag` does."
     if not standing.decided_since:
         return "It was written after the last defrag; the next one looks at it."
     if meta.valid_until_ms is not None and meta.valid_until_ms <= standing.now_ms:
-        return f"It stopped being true on {iso_of(meta.valid_until_ms)[:10]}."
+        return f"It stopped being true on {day_of(meta.valid_until_ms)}."
     weakest = "" if standing.weakest_hot is None else f"; the lowest score among them is {standing.weakest_hot:.2f}"
     return f"It may be hot, and others are in front of it{weakest}. `memory pin` puts it in front and keeps it there."
 

@@ -13,6 +13,8 @@ Instant: TypeAlias = Annotated[int, "ISO 8601"]
 
 DAY_MS = 86_400_000
 HOUR_MS = 3_600_000
+_LAST_MS = 253_402_300_799_999
+"""The end of the year 9999: no calendar shows what is later."""
 
 
 def latest(*instants: int | None) -> int | None:
@@ -35,6 +37,11 @@ def iso_of(at_ms: int) -> str:
     whole, millis = divmod(at_ms, 1000)
     year, month, day, hour, minute, second, *_ = time.gmtime(whole)
     return f"{year:04d}-{month:02d}-{day:02d}T{hour:02d}:{minute:02d}:{second:02d}.{millis:03d}Z"
+
+
+def day_of(at_ms: int) -> str:
+    """`2026-02-13`, in UTC; the nearest day that a calendar shows, since files that people wrote may hold any number."""
+    return iso_of(min(max(at_ms, 0), _LAST_MS))[:10]
 
 
 def ms_in_name(name: str) -> int | None:

@@ -18,7 +18,6 @@ from agent_memory.domain.commit_message import IGNORE_FILE, is_ignored
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.instants import latest, latest_end
 from agent_memory.domain.text.file_name import ID_PATTERN, id_in_name
-from agent_memory.domain.tiering.standing import needs_vouching
 from agent_memory.domain.vocabulary import furthest, highest, least_trusted, strictest
 
 T = TypeVar("T")
@@ -131,7 +130,7 @@ def _without_unearned_trust(meta: Meta, base: MemoryEntry | None, newer: MemoryE
         return meta
     pairs = ((newer, older), (older, newer))
     is_changed = any(side.meta.promoted_by is None and side.texts != (base or other).texts for side, other in pairs)
-    return evolve(meta, promoted_by=None, pinned=False) if is_changed and needs_vouching(meta) else meta
+    return evolve(meta, promoted_by=None, pinned=False) if is_changed and meta.needs_vouching else meta
 
 
 def _united_sources(

@@ -164,3 +164,11 @@ class TierList:
         unseen = current.without(seen)
         kept = self.without({*unseen.hot, *unseen.warm})
         return TierList((*kept.hot, *unseen.hot), (*kept.warm, *unseen.warm))
+
+    def with_warm(self, id: str) -> TierList:
+        """The list with the entry told in one line, before all others that are; where it is in the list already, as it was."""
+        return self if id in (*self.hot, *self.warm) else TierList(self.hot, (id, *self.warm))
+
+    def with_hot(self, id: str) -> TierList:
+        """The list with the entry hot: where it is, if it is so already, else before all others, so that it is sure to be seen."""
+        return self if id in self.hot else TierList((id, *self.hot), self.without({id}).warm)

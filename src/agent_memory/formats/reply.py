@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from json import JSONDecodeError, dumps
 from typing import Annotated, Any, TypeVar
 
@@ -40,8 +40,6 @@ _MAX_NAMED_ITEMS = 50
 _MOST_BAD_IDS = 5
 
 Item = TypeVar("Item")
-Read = Callable[[object, str], Item]
-"""Makes the value of an item, given its place; `InvalidValue` with every problem."""
 
 
 @as_result
@@ -59,23 +57,17 @@ def decode_reply(output: bytes) -> str:
 @as_result
 def parse_reply(text: str, nonce: str) -> ChangeSet:
     """The change set in the one JSON object of the text that carries this nonce."""
-    envelope = find_envelope(text, nonce)
-    problems = _version_problems(envelope)
-    raw_entries = _listed(envelope, "entries", MAX_ENTRIES, problems)
-    raw_updates = _listed(envelope, "updates", MAX_UPDATES, problems)
-    skipped = envelope.get("skipped") or ""
-    if not isinstance(skipped, str):
-        problems.append(f"skipped is {shown(skipped)}, expected text")
-    if problems:
-        raise ReplyRefused(tuple(problems))
-    entries, bad_entries = _read_each(raw_entries, "entries", _entry, _named_by_title)
-    updates, bad_updates = _read_each(raw_updates, "updates", _update, _named_by_title)
+    envelope, unknown = _members(text, nonce, {"entries": MAX_ENTRIES, "updates": MAX_UPDATES}, "skipped")
+    entries, bad_entries = _read_each(envelope, "entries", _entry)
+    updates, bad_updates = _read_each(envelope, "updates", _update)
     bad = bad_entries + bad_updates
-    reason = well_formed(skipped).strip() or None
+    reason = well_formed(envelope.get("skipped") or "").strip() or None
     if not entries and not updates and (reason is None or bad):
         raise _nothing_usable(bad, "it holds no entries, no updates and no reason")
-    dropped = _unknown_members(envelope, ("version", "nonce", "entries", "updates", "skipped")) + bad
-    return ChangeSet(_with_own_refs(entries), updates, reason, dropped)
+    refs = [each.ref for each in entries]
+    # Of two with one ref the first keeps it: a link to it means that one.
+    own = (evolve(each, ref=None) if each.ref in refs[:at] else each for at, each in enumerate(entries))
+    return ChangeSet(tuple(own), updates, reason, unknown + bad)
 
 
 def _entry(item: object, place: str) -> ProposedEntry:
@@ -91,22 +83,6 @@ def _update(item: object, place: str) -> ProposedUpdate:
     return evolve(update, turns=tuple(sorted(set(update.turns))))
 
 
-def _named_by_title(item: object, place: str) -> str:
-    """What to call an item that was refused: its title or id where it has one."""
-    named = [item[key] for key in ("title", "id") if isinstance(item.get(key), str)] if is_object(item) else []
-    return one_line(named[0] if named else "", _MAX_SUBJECT_CHARS) or place
-
-
-def _with_own_refs(entries: tuple[ProposedEntry, ...]) -> tuple[ProposedEntry, ...]:
-    """The entries with a ref that an earlier one has taken away: a link to it means the first."""
-    seen: set[str | None] = set()
-    kept: list[ProposedEntry] = []
-    for entry in entries:
-        kept.append(evolve(entry, ref=None) if entry.ref in seen else entry)
-        seen.add(entry.ref)
-    return tuple(kept)
-
-
 # -- defrag -----------------------------------------------------------------------------------------------------------
 
 
@@ -114,12 +90,8 @@ def _with_own_refs(entries: tuple[ProposedEntry, ...]) -> tuple[ProposedEntry, .
 def parse_defrag_reply(text: str, nonce: str) -> DefragProposal:
     """The proposal in the one JSON object of the text that carries this nonce. Tiers that list nothing at all say nothing: those in
     effect stay. An empty list of actions is usable, since nothing to do is an answer."""
-    envelope = find_envelope(text, nonce)
-    problems = _version_problems(envelope)
-    items = _listed(envelope, "actions", MAX_ACTIONS, problems)
-    if problems:
-        raise ReplyRefused(tuple(problems))
-    read, misshapen = _read_each(items, "actions", _action, _named_by_ids)
+    envelope, unknown = _members(text, nonce, {"actions": MAX_ACTIONS}, "tiers")
+    read, misshapen = _read_each(envelope, "actions", _action)
     actions = tuple(dict.fromkeys(read))
     twice = tuple(
         Dropped(_called(kind_of(action), ids_of(action)), ("it stands in the reply twice",))
@@ -128,10 +100,10 @@ def parse_defrag_reply(text: str, nonce: str) -> DefragProposal:
     )
     tiers, misplaced = _tiers(envelope.get("tiers"))
     bad = misshapen + twice + misplaced
-    is_nothing_to_do = envelope.get("actions") is not None and not items and not bad
+    is_nothing_to_do = envelope.get("actions") == [] and not bad
     if not actions and tiers is None and not is_nothing_to_do:
         raise _nothing_usable(bad, "it holds no actions and no tiers")
-    return DefragProposal(actions, tiers, _unknown_members(envelope, ("version", "nonce", "actions", "tiers")) + bad)
+    return DefragProposal(actions, tiers, unknown + bad)
 
 
 _REPLY = Converter(null_is_absent=True)
@@ -149,16 +121,6 @@ def _action(item: object, place: str) -> Action:
     if isinstance(action, Edit) and action.find == action.replace:
         raise InvalidValue(f"{place}.replace is what was to be found: nothing would change")
     return action
-
-
-def _named_by_ids(item: object, place: str) -> str:
-    """What to call an action that was refused: its kind and the entries it names, where it has them."""
-    if not is_object(item):
-        return place
-    kind, ids = item.get("action"), item.get("ids")
-    named = [item.get("id"), *(ids if is_list(ids) else ())]
-    known = tuple(dict.fromkeys(id for id in named if isinstance(id, str) and is_id(id)))
-    return _called(kind, known) if isinstance(kind, str) and kind in KINDS.values() and known else place
 
 
 def _called(kind: str, ids: tuple[str, ...]) -> str:
@@ -201,44 +163,56 @@ def _tiers(value: object) -> tuple[TierList | None, tuple[Dropped, ...]]:
 # -- the members of an envelope ---------------------------------------------------------------------------------------
 
 
-def _version_problems(envelope: Mapping[str, Any]) -> list[str]:
-    version = envelope.get("version")
-    return [] if type(version) is int and version == 1 else [f"version is {shown(version)}, expected 1"]
-
-
-def _listed(envelope: Mapping[str, Any], key: str, most: int, problems: list[str]) -> list[object]:
-    """The items of a list; none, and a problem where there is one, for anything but a list within `most`."""
-    value = envelope.get(key)
-    if value is None:
-        return []
-    if not is_list(value):
-        problems.append(f"{key} is {shown(value)}, expected a list")
-        return []
-    if len(value) > most:
-        problems.append(f"{key} has {len(value):,} items, at most {most} are allowed")
-        return []
-    return value
-
-
-def _unknown_members(envelope: Mapping[str, Any], known: Sequence[str]) -> tuple[Dropped, ...]:
-    return tuple(Dropped("reply", (f"{shown(key)} is unknown in a reply",)) for key in envelope if key not in known)
+def _members(
+    text: str, nonce: str, lists: Mapping[str, int], other: str
+) -> tuple[Mapping[str, Any], tuple[Dropped, ...]]:
+    """The envelope, whose `lists` are lists of at most so many items or absent; and those of its members that no reply has."""
+    envelope = find_envelope(text, nonce)
+    version, skipped = envelope.get("version"), envelope.get("skipped")
+    problems = [] if type(version) is int and version == 1 else [f"version is {shown(version)}, expected 1"]
+    for key, most in lists.items():
+        items = envelope.get(key)
+        if items is not None and not is_list(items):
+            problems.append(f"{key} is {shown(items)}, expected a list")
+        elif items is not None and len(items) > most:
+            problems.append(f"{key} has {len(items):,} items, at most {most} are allowed")
+    if other == "skipped" and skipped and not isinstance(skipped, str):
+        problems.append(f"skipped is {shown(skipped)}, expected text")
+    if problems:
+        raise ReplyRefused(tuple(problems))
+    unknown = (key for key in envelope if key not in ("version", "nonce", *lists, other))
+    return envelope, tuple(Dropped("reply", (f"{shown(key)} is unknown in a reply",)) for key in unknown)
 
 
 def _read_each(
-    items: Iterable[object], key: str, read: Read[Item], subject: Callable[[object, str], str]
+    envelope: Mapping[str, Any], key: str, read: Callable[[object, str], Item]
 ) -> tuple[tuple[Item, ...], tuple[Dropped, ...]]:
-    """The values of the items, in order, and those that are out of shape. A member that is null is absent."""
+    """The values of the items of a list, in order, and those that are out of shape. `read` makes the value of an item, given its
+    place; InvalidValue with every problem. A member that is null is absent."""
     good: list[Item] = []
     bad: list[Dropped] = []
-    for index, item in enumerate(items):
+    for index, item in enumerate(envelope.get(key) or ()):
         place = f"{key}[{index}]"
         try:
             if problems := tuple(_raw_problems(item, place)):
                 raise InvalidValue(*problems)
             good.append(read(item, place))
         except InvalidValue as refused:
-            bad.append(Dropped(subject(item, place), refused.problems))
+            bad.append(Dropped(_subject(item, place), refused.problems))
     return tuple(good), tuple(bad)
+
+
+def _subject(item: object, place: str) -> str:
+    """What to call an item that was refused: an action by its kind and the entries it names, others by title or id; else its place."""
+    if not is_object(item):
+        return place
+    if place.startswith("actions"):
+        kind, ids = item.get("action"), item.get("ids")
+        named = [item.get("id"), *(ids if is_list(ids) else ())]
+        known = tuple(dict.fromkeys(id for id in named if isinstance(id, str) and is_id(id)))
+        return _called(kind, known) if isinstance(kind, str) and kind in KINDS.values() and known else place
+    texts = [item[key] for key in ("title", "id") if isinstance(item.get(key), str)]
+    return one_line(texts[0] if texts else "", _MAX_SUBJECT_CHARS) or place
 
 
 def _raw_problems(value: object, place: str) -> Iterator[str]:

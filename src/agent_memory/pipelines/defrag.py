@@ -41,12 +41,7 @@ from agent_memory.domain.tiering.resolve import resolve_tiers, tiers_after
 from agent_memory.domain.tiering.score import tier_facts
 from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import EntryChanged, EntryNotFound, Error, ReplyRefused
-from agent_memory.formats.defrag_prompt import (
-    DefragPromptFacts,
-    plan_defrag_budget,
-    render_defrag_prompt,
-)
-from agent_memory.formats.prompt import Frame
+from agent_memory.formats.prompt import Frame, plan_defrag_budget, render_defrag_prompt
 from agent_memory.formats.reply import parse_defrag_reply
 from agent_memory.machines import Defrag, Model, Step, answered, interrupted, run_machine
 from agent_memory.pipelines.undo import footprint_if_any
@@ -138,16 +133,12 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candida
         undone=scan.undone,
         force=run.force,
     )
-    prompt = None
+    listed = None
     if budget is not None:
-        facts = DefragPromptFacts(
-            frame=Frame(request.nonce, io.random_word()),
-            request=request,
-            max_changes=len(catalog) if run.force else max_changes(run.live_at_start),
-            budget=budget,
-        )
-        prompt = render_defrag_prompt(io.prompt_template, facts)
-        request = evolve(request, prompt=prompt.text)
+        frame = Frame(request.nonce, io.random_word())
+        most = len(catalog) if run.force else max_changes(run.live_at_start)
+        prompt, listed = render_defrag_prompt(io.prompt_template, request, frame, budget, most)
+        request = evolve(request, prompt=prompt)
     unseen = frozenset(opened) - {each.meta.id for each in shown}
     judged = candidates.without(secret).judged(frozenset(wanted) - unseen, scan.memo.judged)
     fingerprint = store_fingerprint(live)
@@ -160,9 +151,9 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, candida
     except ReplyRefused:
         unwrap(io.records.spend_reply(key))
         raise
-    if prompt is not None and proposal.tiers is not None:
+    if listed is not None and proposal.tiers is not None:
         # The tiers of what the catalog had no room for stay as they are.
-        proposal = evolve(proposal, tiers=proposal.tiers.where_unseen(request.tiers, prompt.listed))
+        proposal = evolve(proposal, tiers=proposal.tiers.where_unseen(request.tiers, listed))
     return _with_left(io, planned(io, evolve(asked, proposal=proposal), scan), analysis, candidates, request)
 
 

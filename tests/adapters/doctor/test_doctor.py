@@ -18,9 +18,9 @@ from agent_memory.adapters.doctor.doctor import read_note
 from agent_memory.adapters.inbox.hook_files import LOG_NAME, log_hook_problem
 from agent_memory.adapters.store.entry_files import JOURNAL
 from agent_memory.config import Config, LlmConfig, StorageConfig
-from agent_memory.domain.agent_request import day_of
 from agent_memory.domain.doctor import NoteFile
 from agent_memory.domain.entry import Listed
+from agent_memory.domain.instants import day_of
 from agent_memory.domain.vocabulary import Sensitivity, TierList
 from agent_memory.errors import StoreIo, TargetRefused
 from faults import failing_at, failing_on

@@ -14,9 +14,9 @@ from agent_memory.adapters.doctor.doctor import (
     check_targets,
 )
 from agent_memory.config import ScheduleConfig
-from agent_memory.domain.agent_request import DaySpend, day_of
+from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.doctor import Area, DoctorReport, Finding, Severity, in_order
-from agent_memory.domain.instants import DAY_MS, HOUR_MS
+from agent_memory.domain.instants import DAY_MS, HOUR_MS, day_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine
 from agent_memory.domain.section import Published, PublishedTarget, RenderedSection
 from agent_memory.errors import MarkersAmbiguous

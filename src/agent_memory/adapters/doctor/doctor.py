@@ -30,7 +30,7 @@ from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS, read_image, understand, understand_again
 from agent_memory.config import Config, ScheduleConfig
 from agent_memory.domain import doctor as of
-from agent_memory.domain.agent_request import Spend, day_of
+from agent_memory.domain.agent_request import Spend
 from agent_memory.domain.analysis.analyze import analyze_features
 from agent_memory.domain.analysis.features import AnalysisFacts, Features, features_of
 from agent_memory.domain.doctor import (
@@ -46,7 +46,7 @@ from agent_memory.domain.doctor import (
 )
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile, without_secret
 from agent_memory.domain.health import ScopeUse
-from agent_memory.domain.instants import DAY_MS, HOUR_MS, iso_of, ms_in_name, ms_of
+from agent_memory.domain.instants import DAY_MS, HOUR_MS, day_of, iso_of, ms_in_name, ms_of
 from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.queue import SNAPSHOTS, FileSnapshot
 from agent_memory.domain.redaction import redact
@@ -428,7 +428,7 @@ def check_schedule(
     changed = [end for run, end in zip(runs[:defrag], ends, strict=False) if run.changed_ids]
     if changed and is_late(changed[-1], schedule.defrag_interval_hours):
         before = "no defrag has ever run" if defrag is None else "no defrag has run since"
-        words = f"Notes have come since {iso_of(changed[-1])[:10]}, and {before}; is the schedule running?"
+        words = f"Notes have come since {day_of(changed[-1])}, and {before}; is the schedule running?"
         severity = Severity.NOTE if defrag is None else Severity.PROBLEM
         yield of.NOT_DEFRAGGED.found("topics", f"{words} `memory defrag` does it now", severity)
 

@@ -10,9 +10,10 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import JsonFile, names_below, real_root
-from agent_memory.domain.agent_request import Spend, day_of, spend_on, with_added
+from agent_memory.domain.agent_request import Spend, spend_on, with_added
 from agent_memory.domain.entry import StateValue
 from agent_memory.domain.history import SessionMark
+from agent_memory.domain.instants import day_of
 from agent_memory.domain.tagging import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.text.file_name import slug_beginning, slug_of
 from agent_memory.domain.vocabulary import Harness

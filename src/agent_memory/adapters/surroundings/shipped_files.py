@@ -46,11 +46,10 @@ def read_shipped(name: str) -> str:
 @as_result
 def load_prompt_template(name: Literal["consolidate", "defrag"]) -> str:
     """The text of a template. Errors: it is nowhere, unreadable, a `{{place}}` missing or unknown."""
-    from agent_memory.formats import defrag_prompt, prompt
-    from agent_memory.formats.prompt import template_problems
+    from agent_memory.formats.prompt import PLACES, template_problems
 
     template = read_shipped(f"prompts/{name}.md")
-    problems = template_problems(template, (prompt if name == "consolidate" else defrag_prompt).PLACES)
+    problems = template_problems(template, PLACES[name])
     if problems:
         raise ConfigInvalid(str(_path_of(f"prompts/{name}.md")), problems)
     return template

@@ -25,7 +25,7 @@ from agent_memory.domain.analysis.features import (
 )
 from agent_memory.domain.entry import StoredEntry, last_read
 from agent_memory.domain.findings import WORST_FIRST, Analysis, Finding, FindingKind
-from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
+from agent_memory.domain.instants import DAY_MS, day_of, has_passed
 from agent_memory.domain.redaction import stored_line
 from agent_memory.domain.text.plain_text import counted, first_few
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Origin
@@ -84,8 +84,6 @@ SHORT_CHARS = 280
 """An entry of fewer characters is a fragment where others are about the same."""
 FEWEST_FRAGMENTS = 3
 
-_LAST_MS = 253_402_300_799_999
-"""The end of the year 9999: no calendar shows what is later."""
 _COMMON_TITLE_TERMS = 2
 _MOST_TITLE_TERMS = 20
 """A longer title is a text."""
@@ -101,7 +99,7 @@ def found_alone(entry: Features, facts: AnalysisFacts) -> Iterator[Finding]:
     meta = entry.meta
     if has_passed(meta.expires_at_ms, facts.now_ms):
         score = _aged(facts.now_ms - meta.expires_at_ms, 30)
-        yield Finding(FindingKind.EXPIRED, (meta.id,), f"expired {_date(meta.expires_at_ms)}", score)
+        yield Finding(FindingKind.EXPIRED, (meta.id,), f"expired {day_of(meta.expires_at_ms)}", score)
     lines = entry.body_lines - entry.code_lines / 2
     chars = entry.body_chars - entry.code_chars / 2
     if lines > MOST_LINES or chars > MOST_CHARS:
@@ -115,14 +113,10 @@ def found_alone(entry: Features, facts: AnalysisFacts) -> Iterator[Finding]:
     read_ms = last_read(meta, facts.usage)
     age_ms = facts.now_ms - max(meta.updated_at_ms, meta.created_at_ms, read_ms or 0)
     if age_ms >= facts.stale_days * DAY_MS and not meta.pinned and meta.id not in facts.hot_or_new:
-        how = "never read" if read_ms is None else f"last read {_date(read_ms)}"
+        how = "never read" if read_ms is None else f"last read {day_of(read_ms)}"
         days = f"{age_ms // DAY_MS:,} days, stale from {facts.stale_days} on"
-        reason = f"{how} and not changed since {_date(meta.updated_at_ms)}: {days}"
+        reason = f"{how} and not changed since {day_of(meta.updated_at_ms)}: {days}"
         yield Finding(FindingKind.STALE, (meta.id,), reason, _aged(age_ms, facts.stale_days))
-
-
-def _date(at_ms: int) -> str:
-    return iso_of(min(max(at_ms, 0), _LAST_MS))[:10]
 
 
 def _aged(age_ms: int, half_days: int) -> float:

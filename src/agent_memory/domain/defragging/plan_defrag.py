@@ -71,7 +71,6 @@ from agent_memory.domain.text.file_name import file_name_of, folded_name, mint_i
 from agent_memory.domain.text.markdown import append_see_also, derive_description, find_links, without_see_also_of
 from agent_memory.domain.text.plain_text import clean_text, first_few
 from agent_memory.domain.text.salience import salient_tokens, statements
-from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.vocabulary import Origin, Tier, furthest, highest, least_trusted, strictest
 
 Reasons = tuple[str, ...]
@@ -516,13 +515,13 @@ def united_meta(metas: Sequence[Meta]) -> Meta:
 
 def _vouched_by(sources: tuple[StoredEntry, ...]) -> str | None:
     """Whose promotion holds for all of it: what comes in beside a promoted entry must need none, or say nothing more."""
-    vouched = [each for each in sources if is_vouched_for(each.meta)]
+    vouched = [each for each in sources if each.meta.is_vouched_for]
     if not vouched:
         return None
     known = {sentence for each in vouched for sentence in statements(said_by(each.entry))}
-    others = (each for each in sources if not is_vouched_for(each.meta))
+    others = (each for each in sources if not each.meta.is_vouched_for)
     is_for_all = all(
-        best_tier(each.meta) is Tier.HOT or known.issuperset(statements(said_by(each.entry))) for each in others
+        each.meta.best_tier is Tier.HOT or known.issuperset(statements(said_by(each.entry))) for each in others
     )
     return vouched[0].meta.promoted_by if is_for_all else None
 

@@ -11,16 +11,15 @@ from attrs import evolve
 from agent_memory.domain.actions import Action, Archive, DefragProposal, Due, Merge, fingerprint_of, ids_of
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.defragging.plan_defrag import united_meta
-from agent_memory.domain.entry import Listed, Meta, StoredEntry, Usage, reads_of
+from agent_memory.domain.entry import BY_A_PERSON, Listed, Meta, StoredEntry, Usage, reads_of
 from agent_memory.domain.findings import Analysis, Finding, FindingKind
-from agent_memory.domain.instants import has_passed, iso_of
+from agent_memory.domain.instants import day_of, has_passed
 from agent_memory.domain.plan import max_changes
 from agent_memory.domain.planning.drafts import MAX_BODY_CHARS, has_secret, why_untouchable
 from agent_memory.domain.planning.information import lost_content, said_by
 from agent_memory.domain.text.markdown import append_see_also, find_links, without_see_also, without_see_also_of
 from agent_memory.domain.tiering.resolve import SectionRoom
 from agent_memory.domain.tiering.score import TierFacts, score, tier_facts
-from agent_memory.domain.tiering.standing import BY_A_PERSON, best_tier
 from agent_memory.domain.vocabulary import Importance, Kind, Origin, Tier, TierList
 
 _LASTING = (Kind.PREFERENCE, Kind.CONVENTION, Kind.DECISION, Kind.LESSON, Kind.PROJECT)
@@ -95,7 +94,7 @@ def expired_archivings(entries: Iterable[Listed], now_ms: int) -> Iterable[Archi
     """One for each entry that has expired, the longest expired first."""
     ends = ((each.meta.expires_at_ms, each.meta.id) for each in entries)
     ended = sorted((at_ms, id) for at_ms, id in ends if has_passed(at_ms, now_ms))
-    return (Archive(id, f"it expired on {iso_of(at_ms)[:10]}") for at_ms, id in ended)
+    return (Archive(id, f"it expired on {day_of(at_ms)}") for at_ms, id in ended)
 
 
 def surplus(
@@ -153,7 +152,7 @@ def twins_among(entries: Iterable[StoredEntry]) -> tuple[tuple[StoredEntry, ...]
     for each in sorted((each for each in lasting if len(each.body) <= MAX_BODY_CHARS), key=_worth):
         said, meta = " ".join(without_see_also(each.body).split()), each.meta
         if said:
-            key = (said, meta.scope, meta.sensitivity, meta.promoted_by is not None, best_tier(meta))
+            key = (said, meta.scope, meta.sensitivity, meta.promoted_by is not None, meta.best_tier)
             groups[key].append(each)
     alike = (group for group in groups.values() if len(group) > 1)
     sound = (tuple(each for each in group if not has_secret(each.body)) for group in alike)
@@ -161,7 +160,7 @@ def twins_among(entries: Iterable[StoredEntry]) -> tuple[tuple[StoredEntry, ...]
     return tuple(
         twins
         for twins in sound
-        if len(twins) > 1 and best_tier(united_meta([each.meta for each in twins])) is best_tier(twins[0].meta)
+        if len(twins) > 1 and united_meta([each.meta for each in twins]).best_tier is twins[0].meta.best_tier
     )
 
 

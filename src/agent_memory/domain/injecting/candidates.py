@@ -12,7 +12,6 @@ from attrs import evolve, frozen
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.text.salience import content_terms, stem
-from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Tier
 
 SECTION_OF: Mapping[Kind, str] = {
@@ -72,7 +71,7 @@ def may_be_injected(listed: Listed, around: Place) -> bool:
         return False
     if around.in_repository and meta.sensitivity is Sensitivity.PRIVATE:
         return False
-    if meta.origin is Origin.EXTERNAL and not is_vouched_for(meta):
+    if meta.origin is Origin.EXTERNAL and not meta.is_vouched_for:
         return False
     return not any(has_passed(end, around.now_ms) for end in (meta.expires_at_ms, meta.valid_until_ms))
 
@@ -97,7 +96,7 @@ def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
     told = told_of(stored)
     if told is None:
         return None
-    is_whole = (best_tier(told.meta) is Tier.HOT or told.meta.cites_a_turn) and not told.listed.conflicted
+    is_whole = (told.meta.best_tier is Tier.HOT or told.meta.cites_a_turn) and not told.listed.conflicted
     return Shown(told, section or SECTION_OF[told.meta.kind], is_whole)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Mapping
 from attrs import evolve, frozen
 
 from agent_memory.domain.change import Dropped
-from agent_memory.domain.entry import Caller, Listed, Listing, MemoryEntry, Meta, MetaPatch, folded_ids
+from agent_memory.domain.entry import BY_A_PERSON, Caller, Listed, Listing, MemoryEntry, Meta, MetaPatch, folded_ids
 from agent_memory.domain.redaction import redact, stored_line
 from agent_memory.domain.text.file_name import ID_PATTERN, is_id, normal_tags
 from agent_memory.domain.text.markdown import (
@@ -22,7 +22,6 @@ from agent_memory.domain.text.markdown import (
     without_links,
 )
 from agent_memory.domain.text.plain_text import clean_text, one_line, spliced
-from agent_memory.domain.tiering.standing import BY_A_PERSON, needs_vouching
 from agent_memory.domain.transcripts.own_marks import PROMPT_MARKER
 from agent_memory.domain.vocabulary import Origin, Status, furthest, least_trusted
 
@@ -296,7 +295,7 @@ def trusted_after(before: MemoryEntry, after: MemoryEntry, caller: Caller) -> Me
     changed it, their word ends if the note is external, or if what it says now would need it.
     """
     meta = evolve(after.meta, origin=least_trusted((after.meta.origin, caller.origin)))
-    needs_another_word = meta.origin is Origin.EXTERNAL or (before.texts != after.texts and needs_vouching(meta))
+    needs_another_word = meta.origin is Origin.EXTERNAL or (before.texts != after.texts and meta.needs_vouching)
     lapsed = meta.is_secret or (caller.is_agent and needs_another_word)
     return evolve(meta, promoted_by=None) if lapsed else meta
 

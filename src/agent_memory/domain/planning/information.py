@@ -28,7 +28,6 @@ from agent_memory.domain.text.salience import (
     lost_salience,
     statements,
 )
-from agent_memory.domain.tiering.standing import is_vouched_for
 from agent_memory.domain.vocabulary import Origin, least_trusted
 
 # -- clauses --------------------------------------------------------------------------------------------------------
@@ -257,7 +256,7 @@ def untrusted_entries(live: Iterable[Listed], shown: Iterable[StoredEntry]) -> t
     texts = (
         f"{meta.title}\n{meta.description}\n{bodies.get(meta.id, '')}"
         for meta in metas
-        if not meta.is_secret and not is_vouched_for(meta)
+        if not meta.is_secret and not meta.is_vouched_for
     )
     return tuple(Untrusted(content_terms(text), actionable_tokens(text)) for text in texts)
 

@@ -16,7 +16,6 @@ from agent_memory.domain.actions import Archive, DefragPlan, Merge, Split, ids_o
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tiering.score import CLEARLY_BETTER, TierFacts
-from agent_memory.domain.tiering.standing import is_vouched_for
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Tier, TierList
 
 TIERINGS_LEFT_OUT = 2
@@ -101,7 +100,7 @@ def _resolved_once(
 ) -> Resolved:
     known, gone = _allowed(current, facts, named=False)
     wish, refused = (known, gone) if proposed is None else _allowed(proposed, facts, named=True)
-    vouched = {id for id, each in facts.items() if is_vouched_for(each.meta)}
+    vouched = {id for id, each in facts.items() if each.meta.is_vouched_for}
     promoted = [id for id in vouched.difference(current.hot, current.warm) if facts[id].best is Tier.HOT]
     promoted.sort(key=lambda id: (-facts[id].score, id))
     wanted = (*wish.hot, *(id for id in promoted if id not in wish.hot))
@@ -167,7 +166,7 @@ def _allowed(tiers: TierList, facts: Mapping[str, TierFacts], *, named: bool) ->
 def _why_cold(facts: TierFacts) -> str:
     if facts.meta.is_secret:
         return "it is secret"
-    if is_vouched_for(facts.meta) or facts.meta.origin is Origin.USER:
+    if facts.meta.is_vouched_for or facts.meta.origin is Origin.USER:
         return "it has expired"
     return "it may be shown unasked only after `memory promote`"
 
@@ -190,7 +189,7 @@ def _fill_hot(
     for id, each in facts.items():
         if each.meta.pinned and each.best is Tier.HOT:
             put(id, pinned=True)
-    strongest = sorted(staying, key=lambda id: (is_vouched_for(facts[id].meta), facts[id].score, id), reverse=True)
+    strongest = sorted(staying, key=lambda id: (facts[id].meta.is_vouched_for, facts[id].score, id), reverse=True)
     for id in strongest:
         if id not in left_out:
             put(id)

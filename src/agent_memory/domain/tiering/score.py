@@ -13,7 +13,6 @@ from agent_memory.domain.text.directives import is_directive
 from agent_memory.domain.text.markdown import find_code
 from agent_memory.domain.text.plain_text import counted
 from agent_memory.domain.text.salience import statements, typed_tokens
-from agent_memory.domain.tiering.standing import best_tier, is_vouched_for
 from agent_memory.domain.vocabulary import Importance, Kind, Origin, Tier
 
 HEADING_CHARS = 100
@@ -94,7 +93,7 @@ def score_parts(meta: Meta, usage: Usage, now_ms: int) -> ScoreParts:
 def is_ageless(meta: Meta) -> bool:
     """Whether the entry holds until it is replaced: what a person prefers, or has agreed on. Such an entry is in front of
     every session, where nobody has to open it, so that no read would ever show that it is of use."""
-    return meta.kind in (Kind.PREFERENCE, Kind.CONVENTION) and (meta.origin is Origin.USER or is_vouched_for(meta))
+    return meta.kind in (Kind.PREFERENCE, Kind.CONVENTION) and (meta.origin is Origin.USER or meta.is_vouched_for)
 
 
 def tier_facts(meta: Meta, body_chars: int, usage: Usage, now_ms: int) -> TierFacts:
@@ -105,7 +104,7 @@ def tier_facts(meta: Meta, body_chars: int, usage: Usage, now_ms: int) -> TierFa
 def best_now(meta: Meta, now_ms: int) -> Tier:
     """The nearest tier that a live entry may have. What has expired is cold, unless a person pinned it."""
     has_expired = has_passed(meta.expires_at_ms, now_ms)
-    return Tier.COLD if has_expired and not meta.pinned else best_tier(meta)
+    return Tier.COLD if has_expired and not meta.pinned else meta.best_tier
 
 
 # -- eligibility ------------------------------------------------------------------------------------------------------
@@ -118,7 +117,7 @@ _SENTENCE = re.compile(r"\s*(?:[A-Z¿]|[^\x00-\x7f]).{12,}[\w`)][.!?。？！]\s
 
 def why_not_nearer(meta: Meta) -> str:
     """Why an entry may not be hot, in words; empty where it may."""
-    if best_tier(meta) is Tier.HOT:
+    if meta.best_tier is Tier.HOT:
         return ""
     if meta.is_secret:
         return "it is secret"
@@ -135,7 +134,7 @@ def told_of(stored: StoredEntry) -> StoredEntry | None:
     is cited, there was nothing to compare the note with, so what somebody may type goes, too, in whatever language.
     """
     meta = stored.meta
-    best = best_tier(meta)
+    best = meta.best_tier
     if best is not Tier.WARM:
         return None if best is Tier.COLD else stored
     is_compared = meta.cites_a_turn

@@ -141,7 +141,8 @@ def _story_document(story: NoteStory) -> dict[str, Any]:
         "supersedes": _named(story.supersedes),
         "supersededBy": _named(story.superseded_by),
         "tier": {
-            **fields_of(standing, "tier", "best"),
+            **fields_of(standing, "tier"),
+            "best": meta.best_tier.value,
             "pinned": meta.pinned,
             "reasons": list(tier_reason(standing)),
             "score": score,
