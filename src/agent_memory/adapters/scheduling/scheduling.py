@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from agent_memory.adapters.agent.child_process import run_child
 from agent_memory.adapters.disk.durable import make_directories
@@ -130,9 +130,27 @@ class Scheduling:
             lines = tuple(cron_line(job, self.place) for job in self.jobs)
             crontab = self._crontab(lines, dry_run=dry_run)
             return SchedulePlan("cron", (), lines, crontab, notes=self._uneven(), before=before)
-        known = {} if before is None else before.files
-        plan = self._launchd(known) if scheduler == "launchd" else self._systemd(known)
-        return evolve(plan, stop=self._stop(scheduler), before=before)
+        notes: tuple[str, ...] = ()
+        if scheduler == "launchd":
+            agents = f"{self.place.home}/Library/LaunchAgents"
+            files = {f"{agents}/{job.label}.plist": render_plist(self.source, job, self.place) for job in self.jobs}
+            start: list[tuple[str, ...]] = [("launchctl", "bootstrap", f"gui/{os.getuid()}", path) for path in files]
+        else:
+            configured = self.environ.get("XDG_CONFIG_HOME", "")
+            directory = f"{configured if configured.startswith('/') else f'{self.place.home}/.config'}/systemd/user"
+            units = {f"{job.unit}.service": render_service(self.source, job, self.place) for job in self.jobs}
+            units |= {f"{job.unit}.timer": render_timer(self.source, job) for job in self.jobs}
+            files = {f"{directory}/{name}": text.encode() for name, text in units.items()}
+            # A timer that runs already takes a new time only when it is started anew.
+            acts = (("daemon-reload",), ("enable", *self._timers), ("restart", *self._timers))
+            start = [(*_SYSTEMCTL, *words) for words in acts]
+            lingering = (
+                "systemd runs them while you are logged in; `loginctl enable-linger` lets them run at other times too."
+            )
+            notes = (*self._uneven(), lingering)
+        planned = self._units(files, {} if before is None else before.files)
+        stop = self._stop(scheduler)
+        return SchedulePlan(scheduler, planned, stop=stop, start=tuple(start), notes=notes, before=before)
 
     def plan_removal(self) -> SchedulePlan | None:
         """What uninstalling would do; None where nothing is installed."""
@@ -179,32 +197,6 @@ class Scheduling:
         return aside
 
     # -- what a scheduler is told -------------------------------------------------------------------------------------
-
-    def _launchd(self, known: Mapping[str, str]) -> SchedulePlan:
-        paths = {job.name: f"{self.place.home}/Library/LaunchAgents/{job.label}.plist" for job in self.jobs}
-        agents = {paths[job.name]: render_plist(self.source, job, self.place) for job in self.jobs}
-        start = tuple(("launchctl", "bootstrap", f"gui/{os.getuid()}", path) for path in paths.values())
-        return SchedulePlan("launchd", self._units(agents, known), start=start)
-
-    def _systemd(self, known: Mapping[str, str]) -> SchedulePlan:
-        configured = self.environ.get("XDG_CONFIG_HOME", "")
-        directory = f"{configured if configured.startswith('/') else f'{self.place.home}/.config'}/systemd/user"
-        units = {
-            **{f"{job.unit}.service": render_service(self.source, job, self.place) for job in self.jobs},
-            **{f"{job.unit}.timer": render_timer(self.source, job) for job in self.jobs},
-        }
-        files = {f"{directory}/{name}": text.encode() for name, text in units.items()}
-        lingering = (
-            "systemd runs them while you are logged in; `loginctl enable-linger` lets them run at other times too."
-        )
-        # A timer that runs already takes a new time only when it is started anew.
-        start = (("daemon-reload",), ("enable", *self._timers), ("restart", *self._timers))
-        return SchedulePlan(
-            "systemd",
-            self._units(files, known),
-            start=tuple((*_SYSTEMCTL, *words) for words in start),
-            notes=(*self._uneven(), lingering),
-        )
 
     def _stop(self, scheduler: Scheduler) -> tuple[tuple[str, ...], ...]:
         if scheduler == "systemd":

@@ -21,13 +21,13 @@ from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.injecting.assembling import SESSION_START
 from agent_memory.domain.injecting.candidates import InjectRequest
 from agent_memory.domain.instants import DAY_MS, iso_of
-from agent_memory.domain.json_shape import is_row
 from agent_memory.domain.planning.drafts import stored_agent, stored_body
 from agent_memory.domain.redaction import stored_line
 from agent_memory.domain.searching.search import Mode, SearchHit, SearchRequest
 from agent_memory.domain.text.file_name import normal_tags, split_tags
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, UsageInvalid
+from agent_memory.formats.json_codec import InvalidValue, value_of
 from agent_memory.injecting import inject
 from agent_memory.reading import ListFilter
 from agent_memory.results import as_result, unwrap
@@ -65,99 +65,79 @@ class Scope(StrEnum):
 # Parameters: the schema that a client is shown, and the reading of what it sends
 
 
-class Refused(ValueError):
-    """What is wrong with an argument, behind its name; `where` is a part of it: `[2]`."""
-
-    def __init__(self, problem: str, where: str = "") -> None:
-        super().__init__(f"{where} {problem}")
-
-
 @frozen
 class Parameter:
-    """Annotates a parameter of a tool's function. What the function has as a default is told to the client, and read like
-    what a client sends; a parameter without one is required."""
+    """Annotates a parameter of a tool's function. What the function has as a default is told to the client, and means what it
+    would mean if the client sent it; a parameter without one is required."""
 
     schema: Mapping[str, Any]
-    read: Callable[[Any], Any]
-    """The value that a JSON value means; Refused where it means none."""
+    sent: Any
+    """The type of what a client sends, with its rules, as the codec has them."""
+    meaning: Callable[[Any], Any] = lambda value: value
+    """What the function is given for it."""
 
 
 def _described(type: str, description: str, **more: Any) -> dict[str, Any]:
     return {"type": type, **({"description": description} if description else {}), **more}
 
 
-def _text(description: str, chars: int, *, blank: bool = False) -> Parameter:
+def _text(description: str, chars: int, *, blank: bool = False, meaning: Callable[[str], Any] = str) -> Parameter:
     """A text of at most so many characters; `blank` allows one without any."""
 
-    def read(value: object) -> str:
-        if not isinstance(value, str):
-            raise Refused(f"is {shown(value)}, expected text")
-        if len(value) > chars:
-            raise Refused(f"has {len(value):,} characters, at most {chars:,} are allowed")
-        if not blank and not value.strip():
-            raise Refused("is empty")
-        return value
+    def problem(text: str) -> str | None:
+        if len(text) > chars:
+            return f"has {len(text):,} characters, at most {chars:,} are allowed"
+        return None if blank or text.strip() else "is empty"
 
-    return Parameter(_described("string", description), read)
+    return Parameter(_described("string", description), Annotated[str, problem], meaning)
 
 
 def _choice(words: type[StrEnum], description: str = "") -> Parameter:
-    def read(value: object) -> StrEnum:
-        if not isinstance(value, str) or value not in tuple(words):
-            raise Refused(f"is {shown(value)}, expected one of {', '.join(words)}")
-        return words(value)
-
-    return Parameter(_described("string", description, enum=list(words)), read)
+    return Parameter(_described("string", description, enum=list(words)), words)
 
 
 def _number(type: str, least: int, most: int | None = None, description: str = "") -> Parameter:
     bounds = {"minimum": least, **({} if most is None else {"maximum": most})}
     expected = f"from {least}" if most is None else f"from {least} to {most}"
 
-    def read(value: Any) -> float:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (is_number and least <= value < _MAX_NUMBER and (most is None or value <= most)):
-            raise Refused(f"is {shown(value)}, expected a number {expected}")
-        if type == "integer" and value != int(value):
-            raise Refused(f"is {value}, expected a whole number")
-        return int(value) if type == "integer" else float(value)
+    def problem(value: float) -> str | None:
+        if not (least <= value < _MAX_NUMBER and (most is None or value <= most)):
+            return f"is {shown(value)}, expected a number {expected}"
+        return f"is {value}, expected a whole number" if type == "integer" and value != int(value) else None
 
-    return Parameter(_described(type, description, **bounds), read)
+    kind = int if type == "integer" else float
+    return Parameter(_described(type, description, **bounds), Annotated[float, problem], kind)
 
 
 def _tags(description: str) -> Parameter:
     """Tags as a list, or as one text with commas or spaces."""
 
-    def read(value: object) -> tuple[str, ...]:
-        if isinstance(value, str):
-            return normal_tags(split_tags(value[: _MAX_TAGS * _MAX_WORD_CHARS]))
-        if not is_row(value):
-            raise Refused(f"is {shown(value)}, expected a list")
-        if len(value) > _MAX_TAGS:
-            raise Refused(f"has {len(value):,} items, at most {_MAX_TAGS:,} are allowed")
-        for index, tag in enumerate(value):
-            if not isinstance(tag, str):
-                raise Refused(f"is {shown(tag)}, expected text", f"[{index}]")
-            if len(tag) > _MAX_WORD_CHARS:
-                raise Refused(f"has more than {_MAX_WORD_CHARS:,} characters", f"[{index}]")
-        return normal_tags(value)
+    def problem(tags: str | tuple[str, ...]) -> str | None:
+        is_few = isinstance(tags, str) or len(tags) <= _MAX_TAGS
+        return None if is_few else f"has {len(tags):,} items, at most {_MAX_TAGS:,} are allowed"
 
-    return Parameter(_described("array", description, items={"type": "string"}), read)
+    def meaning(tags: str | tuple[str, ...]) -> tuple[str, ...]:
+        return normal_tags(split_tags(tags[: _MAX_TAGS * _MAX_WORD_CHARS]) if isinstance(tags, str) else tags)
+
+    word = _text("", _MAX_WORD_CHARS, blank=True).sent
+    sent = Annotated[str | tuple[word, ...], problem]  # type: ignore[valid-type] # made at run time
+    return Parameter(_described("array", description, items={"type": "string"}), sent, meaning)
 
 
 def _agent(description: str) -> Parameter:
     """An agent by name; None for all of them."""
-    text = _text(description, _MAX_WORD_CHARS, blank=True)
-
-    def read(value: object) -> str | None:
-        name: str = text.read(value)
-        return None if name in ("", EVERY_AGENT) else name
-
-    return Parameter(text.schema, read)
+    meaning: Callable[[str], str | None] = lambda name: None if name in ("", EVERY_AGENT) else name  # noqa: E731
+    return _text(description, _MAX_WORD_CHARS, blank=True, meaning=meaning)
 
 
-_ID = _text("id__… from search_context or list_context.", _MAX_WORD_CHARS)
-_Id = Annotated[str, Parameter(_ID.schema, lambda value: entry_id(_ID.read(value).strip().strip("`")))]
+_Id = Annotated[
+    str,
+    _text(
+        "id__… from search_context or list_context.",
+        _MAX_WORD_CHARS,
+        meaning=lambda text: entry_id(text.strip().strip("`")),
+    ),
+]
 _OfAgent = Annotated[str | None, _agent("Only chunks of this agent.")]
 _AnyOfTags = Annotated[Sequence[str], _tags("Only chunks with any of these.")]
 
@@ -198,17 +178,19 @@ class Tool:
         """A value for each parameter; UsageInvalid with all that is wrong with the arguments. Null is as good as absent,
         but for a value that is to be kept."""
         sent = {key: value for key, value in arguments.items() if value is not None or key == "value"}
-        given = {**self.defaults, **sent}
         problems: list[str] = []
         values: dict[str, Any] = {}
         for name, parameter in self.parameters.items():
-            if name not in given:
-                problems.append(f"{name} is missing")
-                continue
             try:
-                values[name] = None if given[name] is None and name not in sent else parameter.read(given[name])
-            except Refused as refused:
-                problems.append(f"{name}{refused}")
+                if name in sent:
+                    values[name] = parameter.meaning(value_of(sent[name], parameter.sent, name))
+                elif name in self.defaults:
+                    default = self.defaults[name]
+                    values[name] = None if default is None else parameter.meaning(default)
+                else:
+                    problems.append(f"{name} is missing")
+            except InvalidValue as invalid:
+                problems += invalid.problems
         expected = ", ".join(self.parameters)
         problems += [f"{_named(key)} is unknown, expected {expected}" for key in sent if key not in self.parameters]
         if problems:
@@ -434,7 +416,7 @@ def get_state(
 def set_state(
     memory: Memory,
     key: Annotated[str, _text("Letters, digits and . _ : / -", _MAX_QUERY_CHARS, blank=True)],
-    value: Annotated[object, Parameter({"description": "Any JSON value."}, lambda value: value)],
+    value: Annotated[object, Parameter({"description": "Any JSON value."}, Any)],
 ) -> str:
     """The value is kept."""
     kept = unwrap(memory.state.set(key, value))
