@@ -28,7 +28,7 @@ from typing import Any
 from attrs import frozen
 from returns.result import Success
 
-from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
+from agent_memory.adapters.agent.agent_command import BuiltinAgent
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.copilot import CopilotSessions

@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_memory.adapters.agent.builtin_agent import BuiltinAgent as BuiltinAgent
+    from agent_memory.adapters.agent.agent_command import BuiltinAgent as BuiltinAgent
     from agent_memory.app import Memory as Memory, open_memory as open_memory
     from agent_memory.config import Config as Config
     from agent_memory.domain.actions import Action as Action, DefragPlan as DefragPlan, DefragProposal as DefragProposal

@@ -23,7 +23,6 @@ from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.adapters.surroundings.config_files import Effective, load_config
 from agent_memory.config import Config
-from agent_memory.domain.command import BUILTIN
 from agent_memory.domain.entry import Caller
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Sensitivity, Status
@@ -273,14 +272,9 @@ class Memory:
 
     def agent(self) -> Result[Agent, Error]:
         """The configured agent command, or the built-in."""
-        llm = self.config.llm
-        if llm.command is None and llm.preset == BUILTIN:
-            from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
-
-            return Success(BuiltinAgent())
         from agent_memory.adapters.agent.agent_command import open_agent
 
-        return open_agent(llm, self.spend, self.clock, self.environ).map(lambda agent: agent)
+        return open_agent(self.config.llm, self.spend, self.clock, self.environ)
 
     def surroundings(self, project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple) -> Surroundings:
         """What histories and finders of sessions are built from."""
@@ -608,12 +602,12 @@ class Memory:
         from agent_memory.adapters.records.run_files import CHECKPOINT_FILE, DEFRAG_CHECKPOINT, runs_with
 
         if but != "consolidate" and runs_with(self.real_root, CHECKPOINT_FILE):
-            from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
+            from agent_memory.adapters.agent.agent_command import BuiltinAgent
             from agent_memory.pipelines import consolidate
 
             unwrap(consolidate.finish_interrupted(self._consolidate_io(BuiltinAgent(), _silent)))
         if but != "defrag" and runs_with(self.real_root, DEFRAG_CHECKPOINT):
-            from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
+            from agent_memory.adapters.agent.agent_command import BuiltinAgent
             from agent_memory.pipelines import defrag
 
             unwrap(defrag.finish_interrupted(self._defrag_io(BuiltinAgent(), _silent)))

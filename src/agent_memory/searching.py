@@ -23,6 +23,7 @@ from agent_memory.domain.searching.ranking import (
     with_words,
 )
 from agent_memory.domain.searching.search import (
+    MAX_HITS,
     Matches,
     Mode,
     Nearness,
@@ -33,7 +34,6 @@ from agent_memory.domain.searching.search import (
     SearchHit,
     SearchRequest,
     Snippet,
-    problem_of,
 )
 from agent_memory.domain.searching.snippet import snippet_of
 from agent_memory.domain.searching.terms import QueryWord, query_words, weighed_words
@@ -76,7 +76,6 @@ class _Query:
 class _Found:
     """What came of it. Numbers are the index's."""
 
-    query: _Query
     matches: Matches
     nearness: Nearness
     listed: Mapping[int, Listed]
@@ -86,8 +85,6 @@ class _Found:
     page: tuple[Ranked, ...]
     count: int
     """Entries that have something of the query."""
-    tiers: Mapping[str, Tier]
-    notices: tuple[str, ...]
 
 
 @frozen
@@ -110,25 +107,29 @@ class Searching:
         alone, who is shown that it is there and nothing of its text (P20). UsageInvalid for a limit that is not from 1 to
         `MAX_HITS`, and for a least score that is not from 0 to 1.
         """
-        if problem := problem_of(request):
-            raise UsageInvalid(problem)
+        if not 1 <= request.limit <= MAX_HITS:
+            raise UsageInvalid(f"The limit of hits is {request.limit}, expected a number from 1 to {MAX_HITS:,}")
+        if request.min_score is not None and not 0 <= request.min_score <= 1:
+            raise UsageInvalid(f"The least score is {request.min_score:g}, expected a number from 0 to 1")
         now_ms = self.clock.now_ms()
         query = _Query(request, hints_of(request.query, now_ms), query_words(request.query), now_ms)
         notices = unwrap(self.index.refresh(PATIENCE_SECONDS)).notices
         renewals = self.index.renewals
-        found = self._ranked(query, notices)
+        found = self._ranked(query)
         if self.index.renewals != renewals:
             # It was made anew meanwhile: what was found bears numbers that mean nothing now.
-            found = self._ranked(query, unwrap(self.index.refresh(PATIENCE_SECONDS)).notices)
+            notices = unwrap(self.index.refresh(PATIENCE_SECONDS)).notices
+            found = self._ranked(query)
+        tiers = self.store.tiers()
         unread: list[str] = []
-        hits = [*self._secret_hits(found), *self._hits(found, unread)]
-        notices = (*found.notices, *dict.fromkeys(unread))
+        hits = [*self._secret_hits(query, found), *self._hits(query, found, tiers.value_or(TierList()), unread)]
+        notices = (*notices, *found.nearness.notices, *warning_of(tiers), *dict.fromkeys(unread))
         mode = Mode.BM25 if isinstance(self.meanings, str) else request.mode
         return SearchAnswer(tuple(hits[: request.limit]), mode, notices, max(found.count, len(hits)))
 
     # -- from the query to a page -------------------------------------------------------------------------------------
 
-    def _ranked(self, query: _Query, notices: tuple[str, ...]) -> _Found:
+    def _ranked(self, query: _Query) -> _Found:
         request, index = query.request, self.index
         matches = unwrap(index.match(query.words, max(_CANDIDATES, 2 * request.limit), request))
         if not isinstance(self.meanings, str) and request.mode is Mode.SEMANTIC:
@@ -144,19 +145,7 @@ class Searching:
         listed = unwrap(index.notes(tuple(dict.fromkeys((*given, *named, *successors)))))
 
         page, others = self._page(query, given, nearness, named, links, listed)
-        tiers = self.store.tiers()
-        live = [each for each in listed.values() if not each.archived]
-        return _Found(
-            query,
-            matches,
-            nearness,
-            listed,
-            named,
-            page,
-            max(matches.matched, others),
-            tiers_of(tiers.value_or(TierList()), live),
-            (*notices, *nearness.notices, *warning_of(tiers)),
-        )
+        return _Found(matches, nearness, listed, named, page, max(matches.matched, others))
 
     def _nearness(self, query: _Query, matches: Matches) -> Nearness:
         """How near in meaning all entries are."""
@@ -238,9 +227,9 @@ class Searching:
 
     # -- from a page to an answer -------------------------------------------------------------------------------------
 
-    def _hits(self, found: _Found, unread: list[str]) -> Iterator[SearchHit]:
+    def _hits(self, query: _Query, found: _Found, tier_list: TierList, unread: list[str]) -> Iterator[SearchHit]:
         """Each entry of the page, as it is now. What could not be read is added to `unread`, in words."""
-        query = found.query
+        tiers = tiers_of(tier_list, [each for each in found.listed.values() if not each.archived])
         query_terms = [word.term for word in query.words]
         for ranked in found.page:
             cosine = found.nearness.cosines.get(ranked.number, 0.0)
@@ -266,20 +255,20 @@ class Searching:
                 stored,
                 score,
                 snippet_of((stored.meta.description, stored.body), worth or dict.fromkeys(query_terms, 1.0)),
-                found.tiers.get(stored.meta.id, Tier.COLD),
+                tiers.get(stored.meta.id, Tier.COLD),
                 with_words(ranked.parts, said),
                 None if successor is None or successor.meta.is_secret else successor.meta.id,
             )
 
-    def _secret_hits(self, found: _Found) -> list[SearchHit]:
+    def _secret_hits(self, query: _Query, found: _Found) -> list[SearchHit]:
         """Secret entries that a person names by id: that they are there, and nothing of their text."""
         if self.caller.is_agent:
             return []
         known = {each.meta.id for each in found.listed.values()}
         hits = list[SearchHit]()
-        for id in found.query.hints.ids:
+        for id in query.hints.ids:
             stored = None if id in known else self.store.read(id).value_or(None)
-            if stored is not None and stored.meta.is_secret and found.query.request.lets_through(stored.listed):
+            if stored is not None and stored.meta.is_secret and query.request.lets_through(stored.listed):
                 hidden = evolve(stored, body="")
                 hits.append(SearchHit(hidden, 1.0, Snippet(""), Tier.COLD, (ScorePart("id", 1.0),)))
         return hits

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Success
 
-from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
+from agent_memory.adapters.agent.agent_command import BuiltinAgent
 from agent_memory.domain.actions import ids_of, kind_of
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.change import Create

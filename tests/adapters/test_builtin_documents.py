@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from agent_memory.adapters.agent.builtin_agent import MOST_NOTES, NOTE_CHARS, document_notes
+from agent_memory.adapters.agent.agent_command import MOST_NOTES, NOTE_CHARS, document_notes
 from agent_memory.domain.history import History
 from agent_memory.domain.text.markdown import first_heading
 from agent_memory.domain.transcripts.turns import document_turns

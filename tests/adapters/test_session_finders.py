@@ -11,7 +11,7 @@ import pytest
 from returns.result import Failure, Success
 
 from agent_memory.adapters.agent.child_process import Finished
-from agent_memory.adapters.harness import SESSIONS, SOURCES, session_finders
+from agent_memory.adapters.harness import SESSIONS, history_sources, session_finders
 from agent_memory.adapters.harness.amp import AmpThreads
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.queue import AmpThread, retrieval_of
@@ -210,10 +210,11 @@ def test_one_root_may_hold_the_sessions_of_several_harnesses(tmp_path: Path) -> 
 
 
 def test_what_is_found_can_be_read() -> None:
+    sources = history_sources(surroundings("/nowhere"))
     for harness in SESSIONS:
         retrieval = retrieval_of(harness, "x")
         assert retrieval is not None
-        assert retrieval.method in SOURCES
+        assert retrieval.method in sources
 
 
 # -- Amp --------------------------------------------------------------------------------------------------------------

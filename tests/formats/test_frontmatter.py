@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.formats.frontmatter import NotReadable
-from agent_memory.formats.yaml_block import plain_pairs, read_block
+from agent_memory.formats.yaml_block import block_values
 from agent_memory.formats.yaml_scalars import Plain, flow_text, read_quickly, text_scalar
 
 OURS = """\
@@ -32,7 +32,7 @@ sources:
 
 def read_completely(block: str) -> dict[str, Plain] | None:
     try:
-        return plain_pairs(read_block(block))
+        return block_values(block)
     except NotReadable:
         return None
 

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 from returns.result import Result
 
-from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
+from agent_memory.adapters.agent.agent_command import BuiltinAgent
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.instants import DAY_MS

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.harness.captured_notes import note_history
+from agent_memory.adapters.harness.captured_notes import InlineNotes
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.queue import FileSnapshot, InboxEntry, InlineNote, session_id_of
 from agent_memory.domain.transcripts.turns import last_time, turns_after
@@ -28,7 +28,7 @@ class DictHistories:
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
         """The turns after the mark; HistoryUnavailable for what was never put."""
         if isinstance(entry.retrieval, InlineNote):
-            return Success(note_history(entry, entry.retrieval))
+            return InlineNotes().fetch(entry, mark)
         key = entry.retrieval.path if isinstance(entry.retrieval, FileSnapshot) else session_id_of(entry) or ""
         held = self._held.get(key)
         if held is None:

@@ -10,8 +10,7 @@ from functools import cache
 
 from attrs import frozen
 
-from agent_memory.domain.redacting.assignments import ASSIGNMENTS
-from agent_memory.domain.redacting.rule import Rule, Span, is_drawn, is_placeholder, is_reference
+from agent_memory.domain.redacting.rule import ASSIGNMENTS, Rule, Span, is_drawn, is_placeholder, is_reference
 from agent_memory.domain.redacting.tables import ADDRESSES, HEADERS, TOKENS, VENDORS
 from agent_memory.domain.text.plain_text import one_line, spliced
 

@@ -69,10 +69,6 @@ def _iso_problem(value: Any) -> str | None:
     return None if is_instant else f"is {shown(value)}, expected an instant like 2026-02-13T14:30:05Z"
 
 
-def _interned(tags: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(map(intern, normal_tags(tags)))  # the same few in thousands of notes
-
-
 _Scope = Annotated[str, _scope_problem]
 _Tags = tuple[Annotated[str, _tag_problem], ...]
 _Iso = Annotated[Any, _iso_problem]
@@ -107,10 +103,6 @@ class MetaField:
         return self.convert(_YAML.value_of(value, self.type, self.key))
 
 
-def _write_iso_instant(at_ms: int) -> str:
-    return iso_of(at_ms).replace(".000Z", "Z")
-
-
 def _write_source(source: Source) -> str:
     return flow_text({key: value for key, value in _YAML.written(source).items() if value not in (None, [])})
 
@@ -120,7 +112,15 @@ META_FIELDS: tuple[MetaField, ...] = (
     MetaField("title", "title", str, text_scalar, always=True),
     MetaField("description", "description", str, text_scalar),
     MetaField("kind", "kind", Kind, str, always=True),
-    MetaField("tags", "tags", _Tags, flow_text, always=True, is_list=True, convert=_interned),
+    MetaField(
+        "tags",
+        "tags",
+        _Tags,
+        flow_text,
+        always=True,
+        is_list=True,
+        convert=lambda tags: tuple(map(intern, normal_tags(tags))),  # the same few in thousands of notes
+    ),
     MetaField("status", "status", Status, str, always=True),
     MetaField("origin", "origin", Origin, str, always=True),
     MetaField("scope", "scope", _Scope, text_scalar, always=True),
@@ -130,7 +130,7 @@ META_FIELDS: tuple[MetaField, ...] = (
     MetaField("pinned", "pinned", bool, flow_text),
     MetaField("promotedBy", "promoted_by", str, text_scalar),
     MetaField("used", "used", Count, str),
-    MetaField("last_used", "last_used_at_ms", _Iso, _write_iso_instant, convert=ms_of),
+    MetaField("last_used", "last_used_at_ms", _Iso, lambda at_ms: iso_of(at_ms).replace(".000Z", "Z"), convert=ms_of),
     MetaField("createdAt", "created_at_ms", _Epoch, str, always=True),
     MetaField("updatedAt", "updated_at_ms", _Epoch, str, always=True),
     MetaField("expiresAt", "expires_at_ms", _Epoch, str),
@@ -144,19 +144,6 @@ META_FIELDS: tuple[MetaField, ...] = (
 
 _ORDER = tuple(field.key for field in META_FIELDS)
 _NO_META = Meta(id="", title="", created_at_ms=0, updated_at_ms=0)
-
-
-def _read_fields(values: Mapping[str, Plain]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The attributes of `Meta` that the values state, and every problem. Null counts as missing; unknown keys are ignored."""
-    attributes: dict[str, Any] = {}
-    problems: list[str] = []
-    for field in META_FIELDS:
-        if (value := values.get(field.key)) is not None:
-            try:
-                attributes[field.attribute] = field.read(value)
-            except InvalidValue as wrong:
-                problems += wrong.problems
-    return attributes, tuple(problems)
 
 
 def _write_field(field: MetaField, value: Any, spelled: Mapping[Any, str]) -> str:
@@ -208,14 +195,22 @@ def read_note(text: str | bytes, path: str, mtime_ms: int) -> ParsedNote:
     except NotReadable as refused:
         raise EntryUnreadable(path, refused.problems) from None
     body, name = parts.body, path.rpartition("/")[2]
-    stated, problems = _read_fields(values)
+    stated: dict[str, Any] = {}
+    problems: list[str] = []
+    for field in META_FIELDS:  # null counts as missing; unknown keys are ignored
+        if (value := values.get(field.key)) is not None:
+            try:
+                stated[field.attribute] = field.read(value)
+            except InvalidValue as wrong:
+                problems += wrong.problems
     named_id = id_in_name(name)
     if named_id and stated.get("id", named_id) != named_id:
-        problems += (f"id: '{stated['id']}' is not the {named_id} of the file name",)
-    if parts.block is None and (named_id or _has_front_lines(body)):
-        problems += (HEADLESS,)
+        problems.append(f"id: '{stated['id']}' is not the {named_id} of the file name")
+    front = _FRONT_LINES.match(body)
+    if parts.block is None and (named_id or (front and _OWN_KEY.search(front[0]))):
+        problems.append(HEADLESS)
     if problems:
-        raise EntryUnreadable(path, problems)
+        raise EntryUnreadable(path, tuple(problems))
     is_provisional = "id" not in stated and named_id is None
     return ParsedNote(_meta(stated, body, name, mtime_ms), body, is_provisional, has_conflict(body))
 
@@ -232,11 +227,6 @@ def _decoded(text: str | bytes) -> str:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
         raise NotReadable(f"not UTF-8: byte 0x{text[error.start]:02x} at offset {error.start}") from None
-
-
-def _has_front_lines(body: str) -> bool:
-    lines = _FRONT_LINES.match(body)
-    return lines is not None and _OWN_KEY.search(lines[0]) is not None
 
 
 def _meta(stated: dict[str, Any], body: str, name: str, mtime_ms: int) -> Meta:

@@ -80,19 +80,16 @@ class _Scanner(Scanner):
         super().fetch_flow_collection_start(TokenClass, to_push)
 
 
-def plain_pairs(node: MappingNode | None) -> dict[str, Plain]:
-    """The keys of a mapping and their bare values."""
-    return {} if node is None else {key.value: plain(value) for key, value in node.value}
-
-
-def _values(block: str) -> dict[str, Plain]:
-    return plain_pairs(read_block(block))
+def block_values(text: str) -> dict[str, Plain]:
+    """The keys of a block that `read_block` reads, and their bare values."""
+    root = read_block(text)
+    return {key.value: plain(value) for key, value in root.value} if root else {}
 
 
 def plain(node: Node) -> Plain:
     """The node as bare values."""
     if isinstance(node, MappingNode):
-        return plain_pairs(node)
+        return {key.value: plain(value) for key, value in node.value}
     if isinstance(node, SequenceNode):
         return [plain(item) for item in node.value]
     return str(node.value) if node.style else plain_value(node.value)
@@ -156,12 +153,12 @@ def edit_block(block: str, changes: Mapping[str, str], order: Sequence[str]) -> 
     stay. Where the block is written in a way that cannot be edited so (all of it in braces, say), it is written anew, one line a
     key in the same order, comments first. The block must be one that `read_block` reads.
     """
-    wanted = {**_values(block), **{key: _values(_written(key, text))[key] for key, text in changes.items()}}
+    wanted = {**block_values(block), **{key: block_values(_written(key, text))[key] for key, text in changes.items()}}
     edited = block if block.endswith("\n") or not block else f"{block}\n"
     try:
         for key, text in changes.items():
             edited = _with_key(edited, key, text, order)
-        if _values(edited) == wanted:
+        if block_values(edited) == wanted:
             return edited
     except NotReadable:
         pass
@@ -196,7 +193,8 @@ def _with_key(block: str, key: str, text: str, order: Sequence[str]) -> str:
     before = set(order[: order.index(key)])
     preceding = [pair for pair in root.value if pair[0].value in before]
     place = line_end(block, pair_end(*preceding[-1])) if preceding else _line_start(block, _start(root.value[0][0]))
-    return block[:place] + _indented(_written(key, text), indent) + block[place:]
+    written = _written(key, text).removesuffix("\n").replace("\n", f"\n{indent}")
+    return f"{block[:place]}{indent}{written}\n{block[place:]}"
 
 
 def _with_value(block: str, key: Node, value: Node, text: str, indent: str) -> str:
@@ -248,10 +246,6 @@ def pair_end(key: Node, value: Node) -> int:
 
 def _is_unwritten(value: Node) -> bool:
     return isinstance(value, ScalarNode) and not value.style and _start(value) == node_end(value)
-
-
-def _indented(lines: str, indent: str) -> str:
-    return "".join(f"{indent}{line}\n" for line in lines.split("\n")[:-1])
 
 
 def _line_start(block: str, offset: int) -> int:

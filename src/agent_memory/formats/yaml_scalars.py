@@ -152,6 +152,6 @@ def read_values(block: str) -> dict[str, Plain]:
     if has_conflict(block):
         raise NotReadable("the frontmatter holds unresolved merge-conflict markers")
     # ruamel takes longer to import than a thousand notes take to read quickly.
-    from agent_memory.formats.yaml_block import plain_pairs, read_block
+    from agent_memory.formats.yaml_block import block_values
 
-    return plain_pairs(read_block(block))
+    return block_values(block)

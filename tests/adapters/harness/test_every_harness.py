@@ -18,7 +18,7 @@ import cursor_conversations as cursor
 import goose_sessions as goose
 import nine_harnesses as nine
 import opencode_sessions as opencode
-from agent_memory.adapters.harness import SOURCES, history_sources, turn_builder
+from agent_memory.adapters.harness import history_sources, turn_builder
 from agent_memory.adapters.harness.cursor import CursorSessions
 from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.opencode import OpencodeSessions
@@ -70,7 +70,7 @@ class Kept:
         named = path or (None if self.harness in ("amp", "opencode", "goose") else self.path)
         retrieval = retrieval_of(harness, nine.SESSIONS[self.harness], str(named) if named else None)
         assert retrieval is not None
-        source = SOURCES[retrieval.method](surroundings(self.home, PATH=f"{self.home}/bin:/usr/bin:/bin"))
+        source = history_sources(surroundings(self.home, PATH=f"{self.home}/bin:/usr/bin:/bin"))[retrieval.method]
         return source.fetch(InboxEntry(0, harness, retrieval, Context()), mark)
 
     def read(self, talk: Sequence[Exchange] = (), mark: SessionMark | None = None) -> History:
@@ -267,7 +267,7 @@ def test_a_database_cut_or_overwritten_anywhere_is_an_error_or_what_is_left(tmp_
 
 def test_every_method_listed_has_a_source_that_refuses_the_entries_of_others() -> None:
     sources = history_sources(surroundings("/nowhere"))
-    assert sources.keys() == SOURCES.keys()
+    assert sources.keys() == {*SESSION_METHODS, "amp-thread", "file", "inline"}
     entries = {method: _retrieval(method) for method in sources}
     for method, source in sources.items():
         for other, retrieval in entries.items():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
+from agent_memory.adapters.agent.agent_command import BuiltinAgent
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.agent_request import SessionRequest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.redacting.assignments import ASSIGNMENTS
+from agent_memory.domain.redacting.rule import ASSIGNMENTS
 from fixtures.rule_examples import found_by_all, rules_made_anew
 from fixtures.secret_samples import hexadecimal, uuid
 

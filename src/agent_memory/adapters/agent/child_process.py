@@ -103,7 +103,7 @@ def run_child(
                 pipes.serve_while(lambda: not _has_exited(process), TERMINATE_SECONDS)
                 _signal_group(process, signal.SIGKILL)
             else:
-                pipes.close_stdin()
+                pipes.close(pipes.stdin)
                 pipes.serve_while(lambda: pipes.outputs_open and not pipes.capped, grace_seconds)
                 if pipes.outputs_open:
                     _signal_group(process, signal.SIGKILL)
@@ -118,7 +118,7 @@ def run_child(
             if process.returncode is None:
                 _signal_group(process, signal.SIGKILL)
                 process.wait()
-            pipes.close()
+            pipes.close_all()
 
 
 def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
@@ -147,62 +147,57 @@ class _Pipes:
         self._max_stdout_bytes = max_stdout_bytes
         self.stdout = bytearray()
         self.stderr = bytearray()
-        self._streams = (process.stdin, process.stdout, process.stderr)
+        self.stdin = process.stdin
+        self._outputs = (process.stdout, process.stderr)
         self._selector = selectors.PollSelector()  # needs no descriptor, so it works when descriptors have run out
         self.capped = False
         """More than `max_stdout_bytes` came on stdout."""
-        for stream, event in zip(self._streams, (selectors.EVENT_WRITE, *[selectors.EVENT_READ] * 2), strict=True):
+        for stream in (self.stdin, *self._outputs):
             os.set_blocking(stream.fileno(), False)
+            event = selectors.EVENT_WRITE if stream is self.stdin else selectors.EVENT_READ
             self._selector.register(stream, event, stream)
 
     @property
     def outputs_open(self) -> bool:
         """Some process still holds stdout or stderr."""
-        return not (self._streams[1].closed and self._streams[2].closed)
+        return not all(stream.closed for stream in self._outputs)
 
     def serve_while(self, goes_on: Callable[[], bool], seconds: float) -> None:
         """Move what can be moved, for at most so many seconds."""
         deadline = time.monotonic() + seconds
         while goes_on() and (left_seconds := deadline - time.monotonic()) > 0:
-            self._serve(min(left_seconds, _TICK_SECONDS))
-
-    def _serve(self, seconds: float) -> None:
-        """Move what can be moved now; wait at most `seconds` for the first byte."""
-        if not self._selector.get_map():
-            time.sleep(min(seconds, _IDLE_SECONDS))
-            return
-        for key, _ in self._selector.select(seconds):
-            try:
-                ended = self._send() if key.data is self._streams[0] else self._receive(key.data)
-            except BlockingIOError:
+            if not self._selector.get_map():
+                time.sleep(min(left_seconds, _IDLE_SECONDS))
                 continue
-            except OSError:  # broken pipe: the other side is gone
-                ended = True
-            if ended:
-                self._close(key.data)
+            for key, _ in self._selector.select(min(left_seconds, _TICK_SECONDS)):
+                try:
+                    ended = self._send() if key.data is self.stdin else self._receive(key.data)
+                except BlockingIOError:
+                    continue
+                except OSError:  # broken pipe: the other side is gone
+                    ended = True
+                if ended:
+                    self.close(key.data)
 
-    def close_stdin(self) -> None:
-        self._close(self._streams[0])
-
-    def close(self) -> None:
-        for stream in self._streams:
-            self._close(stream)
+    def close_all(self) -> None:
+        for stream in (self.stdin, *self._outputs):
+            self.close(stream)
         self._selector.close()
 
-    def _close(self, stream: IO[bytes]) -> None:
+    def close(self, stream: IO[bytes]) -> None:
         if not stream.closed:
             self._selector.unregister(stream)
             with suppress(OSError):
                 stream.close()
 
     def _send(self) -> bool:
-        written = os.write(self._streams[0].fileno(), self.to_send[:_CHUNK_BYTES]) if self.to_send else 0
+        written = os.write(self.stdin.fileno(), self.to_send[:_CHUNK_BYTES]) if self.to_send else 0
         self.to_send = self.to_send[written:]
         return not self.to_send
 
     def _receive(self, stream: IO[bytes]) -> bool:
         chunk = os.read(stream.fileno(), _CHUNK_BYTES)
-        if stream is self._streams[1]:
+        if stream is self._outputs[0]:
             room_bytes = self._max_stdout_bytes - len(self.stdout)
             self.stdout += chunk[:room_bytes]
             self.capped = self.capped or len(chunk) > room_bytes

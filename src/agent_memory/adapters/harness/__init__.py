@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from attrs import evolve
 
@@ -18,6 +18,7 @@ from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.pi import PiSessions
 from agent_memory.adapters.harness.transcripts import SessionFiles, Sessions, Surroundings as Surroundings
+from agent_memory.domain.queueing.session_event import method_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.ports import HistorySource, SessionFinder
 
@@ -38,17 +39,11 @@ SESSIONS: Mapping[Harness, type[Sessions | AmpThreads]] = {
 }
 """Those of each harness: a new harness is one module, and a line here."""
 
-SOURCES: Mapping[str, Callable[[Surroundings], HistorySource]] = {
-    **{"amp-thread" if harness is Harness.AMP else f"{harness}-session": SESSIONS[harness].at for harness in SESSIONS},
-    "file": lambda given: FileSnapshots(given.root),
-    "inline": lambda _: InlineNotes(),
-}
-"""How to get histories, by retrieval method."""
-
 
 def history_sources(given: Surroundings) -> dict[str, HistorySource]:
-    """A source for every method there is one for."""
-    return {method: build(given) for method, build in SOURCES.items()}
+    """How to get histories, by retrieval method."""
+    of_sessions = {method_of(harness): sessions.at(given) for harness, sessions in SESSIONS.items()}
+    return {**of_sessions, "file": FileSnapshots(given.root), "inline": InlineNotes()}
 
 
 def session_finders(given: Surroundings) -> dict[Harness, SessionFinder]:

@@ -28,7 +28,6 @@ from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.queue import AmpThread, InboxEntry
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo
 from agent_memory.results import as_result
@@ -181,7 +180,7 @@ class AmpSession(Session):
         if message.get("role") == "assistant":
             self.speak(None, text.strip(), asked_in(blocks, ("tool_use",)))
         elif text.strip():
-            self.hear(text, typed_words(text))
+            self.hear(text)
         for block in blocks:
             if block.get("type") == "tool_result":
                 call_id, run = get.text(block, "toolUseID", "tool_use_id"), get.mapping(block, "run")

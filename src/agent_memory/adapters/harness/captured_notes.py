@@ -35,22 +35,19 @@ class InlineNotes:
 
     @as_result
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
-        """The note as one turn. A note is consolidated as a whole: it has no mark."""
-        if not isinstance(entry.retrieval, InlineNote):
-            raise TypeError(f"{entry.retrieval.method} is no inline note")
-        return note_history(entry, entry.retrieval)
+        """One turn with the note's title and body: the person's if they wrote it at a terminal, else the agent's. A note is
+        consolidated as a whole: it has no mark.
 
-
-def note_history(entry: InboxEntry, note: InlineNote) -> History:
-    """One turn with the note's title and body: the person's if they wrote it at a terminal, else the agent's.
-
-    The session id is made from the note, since the thread that the note may name has turns and a mark of its own.
-    """
-    text = excerpt(f"{note.title}\n\n{note.body}", USER_TEXT_CHARS)
-    note_id = f"note-{get.digest(str(entry.at_ms), note.title, note.body)}"
-    role = Role.USER if entry.harness is Harness.MANUAL else Role.AGENT
-    turn = Turn(1, role, readable(text.text), note_id, entry.at_ms, clipped_chars=text.clipped_chars)
-    return _history(entry, note_id, (turn,), note.title)
+        The session id is made from the note, since the thread that the note may name has turns and a mark of its own.
+        """
+        note = entry.retrieval
+        if not isinstance(note, InlineNote):
+            raise TypeError(f"{note.method} is no inline note")
+        text = excerpt(f"{note.title}\n\n{note.body}", USER_TEXT_CHARS)
+        note_id = f"note-{get.digest(str(entry.at_ms), note.title, note.body)}"
+        role = Role.USER if entry.harness is Harness.MANUAL else Role.AGENT
+        turn = Turn(1, role, readable(text.text), note_id, entry.at_ms, clipped_chars=text.clipped_chars)
+        return _history(entry, note_id, (turn,), note.title)
 
 
 def _history(entry: InboxEntry, session_id: str, turns: tuple[Turn, ...], title: str | None) -> History:

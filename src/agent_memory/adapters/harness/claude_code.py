@@ -20,7 +20,7 @@ from attrs import frozen
 from agent_memory.adapters.harness import any_json as get, transcripts as files
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.turn_builder import Session, asked_in
-from agent_memory.domain.history import History, Role
+from agent_memory.domain.history import History
 from agent_memory.domain.text.file_name import IdSet
 from agent_memory.domain.transcripts.own_marks import machine_text, typed_words
 from agent_memory.domain.vocabulary import Harness
@@ -260,11 +260,11 @@ class ClaudeSession(Session):
         told = (value.get("toolUseResult"), value.get("toolDenialKind"))
         is_told = told[0] == "User rejected tool use" or told[1] == "user-rejected"
         if name == _QUESTION_TOOL and chosen:
-            self.say(Role.USER, chosen)
+            self.hear("", chosen)
         elif failed and text.startswith(_REJECTED) and (is_told or name in _TRUSTED_REFUSALS):
             because, _ = typed_text([text.partition(_REJECTED_BECAUSE)[2]])
             if because:
-                self.say(Role.USER, because)
+                self.hear("", because)
 
     def _answer(self, block: Json, text: str, *, failed: bool = False) -> str | None:
         call_id = get.text(block, "tool_use_id") or None

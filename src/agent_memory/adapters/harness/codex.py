@@ -307,7 +307,7 @@ class CodexSession(Session):
             self._prompts += 1
             self.branch = self._prompts
             self._prompted.add(self._scripted)
-            self.say(Role.USER, words)
+            self.hear("", words)
 
     def _tell(self, texts: list[str], carrier: str) -> None:
         """Words of the agent's, also of the end of a `task`."""

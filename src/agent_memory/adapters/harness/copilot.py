@@ -71,12 +71,11 @@ class CopilotSession(Session):
 
     def _note(self, data: Json) -> None:
         """What is known of the session as a whole; a change of the context has it in the event itself."""
-        if get.text(data, "sessionId") not in ("", self.session_id):
-            self.skip("session-id-mismatch")
         self.started_at_ms = get.time(data, "startTime") or self.started_at_ms
         context = get.mapping(data, "context") or data
         self.note(cwd=get.text(context, "cwd"), branch=get.text(context, "branch"))
-        self.note(title=get.text(data, "title"), agent=get.text(data, "selectedModel", "newModel"))
+        self.note(session_id=get.text(data, "sessionId"), title=get.text(data, "title"))
+        self.note(agent=get.text(data, "selectedModel", "newModel"))
 
     def _say(self, data: Json) -> None:
         raw, source = get.text(data, "content"), get.text(data, "source")

@@ -40,7 +40,6 @@ from agent_memory.errors import Error, HistoryUnreadable
 TRANSCRIPTS = "agent-transcripts"
 _SUB_AGENTS = "/subagents/"
 _PROJECT_FILE = ".workspace-trusted"
-_MAX_PROJECT_FILE_BYTES = 64 * 1024
 _ID_OF_LINE = re.compile(r"\d+-[0-9a-f]{16}", re.ASCII)
 _OTHERS_LOOKED_AT = 20
 
@@ -516,9 +515,7 @@ class CursorTranscripts(files.SessionFiles):
         project, found, _ = path.partition(f"/{TRANSCRIPTS}/")
         if not found:
             return None
-        with files.file_beside(self.roots, f"{project}/{_PROJECT_FILE}", session_id) as file:
-            data = os.read(file.descriptor, _MAX_PROJECT_FILE_BYTES) if file else b""
-        text = data.decode("utf-8", "replace").strip()
+        text = files.text_beside(project, _PROJECT_FILE, session_id).strip()
         value = get.parsed(text)
         told = get.text(value, "workspacePath") if is_object(value) else "" if value else text.partition("\n")[0]
         return told.rstrip() if told.startswith("/") else None

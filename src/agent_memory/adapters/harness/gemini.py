@@ -25,8 +25,6 @@ from agent_memory.domain.text.file_name import IdSet
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 
-_MAX_PROJECTS_BYTES = 4 * 1024 * 1024
-_MAX_PATH_BYTES = 8 * 1024
 _SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,128})"')
 
 
@@ -35,20 +33,15 @@ def _project_of(path: str, session_id: str) -> str | None:
     project, found, _ = path.rpartition("/chats/")
     if not found:
         return None
-    told = _small_file(f"{project}/.project_root", _MAX_PATH_BYTES, session_id).strip()
+    told = files.text_beside(project, ".project_root", session_id).strip()
     if told.startswith("/"):
         return told
     tmp, name = os.path.split(project)
-    known = _small_file(f"{os.path.dirname(tmp)}/projects.json", _MAX_PROJECTS_BYTES, session_id)
+    known = files.text_beside(os.path.dirname(tmp), "projects.json", session_id)
     for directory, slug in get.mapping(get.parsed_object(known), "projects").items():
         if name in (slug, sha256(directory.encode("utf-8", "surrogatepass")).hexdigest()):
             return directory
     return None
-
-
-def _small_file(path: str, max_bytes: int, session_id: str) -> str:
-    with files.file_beside(files.TranscriptRoots((os.path.dirname(path),)), path, session_id) as file:
-        return os.read(file.descriptor, max_bytes).decode("utf-8", "replace") if file else ""
 
 
 def document_pieces(descriptor: int, size_bytes: int) -> Iterator[Line | LongLine]:
@@ -112,12 +105,12 @@ class GeminiSession(RewindingSession):
         elif "$set" in value or ("sessionId" in value and "type" not in value and "id" not in value):
             self.known_records += 1
             facts = get.mapping(value, "$set") if "$set" in value else value
-            if get.text(value, "sessionId") not in ("", self.session_id):
-                self.skip("session-id-mismatch")
             self.started_at_ms = get.time(facts, "startTime") or self.started_at_ms
             self.automated = self.automated or get.text(facts, "kind") == "subagent"
             directories = (each for each in get.items(facts, "directories") if isinstance(each, str))
-            self.note(title=get.text(facts, "summary"), cwd=next(directories, ""))
+            self.note(
+                title=get.text(facts, "summary"), cwd=next(directories, ""), session_id=get.text(value, "sessionId")
+            )
             recorded = facts is value or not len(self._places)
             for message in get.objects(facts, "messages"):
                 self._take(message, recorded=recorded)

@@ -19,7 +19,6 @@ from agent_memory.adapters.harness.turn_builder import Asked, asked
 from agent_memory.domain.history import UNKNOWN_TYPE
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 
 DATABASE = "sessions.db"
@@ -83,7 +82,7 @@ class GooseSession(db.StoredSession):
             return
         blocks, of_user = get.objects(value, "content"), role == "user"
         if of_user and (typed := "\n\n".join(filter(None, map(_typed, blocks)))):
-            self.hear(typed, typed_words(typed))
+            self.hear(typed)
         elif not of_user:
             calls = [_asked(block) for block in blocks if block.get("type") in _REQUESTS]
             self.speak(get.text(value, "id") or None, "\n\n".join(get.block_texts(blocks)), calls)

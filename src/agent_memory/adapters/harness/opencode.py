@@ -17,8 +17,7 @@ from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness import any_json as get, databases as db, transcripts as files
 from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.turn_builder import asked
-from agent_memory.domain.history import History, Role, SessionMark
-from agent_memory.domain.transcripts.own_marks import typed_words
+from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnreadable
 
@@ -145,11 +144,11 @@ class OpencodeSession(db.StoredSession):
         if part.get("ignored") is True or not text.strip():
             self.skip("ignored" if text.strip() else "empty")
         elif part.get("synthetic") is not True:
-            self.hear(text, typed_words(text))
+            self.hear(text)
         elif text.lstrip().startswith(_NOTICES):
             self.skip("synthetic")
         else:
-            self.say(Role.TOOL, text, tool_name="attachment")
+            self.answer(None, text, tool_name="attachment")
 
 
 def _is_unfinished(part: Json) -> bool:

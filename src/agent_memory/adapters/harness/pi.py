@@ -70,11 +70,9 @@ class PiSession(RewindingSession):
             self.note(title=get.text(value, "name"))
         if kind == "session":
             self.known_records += 1
-            self.note(cwd=get.text(value, "cwd"))
+            self.note(cwd=get.text(value, "cwd"), session_id=get.text(value, "id"))
             if get.text(value, "parentSession", "branchedFrom") and self._forked_at_ms is None:
                 self._forked_at_ms = at_ms
-            if get.text(value, "id") not in ("", self.session_id):
-                self.skip("session-id-mismatch")
             return
         id = get.text(value, "id")
         self.branch = -1

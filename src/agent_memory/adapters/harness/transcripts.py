@@ -21,6 +21,7 @@ from agent_memory.adapters.harness.turn_builder import Session
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, SessionMark, transcript_key
 from agent_memory.domain.queue import InboxEntry, SessionFile, retrieval_of
+from agent_memory.domain.queueing.session_event import method_of
 from agent_memory.domain.vocabulary import NAMES, Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.results import as_result
@@ -32,6 +33,7 @@ _DIRECTORY_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NO
 FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", re.ASCII)
 _HEAD_BYTES = 256 * 1024
+_TEXT_BESIDE_BYTES = 4 * 1024 * 1024
 SHORT_ID_CHARS = 8
 
 
@@ -198,6 +200,12 @@ def file_beside(roots: TranscriptRoots, path: str, session_id: str) -> Generator
         yield file
 
 
+def text_beside(directory: str, name: str, session_id: str) -> str:
+    """The text of such a file of a few lines, empty where there is none."""
+    with file_beside(TranscriptRoots((directory,)), f"{directory}/{name}", session_id) as file:
+        return os.read(file.descriptor, _TEXT_BESIDE_BYTES).decode("utf-8", "replace") if file else ""
+
+
 def _open_without_links(real: str, path: str) -> int:
     names = real.strip("/").split("/")
     directory = os.open("/", _DIRECTORY_FLAGS)
@@ -255,7 +263,7 @@ class Sessions(ABC):
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
         """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
         retrieval = entry.retrieval
-        if not isinstance(retrieval, SessionFile) or retrieval.method != f"{self.harness}-session":
+        if not isinstance(retrieval, SessionFile) or retrieval.method != method_of(self.harness):
             raise TypeError(f"{retrieval.method} is no session of {self.harness}")
         return self.history(retrieval.session_id, retrieval.session_path, entry.context.cwd, mark)
 

@@ -93,7 +93,7 @@ class _Message:
 class Session:
     """One session, as its records come in file order; `history` is what they said so far.
 
-    A harness's reader takes each object in `take`: it enters the record (`enter`), adds what it says (`say`, `speak`,
+    A harness's reader takes each object in `take`: it enters the record (`enter`), adds what it says (`hear`, `speak`,
     `answer`), or counts why that is left out (`skip`).
 
     Turns are numbered over the whole session, those before the mark and those left out later included, so that a number
@@ -212,8 +212,11 @@ class Session:
             own = f"{record_id}.{count}"
         return own
 
-    def note(self, *, title: str = "", cwd: str = "", branch: str = "", agent: str = "") -> None:
-        """What a record says of the session as a whole: of its directories the first, of the others the last counts."""
+    def note(self, *, title: str = "", cwd: str = "", branch: str = "", agent: str = "", session_id: str = "") -> None:
+        """What a record says of the session as a whole: of its directories the first, of the others the last counts. That it is of
+        another session is counted."""
+        if session_id not in ("", self.session_id):
+            self.skip("session-id-mismatch")
         self.cwd = self.cwd or cwd or None
         self.title = title.strip() or self.title
         self.git_branch = branch or self.git_branch
@@ -247,29 +250,21 @@ class Session:
 
     # -- turns --------------------------------------------------------------------------------------------------------
 
-    def say(self, role: Role, text: str, *, raw: str = "", tool_name: str | None = None) -> None:
-        """A turn of its own. `raw` is a person's text as recorded: before the agent's first word it may be our prompt. What a
-        program put in the person's place is a tool's."""
-        if self.full:
+    def hear(self, raw: str, words: str | None = None, *, otherwise: str = "empty", by: str | None = None) -> None:
+        """A text in the person's name, as recorded: before the agent's first word it may be our prompt. `words` is what they typed
+        of it (`typed_words` by itself), or what a program said, that `by` names. Where there is none, it is counted as something
+        else. What a program put in the person's place is a tool's."""
+        words = marks.typed_words(raw) if words is None else words
+        if self.begins_with_own_prompt(raw or words):
             return
-        if role is Role.USER:
-            if self.begins_with_own_prompt(raw or text):
-                return
-            if program := marks.machine_text(text):
-                role, tool_name = Role.TOOL, program
-            self.person_spoke = True
-            self._message = None
-        self._begin(role, text, tool_name)
-
-    def hear(self, raw: str, words: str, *, otherwise: str = "empty", by: str | None = None) -> None:
-        """A text in the person's name: `words` is what they typed of what was recorded, or what a program said, that `by` names.
-        Where there is none, it is counted as something else."""
-        if self.begins_with_own_prompt(raw):
-            return
-        if words:
-            self.say(Role.TOOL if by else Role.USER, words, raw=raw, tool_name=by)
-        else:
+        if not words:
             self.skip(otherwise)
+        elif by:
+            self.answer(None, words, tool_name=by)
+        elif not self.full:
+            self.person_spoke, self._message = True, None
+            program = marks.machine_text(words)
+            self._begin(Role.TOOL if program else Role.USER, words, program)
 
     def ran(self, command: str, output: str, tool_name: str, *, failed: bool = False) -> None:
         """The person ran a command."""

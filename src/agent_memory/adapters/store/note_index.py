@@ -219,7 +219,7 @@ def _matched_words(connection: sqlite3.Connection, words: Sequence[QueryWord]) -
     for word in rarest({word: len(found) for word, (_, found) in exact.items() if found or others.get(word)}):
         worth, scores = exact[word]
         resembling, terms = resembling_scores(scores, [(each, scored(each)[1]) for each in others.get(word, ())])
-        matched.append(MatchedWord(word.term, len(scores), worth, {**scores, **resembling}, terms))
+        matched.append(MatchedWord(word.term, worth, {**scores, **resembling}, terms))
     return tuple(matched)
 
 

@@ -140,29 +140,25 @@ def _compiled(expression: str, flags: re.RegexFlag = re.IGNORECASE) -> re.Patter
 
 
 def _periods(asked: str, now_ms: int) -> tuple[Period, ...]:
-    found: list[tuple[int, int, Period]] = []
+    found: list[tuple[re.Match[str], Period]] = []
     for form in _DATES:
         for named in _compiled(rf"\b(?:{form})", _PLAIN).finditer(asked):
-            if any(start < named.end() and named.start() < end for start, end, _ in found):
-                continue
-            period = _period_of(named.groupdict(), now_ms)
-            if period is not None:
-                found.append((named.start(), named.end(), _opened(period, asked, named)))
+            is_free = not any(other.start() < named.end() and named.start() < other.end() for other, _ in found)
+            if is_free and (period := _period_of(named.groupdict(), now_ms)) is not None:
+                found.append((named, period))
     today = now_ms - now_ms % DAY_MS
     for named in _compiled(_RELATIVE_TIME, _PLAIN).finditer(asked):
         first, last = _RELATIVE[named[0].lower()]
-        period = Period(today - first * DAY_MS, today - (last - 1) * DAY_MS)
-        found.append((named.start(), named.end(), _opened(period, asked, named)))
-    return tuple(period for _, _, period in sorted(found, key=lambda each: each[:2]))
-
-
-def _opened(period: Period, asked: str, named: re.Match[str]) -> Period:
-    before, word = asked[max(0, named.start() - 20) : named.start()], named[0]
-    if _compiled(_OPEN_END).search(before) or re.match(r"(?:since|after|from|desde)\b", word, re.IGNORECASE):
-        return Period(period.start_ms, None)
-    if _compiled(_OPEN_START).search(before) or re.match(r"(?:before|until)\b", word, re.IGNORECASE):
-        return Period(None, period.end_ms)
-    return period
+        found.append((named, Period(today - first * DAY_MS, today - (last - 1) * DAY_MS)))
+    periods: list[Period] = []
+    for named, period in sorted(found, key=lambda each: each[0].span()):
+        before, word = asked[max(0, named.start() - 20) : named.start()], named[0]
+        if _compiled(_OPEN_END).search(before) or re.match(r"(?:since|after|from|desde)\b", word, re.IGNORECASE):
+            period = Period(period.start_ms, None)
+        elif _compiled(_OPEN_START).search(before) or re.match(r"(?:before|until)\b", word, re.IGNORECASE):
+            period = Period(None, period.end_ms)
+        periods.append(period)
+    return tuple(periods)
 
 
 def _period_of(named: dict[str, str | None], now_ms: int) -> Period | None:

@@ -64,32 +64,17 @@ class SearchRequest:
         """Whether a note may be found, its sensitivity aside."""
         meta = listed.meta
         sources = meta.sources
+        tags = {*meta.tags, *(tag.partition("__")[2] for tag in meta.tags)}
         return (
             (self.archived or not listed.archived)
             and (self.kind is None or meta.kind is self.kind)
             and (self.scope is None or meta.scope == self.scope)
             and (self.scopes is None or meta.scope in self.scopes)
             and (self.since_ms is None or meta.updated_at_ms >= self.since_ms)
-            and (not self.tags or any(has_tag(meta.tags, tag) for tag in self.tags))
+            and (not self.tags or not tags.isdisjoint(self.tags))
             and (self.session is None or any(source.thread_id == self.session for source in sources))
             and (self.agent is None or any(self.agent in (source.agent, source.harness) for source in sources))
         )
-
-
-def has_tag(tags: tuple[str, ...], wanted: str) -> bool:
-    """Whether a tag is among those of a note; without prefix it is there under any prefix."""
-    if "__" in wanted:
-        return wanted in tags
-    return any(tag.partition("__")[2] == wanted for tag in tags)
-
-
-def problem_of(request: SearchRequest) -> str | None:
-    """What is wrong with its numbers, as a sentence without its full stop."""
-    if not 1 <= request.limit <= MAX_HITS:
-        return f"The limit of hits is {request.limit}, expected a number from 1 to {MAX_HITS:,}"
-    if request.min_score is not None and not 0 <= request.min_score <= 1:
-        return f"The least score is {request.min_score:g}, expected a number from 0 to 1"
-    return None
 
 
 @frozen
@@ -174,8 +159,6 @@ class MatchedWord:
     """One word of a query, and the notes that have it."""
 
     term: str
-    df: int
-    """Notes that have it, whatever was filtered."""
     idf: float
     scores: Mapping[int, float] = field(factory=dict[int, float])
     """What it adds to each note."""

@@ -51,7 +51,9 @@ def snippet_of(texts: Sequence[str], worth: Mapping[str, float], max_chars: int 
     `worth` has the terms that are looked for, as `terms.chunk_terms` makes them, and what each is worth. Where no text has
     one, the beginning of the first that is not empty. Cut at words, or between graphemes; `…` marks a cut.
     """
-    lines = [line for text in texts if (line := _one_line(text[:_MOST_CHARS]))]
+    cleaned = (clean_text(text[:_MOST_CHARS]).text for text in texts)
+    plain = (_NOISE.sub(" ", _LABELLED_LINK.sub(lambda link: link[1] or link[2] or "", text)) for text in cleaned)
+    lines = [line for text in plain if (line := " ".join(text.split()))]
     passages = [found for line in lines if (found := _best_passage(line, worth, max_chars)) is not None]
     if passages:
         return max(passages, key=itemgetter(0))[1]
@@ -67,11 +69,6 @@ def _joined(marks: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
         else:
             joined.append((start, end))
     return tuple(joined)
-
-
-def _one_line(text: str) -> str:
-    plain = _NOISE.sub(" ", _LABELLED_LINK.sub(lambda link: link[1] or link[2] or "", clean_text(text).text))
-    return " ".join(plain.split())
 
 
 def _best_passage(line: str, worth: Mapping[str, float], max_chars: int) -> tuple[float, Snippet] | None:
