@@ -23,19 +23,16 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.ports import HistorySource, SessionFinder
 
 SESSIONS: Mapping[Harness, type[Sessions | AmpThreads]] = {
-    sessions.harness: sessions
-    for sessions in (
-        ClaudeCodeSessions,
-        CodexSessions,
-        CursorSessions,
-        AmpThreads,
-        GeminiSessions,
-        CopilotSessions,
-        AiderChats,
-        GooseSessions,
-        OpencodeSessions,
-        PiSessions,
-    )
+    Harness.CLAUDE_CODE: ClaudeCodeSessions,
+    Harness.CODEX: CodexSessions,
+    Harness.CURSOR: CursorSessions,
+    Harness.AMP: AmpThreads,
+    Harness.GEMINI: GeminiSessions,
+    Harness.COPILOT: CopilotSessions,
+    Harness.AIDER: AiderChats,
+    Harness.GOOSE: GooseSessions,
+    Harness.OPENCODE: OpencodeSessions,
+    Harness.PI: PiSessions,
 }
 """Those of each harness: a new harness is one module, and a line here."""
 
@@ -54,8 +51,11 @@ def session_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
 def watched_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
     """Of the harnesses that keep sessions in files: a network or a database is not asked every two seconds while its owner
     works."""
-    kept_in_files = [each for each in SESSIONS.values() if issubclass(each, SessionFiles | AiderChats)]
-    return {each.harness: (CursorTranscripts if each is CursorSessions else each).at(given) for each in kept_in_files}
+    return {
+        harness: (CursorTranscripts if sessions is CursorSessions else sessions).at(given)
+        for harness, sessions in SESSIONS.items()
+        if issubclass(sessions, SessionFiles | AiderChats)
+    }
 
 
 def recorded_roots(given: Surroundings) -> tuple[str, ...]:

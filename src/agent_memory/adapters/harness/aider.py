@@ -301,7 +301,7 @@ class AiderChats(files.Sessions):
     `transcript`, and one that git tracks.
     """
 
-    harness = Harness.AIDER
+    session = AiderRuns
 
     home: str | None
     further: tuple[str, ...] = ()
@@ -366,10 +366,10 @@ class AiderChats(files.Sessions):
             # A run that another one follows in its file changed last before that one began.
             ends = [*(after.started_at_ms or changed_at_ms for after in runs[1:]), changed_at_ms]
             for run, last_at_ms in zip(runs, ends, strict=False):
-                retrieval = retrieval_of(self.harness, run.session_id, path)
+                retrieval = retrieval_of(Harness.AIDER, run.session_id, path)
                 if retrieval and (since_ms is None or last_at_ms >= since_ms):
                     began, cwd = run.started_at_ms, os.path.dirname(path)
-                    yield Success(FoundSession(self.harness, retrieval, last_at_ms, ended_at_ms=began, cwd=cwd))
+                    yield Success(FoundSession(Harness.AIDER, retrieval, last_at_ms, ended_at_ms=began, cwd=cwd))
 
     def runs(self, path: str) -> tuple[Run, ...]:
         """The runs in a chat history that have a prompt, in order."""

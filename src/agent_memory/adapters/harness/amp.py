@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import ClassVar, Self
+from typing import Self
 from urllib.parse import unquote, urlsplit
 
 from attrs import frozen
@@ -19,7 +19,6 @@ from agent_memory.adapters.agent.agent_environment import child_environment
 from agent_memory.adapters.agent.child_process import Finished, run_child
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
 from agent_memory.adapters.harness import any_json as get
-from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import Findings, Surroundings, filled
 from agent_memory.adapters.harness.turn_builder import Session, asked_in
 from agent_memory.domain.found_session import FoundSession
@@ -63,8 +62,6 @@ class AmpThreads:
     HistoryUnavailable: no `amp`, not logged in, no network, nothing there yet. HistoryUnreadable: an id that is none.
     """
 
-    harness: ClassVar = Harness.AMP
-
     run: Callable[[Sequence[str]], Finished]
     sleep: Callable[[float], object]
 
@@ -92,7 +89,7 @@ class AmpThreads:
                 reason = "the command amp cannot be found or run; install it and log in"
                 raise HistoryUnavailable(thread_id, reason) from None
 
-    def _exported(self, thread_id: str) -> Json:
+    def _exported(self, thread_id: str) -> get.Json:
         """The thread. HistoryUnavailable, `is_missing` where there may be one in a while."""
         data = self._printed_by(("amp", "threads", "export", thread_id), thread_id)
         printed = data.decode("utf-8-sig", "replace").strip()
@@ -138,7 +135,7 @@ class AmpThreads:
         yield from (Success(each) for each in found.values() if since_ms is None or each.changed_at_ms >= since_ms)
 
 
-def thread_history(thread: Json, thread_id: str, mark: SessionMark | None) -> History:
+def thread_history(thread: get.Json, thread_id: str, mark: SessionMark | None) -> History:
     """The thread's turns after the mark. A last answer that is still being written is left for the next time."""
     return filled(AmpSession(thread_id), mark, lambda session: session.take_thread(thread)).history()
 
@@ -148,9 +145,9 @@ class AmpSession(Session):
 
     harness = Harness.AMP
 
-    def take_thread(self, thread: Json) -> None:
+    def take_thread(self, thread: get.Json) -> None:
         trees = get.objects(get.mapping(thread, "env", "initial"), "trees")
-        tree: Json = trees[0] if trees else {}
+        tree: get.Json = trees[0] if trees else {}
         branch = get.text(get.mapping(tree, "repository"), "ref").removeprefix("refs/heads/")
         self.note(title=get.text(thread, "title"), cwd=_path_of(get.text(tree, "uri")), branch=branch)
         self.started_at_ms = get.number(thread, "created")
@@ -169,7 +166,7 @@ class AmpSession(Session):
                 break
         self.agent = self.agent or get.text(thread, "agentMode") or None
 
-    def _take_message(self, message: Json, blocks: list[Json], index: int) -> None:
+    def _take_message(self, message: get.Json, blocks: list[get.Json], index: int) -> None:
         usage, text = get.mapping(message, "usage"), "\n\n".join(get.block_texts(blocks))
         self.note(agent=get.text(usage, "model"))
         sent_at_ms = get.number(get.mapping(message, "meta"), "sentAt")

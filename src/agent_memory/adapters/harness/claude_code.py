@@ -18,7 +18,6 @@ from typing import ClassVar, Self
 from attrs import frozen
 
 from agent_memory.adapters.harness import any_json as get, transcripts as files
-from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.turn_builder import Session, asked_in
 from agent_memory.domain.history import History
 from agent_memory.domain.text.file_name import IdSet
@@ -127,7 +126,7 @@ class ClaudeSession(Session):
         self._abandoned: frozenset[int] = frozenset()
         self._retracted: set[str] = set()
         self._pull_requests = IdSet()
-        self._before: list[Json] | None = []
+        self._before: list[get.Json] | None = []
         """Records under the id of another session, as long as they may be this one's first."""
         self._is_named = False
         self._is_foreign = False
@@ -172,7 +171,7 @@ class ClaudeSession(Session):
 
     # -- records ------------------------------------------------------------------------------------------------------
 
-    def take(self, value: Json) -> None:
+    def take(self, value: get.Json) -> None:
         kind, session_id = get.text(value, "type"), get.text(value, "sessionId")
         if not kind:
             self.skip("bad-record")
@@ -200,7 +199,7 @@ class ClaudeSession(Session):
                 self._before = None
         self._take_own(kind, value)
 
-    def _take_own(self, kind: str, value: Json) -> None:
+    def _take_own(self, kind: str, value: get.Json) -> None:
         record_id, at_ms = _id_of(value), get.time(value, "timestamp")
         if value.get("isSidechain") is True:
             self.skip("sidechain")
@@ -222,7 +221,7 @@ class ClaudeSession(Session):
         if said is not None:
             self._hear(said, value)
 
-    def _note(self, kind: str, value: Json) -> None:
+    def _note(self, kind: str, value: get.Json) -> None:
         if kind == "relocated":
             self._relocated_cwd = get.text(value, "relocatedCwd") or self._relocated_cwd
         branch, model = get.text(value, "gitBranch"), get.text(get.mapping(value, "message"), "model")
@@ -240,7 +239,7 @@ class ClaudeSession(Session):
 
     # -- what they say ------------------------------------------------------------------------------------------------
 
-    def _take_user(self, value: Json) -> None:
+    def _take_user(self, value: get.Json) -> None:
         """The answers of tools in it; what was said in it is heard after them."""
         blocks = get.blocks(get.mapping(value, "message"))
         for block in _results_in(value):
@@ -250,7 +249,7 @@ class ClaudeSession(Session):
         elif any(block.get("type") not in _USER_BLOCKS for block in blocks):
             self.skip("unknown-block")
 
-    def _take_result(self, block: Json, value: Json) -> None:
+    def _take_result(self, block: get.Json, value: get.Json) -> None:
         """A tool's answer, and what the person said through the tool: in answer to a question, or refusing the call."""
         text, failed = get.answer(block.get("content")), block.get("is_error") is True
         name = self._answer(block, text, failed=failed)
@@ -266,13 +265,13 @@ class ClaudeSession(Session):
             if because:
                 self.hear("", because)
 
-    def _answer(self, block: Json, text: str, *, failed: bool = False) -> str | None:
+    def _answer(self, block: get.Json, text: str, *, failed: bool = False) -> str | None:
         call_id = get.text(block, "tool_use_id") or None
         # Without the reminders that the harness added to it for the agent.
         bare = _REMINDER.sub("\n", text).strip("\n") if "<system-reminder>" in text else text
         return self.answer(call_id, bare, failed=failed)
 
-    def _take_assistant(self, value: Json) -> None:
+    def _take_assistant(self, value: get.Json) -> None:
         message = get.mapping(value, "message")
         blocks = get.blocks(message)
         if blocks is None or not _is_of_model(value):
@@ -284,7 +283,7 @@ class ClaudeSession(Session):
             if str(block.get("type")).endswith("_tool_result"):
                 self._answer(block, get.answer(block.get("content")))
 
-    def _take_attachment(self, value: Json) -> None:
+    def _take_attachment(self, value: get.Json) -> None:
         attachment = get.mapping(value, "attachment")
         if attachment.get("type") != "queued_command":
             self.skip("attachment")
@@ -299,7 +298,7 @@ class ClaudeSession(Session):
             text, reason = typed_text([raw])
             self._hear(Said(text, raw, reason=reason, is_queued=True), value)
 
-    def _take_pull_request(self, value: Json) -> None:
+    def _take_pull_request(self, value: get.Json) -> None:
         url = get.text(value, "prUrl")
         text = f"Pull request {value.get('prNumber')} of {get.text(value, 'prRepository')}: {url}"
         if not url:
@@ -307,7 +306,7 @@ class ClaudeSession(Session):
         elif self._pull_requests.add(text):
             self.answer(None, text, tool_name="pr-link")
 
-    def _step_queue(self, value: Json) -> None:
+    def _step_queue(self, value: get.Json) -> None:
         """A change to the prompts waiting while the agent works; which one leaves the queue may not be said."""
         operation, text, reason = (get.text(value, key) for key in ("operation", "content", "reason"))
         if operation == "enqueue":
@@ -334,7 +333,7 @@ class ClaudeSession(Session):
             self._heard[key] = _PROMPTS_APART
         return True
 
-    def _hear(self, said: Said, value: Json) -> None:
+    def _hear(self, said: Said, value: get.Json) -> None:
         """What is not the agent's, and no tool's answer."""
         if said.text and self.begins_with_own_prompt(said.raw):
             return
@@ -374,7 +373,7 @@ class Said:
     is_queued: bool = False
 
 
-def _prompt_in(value: Json) -> Said | None:
+def _prompt_in(value: get.Json) -> Said | None:
     """What a user record says besides the answers of tools."""
     blocks = get.blocks(get.mapping(value, "message")) or []
     texts = [get.text(block, "text") for block in blocks if block.get("type") == "text"]
@@ -399,24 +398,24 @@ def _notified(raw: str) -> Said:
     return Said(element(raw, "result") or element(raw, "summary"), raw, _NOTIFICATION, reason=_NOTIFICATION)
 
 
-def _id_of(value: Json) -> str:
+def _id_of(value: get.Json) -> str:
     told = value.get("message") or value.get("attachment") or value
     return get.text(value, "uuid") or get.digest(get.text(value, "type"), get.text(value, "timestamp"), repr(told))
 
 
-def _parent_of(kind: str, value: Json) -> str:
+def _parent_of(kind: str, value: get.Json) -> str:
     return get.text(value, *(("parentUuid",) if kind in _SILENT_TYPES else ("parentUuid", "logicalParentUuid")))
 
 
-def _origin(value: Json) -> str:
+def _origin(value: get.Json) -> str:
     return get.text(get.mapping(value, "origin"), "kind")
 
 
-def _is_of_model(value: Json) -> bool:
+def _is_of_model(value: get.Json) -> bool:
     return value.get("isApiErrorMessage") is not True and get.mapping(value, "message").get("model") != _SYNTHETIC_MODEL
 
 
-def _results_in(value: Json) -> list[Json]:
+def _results_in(value: get.Json) -> list[get.Json]:
     blocks = get.objects(get.mapping(value, "message"), "content")
     return [block for block in blocks if block.get("type") == "tool_result"]
 
@@ -479,7 +478,6 @@ class ClaudeCodeSessions(files.SessionFiles):
     sub-agents' own turns (their final answers are tool turns), records of another session that a fork or resumption copied
     into the file, the harness's own texts."""
 
-    harness = Harness.CLAUDE_CODE
     harness_home, below = ("CLAUDE_CONFIG_DIR", "~/.claude"), ("projects",)
     session = ClaudeSession
     named = re.compile(r"(?:.*/)?([^/]+)\.jsonl")

@@ -15,7 +15,6 @@ from typing import ClassVar
 from attrs import evolve, frozen
 
 from agent_memory.adapters.harness import any_json as get, transcripts as files
-from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.turn_builder import Asked, Session, asked
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.json_shape import is_list, is_object
@@ -80,7 +79,7 @@ def printed(output: object) -> tuple[str, bool]:
     """The text of a tool's output, without the head that Codex puts before it, and whether the tool failed. The output is a
     text, with or without a head or in JSON, an object or a list of blocks."""
     if isinstance(output, str):
-        inner: Json = get.parsed_object(output) if output.startswith("{") else {}
+        inner: get.Json = get.parsed_object(output) if output.startswith("{") else {}
         if isinstance(inner.get("output"), str):
             return printed(inner)
         head = _OUTPUT_HEAD.match(output)
@@ -96,7 +95,7 @@ def printed(output: object) -> tuple[str, bool]:
     return text, failed or inner_failed
 
 
-def command_of(arguments: Json) -> str:
+def command_of(arguments: get.Json) -> str:
     """The shell command among a call's arguments: a text, or a list of words, of which `bash -lc` is taken away."""
     command = arguments.get("command", arguments.get("cmd"))
     if isinstance(command, str):
@@ -142,7 +141,7 @@ class Line:
     """Made from its content: it has none."""
     kind: str
     """`type/type of the payload`, `item/type of the item`; the first alone where the second tells nothing."""
-    payload: Json
+    payload: get.Json
     at_ms: int | None
 
 
@@ -175,7 +174,7 @@ class CodexSession(Session):
         self._prompted: set[bool] = set()
         """Whether prompts came from programs."""
 
-    def take(self, value: Json) -> None:
+    def take(self, value: get.Json) -> None:
         kind, payload = get.text(value, "type"), get.mapping(value, "payload")
         if kind in ("event_msg", "response_item"):
             kind += "/" + (get.text(payload, "type") or ("message" if get.text(payload, "role") else ""))
@@ -271,17 +270,17 @@ class CodexSession(Session):
 
     # -- words --------------------------------------------------------------------------------------------------------
 
-    def _user_event(self, payload: Json) -> None:
+    def _user_event(self, payload: get.Json) -> None:
         if get.text(payload, "kind") in ("", "plain"):
             self._hear([get.text(payload, "message")], "event")
         else:
             self.skip("harness-text")
 
-    def _agent_event(self, payload: Json) -> None:
+    def _agent_event(self, payload: get.Json) -> None:
         text = get.text(payload, "last_agent_message")
         self._tell([text or get.text(payload, "message")], "task" if text else "event")
 
-    def _take_message(self, payload: Json) -> None:
+    def _take_message(self, payload: get.Json) -> None:
         """A message, as an item or as a record for the model."""
         kind, role = get.text(payload, "type"), get.text(payload, "role")
         carrier = "record" if role else "item"
@@ -335,7 +334,7 @@ class CodexSession(Session):
 
     # -- tools --------------------------------------------------------------------------------------------------------
 
-    def _call(self, payload: Json) -> None:
+    def _call(self, payload: get.Json) -> None:
         named = get.text(payload, "name") or get.text(get.mapping(payload, "function"), "name")
         name = named or get.text(payload, "type").removesuffix("_call").removeprefix("local_")
         namespace = get.text(payload, "namespace").rstrip("_")
@@ -352,7 +351,7 @@ class CodexSession(Session):
                 self._patched.add(made.call_id)
         self._speak("", made)
 
-    def _output(self, payload: Json) -> None:
+    def _output(self, payload: get.Json) -> None:
         text, failed = printed(payload.get("output", payload.get("result")))
         names = (get.text(each, "name") for each in get.objects(payload, "tools"))
         self._answer(_call_id(payload), text or ", ".join(filter(None, names)), failed=failed)
@@ -361,7 +360,7 @@ class CodexSession(Session):
         self.answer(call_id, text, tool_name=tool_name, failed=failed)
         self.end_message()
 
-    def _exec_end(self, payload: Json) -> None:
+    def _exec_end(self, payload: get.Json) -> None:
         streams = filter(None, (get.text(payload, "stdout"), get.text(payload, "stderr")))
         text = get.text(payload, "aggregated_output") or "\n".join(streams)
         call = asked(_call_id(payload), "shell", {"command": command_of(payload)})
@@ -371,7 +370,7 @@ class CodexSession(Session):
             self.ran(call.calls[0].brief, text, "shell")
             self.end_message()
 
-    def _mcp_end(self, payload: Json) -> None:
+    def _mcp_end(self, payload: get.Json) -> None:
         invocation = get.mapping(payload, "invocation") or payload
         name = f"mcp__{get.text(invocation, 'server')}__{get.text(invocation, 'tool')}"
         result = get.mapping(payload, "result")
@@ -393,7 +392,7 @@ class CodexSession(Session):
             self._speak("", call)
             self._answer(call.call_id, text, failed=failed)
 
-    def _patch_end(self, payload: Json) -> None:
+    def _patch_end(self, payload: get.Json) -> None:
         """Files that were changed by a call; they may be known from the call."""
         if payload.get("success") is False:
             self.skip("failed-patch")
@@ -409,7 +408,7 @@ class CodexSession(Session):
             calls.append(asked("", "apply_patch", {"path": get.text(told, "move_path") or path, **new}))
         self._speak("", *calls)
 
-    def _search(self, payload: Json) -> None:
+    def _search(self, payload: get.Json) -> None:
         """A search of the web, which is recorded for the model and as an event, which has what was found."""
         keys, found = ("title", "url", "snippet"), get.objects(payload, "results")
         results = (" ".join(filter(None, (get.text(each, key) for key in keys))) for each in found)
@@ -423,7 +422,7 @@ class CodexSession(Session):
         if is_new or text:
             self._answer("", text or "[what was found is not recorded]", tool_name="web_search")
 
-    def _review_end(self, payload: Json) -> None:
+    def _review_end(self, payload: get.Json) -> None:
         review = get.mapping(payload, "review_output")
         findings = [f"{get.text(each, 'title')}\n{get.text(each, 'body')}" for each in get.objects(review, "findings")]
         text = "\n\n".join(filter(None, map(str.strip, [get.text(review, "overall_explanation"), *findings])))
@@ -447,7 +446,7 @@ class CodexSession(Session):
     }
 
 
-def _call_id(payload: Json) -> str:
+def _call_id(payload: get.Json) -> str:
     return get.text(payload, "call_id", "id")
 
 
@@ -461,7 +460,6 @@ class CodexSessions(files.SessionFiles):
     """Reads rollouts. A sub-agent's that an entry of its root session names is passed over for the root's own, which has the
     sub-agent's answer."""
 
-    harness = Harness.CODEX
     harness_home, below = ("CODEX_HOME", "~/.codex"), ("sessions", "archived_sessions")
     session = CodexSession
     named = re.compile(r"(?:.*/)?rollout-\d{4}-\d\d-\d\dT[\d-]{8}-([^/]+)\.jsonl")

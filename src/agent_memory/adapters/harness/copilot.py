@@ -11,7 +11,6 @@ import re
 from typing import ClassVar
 
 from agent_memory.adapters.harness import any_json as get
-from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import SessionFiles
 from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Asked, Session, asked
 from agent_memory.domain.text.file_name import IdSet
@@ -46,7 +45,7 @@ class CopilotSession(Session):
         self._by_person: dict[str, str] = {}
         """The commands that the person ran, by their calls."""
 
-    def take(self, value: Json) -> None:
+    def take(self, value: get.Json) -> None:
         kind, data = get.text(value, "type"), get.mapping(value, "data")
         if not kind:
             self.skip("bad-record")
@@ -69,7 +68,7 @@ class CopilotSession(Session):
                 self.enter(id or f"{kind}@{self.position}", get.time(value, "timestamp"))
                 self._EVENTS[kind](self, data)
 
-    def _note(self, data: Json) -> None:
+    def _note(self, data: get.Json) -> None:
         """What is known of the session as a whole; a change of the context has it in the event itself."""
         self.started_at_ms = get.time(data, "startTime") or self.started_at_ms
         context = get.mapping(data, "context") or data
@@ -77,7 +76,7 @@ class CopilotSession(Session):
         self.note(session_id=get.text(data, "sessionId"), title=get.text(data, "title"))
         self.note(agent=get.text(data, "selectedModel", "newModel"))
 
-    def _say(self, data: Json) -> None:
+    def _say(self, data: get.Json) -> None:
         raw, source = get.text(data, "content"), get.text(data, "source")
         if self.begins_with_own_prompt(raw):
             return
@@ -94,7 +93,7 @@ class CopilotSession(Session):
             by = None if source in _OF_PERSONS else source
             self.hear(raw, "\n\n".join([words, *["[image]"] * images]) if words else "", by=by)
 
-    def _speak(self, data: Json) -> None:
+    def _speak(self, data: get.Json) -> None:
         self.note(agent=get.text(data, "model"))
         requests = get.objects(data, "toolRequests")
         if len(requests) > MAX_CALLS_PER_RECORD:
@@ -105,17 +104,17 @@ class CopilotSession(Session):
         if not text.strip() and not requests:
             self.skip("empty")
 
-    def _execute(self, data: Json) -> None:
+    def _execute(self, data: get.Json) -> None:
         if (call := self._new_call(data, "toolName")) is not None:
             self.speak(self.message_id, "", [call])
 
-    def _request(self, data: Json) -> None:
+    def _request(self, data: get.Json) -> None:
         """A command that the person ran: its output says what came of it."""
         call_id, arguments = get.text(data, "toolCallId"), get.arguments(data.get("arguments"))
         if self._called.add(call_id) and len(self._by_person) < MAX_CALLS_PER_RECORD:
             self._by_person[call_id] = get.text(arguments, "command") or get.text(data, "toolName")
 
-    def _new_call(self, data: Json, name_key: str) -> Asked | None:
+    def _new_call(self, data: get.Json, name_key: str) -> Asked | None:
         """The call, unless it was recorded before."""
         call_id = get.text(data, "toolCallId")
         if call_id and not self._called.add(call_id):
@@ -124,7 +123,7 @@ class CopilotSession(Session):
         server = get.text(data, "mcpServerName")
         return asked(call_id, f"mcp__{server}__{name}" if server else name, get.arguments(data.get("arguments")))
 
-    def _answer(self, data: Json) -> None:
+    def _answer(self, data: get.Json) -> None:
         result = get.mapping(data, "result")
         text = get.text(result, "content", "detailedContent") or get.text(get.mapping(data, "error"), "message")
         call_id, failed = get.text(data, "toolCallId"), data.get("success") is False
@@ -147,7 +146,6 @@ class CopilotSession(Session):
 class CopilotSessions(SessionFiles):
     """Reads the events of a session."""
 
-    harness = Harness.COPILOT
     harness_home, below = ("COPILOT_HOME", "~/.copilot"), ("session-state",)
     session = CopilotSession
     named = re.compile(r"(?:.*?/)??([^/]+)(?:/events)?\.jsonl")

@@ -29,7 +29,6 @@ from attrs import frozen
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, LongLine, objects_in, read_lines
 from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness import any_json as get, databases as db, transcripts as files
-from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.turn_builder import Asked, Session, asked
 from agent_memory.domain.history import UNKNOWN_TYPE, History, SessionMark
 from agent_memory.domain.json_shape import is_object
@@ -137,7 +136,7 @@ _THROUGH = frozenset(("CallMcpTool", "CallDynamicTool", "call_mcp_tool", "mcp"))
 _MCP = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
 
 
-def cursor_call(call_id: str, name: str, arguments: Json) -> Asked:
+def cursor_call(call_id: str, name: str, arguments: get.Json) -> Asked:
     """A call of a tool, also of one in a transcript; one passed on to a server's tool under the name `mcp__server__tool`."""
     if name in _THROUGH:
         server = get.text(arguments, "server", "serverName", "namespace", "providerIdentifier")
@@ -174,14 +173,14 @@ class CursorSession(Session):
         self._line_number = 0
         self._clock_ms: int | None = None
         self._tags_expected = False
-        self._last_prompt = b""
+        self._last_prompt: list[get.Json] = []
         self._mid_turn = False
         """The agent called a tool, and the turn has not ended since."""
         self._pending: deque[str] = deque(maxlen=_PENDING_CALLS)
         self._answers_due = False
         self._answers_seen = False
 
-    def take(self, value: Json) -> None:
+    def take(self, value: get.Json) -> None:
         self._line_number += 1
         role, blocks = value.get("role"), get.blocks(get.mapping(value, "message"))
         if role in ("user", "assistant"):
@@ -197,7 +196,7 @@ class CursorSession(Session):
             self._tell_of_unseen_answers()
             self._mid_turn = False
 
-    def _take_message(self, of_user: bool, blocks: list[Json]) -> None:
+    def _take_message(self, of_user: bool, blocks: list[get.Json]) -> None:
         results = [block for block in blocks if block.get("type") in _RESULTS]
         self.known_records += 1
         query = Query()
@@ -225,21 +224,20 @@ class CursorSession(Session):
             if block.get("type") not in ("text", "image", *_CALLS, *_RESULTS, *_SILENT_BLOCKS):
                 self.skip(f"{UNKNOWN_TYPE}block {block.get('type')}")
 
-    def _take_query(self, query: Query, blocks: list[Json]) -> None:
-        written = blake2b(repr(blocks).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    def _take_query(self, query: Query, blocks: list[get.Json]) -> None:
         if self.begins_with_own_prompt(query.raw):
             return
-        if query.text and written == self._last_prompt and self._mid_turn:
+        if query.text and blocks == self._last_prompt and self._mid_turn:
             self.skip("repeated-prompt")
             return
         if query.text:
-            self._last_prompt, self._mid_turn = written, False
+            self._last_prompt, self._mid_turn = blocks, False
             self._pending.clear()
             self.prompts += 1
             self.first_prompt = self.first_prompt or query.raw[:_PROMPT_CHARS]
         self.hear(query.raw, query.text, otherwise="injected")
 
-    def _take_answer(self, blocks: list[Json]) -> None:
+    def _take_answer(self, blocks: list[get.Json]) -> None:
         # `[REDACTED]` stands for the agent's thoughts.
         texts = (text.strip().removesuffix(_REDACTED).strip() for text in get.block_texts(blocks))
         text = "\n\n".join(filter(None, texts))
@@ -335,18 +333,12 @@ _UNFINISHED = frozenset(("loading", "pending", "running", "streaming", "generati
 _FAILED = frozenset(("error", "cancelled", "rejected", "aborted"))
 
 
-def editor_directories(given: files.Surroundings) -> list[str]:
-    """Where the editor's store is on Linux and macOS."""
-    homes = [*given.homes("XDG_CONFIG_HOME", "~/.config"), "~/Library/Application Support"]
-    return [f"{each}/Cursor/User/globalStorage" for each in homes]
-
-
-def _is_begun(session_id: str, composer: Json) -> bool:
+def _is_begun(session_id: str, composer: get.Json) -> bool:
     is_draft = composer.get("isDraft") is True or session_id == _EMPTY_DRAFT
     return not is_draft and bool(get.items(composer, "fullConversationHeadersOnly"))
 
 
-def _is_sub_agents(database: db.Database, session_id: str, composer: Json) -> bool:
+def _is_sub_agents(database: db.Database, session_id: str, composer: get.Json) -> bool:
     of_sub_agent = get.mapping(composer, "subagentInfo") or get.text(composer, "subagentTypeName")
     return bool(of_sub_agent) or _in_list(database, "isSubagent", session_id) == "1"
 
@@ -377,7 +369,7 @@ class ComposerSession(db.StoredSession):
         cwd = of_workspace or next((get.text(each, "repoPath") for each in repositories), "")
         branches = (branch for each in repositories for branch in get.objects(each, "branches"))
         named = (branch for branch in branches if get.text(branch, "branchName"))
-        latest: Json = max(
+        latest: get.Json = max(
             named, key=lambda branch: get.number(branch, "lastInteractionAt") or 0, default=dict[str, object]()
         )
         self.note(title=get.text(value, "name"), cwd=cwd, branch=get.text(latest, "branchName"))
@@ -407,7 +399,7 @@ class ComposerSession(db.StoredSession):
                 else:
                     self.take({**bubble, "bubbleId": key.removeprefix(prefix)})
 
-    def take(self, value: Json) -> None:
+    def take(self, value: get.Json) -> None:
         kind = value.get("type")
         if kind not in (_PERSON, _AGENT):
             self.skip_unknown(f"bubble {kind}")
@@ -421,7 +413,7 @@ class ComposerSession(db.StoredSession):
         query = typed_query(raw, images=len(get.items(value, "images")))
         self.hear(query.raw, query.text, otherwise="injected" if raw.strip() else "empty")
 
-    def _take_answer(self, bubble: Json) -> None:
+    def _take_answer(self, bubble: get.Json) -> None:
         text, tool = get.text(bubble, "text").strip(), get.mapping(bubble, "toolFormerData")
         call_id = get.text(tool, "toolCallId") or get.text(bubble, "bubbleId")
         name = get.text(tool, "name")
@@ -437,7 +429,7 @@ class ComposerSession(db.StoredSession):
             self.answer(call_id, get.answer(result if inner is None else inner), failed=failed)
 
 
-def _made_at(value: Json) -> int | None:
+def _made_at(value: get.Json) -> int | None:
     """When a conversation or a bubble was made."""
     at_ms = get.instant(value, "createdAt")
     return get.instant(get.mapping(value, "timingInfo"), "clientStartTime") if at_ms is None else at_ms
@@ -446,17 +438,12 @@ def _made_at(value: Json) -> int | None:
 class CursorStore(db.SessionDatabases):
     """The conversations in the editor's store. A draft is none, nor is one in which nothing was said yet."""
 
-    harness = Harness.CURSOR
     session, file_name = ComposerSession, DATABASE
-
-    @classmethod
-    def directories(cls, given: files.Surroundings) -> list[str]:
-        return editor_directories(given)
 
     def knows(self, session_id: str, database: db.Database) -> bool:
         """Whether the store has the conversation, and something was said in it."""
         data = database.value(_VALUE, _COMPOSERS + session_id)
-        composer: Json | str = db.object_of(data) if data else {}
+        composer: get.Json | str = db.object_of(data) if data else {}
         if isinstance(composer, str):
             how = "over 16 MiB" if isinstance(data, db.TooLarge) else "ruined"
             raise HistoryUnreadable(database.path, f"the record of conversation {session_id} is {how}")
@@ -469,7 +456,7 @@ class CursorStore(db.SessionDatabases):
             # The store has tens of gigabytes with some people: the records come one at a time.
             session_id, data = key.removeprefix(_COMPOSERS), database.value(_VALUE, key)
             told = db.object_of(data)
-            composer: Json = {} if isinstance(told, str) else told
+            composer: get.Json = {} if isinstance(told, str) else told
             is_session = (told is not composer or _is_begun(session_id, composer)) and session_id != _EMPTY_DRAFT
             if data and is_session and not _is_sub_agents(database, session_id, composer):
                 listed = _in_list(database, "lastUpdatedAt", session_id)
@@ -481,7 +468,6 @@ class CursorStore(db.SessionDatabases):
 class CursorTranscripts(files.SessionFiles):
     """Reads transcripts. Sub-agents' conversations are automated."""
 
-    harness = Harness.CURSOR
     harness_home, below = ("", "~/.cursor"), ("projects",)
     session = CursorSession
     named = re.compile(r"(?:(?:.*/)?agent-transcripts/|(?:.*/)?(?=([^/]+)/\1\.[a-z]+$)[^/]+/)?([^/]+)\.(?:jsonl|txt)")
@@ -489,7 +475,9 @@ class CursorTranscripts(files.SessionFiles):
 
     @classmethod
     def directories(cls, given: files.Surroundings) -> list[str]:
-        return [*super().directories(given), *editor_directories(given)]
+        """Those of transcripts, and where the editor's store is on Linux and macOS."""
+        homes = [*given.homes("XDG_CONFIG_HOME", "~/.config"), "~/Library/Application Support"]
+        return [*super().directories(given), *(f"{each}/Cursor/User/globalStorage" for each in homes)]
 
     def id_in(self, name: str, path: str) -> str | None:
         """A conversation has a directory of its own, or only a file; a root may be the directory around them."""

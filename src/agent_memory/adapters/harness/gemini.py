@@ -18,7 +18,6 @@ from attrs import evolve
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, LongLine, read_lines
 from agent_memory.adapters.harness import any_json as get, transcripts as files
-from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.turn_builder import MAX_CALLS_PER_RECORD, Places, RewindingSession, asked
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.text.file_name import IdSet
@@ -93,7 +92,7 @@ class GeminiSession(RewindingSession):
     def away(self) -> bytearray:
         return self._away
 
-    def take(self, value: Json) -> None:
+    def take(self, value: get.Json) -> None:
         if "$rewindTo" in value:
             self.known_records += 1
             place = self._places.find(get.text(value, "$rewindTo"))
@@ -119,7 +118,7 @@ class GeminiSession(RewindingSession):
         else:
             self.skip("bad-record")
 
-    def _take(self, message: Json, *, recorded: bool) -> None:
+    def _take(self, message: get.Json, *, recorded: bool) -> None:
         """One message, for the first time or grown. One that was not `recorded` when it was said is known from a list of
         what the model is shown: nobody knows who said it."""
         kind, id = get.text(message, "type"), get.text(message, "id")
@@ -154,7 +153,7 @@ class GeminiSession(RewindingSession):
             self.enter(id, at_ms)
             self.hear(raw, words, otherwise=reason, by=None if recorded else "history")
 
-    def _call(self, call: Json, message_id: str, at_ms: int | None) -> None:
+    def _call(self, call: get.Json, message_id: str, at_ms: int | None) -> None:
         """One call and, once there is one, its answer: each is a piece of its own, since a message may be consolidated
         between them."""
         name, status = get.text(call, "name"), get.text(call, "status")
@@ -191,7 +190,6 @@ def typed_text(raw: str) -> tuple[str, str]:
 class GeminiSessions(files.SessionFiles):
     """Reads chats of both forms, one message at a time."""
 
-    harness = Harness.GEMINI
     harness_home, below = ("GEMINI_CLI_HOME", "~"), (".gemini/tmp",)
     session = GeminiSession
     named = re.compile(r"(?:(?:.*/)?chats/(?:.*/)?[^/]+|(?:.*/)?session-[^/]+)\.jsonl?")

@@ -13,7 +13,6 @@ import re
 from attrs import evolve
 
 from agent_memory.adapters.harness import any_json as get, databases as db
-from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import Surroundings
 from agent_memory.adapters.harness.turn_builder import Asked, asked
 from agent_memory.domain.history import UNKNOWN_TYPE
@@ -66,7 +65,7 @@ class GooseSession(db.StoredSession):
             if self.done:
                 break
 
-    def _take_message(self, role: str, value: Json) -> None:
+    def _take_message(self, role: str, value: get.Json) -> None:
         if role not in ("user", "assistant"):
             self.skip_unknown(f"role {role}")
             return
@@ -95,7 +94,7 @@ class GooseSession(db.StoredSession):
                 self.skip(f"{UNKNOWN_TYPE}{kind}")
 
 
-def _typed(block: Json) -> str:
+def _typed(block: get.Json) -> str:
     """What the person put into a message with this block."""
     kind = block.get("type")
     if kind == "text":
@@ -109,7 +108,7 @@ def _typed(block: Json) -> str:
     return ""
 
 
-def _asked(block: Json) -> Asked:
+def _asked(block: get.Json) -> Asked:
     call = get.mapping(block, "toolCall")
     wanted = get.mapping(call, "value") or get.mapping(call, "Ok") or call
     name, arguments = get.text(wanted, "name"), get.mapping(wanted, "arguments")
@@ -121,7 +120,7 @@ def _asked(block: Json) -> Asked:
     return evolve(made, calls=(evolve(made.calls[0], writes=writes), *made.calls[1:]))
 
 
-def _result_text(result: Json) -> str:
+def _result_text(result: get.Json) -> str:
     if result.get("status") == "error":
         return get.answer(result.get("error"))
     value = result.get("value", result.get("Ok"))
@@ -138,7 +137,6 @@ def _result_text(result: Json) -> str:
 class GooseSessions(db.SessionDatabases):
     """Reads `sessions.db` in each of the roots. Scheduled sessions, sub-agents' and hidden ones are automated."""
 
-    harness = Harness.GOOSE
     harness_home, below = ("XDG_DATA_HOME", "~/.local/share"), ("goose/sessions",)
     session, file_name, table = GooseSession, DATABASE, "sessions"
 

@@ -15,7 +15,6 @@ from typing import Self
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, objects_in
 from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness import any_json as get, databases as db, transcripts as files
-from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.turn_builder import asked
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.vocabulary import Harness
@@ -56,8 +55,8 @@ class OpencodeSession(db.StoredSession):
         further = {"directory": directory, "parentID": told.get("parent_id"), "time": times, "revert": revert}
         self.take_all({**told, **further}, self._messages_in(database))
 
-    def _messages_in(self, database: db.Database) -> Iterator[tuple[Json, Iterator[Json]]]:
-        def data_of(table: str, id: object) -> Json | None:
+    def _messages_in(self, database: db.Database) -> Iterator[tuple[get.Json, Iterator[get.Json]]]:
+        def data_of(table: str, id: object) -> get.Json | None:
             found = db.one_object(self, database.value(f"SELECT data FROM {table} WHERE id = ?", db.text_of(id)))
             return None if found is None else {**found, "id": db.text_of(id)}
 
@@ -68,7 +67,7 @@ class OpencodeSession(db.StoredSession):
                 parts = database.rows("SELECT id FROM part WHERE message_id = ? ORDER BY id", db.text_of(id))
                 yield message, (part for (each,) in parts if (part := data_of("part", each)) is not None)
 
-    def take_all(self, info: Json, messages: Iterable[tuple[Json, Iterable[Json]]]) -> None:
+    def take_all(self, info: get.Json, messages: Iterable[tuple[get.Json, Iterable[get.Json]]]) -> None:
         """What is known of the session as a whole, and its messages with their parts."""
         self.known_records += 1
         title, revert = get.text(info, "title"), get.mapping(info, "revert")
@@ -77,7 +76,7 @@ class OpencodeSession(db.StoredSession):
         # A session with a parent is a sub-agent's: its last words are the answer of a tool in the parent.
         self.automated = bool(get.text(info, "parentID"))
         reverted = (get.text(revert, "messageID"), get.text(revert, "partID"))
-        held: list[tuple[Json, Json]] = []
+        held: list[tuple[get.Json, get.Json]] = []
         """What is still being written, unless something follows it."""
         for message, parts in messages:
             self._add_parts(held)
@@ -105,13 +104,13 @@ class OpencodeSession(db.StoredSession):
         if held and not self.done:
             self.skip("unfinished-part")
 
-    def _add_parts(self, held: list[tuple[Json, Json]]) -> None:
+    def _add_parts(self, held: list[tuple[get.Json, get.Json]]) -> None:
         for message, part in held:
             if not self.done:
                 self._add_part(message, part)
         held.clear()
 
-    def _add_part(self, message: Json, part: Json) -> None:
+    def _add_part(self, message: get.Json, part: get.Json) -> None:
         kind, id = get.text(part, "type"), get.text(message, "id")
         created = get.number(get.mapping(message, "time"), "created")
         if kind in _SILENT_PARTS:
@@ -139,7 +138,7 @@ class OpencodeSession(db.StoredSession):
             elif part.get("synthetic") is not True:
                 self.speak(id, get.text(part, "text").strip())
 
-    def _take_user_text(self, part: Json) -> None:
+    def _take_user_text(self, part: get.Json) -> None:
         text = get.text(part, "text")
         if part.get("ignored") is True or not text.strip():
             self.skip("ignored" if text.strip() else "empty")
@@ -151,7 +150,7 @@ class OpencodeSession(db.StoredSession):
             self.answer(None, text, tool_name="attachment")
 
 
-def _is_unfinished(part: Json) -> bool:
+def _is_unfinished(part: get.Json) -> bool:
     if part.get("type") == "tool":
         return get.mapping(part, "state").get("status") in ("pending", "running")
     time = get.mapping(part, "time")
@@ -171,7 +170,6 @@ def _is_copied(message_id: str, created_ms: int | None) -> bool:
 class OpencodeSessions(db.SessionDatabases):
     """Reads an export that the entry names, else the databases in the roots."""
 
-    harness = Harness.OPENCODE
     harness_home, below = ("XDG_DATA_HOME", "~/.local/share"), ("opencode",)
     session, table = OpencodeSession, "session"
 

@@ -11,7 +11,6 @@ import re
 from array import array
 
 from agent_memory.adapters.harness import any_json as get
-from agent_memory.adapters.harness.any_json import Json
 from agent_memory.adapters.harness.transcripts import SessionFiles, Surroundings
 from agent_memory.adapters.harness.turn_builder import Places, RewindingSession, asked_in
 from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, typed_words, without_own_output
@@ -56,7 +55,7 @@ class PiSession(RewindingSession):
             place = self._parents[place]
         return away
 
-    def take(self, value: Json) -> None:
+    def take(self, value: get.Json) -> None:
         kind = get.text(value, "type")
         if not kind:
             self.skip("bad-record")
@@ -88,7 +87,7 @@ class PiSession(RewindingSession):
         elif not self.full:
             self._take(kind, value)
 
-    def _take(self, kind: str, value: Json) -> None:
+    def _take(self, kind: str, value: get.Json) -> None:
         at_ms, message = get.time(value, "timestamp"), get.mapping(value, "message")
         role = get.text(message, "role")
         if self._forked_at_ms is not None and at_ms is not None and at_ms < self._forked_at_ms:
@@ -106,7 +105,7 @@ class PiSession(RewindingSession):
             if kind in _MESSAGES:
                 self._take_message(role if kind == "message" else "custom", message if kind == "message" else value)
 
-    def _take_message(self, role: str, message: Json) -> None:
+    def _take_message(self, role: str, message: get.Json) -> None:
         text = _text_in(message)
         if role == "user":
             self.hear(text, _typed(text), otherwise="command" if text.strip() else "empty")
@@ -139,14 +138,13 @@ def _typed(raw: str) -> str:
     return f"/skill:{name} {words}" if given[1] == "skill" else f"[file {name}]\n\n{words}".strip()
 
 
-def _text_in(message: Json) -> str:
+def _text_in(message: get.Json) -> str:
     return get.texts(message.get("content"), image="[image]")
 
 
 class PiSessions(SessionFiles):
     """Reads session files."""
 
-    harness = Harness.PI
     harness_home, below = ("PI_CODING_AGENT_DIR", "~/.pi/agent"), ("sessions",)
     session = PiSession
     named = re.compile(r"(?:.*/)?[^/]+_([^/_]*)\.jsonl")

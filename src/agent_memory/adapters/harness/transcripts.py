@@ -22,7 +22,7 @@ from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, SessionMark, transcript_key
 from agent_memory.domain.queue import InboxEntry, SessionFile, retrieval_of
 from agent_memory.domain.queueing.session_event import method_of
-from agent_memory.domain.vocabulary import NAMES, Harness
+from agent_memory.domain.vocabulary import NAMES
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.results import as_result
 
@@ -242,7 +242,7 @@ class Sessions(ABC):
     of the harness in it, or a format that is not known. TranscriptRefused: see `transcript`.
     """
 
-    harness: ClassVar[Harness]
+    session: type[Session]
     harness_home: ClassVar[tuple[str, str]]
     """The variable that may name the harness's own directory, and the usual one."""
     below: ClassVar[tuple[str, ...]]
@@ -263,8 +263,8 @@ class Sessions(ABC):
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> History:
         """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
         retrieval = entry.retrieval
-        if not isinstance(retrieval, SessionFile) or retrieval.method != method_of(self.harness):
-            raise TypeError(f"{retrieval.method} is no session of {self.harness}")
+        if not isinstance(retrieval, SessionFile) or retrieval.method != method_of(self.session.harness):
+            raise TypeError(f"{retrieval.method} is no session of {self.session.harness}")
         return self.history(retrieval.session_id, retrieval.session_path, entry.context.cwd, mark)
 
     @abstractmethod
@@ -279,7 +279,6 @@ class Sessions(ABC):
 class SessionFiles(Sessions):
     """The sessions of a harness that keeps each in a file."""
 
-    session: ClassVar[type[Session]]
     named: ClassVar[re.Pattern[str]]
     """The path of a transcript below a root; the group is the session's id."""
     max_depth: ClassVar[int]
@@ -314,11 +313,17 @@ class SessionFiles(Sessions):
                     yield Failure(store_io(error, "examine", error.filename or root))
                     continue
                 file = (status.st_dev, status.st_ino)
-                if is_one and file not in listed and (retrieval := retrieval_of(self.harness, session_id or "", path)):
+                if (
+                    is_one
+                    and file not in listed
+                    and (retrieval := retrieval_of(self.session.harness, session_id or "", path))
+                ):
                     listed.add(file)
                     size_bytes, shared = status.st_size, self.shares_record_ids
                     yield Success(
-                        FoundSession(self.harness, retrieval, changed_at_ms, size_bytes, shares_record_ids=shared)
+                        FoundSession(
+                            self.session.harness, retrieval, changed_at_ms, size_bytes, shares_record_ids=shared
+                        )
                     )
 
     def path_of(self, session_id: str) -> str | None:

@@ -11,7 +11,6 @@ from typing import ClassVar, Self
 from attrs import define, field, frozen
 
 from agent_memory.adapters.harness import any_json as get
-from agent_memory.adapters.harness.any_json import Json
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.text.file_name import IdSet
 from agent_memory.domain.text.plain_text import one_line
@@ -44,7 +43,7 @@ class Asked:
     """It asks memory itself, so that the answer is nothing new (P26)."""
 
 
-def asked(call_id: str, name: str, arguments: Json) -> Asked:
+def asked(call_id: str, name: str, arguments: get.Json) -> Asked:
     """A call of the tool `name`, whose command, if it runs one, is under `command` or `cmd`."""
     calls = tool_calls(name or "unknown", arguments)
     of_memory = (
@@ -55,7 +54,7 @@ def asked(call_id: str, name: str, arguments: Json) -> Asked:
     return Asked(call_id, calls, of_memory)
 
 
-def asked_in(blocks: Iterable[Json], kinds: Container[object], arguments: str = "input") -> list[Asked]:
+def asked_in(blocks: Iterable[get.Json], kinds: Container[object], arguments: str = "input") -> list[Asked]:
     """The calls among the blocks of a message: those of these types, with `id`, `name` and arguments."""
     calls = (block for block in blocks if block.get("type") in kinds)
     return [
@@ -173,7 +172,7 @@ class Session:
         session.go_on_after(self._mark, is_lost=True)
         return session
 
-    def take(self, value: Json) -> None:
+    def take(self, value: get.Json) -> None:
         """The next object. Never raises for what it holds; every object is counted as known, unknown or skipped."""
         raise NotImplementedError  # each harness defines its own
 
