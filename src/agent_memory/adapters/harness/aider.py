@@ -202,7 +202,7 @@ class AiderRuns(Session):
     def __init__(self, session_id: str, directory: str, typed: IdSet) -> None:
         """`typed` has the lines that were typed into aider. Without an id only the runs are noted."""
         super().__init__(session_id)
-        self.cwd = self._directory = directory
+        self.cwd = directory
         self.runs: list[Run] = []
         """Those with a prompt, so far."""
         self._only_one = bool(_RUN_ID.fullmatch(session_id))
@@ -219,9 +219,6 @@ class AiderRuns(Session):
         self._others_spoke = False
         """Since the first prompt of the file: somebody who could forge what follows."""
         self._over = False
-
-    def blank(self) -> Self:
-        return type(self)(self.session_id, self._directory, self._typed)
 
     @property
     def done(self) -> bool:

@@ -140,17 +140,11 @@ class ClaudeSession(Session):
         """`origin.kind` said that a person typed a prompt: the one sure sign."""
         self._scheduled = False
 
-    def blank(self) -> Self:
-        session = super().blank()
-        session._any_session = self._any_session or self._is_foreign
-        return session
-
-    def again(self) -> Self | None:
+    def teach(self, unfilled: Self) -> bool:
         if not self._is_foreign:
-            return super().again()
-        session = self.blank()
-        session.go_on_after(self._mark)
-        return session
+            return super().teach(unfilled)
+        unfilled._any_session = True
+        return True
 
     def left_out(self, branch: int, record_ids: Sequence[str] = ()) -> str | None:
         if branch in self._abandoned:
@@ -480,7 +474,7 @@ class ClaudeCodeSessions(files.SessionFiles):
 
     harness_home, below = ("CLAUDE_CONFIG_DIR", "~/.claude"), ("projects",)
     session = ClaudeSession
-    named = re.compile(r"(?:.*/)?([^/]+)\.jsonl")
+    named = re.compile(r"(?:.*/)?(?P<id>[^/]+)\.jsonl")
     """Sub-agents have `agent-<id>.jsonl` beside it, or a directory of the session's."""
     max_depth = 1
     shares_record_ids = True

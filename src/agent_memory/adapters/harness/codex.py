@@ -462,7 +462,7 @@ class CodexSessions(files.SessionFiles):
 
     harness_home, below = ("CODEX_HOME", "~/.codex"), ("sessions", "archived_sessions")
     session = CodexSession
-    named = re.compile(r"(?:.*/)?rollout-\d{4}-\d\d-\d\dT[\d-]{8}-([^/]+)\.jsonl")
+    named = re.compile(r"(?:.*/)?rollout-\d{4}-\d\d-\d\dT[\d-]{8}-(?P<id>[^/]+)\.jsonl")
     max_depth = 4
     """A root may be the directory around `sessions`."""
 

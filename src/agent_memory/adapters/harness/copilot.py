@@ -148,5 +148,5 @@ class CopilotSessions(SessionFiles):
 
     harness_home, below = ("COPILOT_HOME", "~/.copilot"), ("session-state",)
     session = CopilotSession
-    named = re.compile(r"(?:.*?/)??([^/]+)(?:/events)?\.jsonl")
+    named = re.compile(r"(?:.*?/)??(?P<id>[^/]+)(?:/events)?\.jsonl")
     max_depth = 1

@@ -470,7 +470,10 @@ class CursorTranscripts(files.SessionFiles):
 
     harness_home, below = ("", "~/.cursor"), ("projects",)
     session = CursorSession
-    named = re.compile(r"(?:(?:.*/)?agent-transcripts/|(?:.*/)?(?=([^/]+)/\1\.[a-z]+$)[^/]+/)?([^/]+)\.(?:jsonl|txt)")
+    named = re.compile(
+        r"(?:(?:.*/)?agent-transcripts/|(?:.*/)?(?=([^/]+)/\1\.[a-z]+$)[^/]+/)?(?P<id>[^/]+)\.(?:jsonl|txt)"
+    )
+    """A conversation has a directory of its own, or only a file; a root may be the directory around them."""
     max_depth = 3
 
     @classmethod
@@ -478,11 +481,6 @@ class CursorTranscripts(files.SessionFiles):
         """Those of transcripts, and where the editor's store is on Linux and macOS."""
         homes = [*given.homes("XDG_CONFIG_HOME", "~/.config"), "~/Library/Application Support"]
         return [*super().directories(given), *(f"{each}/Cursor/User/globalStorage" for each in homes)]
-
-    def id_in(self, name: str, path: str) -> str | None:
-        """A conversation has a directory of its own, or only a file; a root may be the directory around them."""
-        found = self.named.fullmatch(name)
-        return found[2] if found else None
 
     def is_persons(self, session_id: str, path: str) -> bool:
         """Whether it is among the transcripts of a project."""
@@ -514,11 +512,10 @@ class CursorTranscripts(files.SessionFiles):
         directory, found, _ = path.partition(f"/{TRANSCRIPTS}/")
         wanted = " ".join(prompt.split())
         others: dict[str, float] = {}
-        for each in files.files_below(f"{directory}/{TRANSCRIPTS}", 1) if found and wanted else ():
-            if isinstance(each, OSError):
-                raise each
-            if each[0] != path and each[0].endswith(".jsonl"):
-                others[each[0]] = each[1].st_mtime
+        beside = files.files_below(f"{directory}/{TRANSCRIPTS}", 1) if found and wanted else ()
+        for other, status in map(files.seen, beside):
+            if other != path and other.endswith(".jsonl"):
+                others[other] = status.st_mtime
         at = os.lstat(path).st_mtime
         nearest = sorted(others, key=lambda other: abs(others[other] - at))[:_OTHERS_LOOKED_AT]
         return any(wanted in self._delegated_in(other, session_id) for other in nearest)
@@ -553,7 +550,7 @@ class CursorSessions(CursorTranscripts):
         failure: Error | None = None
         if path is None or not is_of_lines:
             try:
-                stored = self._store.stored(session_id, database, mark)
+                stored = self._store.history(session_id, database, cwd, mark)
             except Error as error:
                 failure = error
         if path is not None and (stored is None or stored.skipped.get(MISSING_BUBBLE)):

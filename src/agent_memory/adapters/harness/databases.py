@@ -234,13 +234,7 @@ class SessionDatabases(files.Sessions):
         return files.history_in(session, database)
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
-        history = self.stored(session_id, named, mark)
-        if history is None:
-            raise files.not_found(session_id, self.roots)
-        return history
-
-    def stored(self, session_id: str, named: str | None, mark: SessionMark | None) -> History | None:
-        """What the database that is named, or the others, say; None where none knows the session."""
+        """What the database that is named, or the others, say."""
         with files.looking_for(session_id):
             known = [path for root in self.roots.roots for path in self.databases(root)]
         failure: Error | None = None
@@ -254,9 +248,7 @@ class SessionDatabases(files.Sessions):
             else:
                 if history is not None:
                     return history
-        if failure is not None:
-            raise failure
-        return None
+        raise failure or files.not_found(session_id, self.roots)
 
     def find(self, since_ms: int | None) -> files.Findings:
         return merged(chain.from_iterable(map(self._found_in, self.roots.roots)), since_ms)

@@ -147,7 +147,7 @@ class PiSessions(SessionFiles):
 
     harness_home, below = ("PI_CODING_AGENT_DIR", "~/.pi/agent"), ("sessions",)
     session = PiSession
-    named = re.compile(r"(?:.*/)?[^/]+_([^/_]*)\.jsonl")
+    named = re.compile(r"(?:.*/)?[^/]+_(?P<id>[^/_]*)\.jsonl")
     max_depth = 2  # a root may be the directory around `sessions`
 
     @classmethod

@@ -9,6 +9,7 @@ import stat
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import ClassVar, Self, TypeVar
 
@@ -280,7 +281,7 @@ class SessionFiles(Sessions):
     """The sessions of a harness that keeps each in a file."""
 
     named: ClassVar[re.Pattern[str]]
-    """The path of a transcript below a root; the group is the session's id."""
+    """The path of a transcript below a root; its group `id` is the session's."""
     max_depth: ClassVar[int]
     """How many directories below a root transcripts may be."""
     shares_record_ids: ClassVar[bool] = False
@@ -288,7 +289,7 @@ class SessionFiles(Sessions):
     def id_in(self, name: str, path: str) -> str | None:
         """The id of the session in a file, whose path below a root is `name`; None for what is no transcript. Raises OSError."""
         found = self.named.fullmatch(name)
-        return found[1] if found else None
+        return found["id"] if found else None
 
     def is_persons(self, session_id: str, path: str) -> bool:
         """Whether this is a session of a person's, and not a sub-agent's. Raises OSError where the file cannot be asked."""
@@ -301,7 +302,7 @@ class SessionFiles(Sessions):
         for root in self.roots.roots:
             for each in files_below(root, self.max_depth):
                 try:
-                    path, status = _seen(each)
+                    path, status = seen(each)
                     changed_at_ms = status.st_mtime_ns // 1_000_000
                     if not stat.S_ISREG(status.st_mode) or (since_ms is not None and changed_at_ms < since_ms):
                         continue
@@ -331,7 +332,7 @@ class SessionFiles(Sessions):
         it may be a newer one (P6)."""
         found: dict[str, float] = {}
         for root in self.roots.roots if is_session_id(session_id) else ():
-            for path, status in map(_seen, files_below(root, self.max_depth)):
+            for path, status in map(seen, files_below(root, self.max_depth)):
                 # Every harness has at least the beginning of the id in the path: few files have to be opened.
                 may_be_it = session_id[:SHORT_ID_CHARS] in path and stat.S_ISREG(status.st_mode)
                 if may_be_it and self.id_in(path[len(root) + 1 :], path) == session_id:
@@ -358,7 +359,8 @@ class SessionFiles(Sessions):
         return read_lines
 
 
-def _seen(found: tuple[str, os.stat_result] | OSError) -> tuple[str, os.stat_result]:
+def seen(found: tuple[str, os.stat_result] | OSError) -> tuple[str, os.stat_result]:
+    """What `files_below` could look at; an error is raised."""
     if isinstance(found, OSError):
         raise found
     return found
@@ -408,14 +410,15 @@ def read_session(
 
 
 def filled(session: AnySession, mark: SessionMark | None, fill: Callable[[AnySession], object]) -> AnySession:
-    """The session with all that is new of what `fill` puts into it; another one, where this one learnt too late what it should
-    have known."""
+    """The session with all that is new of what `fill` puts into it; once more, where only the end told what it should have
+    known."""
     session.go_on_after(mark)
-    fill(session)
-    while (again := session.again()) is not None:
-        session = again
+    while True:
+        unfilled = deepcopy(session)
         fill(session)
-    return session
+        if not session.teach(unfilled):
+            return session
+        session = unfilled
 
 
 def history_in(session: Session, stored: Stored) -> History:

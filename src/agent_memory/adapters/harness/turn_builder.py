@@ -159,18 +159,13 @@ class Session:
         if is_lost:
             self.skip("mark-not-found")
 
-    def blank(self) -> Self:
-        """One of the same session that nothing was put into, and that knows what this one was told."""
-        return type(self)(self.session_id)
-
-    def again(self) -> Self | None:
-        """Where this one learnt at the end what it should have known before (that the record of the mark does not come), one that
-        knows it, to be filled from the beginning; None where this one will do."""
+    def teach(self, unfilled: Self) -> bool:
+        """Whether this one learnt at the end what it should have known before (that the record of the mark does not come): then
+        `unfilled`, the same before anything was put into it, is told."""
         if self._mark is None or self.mark_came or self.own_call:
-            return None
-        session = self.blank()
-        session.go_on_after(self._mark, is_lost=True)
-        return session
+            return False
+        unfilled.go_on_after(self._mark, is_lost=True)
+        return True
 
     def take(self, value: get.Json) -> None:
         """The next object. Never raises for what it holds; every object is counted as known, unknown or skipped."""
@@ -432,18 +427,11 @@ class RewindingSession(Session):
         """Unless it was read before, what was rewound is only known at the end."""
         return self.own_call or (self.full and self._known_away is not None)
 
-    def blank(self) -> Self:
-        session = super().blank()
-        session._known_away = self._known_away
-        return session
-
-    def again(self) -> Self | None:
+    def teach(self, unfilled: Self) -> bool:
         if not self.full or self._known_away is not None:
-            return super().again()
-        self._known_away = self.away()
-        session = self.blank()
-        session.go_on_after(self._mark, is_lost=self._lost_mark is not None)
-        return session
+            return super().teach(unfilled)
+        unfilled._known_away = self.away()
+        return True
 
     def left_out(self, branch: int, record_ids: Sequence[str] = ()) -> str | None:
         return self.away_reason if self._known_away is not None and branch >= 0 and self._known_away[branch] else None
