@@ -80,17 +80,15 @@ def merged_tree(base: Tree | None, ours: Tree, theirs: Tree, contents: Mapping[s
 def wanted_contents(base: Tree | None, ours: Tree, theirs: Tree) -> frozenset[str]:
     """The object ids whose contents a merge looks at: all that is not the same on both sides, notes whose names state no
     id, tombstones and tiers."""
-
-    def is_always_read(path: str) -> bool:
-        return path.startswith(FORGOTTEN) or path == TIERS_FILE or (is_note(path) and id_in_name(path) is None)
-
     return frozenset(
         leaf.object_id
         for tree in (base or EMPTY, ours, theirs)
         for path, leaf in tree.items()
-        if leaf.size_bytes <= MAX_FILE_BYTES
-        and leaf.mode in PLAIN_MODES
-        and (ours.get(path) != theirs.get(path) or is_always_read(path))
+        if leaf.size_bytes <= MAX_FILE_BYTES and leaf.mode in PLAIN_MODES
+        if ours.get(path) != theirs.get(path)
+        or path.startswith(FORGOTTEN)
+        or path == TIERS_FILE
+        or (is_note(path) and id_in_name(path) is None)
     )
 
 

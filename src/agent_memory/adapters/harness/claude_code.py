@@ -203,7 +203,6 @@ class ClaudeSession(Session):
             self.skip("repeated-record")
             return
         self._note(kind, value)
-        self.started_at_ms = self.started_at_ms or at_ms
         self.enter(record_id, at_ms)
         said = _prompt_in(value) if kind == "user" else None
         begins = said is not None and said.source is None and bool(said.text) and not _results_in(value)
