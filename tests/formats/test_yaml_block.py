@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
+from agent_memory.formats.note import read_values
 from agent_memory.formats.yaml_block import edit_block
-from agent_memory.formats.yaml_scalars import read_values
 
 ORDER = ("id", "title", "tags", "pinned", "aliases", "sources")
 

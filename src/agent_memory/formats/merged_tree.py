@@ -48,10 +48,10 @@ from agent_memory.errors import StateCorrupt
 from agent_memory.formats.bookkeeping_json import STATE_VALUE, TOMBSTONE, Tombstone
 from agent_memory.formats.frontmatter import NotReadable, canonical_body, has_conflict, join_note, split_note
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN, merged_bookkeeping
-from agent_memory.formats.note import META_FIELDS, parse_note, render_note
+from agent_memory.formats.note import META_FIELDS, parse_note, read_values, render_note
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 from agent_memory.formats.yaml_block import comment_lines, edit_block
-from agent_memory.formats.yaml_scalars import Plain, flow_text, read_values
+from agent_memory.formats.yaml_scalars import Plain, flow_text
 from agent_memory.results import as_result
 
 TOPICS = "topics/"

@@ -35,7 +35,7 @@ from agent_memory.formats.frontmatter import (
     well_formed,
 )
 from agent_memory.formats.json_codec import Converter, InvalidValue
-from agent_memory.formats.yaml_scalars import Plain, flow_text, read_values, text_scalar
+from agent_memory.formats.yaml_scalars import Plain, flow_text, read_quickly, text_scalar
 from agent_memory.results import as_result
 
 _EARLIEST_MS, _LATEST_MS = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to 9999
@@ -162,6 +162,8 @@ def _write_field(field: MetaField, value: Any, spelled: Mapping[Any, str]) -> st
 
 HEADLESS = "its frontmatter is gone, or lost its first line `---`"
 """Whose note it was, for whom and about what place, is not known then: it is no new note of a person."""
+MAX_BLOCK_CHARS = 64 * 1024
+"""Of frontmatter that is not written as we write it; what we write is read in a time that does not matter."""
 _FRONT_LINES = re.compile(r"(?:(?:\w+:|[ \t]|- )[^\n]*\n)+---[ \t]*(?:\n|\Z)")
 _OWN_KEY = re.compile(r"^(?:id|status|origin|scope|sensitivity|createdAt|updatedAt):", re.MULTILINE)
 
@@ -181,6 +183,21 @@ class ParsedNote:
     @property
     def entry(self) -> MemoryEntry:
         return MemoryEntry(self.meta, self.body)
+
+
+def read_values(block: str) -> dict[str, Plain]:
+    """The values of a frontmatter block; NotReadable with every problem and its line."""
+    quick = read_quickly(block)
+    if quick is not None:
+        return quick
+    if len(block) > MAX_BLOCK_CHARS:
+        raise NotReadable(f"the frontmatter is larger than {MAX_BLOCK_CHARS // 1024} KiB")
+    if has_conflict(block):
+        raise NotReadable("the frontmatter holds unresolved merge-conflict markers")
+    # ruamel takes longer to import than a thousand notes take to read quickly.
+    from agent_memory.formats.yaml_block import block_values
+
+    return block_values(block)
 
 
 def read_note(text: str | bytes, path: str, mtime_ms: int) -> ParsedNote:

@@ -6,14 +6,11 @@ from __future__ import annotations
 import json
 import re
 
-from agent_memory.formats.frontmatter import NotReadable, has_conflict, well_formed
+from agent_memory.formats.frontmatter import well_formed
 
 Scalar = str | int | float | bool | None
 Plain = Scalar | list["Plain"] | dict[str, "Plain"]
 """Any value of a block."""
-
-MAX_BLOCK_CHARS = 64 * 1024
-"""Of frontmatter that is not written as we write it; what we write is read in a time that does not matter."""
 
 _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _BOOLEANS = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
@@ -140,18 +137,3 @@ def _value(written: str) -> Plain:
     if written.startswith("["):
         return [_value(item) for item in _ITEM.findall(written)]
     return plain_value(written)
-
-
-def read_values(block: str) -> dict[str, Plain]:
-    """The values of a frontmatter block; NotReadable with every problem and its line."""
-    quick = read_quickly(block)
-    if quick is not None:
-        return quick
-    if len(block) > MAX_BLOCK_CHARS:
-        raise NotReadable(f"the frontmatter is larger than {MAX_BLOCK_CHARS // 1024} KiB")
-    if has_conflict(block):
-        raise NotReadable("the frontmatter holds unresolved merge-conflict markers")
-    # ruamel takes longer to import than a thousand notes take to read quickly.
-    from agent_memory.formats.yaml_block import block_values
-
-    return block_values(block)

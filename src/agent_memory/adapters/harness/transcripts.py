@@ -266,7 +266,8 @@ class Sessions(ABC):
         retrieval = entry.retrieval
         if not isinstance(retrieval, SessionFile) or retrieval.method != method_of(self.session.harness):
             raise TypeError(f"{retrieval.method} is no session of {self.session.harness}")
-        return self.history(retrieval.session_id, retrieval.session_path, entry.context.cwd, mark)
+        found: History = self.history(retrieval.session_id, retrieval.session_path, entry.context.cwd, mark)
+        return found
 
     @abstractmethod
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
