@@ -23,7 +23,7 @@ from agent_memory.adapters.harness.gemini import GeminiSessions
 from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.pi import PiSessions
-from agent_memory.adapters.harness.transcripts import TranscriptRoots
+from agent_memory.adapters.harness.transcripts import Surroundings, TranscriptRoots
 from agent_memory.adapters.records.kept_histories_files import parse_history_lines, render_history_lines
 from agent_memory.domain.extraction.extract import extracted
 from agent_memory.domain.history import History, SessionMark
@@ -68,7 +68,9 @@ def _file(harness: Harness, method: SessionMethod, source: Callable[[TranscriptR
 def _aider(directory: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:
     path = directory / CHAT_FILE
     path.write_bytes(data)
-    return AiderChats(str(directory)), InboxEntry(0, Harness.AIDER, SessionFile("aider-session", "all", str(path)))
+    return AiderChats(Surroundings({}, str(directory), directory, lambda _: None)), InboxEntry(
+        0, Harness.AIDER, SessionFile("aider-session", "all", str(path))
+    )
 
 
 def _amp(_: Path, data: bytes) -> tuple[HistorySource, InboxEntry]:

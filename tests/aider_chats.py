@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agent_memory.adapters.harness.aider import CHAT_FILE, INPUT_FILE, AiderChats
 from agent_memory.domain.vocabulary import Harness
-from harness_surroundings import SessionReading
+from harness_surroundings import SessionReading, surroundings
 
 AIDER_STARTED = "2026-02-13 14:30:05"
 
@@ -51,5 +51,5 @@ class AiderChat:
         return path
 
 
-_READING = SessionReading(Harness.AIDER, "aider-session", lambda roots: AiderChats(roots.roots[0]), "all")
+_READING = SessionReading(Harness.AIDER, "aider-session", lambda roots: AiderChats(surroundings(roots.roots[0])), "all")
 aider_entry, aider_history, aider_failure = _READING.entry, _READING.history, _READING.failure

@@ -16,7 +16,6 @@ from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.transcripts import (
     TranscriptRoots,
     is_session_id,
-    roots_of,
     transcript,
 )
 from agent_memory.errors import Error, HistoryUnavailable, TranscriptRefused
@@ -146,7 +145,7 @@ def test_the_roots_are_those_of_the_environment_the_home_and_the_config() -> Non
     further = ("~/transcripts", "/srv/t", "relative", "/srv/t", "")
     roots = ClaudeCodeSessions.at(surroundings("/home/ana", *further, CLAUDE_CONFIG_DIR="/opt/claude/")).roots.roots
     assert roots == ("/opt/claude/projects", "/home/ana/.claude/projects", "/home/ana/transcripts", "/srv/t")
-    assert roots_of(None, ["~/.claude/projects"]).roots == ()
+    assert evolve(surroundings("/"), home=None).roots("~/.claude/projects").roots == ()
 
 
 def test_a_transcript_is_found_by_its_session_id(roots: TranscriptRoots, projects: Path) -> None:

@@ -22,6 +22,7 @@ from agent_memory.domain.transcripts.own_marks import CONTEXT_END, CONTEXT_START
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from aider_chats import AIDER_STARTED, AiderChat, aider_entry, aider_failure, aider_history
 from claude_transcripts import mark_after, told
+from harness_surroundings import surroundings
 
 
 def a_chat() -> AiderChat:
@@ -60,7 +61,7 @@ def test_every_run_in_the_file_is_a_session_of_its_own(tmp_path: Path) -> None:
     chat.user("Now the tests.")
     chat.agent("Done.")
     path = chat.write(tmp_path)
-    first, second = AiderChats(str(tmp_path)).runs(str(path))
+    first, second = AiderChats(surroundings(tmp_path)).runs(str(path))
     assert (first.session_id[:16], second.session_id[:16]) == ("20260213T143005-", "20260214T090100-")
     assert told(aider_history(path, session_id=first.session_id)) == SAID
     assert told(aider_history(path, session_id=second.session_id)) == ["user: Now the tests.", "agent: Done."]
@@ -77,17 +78,17 @@ def test_a_run_is_the_same_alone_and_among_others_whatever_these_left_open(tmp_p
     chat.run("2026-02-20 10:00:00")
     chat.user("Later.")
     path = chat.write(tmp_path)
-    _, run, _ = AiderChats(str(tmp_path)).runs(str(path))
+    _, run, _ = AiderChats(surroundings(tmp_path)).runs(str(path))
     among = aider_history(path, session_id=run.session_id)
     alone = aider_history(a_chat().write(tmp_path / "alone"), session_id=run.session_id)
     assert (told(among), among.turns, among.skipped) == (SAID, alone.turns, alone.skipped)
 
 
 def test_a_runs_id_stays_the_same_when_its_directory_is_renamed_and_when_it_grows(tmp_path: Path) -> None:
-    (run,) = AiderChats(str(tmp_path)).runs(str(a_chat().write(tmp_path / "a")))
+    (run,) = AiderChats(surroundings(tmp_path)).runs(str(a_chat().write(tmp_path / "a")))
     chat = a_chat()
     chat.user("More.")
-    assert AiderChats(str(tmp_path)).runs(str(chat.write(tmp_path / "b"))) == (run,)
+    assert AiderChats(surroundings(tmp_path)).runs(str(chat.write(tmp_path / "b"))) == (run,)
     assert run == run_of(AIDER_STARTED, SAID[0].removeprefix("user: "))
 
 
@@ -254,21 +255,21 @@ def test_it_is_found_at_the_top_of_the_sessions_work_tree(tmp_path: Path) -> Non
     a_chat().write(tmp_path / "lamp")
     (tmp_path / "lamp" / "src").mkdir()
     entry = evolve(aider_entry(None), context=Context(cwd=str(tmp_path / "lamp" / "src")))
-    match AiderChats(str(tmp_path)).fetch(entry, None):
+    match AiderChats(surroundings(tmp_path)).fetch(entry, None):
         case Success(History() as history):
             assert told(history) == SAID
         case other:
             raise AssertionError(other)
-    assert isinstance(AiderChats(str(tmp_path)).fetch(aider_entry(None), None).failure(), HistoryUnavailable)
+    assert isinstance(AiderChats(surroundings(tmp_path)).fetch(aider_entry(None), None).failure(), HistoryUnavailable)
 
 
 def test_only_a_file_of_aiders_name_is_read_unless_its_directory_is_a_root(tmp_path: Path) -> None:
     """P27"""
     path = a_chat().write(tmp_path / "lamp", "notes.md")
     entry = aider_entry(path)
-    assert isinstance(AiderChats(str(tmp_path)).fetch(entry, None).failure(), TranscriptRefused)
-    assert isinstance(AiderChats(str(tmp_path), (str(tmp_path / "lamp"),)).fetch(entry, None), Success)
-    named = AiderChats(None, named_file=str(path))
+    assert isinstance(AiderChats(surroundings(tmp_path)).fetch(entry, None).failure(), TranscriptRefused)
+    assert isinstance(AiderChats(surroundings(tmp_path, str(tmp_path / "lamp"))).fetch(entry, None), Success)
+    named = AiderChats(evolve(surroundings("/", AIDER_CHAT_HISTORY_FILE=str(path)), home=None))
     assert isinstance(named.fetch(entry, None), Success)
     assert isinstance(named.fetch(aider_entry(None), None), Success)
 
@@ -276,7 +277,7 @@ def test_only_a_file_of_aiders_name_is_read_unless_its_directory_is_a_root(tmp_p
 def test_a_link_or_a_file_outside_the_home_is_refused(tmp_path: Path) -> None:
     """P27"""
     path = a_chat().write(tmp_path / "elsewhere")
-    chats = AiderChats(str(tmp_path / "home"))
+    chats = AiderChats(surroundings(tmp_path / "home"))
     assert isinstance(chats.fetch(aider_entry(path), None).failure(), TranscriptRefused)
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / CHAT_FILE).symlink_to(path)
@@ -293,7 +294,7 @@ def test_marks_lose_and_double_nothing_after_any_write(tmp_path: Path) -> None:
     path = chat.write(tmp_path)
     for at in chat.ends:
         path.write_text(chat.text[:at])
-        found = AiderChats(str(tmp_path)).fetch(aider_entry(path), None)
+        found = AiderChats(surroundings(tmp_path)).fetch(aider_entry(path), None)
         turns = found.unwrap().turns if isinstance(found, Success) else ()
         path.write_text(chat.text)
         second = aider_history(path, mark_after(found.unwrap()) if turns else None)

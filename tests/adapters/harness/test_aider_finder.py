@@ -6,6 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from attrs import evolve
 from returns.result import Failure, Success
 
 from agent_memory.adapters.harness.aider import CHAT_FILE, AiderChats
@@ -30,7 +31,7 @@ def found(finder: AiderChats, since_ms: int | None = None) -> list[FoundSession]
 
 def test_each_run_with_a_prompt_is_found_and_can_be_read(tmp_path: Path) -> None:
     path = two_runs(tmp_path)
-    first, second = found(AiderChats(str(tmp_path), (str(tmp_path), str(tmp_path))))
+    first, second = found(AiderChats(surroundings(tmp_path, str(tmp_path), str(tmp_path))))
     assert (first.path, first.cwd, first.harness) == (str(path), str(tmp_path), "aider")
     assert [turn.text for turn in aider_history(path, session_id=first.session_id).turns] == ["First."]
     assert [turn.text for turn in aider_history(path, session_id=second.session_id).turns] == ["Second."]
@@ -40,7 +41,7 @@ def test_each_run_with_a_prompt_is_found_and_can_be_read(tmp_path: Path) -> None
 
 def test_a_run_that_ended_before_another_began_has_not_changed_since(tmp_path: Path) -> None:
     path = two_runs(tmp_path)
-    finder = AiderChats(str(tmp_path), (str(tmp_path),))
+    finder = AiderChats(surroundings(tmp_path, str(tmp_path)))
     _, second = found(finder)
     assert found(finder, second.changed_at_ms) == [second]
     os.utime(path, (1, 1))
@@ -50,7 +51,7 @@ def test_a_run_that_ended_before_another_began_has_not_changed_since(tmp_path: P
 def test_directories_without_a_chat_history_have_no_sessions(tmp_path: Path) -> None:
     (tmp_path / "d" / CHAT_FILE).mkdir(parents=True)
     directories = (str(tmp_path), str(tmp_path / "d"), str(tmp_path / "missing"), "/a\0b")
-    assert list(AiderChats(str(tmp_path), directories).find(None)) == []
+    assert list(AiderChats(surroundings(tmp_path, *directories)).find(None)) == []
 
 
 def test_the_file_that_the_environment_names_is_looked_at(tmp_path: Path) -> None:
@@ -66,14 +67,14 @@ def test_runs_are_found_above_the_directories_of_projects_as_far_as_the_home(tmp
     two_runs(tmp_path)
     below = home / "project" / "src" / "deep"
     directories = [Success(str(each)) for each in (below, home / "project", home / "gone", home)]
-    sessions = found(AiderChats(str(home), project_directories=lambda: directories))
+    sessions = found(AiderChats(evolve(surroundings(home), project_directories=lambda: directories)))
     assert [each.path for each in sessions] == [str(path)] * 2
 
 
 def test_only_files_of_aiders_own_name_are_read_in_the_directories_of_projects(tmp_path: Path) -> None:
     """P27"""
     path = two_runs(tmp_path / "project")
-    finder = AiderChats(str(tmp_path), project_directories=lambda: [Success(str(path.parent))])
+    finder = AiderChats(evolve(surroundings(tmp_path), project_directories=lambda: [Success(str(path.parent))]))
     assert len(found(finder)) == 2
     path.rename(path.with_name("chat.md"))
     assert list(finder.find(None)) == []
@@ -82,7 +83,7 @@ def test_only_files_of_aiders_own_name_are_read_in_the_directories_of_projects(t
 def test_a_chat_history_that_git_tracks_is_told_once_and_none_of_its_runs_found(tmp_path: Path) -> None:
     path = two_runs(tmp_path / "cloned")
     subprocess.run(["git", "init", "-q", str(path.parent)], check=True)
-    finder = AiderChats(str(tmp_path), project_directories=lambda: [Success(str(path.parent))])
+    finder = AiderChats(evolve(surroundings(tmp_path), project_directories=lambda: [Success(str(path.parent))]))
     assert len(found(finder)) == 2
     subprocess.run(["git", "-C", str(path.parent), "add", "-f", path.name], check=True)
     (error,) = finder.find(None)
@@ -93,7 +94,7 @@ def test_projects_that_cannot_be_listed_are_an_error_and_hide_no_run(tmp_path: P
     """P6"""
     two_runs(tmp_path)
     refused = StoreIo("inbox", "list", "EACCES", "Permission denied")
-    finder = AiderChats(str(tmp_path), (str(tmp_path),), project_directories=lambda: [Failure(refused)])
+    finder = AiderChats(evolve(surroundings(tmp_path, str(tmp_path)), project_directories=lambda: [Failure(refused)]))
     results = list(finder.find(None))
     assert results[0] == Failure(refused)
     assert len(found(finder)) == 2

@@ -27,6 +27,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable
 from agent_memory.ports import HistorySource
 from faults import failing_on
+from harness_surroundings import surroundings
 
 SOURCES: dict[SessionMethod, Callable[[TranscriptRoots], HistorySource]] = {
     "claude-code-session": ClaudeCodeSessions,
@@ -92,10 +93,11 @@ def test_nor_is_the_chat_of_a_directory_above_it_taken_for_it_p6(home: Path) -> 
     inner = home / "work" / "inner"
     inner.mkdir(parents=True)
     (inner.parent / CHAT_FILE).write_text("# aider chat started at 2026-02-13 14:30:05\n\n#### outer\n")
-    chats = AiderChats(str(home))
+    given = evolve(surroundings(home), project_directories=lambda: [Success(str(inner))])
+    chats = AiderChats(given)
     assert chats.above(str(inner)) == str(inner.parent / CHAT_FILE)
     with failing_on(f"inner/{CHAT_FILE}", "lstat"):
         entry = InboxEntry(0, Harness.AIDER, SessionFile("aider-session", "s-1"), Context(cwd=str(inner)))
         assert "Input/output error" in reason(chats, entry)
-        found = list(evolve(chats, project_directories=lambda: [Success(str(inner))]).find(None))
+        found = list(chats.find(None))
     assert [each.failure().code for each in found] == ["store-io"]

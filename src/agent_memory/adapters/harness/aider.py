@@ -30,7 +30,7 @@ from hashlib import blake2b
 from typing import Literal, Self
 
 from attrs import define, field, frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
 from agent_memory.adapters.disk.paths import lies_there, store_io
@@ -288,9 +288,8 @@ class AiderRuns(Session):
         self.hear(text, typed_words(words), otherwise=otherwise, by=None if is_typed else "history")
 
 
-@frozen
 class AiderChats(files.Sessions):
-    """Reads chat histories, one line at a time (P25, P27): anywhere below `home` those of aider's own name, and what
+    """Reads chat histories, one line at a time (P25, P27): anywhere below the home those of aider's own name, and what
     `$AIDER_CHAT_HISTORY_FILE` names; others inside the `further` roots.
 
     A chat history that git tracks came with the repository, perhaps, and then its prompts are nobody's here.
@@ -300,17 +299,14 @@ class AiderChats(files.Sessions):
 
     session = AiderRuns
 
-    home: str | None
-    further: tuple[str, ...] = ()
-    named_file: str | None = None
-    project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple
-    """Where other sessions were: aider keeps its chat history wherever it was called."""
+    def __init__(self, given: files.Surroundings) -> None:
+        self.given = given
+        named = given.environ.get(CHAT_FILE_VARIABLE, "")
+        self.named_file = named if named.startswith("/") else None
 
     @classmethod
     def at(cls, given: files.Surroundings) -> Self:
-        named = given.environ.get(CHAT_FILE_VARIABLE, "")
-        named_file = named if named.startswith("/") else None
-        return cls(given.home, given.transcript_roots, named_file, given.project_directories)
+        return cls(given)
 
     def history(self, session_id: str, named: str | None, cwd: str | None, mark: SessionMark | None) -> History:
         path = named
@@ -335,8 +331,11 @@ class AiderChats(files.Sessions):
     def find(self, since_ms: int | None) -> files.Findings:
         """See `ports.SessionFinder`. Looked into are the `further` roots, where `$AIDER_CHAT_HISTORY_FILE` says, and the
         directories of projects and those above them."""
-        paths = [*filter(None, [self.named_file]), *(f"{each.rstrip('/')}/{CHAT_FILE}" for each in self.further)]
-        for directory in self.project_directories():
+        paths = [
+            *filter(None, [self.named_file]),
+            *(f"{each.rstrip('/')}/{CHAT_FILE}" for each in self.given.transcript_roots),
+        ]
+        for directory in self.given.project_directories():
             if isinstance(directory, Failure):
                 yield directory
                 continue
@@ -382,14 +381,14 @@ class AiderChats(files.Sessions):
             path = os.path.join(directory, CHAT_FILE)
             if lies_there(path):
                 return path
-            if directory in (self.home, os.path.dirname(directory)):
+            if directory in (self.given.home, os.path.dirname(directory)):
                 return None
             directory = os.path.dirname(directory)
 
     def _roots_for(self, path: str | None) -> files.TranscriptRoots:
         named = [os.path.dirname(self.named_file)] if self.named_file and path == self.named_file else []
         own = ["~"] if path is not None and os.path.basename(path) == CHAT_FILE else []
-        return files.roots_of(self.home, [*named, *own], self.further)
+        return self.given.roots(*named, *own)
 
 
 def _typed_lines(roots: files.TranscriptRoots, path: str, session_id: str) -> IdSet:

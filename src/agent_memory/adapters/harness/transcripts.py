@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from pathlib import Path
@@ -67,14 +67,6 @@ class TranscriptRoots:
         raise TranscriptRefused(path, f"{outside}; add its directory to capture.transcriptRoots if it is yours")
 
 
-def roots_of(home: str | None, directories: Iterable[str], further: Sequence[str] = ()) -> TranscriptRoots:
-    """A harness's own directories in their order, and the `further` ones (config, setup). `~` is the home. What is not
-    absolute then is no root."""
-    paths = filter(None, (*directories, *further))
-    roots = [os.path.normpath(re.sub(r"^~(?=/|$)", lambda _: home or "~", path)) for path in paths]
-    return TranscriptRoots(tuple(dict.fromkeys(root for root in roots if root.startswith("/"))))
-
-
 @frozen
 class Surroundings:
     """What history sources and session finders are built from."""
@@ -89,7 +81,10 @@ class Surroundings:
     """Where sessions are known to have been, of any harness; asked for only when they are needed."""
 
     def roots(self, *directories: str) -> TranscriptRoots:
-        return roots_of(self.home, directories, self.transcript_roots)
+        """A harness's own directories in their order, and the further ones. `~` is the home. What is not absolute then is no root."""
+        paths = filter(None, (*directories, *self.transcript_roots))
+        roots = [os.path.normpath(re.sub(r"^~(?=/|$)", lambda _: self.home or "~", path)) for path in paths]
+        return TranscriptRoots(tuple(dict.fromkeys(root for root in roots if root.startswith("/"))))
 
     def homes(self, variable: str, usual: str) -> list[str]:
         """The directory that a variable names, if it does, and the usual one."""
