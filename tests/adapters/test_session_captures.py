@@ -40,8 +40,8 @@ def test_those_that_wait_those_that_were_read_and_those_given_up_newest_first(
     inbox.put(note()).unwrap()
     assert places(tmp_path, "s-1") == [("s-1", "waiting"), ("s-1", "given-up"), ("s-1", "processed")]
     captures, unopened, _ = captures_beginning_with(str(tmp_path), "s-1")
-    assert [each.outcome and each.outcome.verdict for each in captures] == [None, "gave-up", "written"]
-    assert captures[-1].outcome == Outcome("written", RUN, AT_MS, ("id__a1b2c3",), dropped=("b: too long",))
+    assert [each.entry.outcome and each.entry.outcome.verdict for each in captures] == [None, "gave-up", "written"]
+    assert captures[-1].entry.outcome == Outcome("written", RUN, AT_MS, ("id__a1b2c3",), dropped=("b: too long",))
     assert unopened == 0
 
 

@@ -231,10 +231,6 @@ class Capture:
     """Of one that waits."""
 
     @property
-    def outcome(self) -> Outcome | None:
-        return self.entry.outcome
-
-    @property
     def key(self) -> tuple[str, str]:
         """Harness and session id."""
         return self.entry.harness.value, session_id_of(self.entry) or ""
@@ -277,7 +273,7 @@ class SessionTrace:
     def retired(self) -> tuple[tuple[Place, Outcome], ...]:
         """Where those with an outcome are, and the outcome, the newest first."""
         done: list[tuple[Place, Outcome]] = [
-            (each.place, each.outcome) for each in self.captures if each.outcome is not None
+            (each.place, each.entry.outcome) for each in self.captures if each.entry.outcome is not None
         ]
         return tuple(sorted(done, key=lambda each: -each[1].at_ms))
 

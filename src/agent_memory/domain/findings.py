@@ -76,12 +76,6 @@ class Analysis:
         )
 
 
-def finding_fingerprint(finding: Finding, hashes: Mapping[str, str]) -> str:
-    """What makes two findings the same: the kind, and a digest of the entries byte for byte, in any order."""
-    text = "\n".join(sorted({f"{id} {hashes.get(id, '')}" for id in finding.ids}))
-    return f"{finding.kind.value} {hashlib.sha256(text.encode()).hexdigest()[:32]}"
-
-
 def store_fingerprint(live: Iterable[Listed]) -> str:
     """SHA-256 over the ids of the live entries and their files' bytes, in any order, hex."""
     lines = sorted(f"{each.meta.id} {each.content_hash}\n" for each in live)
@@ -119,8 +113,13 @@ class Candidates:
 
 
 def candidates_of(findings: Iterable[Finding], hashes: Mapping[str, str]) -> Candidates:
-    """All findings, given the content hash of each live entry by id."""
-    return Candidates({finding_fingerprint(each, hashes): each for each in findings})
+    """All findings, given the content hash of each live entry by id. Two are the same by their kind, and a digest of the entries
+    byte for byte, in any order."""
+    found: dict[str, Finding] = {}
+    for each in findings:
+        text = "\n".join(sorted({f"{id} {hashes.get(id, '')}" for id in each.ids}))
+        found[f"{each.kind.value} {hashlib.sha256(text.encode()).hexdigest()[:32]}"] = each
+    return Candidates(found)
 
 
 _KINDS = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE)

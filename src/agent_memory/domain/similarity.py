@@ -61,10 +61,8 @@ def meaning_text(title: str, description: str, body: str) -> str:
     return "\n".join(part for part in ("" if begins else title, "" if repeats else description, said) if part)
 
 
-@frozen
-class _Words:
-    title: frozenset[str]
-    all: frozenset[str]
+_Words = tuple[frozenset[str], frozenset[str]]
+"""The content words of a note's title, and of all of it."""
 
 
 def similar_among(
@@ -80,7 +78,7 @@ def similar_among(
         for stored, cosine in zip(notes, cosines, strict=True)
         if stored.meta.kind is not Kind.HANDOFF
     ]
-    spread = Counter(word for _, _, words in known for word in words.all)
+    spread = Counter(word for _, _, (_, words) in known for word in words)
     scored = ((_likeness(wanted, words, cosine, spread, len(known)), stored) for stored, cosine, words in known)
     alike = sorted(
         ((score, stored) for score, stored in scored if score > 0), key=lambda pair: (-pair[0], pair[1].meta.id)
@@ -99,26 +97,27 @@ def says_nothing_new(subject: Subject, stored: StoredEntry) -> bool:
 
 
 def _words(title: str, description: str, body: str) -> _Words:
-    return _Words(content_terms(title), said_terms(f"{title}\n{description}\n{said_in(body)}"))
+    return content_terms(title), said_terms(f"{title}\n{description}\n{said_in(body)}")
 
 
 def _likeness(one: _Words, other: _Words, cosine: float | None, spread: Counter[str], total: int) -> float:
     """How alike two notes are, 0 where they are not about the same; `other` is among those that `spread` counts."""
+    (title, words), (other_title, other_words) = one, other
 
-    def weight(words: frozenset[str]) -> float:
-        return sum(math.log(1 + total / (spread[word] - (word in other.all) + 0.5)) for word in words)
+    def weight(some: frozenset[str]) -> float:
+        return sum(math.log(1 + total / (spread[word] - (word in other_words) + 0.5)) for word in some)
 
-    common = one.all & other.all
+    common = words & other_words
     if len(common) < _FEW_SHARED:
         return 0.0
-    both, mine, theirs = weight(common), weight(one.all), weight(other.all)
+    both, mine, theirs = weight(common), weight(words), weight(other_words)
     shared, jaccard = both / min(mine, theirs), both / (mine + theirs - both)
-    titles = weight(one.title & other.title) / max(weight(one.title | other.title), 1.0)
+    titles = weight(title & other_title) / max(weight(title | other_title), 1.0)
     by_words = shared + _TITLES * titles
     if len(common) < _FEWEST_SHARED:
         is_same = jaccard >= _SHARED_OF_FEW
     else:
-        far = max(len(one.all), len(other.all)) >= _FAR * min(len(one.all), len(other.all))
+        far = max(len(words), len(other_words)) >= _FAR * min(len(words), len(other_words))
         is_near = cosine is not None and shared >= _LEAST_SHARED and by_words + cosine >= _SHARED_AND_NEAR
         is_same = by_words >= (_SHARED_FAR if far else _SHARED) or is_near
     return by_words + jaccard + (cosine or 0.0) if is_same else 0.0

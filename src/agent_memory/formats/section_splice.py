@@ -79,7 +79,20 @@ def splice_section(data: bytes, section: str | None) -> Spliced:
 
 def _spliced(data: bytes, section: str | None) -> Spliced:
     found = _find(data)
-    return _without(data, found) if section is None else _with(data, found, section)
+    above, below = (data, b"") if found is None else (data[: found[0]], data[found[1] :])
+    before = None if found is None else _text(data[found[0] : found[1]])
+    line_end = "\r\n" if (above + below).count(b"\r\n") * 2 > (above + below).count(b"\n") else "\n"
+    if section is None:
+        separator = line_end if found is not None and above.endswith(_bytes(line_end * 2)) else ""
+        return Spliced(data if found is None else _cut(data, found, _bytes(separator)), before, None, separator)
+    text = section.replace("\r\n", "\n").replace("\n", line_end)
+    if found is not None:
+        return Spliced(above + _bytes(text) + below, before, text)
+    own = data.removeprefix(_UTF8_BOM)
+    separator = line_end if own.endswith(b"\n") else line_end * 2
+    if not own or re.search(rb"(?:\A|\n)\r?\n\Z", own):
+        separator = ""
+    return Spliced(data + _bytes(separator + text + line_end), None, text, separator)
 
 
 @_or_failure
@@ -121,25 +134,6 @@ def rule_head(path: str) -> str:
     return next((f"---\n{head}\n---\n\n" for pattern, head in _HEADS if pattern.search(path)), "")
 
 
-def _with(data: bytes, found: _Span | None, section: str) -> Spliced:
-    line_end = _line_end_of(data if found is None else data[: found[0]] + data[found[1] :])
-    text = section.replace("\r\n", "\n").replace("\n", line_end)
-    if found is not None:
-        before = _text(data[found[0] : found[1]])
-        return Spliced(data[: found[0]] + _bytes(text) + data[found[1] :], before, text)
-    separator = _separator(data, line_end)
-    return Spliced(data + _bytes(separator + text + line_end), None, text, separator)
-
-
-def _without(data: bytes, found: _Span | None) -> Spliced:
-    if found is None:
-        return Spliced(data, None, None)
-    above = data[: found[0]]
-    line_end = _bytes(_line_end_of(above + data[found[1] :]))
-    separator = line_end if above.endswith(line_end * 2) else b""
-    return Spliced(_cut(data, found, separator), _text(data[found[0] : found[1]]), None, _text(separator))
-
-
 def _cut(data: bytes, found: _Span, separator: bytes) -> bytes:
     """Without the section and the line end after it; without the separator too where nothing follows, or two lines of
     the file would become one."""
@@ -148,19 +142,6 @@ def _cut(data: bytes, found: _Span, separator: bytes) -> bytes:
     if not below and separator:
         above = above.removesuffix(separator)
     return above + below
-
-
-def _separator(data: bytes, line_end: str) -> str:
-    text = data.removeprefix(_UTF8_BOM)
-    if not text:
-        return ""
-    if not text.endswith(b"\n"):
-        return line_end * 2
-    return "" if re.search(rb"(?:\A|\n)\r?\n\Z", text) else line_end
-
-
-def _line_end_of(data: bytes) -> str:
-    return "\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else "\n"
 
 
 def _text(data: bytes) -> str:
@@ -228,15 +209,11 @@ def _lines(data: bytes) -> tuple[list[_Line], bool]:
         text = whole.rstrip(b"\r\n")
         if fence:
             lines.append(_Line(start, text, fenced=True))
-            fence = b"" if _closes(text, fence) else fence
+            marker = text.strip(b" \t>")
+            fence = b"" if len(marker) >= len(fence) and set(marker) == {fence[0]} else fence
         else:
             opening = _FENCE.match(text.removeprefix(_UTF8_BOM))
             fence = opening[1] if opening else b""
             lines.append(_Line(start, text, fenced=bool(opening)))
         start += len(whole)
     return lines, bool(fence)
-
-
-def _closes(line: bytes, fence: bytes) -> bool:
-    marker = line.strip(b" \t>")
-    return len(marker) >= len(fence) and set(marker) == {fence[0]}

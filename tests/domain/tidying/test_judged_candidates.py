@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.findings import Analysis, Finding, FindingKind, candidates_of, finding_fingerprint
+from agent_memory.domain.findings import Analysis, Finding, FindingKind, candidates_of
 
 IDS = tuple(f"id__{letter * 6}" for letter in "abcdefgh")
 HASHES = {id: f"{place:064x}"[::-1] for place, id in enumerate(IDS)}
@@ -43,7 +43,7 @@ def test_findings_are_told_apart_by_entries_and_kinds(
 def test_nobody_is_asked_about_what_was_judged(
     found: list[Finding], aged: list[Finding], seen: frozenset[str], hidden: frozenset[str], data: st.DataObject
 ) -> None:
-    by_key = {finding_fingerprint(each, HASHES): each for each in (*found, *aged)}
+    by_key = dict(candidates_of((*found, *aged), HASHES).findings)
     judged = frozenset(key for key in by_key if data.draw(st.booleans())) | {"of another time"}
     candidates = candidates_of((*found, *aged), HASHES)
     new = {key: each for key, each in by_key.items() if key not in judged}

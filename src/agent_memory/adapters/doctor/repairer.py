@@ -20,9 +20,10 @@ from agent_memory.adapters.git.git_process import GitProcess, GitRepository, rem
 from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, TOPICS, entry_or_none, read_image, understand
 from agent_memory.adapters.store.transaction import change_files
 from agent_memory.domain.change import FileChange, FileState, Receipt, Retire
-from agent_memory.domain.defragging.tidied import expired_archivings
+from agent_memory.domain.defragging.tidied import due_archivings
 from agent_memory.domain.doctor import DoctorReport, NoteRepair, Shelve, plan_repairs
 from agent_memory.domain.entry import Listing, MemoryEntry
+from agent_memory.domain.findings import Analysis
 from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.section import Published
 from agent_memory.domain.text.file_name import id_in_name
@@ -222,7 +223,7 @@ def archive_expired(store: Store, locks: Locks, now_ms: int) -> Receipt:
             for each in unwrap(store.list()).entries
             if not (each.meta.pinned or each.conflicted or each.provisional_id)
         }
-        ids = [each.id for each in expired_archivings(tuple(movable.values()), now_ms)]
+        ids = [each.id for each in due_archivings(movable.values(), Analysis(), now_ms).expired]
         tiers = store.tiers().value_or(None)  # a damaged list is left as it is, and told of elsewhere
         fewer = None if tiers is None else tiers.without(set(ids))
         changes = [Retire(id, movable[id].content_hash) for id in ids]

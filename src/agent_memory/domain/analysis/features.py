@@ -86,17 +86,9 @@ _CHOOSING = re.compile(
 _CHOSEN = re.compile(r"\s+(?:is|are|was chosen|é)\s+(?:used|the|our|o|a)\b", re.IGNORECASE)
 
 
-@frozen
-class Choice:
-    """An answer that a sentence gives. `rest` is the sentence without it and without what it rejects."""
-
-    among: Alternatives
-    answer: str
-    rest: str
-
-
-def choice_in(sentence: str) -> Choice | None:
-    """The one alternative that a sentence says is used; None where it names none, several, or only rejects."""
+def choice_in(sentence: str) -> tuple[Alternatives, str, str] | None:
+    """The one alternative that a sentence says is used: of what, the answer, and the sentence without it and without what it
+    rejects. None where it names none, several, or only rejects."""
     if not _ANY.search(sentence):
         return None
     kept = _REJECTED.sub(" ", sentence)
@@ -105,7 +97,7 @@ def choice_in(sentence: str) -> Choice | None:
     if len(found) != 1 or not (_CHOOSING.search(kept, 0, named[0].start()) or _CHOSEN.match(kept, named[0].end())):
         return None
     [(among, answer)] = found
-    return Choice(among, answer, _ANY.sub(" ", kept))
+    return among, answer, _ANY.sub(" ", kept)
 
 
 # -- claims and assertions ------------------------------------------------------------------------------------------
@@ -237,9 +229,9 @@ def _looked_at(sentences: Iterable[str]) -> Iterator[str]:
 
 def words_without_values(text: str) -> frozenset[str]:
     """The content words of a title or description without the values and choices in it: what it is about."""
-    choice = choice_in(text)
-    if choice:
-        return frozenset(term for term in _terms(choice.rest) if not has_digits(term)) - choice.among.about
+    if choice := choice_in(text):
+        among, _, rest = choice
+        return frozenset(term for term in _terms(rest) if not has_digits(term)) - among.about
     found = quantities(text)
     named = None if found else _NAMED.search(text)
     return _terms(text[: named.start("name")] if named else _without(text, found or ()))
@@ -250,7 +242,7 @@ def _claims_in(text: str) -> Iterator[Claim]:
     choice, named = choice_in(text), _NAMED.search(text)
     if not (place or choice or named or has_digits(text)) or _is_beside_the_present(text):
         return
-    if _is_denying(choice.rest if choice else text):
+    if _is_denying(choice[2] if choice else text):
         return
 
     def claim(
@@ -261,12 +253,13 @@ def _claims_in(text: str) -> Iterator[Claim]:
             yield Claim(slot, frame, values, _snippet(text), _is_conditional(text), dates, exclusive)
 
     if choice:
-        question, frame = choice.among.question, _terms(choice.rest) - choice.among.about
-        if choice.among.exclusive:
+        among, answer, rest = choice
+        frame = _terms(rest) - among.about
+        if among.exclusive:
             words = frozenset(term for term in frame if not term.isdigit())
-            yield from claim(question, words, choice.answer, fewest=0, exclusive=True)
+            yield from claim(among.question, words, answer, fewest=0, exclusive=True)
         else:
-            yield from claim(question, frame, choice.answer, fewest=_FEWEST_TERMS)
+            yield from claim(among.question, frame, answer, fewest=_FEWEST_TERMS)
     if place and not choice:
         value = place["place"].strip("`").rstrip("./,;:").lower()
         frame = _terms(f"{text[: place.start('place')]} {text[place.end() :]}")

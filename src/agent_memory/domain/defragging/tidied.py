@@ -84,17 +84,12 @@ def _is_open(listed: Listed) -> bool:
 # -- what expired, and what is over a cap ----------------------------------------------------------------------------
 
 
-def due_archivings(live: Sequence[Listed], analysis: Analysis, now_ms: int) -> Due:
+def due_archivings(live: Iterable[Listed], analysis: Analysis, now_ms: int) -> Due:
     """What has expired by now, and what the analysis found over a cap."""
-    surplus = (Archive(each.ids[0], each.reason) for each in analysis.of_kind(FindingKind.SURPLUS))
-    return Due(tuple(expired_archivings(live, now_ms)), tuple(surplus))
-
-
-def expired_archivings(entries: Iterable[Listed], now_ms: int) -> Iterable[Archive]:
-    """One for each entry that has expired, the longest expired first."""
-    ends = ((each.meta.expires_at_ms, each.meta.id) for each in entries)
+    ends = ((each.meta.expires_at_ms, each.meta.id) for each in live)
     ended = sorted((at_ms, id) for at_ms, id in ends if has_passed(at_ms, now_ms))
-    return (Archive(id, f"it expired on {day_of(at_ms)}") for at_ms, id in ended)
+    expired = tuple(Archive(id, f"it expired on {day_of(at_ms)}") for at_ms, id in ended)
+    return Due(expired, tuple(Archive(each.ids[0], each.reason) for each in analysis.of_kind(FindingKind.SURPLUS)))
 
 
 def surplus(

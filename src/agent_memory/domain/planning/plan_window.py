@@ -202,8 +202,7 @@ class _Window:
         metas = [each.meta for each in reversed(self.facts.live)]
         aliases = (alias for meta in metas for alias in reversed(meta.aliases))
         ids = (*aliases, *(meta.id for meta in metas), *self.planned, *(draft.meta.id for draft in drafts))
-        taken = {*self.facts.taken_ids, *map(str.casefold, self.planned)}
-        return Targets(self._by_ref, {id.casefold(): id for id in ids}, taken)
+        return Targets(self._by_ref, {id.casefold(): id for id in ids}, self.facts.taken_ids)
 
     # -- new entries --------------------------------------------------------------------------------------------------
 

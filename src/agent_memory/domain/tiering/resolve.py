@@ -21,9 +21,6 @@ from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Tier, TierList
 TIERINGS_LEFT_OUT = 2
 """As often in a row must a proposal leave a hot entry out before it goes."""
 
-_UNKNOWN = "it is no live note"
-_NOT_HOT = "it may have a line, and not be hot: it names no turn of a session that it comes from"
-
 
 @define
 class SectionRoom:
@@ -152,14 +149,15 @@ def _allowed(tiers: TierList, facts: Mapping[str, TierFacts], *, named: bool) ->
     hot, warm, dropped = list[str](), list[str](), list[Dropped]()
     for id in dict.fromkeys((*tiers.hot, *tiers.warm)):
         if id not in facts:
-            dropped += [Dropped(id, (_UNKNOWN,))] if named else []
+            dropped += [Dropped(id, ("it is no live note",))] if named else []
         elif facts[id].best is Tier.COLD:
             dropped.append(Dropped(id, (_why_cold(facts[id]),)))
         elif id in tiers.hot and facts[id].best is Tier.HOT:
             hot.append(id)
         else:
             warm.append(id)
-            dropped += [Dropped(id, (_NOT_HOT,))] if id in tiers.hot else []
+            why = "it may have a line, and not be hot: it names no turn of a session that it comes from"
+            dropped += [Dropped(id, (why,))] if id in tiers.hot else []
     return TierList(tuple(hot), tuple(warm)), tuple(dropped)
 
 

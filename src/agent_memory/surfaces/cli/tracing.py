@@ -196,7 +196,7 @@ def _session_document(trace: SessionTrace) -> dict[str, Any]:
 
 
 def _capture_document(capture: Capture) -> dict[str, Any]:
-    trouble, outcome = capture.trouble, capture.outcome
+    trouble, outcome = capture.trouble, capture.entry.outcome
     return {
         **fields_of(capture, "name", "place"),
         "at": iso_or_none(capture.entry.at_ms),
