@@ -66,6 +66,7 @@ def test_a_dry_run_shows_everything_and_changes_nothing(memory: Memory) -> None:
     assert not any("enable" in call or "bootstrap" in call or call == "crontab -" for call in calls(memory))
     assert not state(memory, "installed.json").exists()
     assert not (memory.home / ".config").exists()
+    assert not (memory.home / ".local").exists()
 
 
 def test_without_a_terminal_nothing_is_installed_unasked(memory: Memory) -> None:

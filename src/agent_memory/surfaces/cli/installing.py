@@ -8,7 +8,7 @@ import io
 import os
 import time
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from typing import Any, TextIO, TypeVar, get_args
 
 from agent_memory.adapters.agent.agent_environment import caller_of
@@ -41,13 +41,13 @@ Changed = TypeVar("Changed", Installation, Scheduling)
 def _locked(
     act: str, arguments: argparse.Namespace, console: Console, opened: Callable[[Memory], Changed]
 ) -> Generator[tuple[Memory, Changed], None, None]:
-    """For a change of what `opened` gives, under its lock. Refused inside a harness, but for a dry run: what an agent is told and
-    what runs by itself is for a person to decide."""
+    """For a change of what `opened` gives, under its lock. Refused inside a harness: what an agent is told and what runs by itself is
+    for a person to decide. A dry run is neither refused nor locked, since it writes nothing."""
     if not arguments.dry_run:
         caller_of(os.environ).only_a_person(act)
     memory = open_here(console)
     change = opened(memory)
-    with change.state.locked():
+    with nullcontext() if arguments.dry_run else change.state.locked():
         yield memory, change
 
 
