@@ -68,10 +68,6 @@ def in_words(seconds: int) -> str:
 
 # -- jobs --------------------------------------------------------------------------------------------------------------
 
-RUN_SCHEDULED = "run-scheduled"
-"""The command that a scheduler calls."""
-
-
 Scheduler = Literal["launchd", "systemd", "cron"]
 """Who starts the jobs."""
 
@@ -124,7 +120,7 @@ class Place:
 def arguments_of(job: Job, *, ticks: bool) -> tuple[str, ...]:
     """What stands behind the program's name. `ticks`: the scheduler has a calendar, and may call before the job is due."""
     every = ("--every", str(job.interval_seconds)) if ticks and not job.is_exact else ()
-    return (RUN_SCHEDULED, job.name, *every)
+    return ("run-scheduled", job.name, *every)
 
 
 # -- runs --------------------------------------------------------------------------------------------------------------

@@ -414,8 +414,10 @@ def cut_toml(text: str, entry: Member, baseline: str | None) -> str:
 
 def cut_yaml(text: str, entry: Member, baseline: str | None) -> str:
     """The document without this member; see `cut_toml`."""
-    ways = (entry.keys, entry.keys[:1])  # the whole mapping, where it is empty then
-    edits = [lambda _, keys=keys: _lines_removed(text, keys) for keys in ways]
+    edits: tuple[Callable[[Any], str | None], ...] = (
+        lambda _: _lines_removed(text, entry.keys),
+        lambda _: _lines_removed(text, entry.keys[:1]),  # the whole mapping, where it is empty then
+    )
     return _cut(parse_yaml, _place_in_yaml, text, entry, baseline, *edits)
 
 

@@ -148,8 +148,8 @@ def _same_spot(placed: Entry, wanted: Entry) -> bool:
             return old.keys == new.keys and (old.mark == new.mark if new.mark else old.value == new.value)
         case Member() as old, Member() as new:
             return old.keys == new.keys
-        case old, new:
-            return isinstance(old, Whole) and isinstance(new, Whole)
+        case _:
+            return False
 
 
 def _united(old: Entry, new: Entry) -> Entry:

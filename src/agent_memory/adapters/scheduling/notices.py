@@ -14,15 +14,10 @@ def schedule_directory(home: str) -> str:
     return f"{local_state_directory(home)}/schedule"
 
 
-def notice_path(home: str, kind: str) -> str:
-    """The file of the notice for COMMAND or SESSION."""
-    return f"{schedule_directory(home)}/notice-{kind}"
-
-
 def take_notice(home: str, kind: str) -> str | None:
     """The sentence that is waiting, which is then told no more; None in most cases, at the cost of one look-up. A notice that
     cannot be taken away is not told: it would be told for ever."""
-    path = notice_path(home, kind)
+    path = f"{schedule_directory(home)}/notice-{kind}"
     data = read_loosely(path, 4 * _MAX_CHARS)
     if not data:
         return None

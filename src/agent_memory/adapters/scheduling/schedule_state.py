@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, suppress
 from agent_memory.adapters.disk.durable import make_room
 from agent_memory.adapters.disk.locks import file_lock
 from agent_memory.adapters.disk.paths import JsonFile, write_text
-from agent_memory.adapters.scheduling.notices import COMMAND, SESSION, notice_path, schedule_directory
+from agent_memory.adapters.scheduling.notices import COMMAND, SESSION, schedule_directory
 from agent_memory.config import ScheduleConfig
 from agent_memory.domain.scheduling import (
     NO_RUNS,
@@ -41,7 +41,6 @@ class ScheduleState:
     """The schedule of the person with this home."""
 
     def __init__(self, home: str) -> None:
-        self.home = home
         self.directory = schedule_directory(home)
         self.receipt = JsonFile(self.directory, "installed.json", INSTALLED)
         """What is installed. A damaged one is an error, never nothing (P6)."""
@@ -68,12 +67,11 @@ class ScheduleState:
         """What the next command and the next session are to be told (the second in our own words alone: it is injected unasked,
         P19), or nothing any more."""
         for kind, sentence in zip((COMMAND, SESSION), notice or (None, None), strict=True):
-            path = notice_path(self.home, kind)
             if sentence is not None:
-                write_text(self.directory, os.path.basename(path), sentence)
+                write_text(self.directory, f"notice-{kind}", sentence)
             else:
                 with suppress(OSError):
-                    os.unlink(path)
+                    os.unlink(f"{self.directory}/notice-{kind}")
 
     def turn_log(self, job: str) -> None:
         """Begin a new log where this one has grown too large; the one before it stays."""

@@ -25,7 +25,7 @@ from agent_memory.adapters.git.git_history import tracking_of
 from agent_memory.adapters.harness import Surroundings, recorded_roots
 from agent_memory.adapters.inbox.hook_files import mentions
 from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState, without_empty
-from agent_memory.adapters.surroundings.config_files import DEFAULT, load_config, parse_config
+from agent_memory.adapters.surroundings.config_files import load_config, parse_config
 from agent_memory.adapters.surroundings.shipped_files import read_shipped
 from agent_memory.adapters.targets import TargetFiles, told_path
 from agent_memory.config import Config
@@ -221,7 +221,7 @@ class Installation:
         record = receipt.file(self._config_path)
         ours = () if record is None else record.placed
         found = load_config({"HOME": self.context.home}, None).value_or(None)
-        if found is None or found.source_of("storage.root") == DEFAULT or here is None:
+        if found is None or "storage.root" not in found.sources or here is None:
             return ()
         there = found.config.storage.root or ""
         is_ours = any(isinstance(each, Member) and each.keys == _ROOT_KEYS for each in ours)

@@ -177,11 +177,12 @@ class SetupState:
             self._receipt.remove()
         else:
             self._receipt.write(receipt)
+        needed = {each.before for each in receipt.records} - {None}
         with as_store_io("tidy up", self._backups):
             if is_directory(self._backups):
-                for name in set(os.listdir(self._backups)) - receipt.backups:
+                for name in set(os.listdir(self._backups)) - needed:
                     os.unlink(f"{self._backups}/{name}")
-                if not receipt.backups:
+                if not needed:
                     os.rmdir(self._backups)
                     fsync_directory(self.directory)
 

@@ -31,9 +31,6 @@ from agent_memory.results import as_result, warning_of
 
 Document: TypeAlias = Mapping[str, Any]
 
-DEFAULT = "default"
-"""The source of a value that no file and no variable set."""
-
 
 @frozen
 class Effective:
@@ -48,7 +45,7 @@ class Effective:
 
     def source_of(self, key: str) -> str:
         """The file or variable that set a key, or `default`."""
-        return self.sources.get(key, DEFAULT)
+        return self.sources.get(key, "default")
 
 
 @as_result

@@ -140,8 +140,16 @@ class HarnessSetup:
     """or one of these is on PATH."""
 
 
-Digest = Annotated[str, lambda text: None if re.fullmatch("[0-9a-f]{64}", text) else "is no SHA-256"]
-FilePath = Annotated[str, lambda text: None if text.startswith("/") else "is no absolute path"]
+def _digest_problem(text: str) -> str | None:
+    return None if re.fullmatch("[0-9a-f]{64}", text) else "is no SHA-256"
+
+
+def _path_problem(text: str) -> str | None:
+    return None if text.startswith("/") else "is no absolute path"
+
+
+Digest = Annotated[str, _digest_problem]
+FilePath = Annotated[str, _path_problem]
 
 
 @frozen
@@ -199,11 +207,6 @@ class Receipt:
     def harnesses(self) -> frozenset[str]:
         """The harnesses that something is installed for."""
         return frozenset(harness for each in self.records for harness in each.harnesses)
-
-    @property
-    def backups(self) -> frozenset[str]:
-        """The backups that are still needed."""
-        return frozenset(each.before for each in self.records if each.before is not None)
 
 
 def sha256_of(data: bytes) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-from collections.abc import Iterator
 from threading import Event
 
 from attrs import evolve
@@ -17,7 +16,7 @@ from agent_memory.adapters.harness import history_sources
 from agent_memory.adapters.inbox.inbox_files import put_snapshot
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.app import Memory
-from agent_memory.domain.found_session import SIGHTS, Backfill, Rest, Sight, limited, sentence_of
+from agent_memory.domain.found_session import SIGHTS, Rest, Sight, limited, sentence_of
 from agent_memory.domain.queue import (
     SESSION_METHODS,
     Context,
@@ -232,7 +231,10 @@ def _backfill(arguments: argparse.Namespace, console: Console) -> None:
     found = unwrap(plan_backfill(memory, tuple(arguments.harness), arguments.since, console.progress))
     plan = limited(found, arguments.limit)
     # Said before anything is done about it.
-    console.out(f"{sentence_of(plan, memory.config.llm.max_calls_per_day)}.", *_harness_lines(plan))
+    console.out(f"{sentence_of(plan, memory.config.llm.max_calls_per_day)}.")
+    for harness in plan.harnesses:
+        counts = plan.counts(harness)
+        console.out(f"  {harness:12} {', '.join(f'{counts[s]:,} {_WORDS[s]}' for s in SIGHTS if counts[s])}")
     done = plan if arguments.dry_run else unwrap(put_backfill(memory, plan))
     console.warn(*(one_line(problem, _PROBLEM_CHARS) for problem in done.problems[:_MOST_PROBLEMS]))
     if len(done.problems) > _MOST_PROBLEMS:
@@ -267,12 +269,6 @@ def _backfill(arguments: argparse.Namespace, console: Console) -> None:
         "problems": list(done.problems),
     }
     console.answer(document)
-
-
-def _harness_lines(backfill: Backfill) -> Iterator[str]:
-    for harness in backfill.harnesses:
-        counts = backfill.counts(harness)
-        yield f"  {harness:12} {', '.join(f'{counts[s]:,} {_WORDS[s]}' for s in SIGHTS if counts[s])}"
 
 
 # -- watch ------------------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ConfigUnreadable, UsageInvalid
-from agent_memory.formats.json_codec import Attribute, Facts, attributes_of, options_of, written
+from agent_memory.formats.json_codec import Facts, attributes_of, options_of, written
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, set_command
 from agent_memory.surfaces.cli.dialogue import current_directory, home_here
@@ -225,7 +225,11 @@ def _schema(type_: Any, facts: Facts) -> dict[str, Any]:
         return {"anyOf": [_schema(option, facts) for option in options]}
     if has(type_):
         attributes = attributes_of(type_)
-        properties = {key: _property(attribute) for key, attribute in attributes.items()}
+        properties: dict[str, Any] = {}
+        for key, each in attributes.items():
+            properties[key] = {"description": each.facts["meaning"], **_schema(each.type, each.facts)}
+            if not (each.is_required or has(each.type)):
+                properties[key]["default"] = written(each.default)
         required = [key for key, attribute in attributes.items() if attribute.is_required]
         schema = {"type": "object", "additionalProperties": False, "properties": properties}
         return schema | ({"required": required} if required else {})
@@ -239,9 +243,3 @@ def _schema(type_: Any, facts: Facts) -> dict[str, Any]:
         return {"type": "object", "additionalProperties": _schema(arguments[1], facts)}
     bounds = {_BOUNDS[each]: facts[each] for each in _BOUNDS if type_ in (int, float) and each in facts}
     return {"type": _NAMES[type_]} | bounds
-
-
-def _property(attribute: Attribute) -> dict[str, Any]:
-    schema = {"description": attribute.facts["meaning"], **_schema(attribute.type, attribute.facts)}
-    has_default = not (attribute.is_required or has(attribute.type))
-    return schema | ({"default": written(attribute.default)} if has_default else {})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from pathlib import Path
 
 from agent_memory.adapters.disk.durable import replace_file
 from agent_memory.adapters.disk.paths import as_store_io, read_image
@@ -74,9 +73,9 @@ _MAX_BYTES = 64 << 20
 
 
 def configure_merge_driver(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("base", metavar="BASE", type=Path, help="%%O: the common ancestor; empty where there is none")
-    parser.add_argument("ours", metavar="OURS", type=Path, help="%%A: our version, which the result replaces")
-    parser.add_argument("theirs", metavar="THEIRS", type=Path, help="%%B: the other version")
+    parser.add_argument("base", metavar="BASE", help="%%O: the common ancestor; empty where there is none")
+    parser.add_argument("ours", metavar="OURS", help="%%A: our version, which the result replaces")
+    parser.add_argument("theirs", metavar="THEIRS", help="%%B: the other version")
     parser.add_argument("path", metavar="PATH", help="%%P: where the file lies in the store")
     epilog = (
         "For git, and for `git pull` by hand; `memory sync` sets it up. Exit codes: 0 merged, 1 both had changed the "
@@ -98,10 +97,10 @@ def _merge_driver(arguments: argparse.Namespace, console: Console) -> int:
     return _IN_CONFLICT if conflicted else 0
 
 
-def _content(file: Path) -> bytes:
+def _content(file: str) -> bytes:
     image = read_image(os.path.abspath(file), _MAX_BYTES)
     if image is None:
-        raise PathRefused(str(file), "it is not there")
+        raise PathRefused(file, "it is not there")
     return image.data
 
 
