@@ -6,6 +6,7 @@ import pytest
 
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.vocabulary import TIERS_FILE
+from agent_memory.formats.frontmatter import has_conflict
 from agent_memory.formats.merged_tree import MergedNote, driven_merge, merged_note
 from agent_memory.formats.note import render_note
 
@@ -73,7 +74,7 @@ class TestItsDescription:
 
     def test_two_versions_of_one_line_describe_nothing(self) -> None:
         found = merged(BASE, NEWER, text_of("Other words.", NOON_MS + 1))
-        assert found.conflicted
+        assert has_conflict(found.entry.body)
         assert "<<<<<<<" not in found.entry.meta.description
 
 

@@ -260,10 +260,5 @@ def render_journal(steps: tuple[Step, ...]) -> bytes:
     return _JOURNAL.render(steps).rstrip("\n").encode("utf-8", "backslashreplace")
 
 
-def is_over(data: bytes) -> bool:
-    """Whether the transaction is done, or undone, for good."""
-    return data.endswith(OVER)
-
-
 parse_journal = _JOURNAL.parse
 """The steps that were rendered; StateCorrupt for anything else, since half a journal must not be acted on."""

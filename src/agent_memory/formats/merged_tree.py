@@ -230,7 +230,7 @@ class _Merge:
         for side in (ours, theirs):
             if self._data(side.leaf) != data:
                 self._keep_version(id, side)
-        if merged.conflicted:
+        if has_conflict(merged.entry.body):
             title = "a secret note" if left.meta.sensitivity is Sensitivity.SECRET else left.meta.title
             self.conflicts.append(Remark(id, title))
 
@@ -395,7 +395,7 @@ def driven_merge(path: str, base: bytes, ours: bytes, theirs: bytes) -> tuple[by
     before = base or None
     if is_note(path):
         merged = merged_note(before, ours, theirs, "note.md")
-        return None if merged is None else (merged.text.encode(), merged.conflicted)
+        return None if merged is None else (merged.text.encode(), has_conflict(merged.entry.body))
     data = merged_bookkeeping(path, before, ours, theirs)
     return None if data is None else (data, False)
 
@@ -408,15 +408,11 @@ _KNOWN = tuple(field.key for field in META_FIELDS)
 
 @frozen
 class MergedNote:
-    """One file again, and the entry in it."""
+    """One file again, and the entry in it. Where both had changed the same lines of the body, the two versions stand between
+    conflict markers."""
 
     text: str
     entry: MemoryEntry
-
-    @property
-    def conflicted(self) -> bool:
-        """Both had changed the same lines of the body: the two versions stand between conflict markers."""
-        return has_conflict(self.entry.body)
 
 
 def merged_note(base: bytes | None, one: bytes, other: bytes, path: str) -> MergedNote | None:

@@ -40,7 +40,7 @@ from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, MAX_FILE_B
 from agent_memory.domain.change import FileChange, hash_of
 from agent_memory.domain.entry import content_hash
 from agent_memory.errors import Error, PathRefused, StoreIo
-from agent_memory.formats.bookkeeping_json import OVER, Step, is_over, parse_journal, render_journal
+from agent_memory.formats.bookkeeping_json import OVER, Step, parse_journal, render_journal
 from agent_memory.ports import Locks
 from agent_memory.results import unwrap
 
@@ -87,7 +87,7 @@ class Transactions:
     def recover(self) -> None:
         """Undo a transaction that a crash left half done, or finish it where undoing would lose what came after it."""
         image = read_image(path_in(self._root, JOURNAL), _MAX_OWN_BYTES)
-        if image is None or is_over(image.data):
+        if image is None or image.data.endswith(OVER):
             self._clear()
             return
         steps = parse_journal(image.data, self._journal)
