@@ -22,7 +22,7 @@ from agent_memory.adapters.disk.root import home_of
 from agent_memory.adapters.doctor.files import Found, unwritten, walk
 from agent_memory.adapters.explaining import hook_log_of
 from agent_memory.adapters.git.git_history import pending_commits
-from agent_memory.adapters.git.git_process import GitProcess, GitRepository, stale_locks
+from agent_memory.adapters.git.git_process import GitProcess, directory_of, stale_locks
 from agent_memory.adapters.inbox.hook_files import INBOX
 from agent_memory.adapters.inbox.inbox_files import InboxFiles, QueueTroubles, entry_in, failed_entries, printable
 from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles, TagVocabularyFile
@@ -484,7 +484,7 @@ def _repository(root: Path, git: GitProcess, has_notes: bool) -> Iterator[Findin
             words = "There is no history, although storage.autoCommit is on; the next write begins one"
             yield of.GIT_ABSENT.found(_GIT, words)
         return
-    where = GitRepository(git).directory()
+    where = directory_of(git)
     with as_store_io("look through", str(where)):
         locks = stale_locks(root, where)
     for path in locks:

@@ -16,7 +16,7 @@ from agent_memory.adapters.disk.root import home_of, local_state_directory
 from agent_memory.adapters.doctor.doctor import Doctor, read_copies, read_notes
 from agent_memory.adapters.doctor.files import Found, unwritten, walk
 from agent_memory.adapters.git.git_history import pending_commits
-from agent_memory.adapters.git.git_process import GitProcess, GitRepository, remove_stale_locks, stale_locks
+from agent_memory.adapters.git.git_process import GitProcess, directory_of, remove_stale_locks, stale_locks
 from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, TOPICS, entry_or_none, read_image, understand
 from agent_memory.adapters.store.transaction import change_files
 from agent_memory.domain.change import FileChange, FileState, Receipt, Retire
@@ -105,7 +105,7 @@ class Repairer:
         """Remove the locks that no git works behind."""
         git = self._git
         try:
-            directory = GitRepository(git).directory()
+            directory = directory_of(git)
         except Error:
             return  # the examination tells
         with as_store_io("look through", str(directory)):

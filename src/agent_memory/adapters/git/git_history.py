@@ -22,7 +22,7 @@ from returns.result import Failure
 
 from agent_memory.adapters.disk.durable import FILE_MODE, make_directories, replace_file
 from agent_memory.adapters.disk.paths import as_store_io, exists, is_directory, names_in, store_io
-from agent_memory.adapters.git.git_process import OURSELVES, GitProcess, GitRepository, failed
+from agent_memory.adapters.git.git_process import OURSELVES, GitProcess, directory_of, failed, make_ready
 from agent_memory.adapters.surroundings.repository import work_tree_above
 from agent_memory.config import StorageConfig
 from agent_memory.domain.commit_message import (
@@ -73,7 +73,6 @@ class GitRecorder:
         self._owed = root / _OWED
         self._warnings: list[str] = []
         self._git = GitProcess(root, environ)
-        self._repository = GitRepository(self._git, self._warn)
 
     def warnings(self) -> tuple[str, ...]:
         """What the person should know, as whole sentences, since this recorder was made: each once."""
@@ -98,9 +97,9 @@ class GitRecorder:
             if not self._config.auto_commit or not is_directory(str(self._root)):
                 return 0
             names = names_in(str(self._root), lambda name: not is_ignored(name) and not is_bookkeeping(name))
-            if not names and not self._repository.exists():  # nobody has written a note yet
+            if not names and not exists(str(self._git.directory)):  # nobody has written a note yet
                 return 0
-            self._repository.ready()
+            make_ready(self._git, self._warn)
             wanted = [path for path in self._changed() if among is None or path in among]
             paths = self._without_secrets([path for path in wanted if not self._is_ours(path)])
             if paths:
@@ -152,7 +151,7 @@ class GitRecorder:
         if isinstance(template, Failure):
             raise ConfigInvalid("(effective)", (f"storage.commitHook {template.failure()}",))
         options = filled(template.unwrap(), {"threadId": commit.get("thread_id"), "harness": commit.get("harness")})
-        self._repository.ready()
+        make_ready(self._git, self._warn)
         changed = self._changed()
         wanted = self._without_secrets(wanted_of(changed, paths))
         if not wanted:
@@ -207,7 +206,7 @@ class GitRecorder:
     def _commit(self, paths: Sequence[str], message: str, options: Sequence[str], author: tuple[str, str]) -> None:
         """One commit of these paths, with these options of `git commit`. What somebody else has staged stays staged; a merge
         that a person is at is not ended: git refuses to commit a part of one."""
-        listed = self._repository.directory() / _PATHS_FILE
+        listed = directory_of(self._git) / _PATHS_FILE
         only = (f"--pathspec-from-file={listed}", "--pathspec-file-nul")
         said = message.encode("utf-8", "replace")
         words = ("commit", *options, "--quiet", "--no-verify", "--file=-", "--only", *only)

@@ -255,83 +255,76 @@ LOOSE_KIB = 128 << 10
 _LOOSE_SIZE = re.compile(rb"^size: ([0-9]{1,15})$", re.MULTILINE)
 
 
-class GitRepository:
-    """`<root>/.git`, fit for use after `ready`."""
+def directory_of(git: GitProcess) -> Path:
+    """Where git keeps the repository: elsewhere when `.git` is the file of a submodule or linked work tree."""
+    if is_directory(str(git.directory)):
+        return git.directory
+    return Path(os.fsdecode(git.must("rev-parse", "--absolute-git-dir").rstrip(b"\n")))
 
-    def __init__(self, git: GitProcess, warn: Callable[[str], None] = lambda _: None) -> None:
-        self._git = git
-        self._warn = warn
 
-    def exists(self) -> bool:
-        """Whether there is one. That nobody can look is an error: else a second one would be begun (P6)."""
-        return exists(str(self._git.directory))
+def make_ready(git: GitProcess, warn: Callable[[str], None] = lambda _: None) -> None:
+    """Make `<root>/.git` a repository whose HEAD and index can be read. What cannot be mended is moved aside and begun afresh."""
+    if not exists(str(git.directory)):  # that nobody can look is an error: else a second one would be begun (P6)
+        _begin(git, warn)
+    if is_directory(str(git.directory)):
+        # Stale locks are removed; a living one is waited for, for a moment: then git itself says what is locked.
+        ends_at = time.monotonic() + _LOCK_WAIT_SECONDS
+        with as_store_io("unlock", str(git.directory)):
+            while not remove_stale_locks(git.root, git.directory) and time.monotonic() < ends_at:
+                time.sleep(_LOCK_POLL_SECONDS)
+    problem = _problem(git)
+    if problem is not None and is_directory(str(git.directory)):
+        as_result(git.init)()  # whether it helped is what is asked next
+        problem = _problem(git)
+    if problem is not None:
+        aside = git.root / f".git.broken-{_stamp()}"
+        said = f"The git history of the memories could not be read ({problem})."
+        warn(f"{said} It was moved to {aside}; a new one begins.")
+        _move_aside(git.directory, aside)
+        _begin(git, warn)
+        return
+    # All of the index is read for that, and none of it told. A damaged one is moved aside and made anew from HEAD.
+    read = git.run("ls-files", "--cached", "-z", "--", ".git")
+    index = git.directory / "index"
+    if not read.ok:
+        if not exists(str(index)):
+            raise failed(("ls-files",), read)
+        _move_aside(index, git.directory / f"index.broken-{_stamp()}")
+        if git.run("rev-parse", "--quiet", "--verify", "HEAD").ok:
+            git.must("read-tree", "HEAD")
 
-    def directory(self) -> Path:
-        """Where git keeps the repository: elsewhere when `.git` is the file of a submodule or linked work tree."""
-        if is_directory(str(self._git.directory)):
-            return self._git.directory
-        return Path(os.fsdecode(self._git.must("rev-parse", "--absolute-git-dir").rstrip(b"\n")))
 
-    def ready(self) -> None:
-        """Make it a repository whose HEAD and index can be read. What cannot be mended is moved aside and begun afresh."""
-        if not self.exists():
-            self._begin()
-        if is_directory(str(self._git.directory)):
-            # Stale locks are removed; a living one is waited for, for a moment: then git itself says what is locked.
-            ends_at = time.monotonic() + _LOCK_WAIT_SECONDS
-            with as_store_io("unlock", str(self._git.directory)):
-                while not remove_stale_locks(self._git.root, self._git.directory) and time.monotonic() < ends_at:
-                    time.sleep(_LOCK_POLL_SECONDS)
-        problem = self._problem()
-        if problem is not None and is_directory(str(self._git.directory)):
-            as_result(self._git.init)()  # whether it helped is what is asked next
-            problem = self._problem()
-        if problem is not None:
-            aside = self._git.root / f".git.broken-{_stamp()}"
-            said = f"The git history of the memories could not be read ({problem})."
-            self._warn(f"{said} It was moved to {aside}; a new one begins.")
-            _move_aside(self._git.directory, aside)
-            self._begin()
-            return
-        # All of the index is read for that, and none of it told. A damaged one is moved aside and made anew from HEAD.
-        read = self._git.run("ls-files", "--cached", "-z", "--", ".git")
-        index = self._git.directory / "index"
-        if not read.ok:
-            if not exists(str(index)):
-                raise failed(("ls-files",), read)
-            _move_aside(index, self._git.directory / f"index.broken-{_stamp()}")
-            if self._git.run("rev-parse", "--quiet", "--verify", "HEAD").ok:
-                self._git.must("read-tree", "HEAD")
+def _begin(git: GitProcess, warn: Callable[[str], None]) -> None:
+    outer = next((parent for parent in git.root.parents if os.path.lexists(parent / ".git")), None)
+    if outer is not None:
+        warn(
+            f"The memories in {git.root} lie inside the repository {outer}; they are recorded in a repository of "
+            "their own. Add that directory to the outer repository's .gitignore."
+        )
+    with as_store_io("create", str(git.directory)):
+        make_directories(str(git.root))
+        path = git.root / IGNORE_FILE
+        if not os.path.lexists(path):
+            create_file(str(path), IGNORE_TEXT.encode())
+    git.init()
 
-    def _begin(self) -> None:
-        outer = next((parent for parent in self._git.root.parents if os.path.lexists(parent / ".git")), None)
-        if outer is not None:
-            self._warn(
-                f"The memories in {self._git.root} lie inside the repository {outer}; they are recorded in a repository of "
-                "their own. Add that directory to the outer repository's .gitignore."
-            )
-        with as_store_io("create", str(self._git.directory)):
-            make_directories(str(self._git.root))
-            path = self._git.root / IGNORE_FILE
-            if not os.path.lexists(path):
-                create_file(str(path), IGNORE_TEXT.encode())
-        self._git.init()
 
-    # -- mending: nothing, `git init` (restores HEAD and config), a new index, a new repository --------------------------
+# -- mending: nothing, `git init` (restores HEAD and config), a new index, a new repository --------------------------
 
-    def _problem(self) -> str | None:
-        """What is wrong with the repository and its HEAD, or None. A HEAD without a commit yet is no problem."""
-        if self._git.run("rev-parse", "--quiet", "--verify", "HEAD^{tree}").ok:
+
+def _problem(git: GitProcess) -> str | None:
+    """What is wrong with the repository and its HEAD, or None. A HEAD without a commit yet is no problem."""
+    if git.run("rev-parse", "--quiet", "--verify", "HEAD^{tree}").ok:
+        return None
+    known = git.run("rev-parse", "--git-dir")
+    if not known.ok:
+        return known.stderr.strip() or "not a repository"
+    branch = git.run("symbolic-ref", "--quiet", "HEAD")
+    if branch.ok and branch.text and not exists(str(git.directory / branch.text)):
+        refs = git.run("for-each-ref", branch.text)
+        if refs.ok and not refs.stdout:
             return None
-        known = self._git.run("rev-parse", "--git-dir")
-        if not known.ok:
-            return known.stderr.strip() or "not a repository"
-        branch = self._git.run("symbolic-ref", "--quiet", "HEAD")
-        if branch.ok and branch.text and not exists(str(self._git.directory / branch.text)):
-            refs = self._git.run("for-each-ref", branch.text)
-            if refs.ok and not refs.stdout:
-                return None
-        return "the newest commit cannot be read"
+    return "the newest commit cannot be read"
 
 
 def _move_aside(source: Path, target: Path) -> None:

@@ -13,7 +13,7 @@ from attrs import frozen
 
 from agent_memory.adapters.disk.durable import make_directories, replace_file
 from agent_memory.adapters.disk.paths import store_io
-from agent_memory.adapters.git.git_process import TIMED_OUT, GitOutput, GitProcess, GitRepository
+from agent_memory.adapters.git.git_process import TIMED_OUT, GitOutput, GitProcess, directory_of
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import RecorderFailed, RemoteUnavailable, SyncRefused, UsageInvalid
@@ -144,7 +144,7 @@ def keep_remote(git: GitProcess, address: str, branch: str, program: str | None)
     if program is not None:
         git.must("config", f"merge.{_DRIVER}.name", "agent-memory: notes field by field")
         git.must("config", f"merge.{_DRIVER}.driver", f"{shlex.quote(program)} merge-driver %O %A %B %P")
-        directory = str(GitRepository(git).directory() / "info")
+        directory = str(directory_of(git) / "info")
         path = f"{directory}/attributes"
         try:
             try:

@@ -18,11 +18,11 @@ from collections.abc import Callable, Mapping
 
 from attrs import evolve, frozen
 
-from agent_memory.adapters.disk.paths import JsonFile, path_in, read_image, real_root, remove_file, those_there
+from agent_memory.adapters.disk.paths import JsonFile, exists, path_in, read_image, real_root, remove_file, those_there
 from agent_memory.adapters.forgetting.forgetter import Forgetter
 from agent_memory.adapters.forgetting.forgetting_files import PURGE_MARK, purge_mark_of
 from agent_memory.adapters.git.git_history import contents_of
-from agent_memory.adapters.git.git_process import OURSELVES, GitOutput, GitProcess, GitRepository, failed
+from agent_memory.adapters.git.git_process import OURSELVES, GitOutput, GitProcess, failed, make_ready
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.adapters.syncing.remote import INCOMING, Remote, chosen_remote, keep_remote
 from agent_memory.domain.change import FileChange, FileState
@@ -71,14 +71,14 @@ class Synchroniser:
 
     def sync(self, request: SyncRequest) -> Synced:
         """See the module. SyncRefused, and nothing changed, where the two are not to be merged."""
-        repository = GitRepository(self.commits.git, warn=self.warn)
-        if request.dry_run and not repository.exists():
+        git = self.commits.git
+        if request.dry_run and not exists(str(git.directory)):
             raise SyncRefused(
                 "this store has no history yet", "`memory sync --remote URL` without --dry-run begins one."
             )
         with self.locks.write() as held:
             unwrap(held)
-            repository.ready()
+            make_ready(git, self.warn)
             if self.commits.named("MERGE_HEAD") is not None:
                 reason = "a merge in the store's git was begun by hand and not finished"
                 raise SyncRefused(reason, "Finish or abort it with git.")
@@ -486,7 +486,7 @@ class Commits:
 
     def _tell_git(self, work: SyncAtWork, now_ms: int) -> None:
         """The branch leads to the merge, the index is as it says, the journal is gone. Doing any of it twice is harmless."""
-        GitRepository(self.git).ready()
+        make_ready(self.git)
         head, commit = self.named(work.branch), work.to_commit
         if head not in (work.from_commit, commit, None):
             commit = self._upon(work, head, now_ms)
