@@ -28,7 +28,7 @@ from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Sensitivity, Status
 from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound, SyncRefused, UsageInvalid
 from agent_memory.reading import ListFilter, Reading, status_shown
-from agent_memory.results import as_result, unwrap
+from agent_memory.results import as_result, holding, unwrap
 
 if TYPE_CHECKING:
     from threading import Event
@@ -159,8 +159,7 @@ class Memory:
     @contextmanager
     def alone(self) -> Generator[None, None, None]:
         """Holds the run lock; `Busy` when another run is at work."""
-        with self.locks.run() as held:
-            unwrap(held)
+        with holding(self.locks.run()):
             yield
 
     @cached_property

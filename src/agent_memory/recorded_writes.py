@@ -14,7 +14,7 @@ from agent_memory.domain.section import Published
 from agent_memory.domain.vocabulary import Tier, TierList
 from agent_memory.errors import EntryChanged, Error, StoreIo
 from agent_memory.ports import Locks, Recorder, Store
-from agent_memory.results import unwrap, warning_of
+from agent_memory.results import holding, unwrap, warning_of
 
 
 @frozen
@@ -32,8 +32,7 @@ class RecordedWrites:
     @contextmanager
     def locked(self) -> Generator[None, None, None]:
         """Holds the write lock, or raises `Busy`."""
-        with self.locks.write() as held:
-            unwrap(held)
+        with holding(self.locks.write()):
             yield
 
     @contextmanager

@@ -47,7 +47,7 @@ from agent_memory.machines import Defrag, Model, Step, answered, interrupted, ru
 from agent_memory.pipelines.undo import footprint_if_any
 from agent_memory.ports import Agent, Clock, DefragRecords, Locks, Recorder, RunLog, Store, UsageLedger
 from agent_memory.publishing import KeepSections
-from agent_memory.results import as_result, unwrap, warning_of
+from agent_memory.results import as_result, holding, unwrap, warning_of
 
 WHOLE_STORE_SHOWN_CHARS = 4_000_000
 """Of entries in full for an agent that reads values and no prompt."""
@@ -357,8 +357,7 @@ def apply_changes(io: DefragIo, run: DefragRun) -> DefragRun:
     What was written meanwhile stays: an action of which any input has changed is dropped whole (P8), and a note pinned
     meanwhile is hot (P13). After a crash, a transaction that had been made is not made again.
     """
-    with io.locks.write() as held:
-        unwrap(held)
+    with holding(io.locks.write()):
         # The store recovers first: in the midst of a transaction its footprint is there, and may be taken back with it.
         unwrap(io.store.apply(()))
         if footprint_if_any(io.log, run.id) is not None:

@@ -32,7 +32,7 @@ from agent_memory.errors import EntryChanged, EntryInvalid, EntryUnreadable, Err
 from agent_memory.formats.frontmatter import NotReadable, split_note
 from agent_memory.formats.note import HEADLESS, render_note
 from agent_memory.ports import Locks, Recorder, Store
-from agent_memory.results import as_result, unwrap
+from agent_memory.results import as_result, holding, unwrap
 
 
 @define
@@ -82,8 +82,7 @@ class Repairer:
             self._record,
             self._publish,
         )
-        with self.locks.run() as held:
-            unwrap(held)
+        with holding(self.locks.run()):
             with log.tolerating():
                 if is_directory(str(self.doctor.root)):
                     for repair in repairs:
@@ -110,8 +109,7 @@ class Repairer:
             return  # the examination tells
         with as_store_io("look through", str(directory)):
             if stale := stale_locks(git.root, directory):
-                with self.locks.write() as held:
-                    unwrap(held)
+                with holding(self.locks.write()):
                     if remove_stale_locks(git.root, directory):
                         names = (os.path.relpath(path, git.root) for path in stale)
                         log.did += [f"{name}, a lock that no git worked behind, is removed" for name in names]
@@ -190,8 +188,7 @@ class Repairer:
         if not paths:
             return
         files = counted(sum(path.startswith(f"{TOPICS}/") for path in paths), "file")
-        with self.locks.write() as held:
-            unwrap(held)
+        with holding(self.locks.write()):
             unwrap(self.recorder.record(paths, f"doctor: {files} of notes repaired", "\n".join(log.did)))
 
     def _publish(self, log: Repair) -> None:
@@ -216,8 +213,7 @@ def _close(path: str, mode: int) -> None:
 def archive_expired(store: Store, locks: Locks, now_ms: int) -> Receipt:
     """Retire every live entry that has expired by now, as one transaction. What is pinned stays, and what is conflicted or
     has no id of its own."""
-    with locks.write() as held:
-        unwrap(held)
+    with holding(locks.write()):
         movable = {
             each.meta.id: each
             for each in unwrap(store.list()).entries

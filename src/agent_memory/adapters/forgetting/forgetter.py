@@ -81,7 +81,7 @@ from agent_memory.formats.bookkeeping_json import FOOTPRINT
 from agent_memory.formats.run_json import CHANGES, DEFERRED
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 from agent_memory.ports import Clock, KeptHistories, Locks, Recorder
-from agent_memory.results import as_result, unwrap
+from agent_memory.results import as_result, holding, unwrap
 
 
 @frozen
@@ -277,8 +277,7 @@ class Forgetter:
             self.tell(recorded.failure())  # git is history, not durability (P4): it fails nothing but a purge
         self.publish()
         if work.purge:
-            with self.locks.write() as held:
-                unwrap(held)
+            with holding(self.locks.write()):
                 self.purge()
                 # Repositories that could not be read were moved aside.
                 for name in names_in(self._real, lambda name: name.startswith(".git.broken-")):

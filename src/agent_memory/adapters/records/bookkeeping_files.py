@@ -20,7 +20,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, SpendExhausted, StateCorrupt
 from agent_memory.formats.bookkeeping_json import SESSION_MARK, SPEND, STATE_VALUE, TAG_VOCABULARY
 from agent_memory.ports import Locks
-from agent_memory.results import as_result, unwrap
+from agent_memory.results import as_result, holding
 
 _ENDING = ".json"
 
@@ -200,6 +200,5 @@ class SpendLedgerFiles:
         return self._file.read() or ()
 
     def _change(self, change: Callable[[Spend], Spend]) -> None:
-        with self._locks.write() as held:
-            unwrap(held)
+        with holding(self._locks.write()):
             self._file.write(change(self._file.read() or ()))

@@ -71,8 +71,9 @@ class NoteIndex:
         StoreIo or PathRefused only where the directories themselves cannot be listed. An index that cannot be kept on disk
         is kept in memory, and the answer says so."""
         refreshed = self._files.refresh(patience_seconds, left)
-        if not self._database.has_untold_damage():
+        if not self._database.is_damage_untold:
             return refreshed
+        self._database.is_damage_untold = False
         return evolve(refreshed, notices=(MADE_ANEW, *refreshed.notices))
 
     @as_result

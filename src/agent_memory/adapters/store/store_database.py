@@ -124,7 +124,8 @@ class StoreDatabase:
         self._connection: sqlite3.Connection | None = None
         self._inode: int | None = None
         """Of the open file; None in memory."""
-        self._is_damage_untold = False
+        self.is_damage_untold = False
+        """It was made anew because of damage, and nobody was told yet."""
         self._lock = RLock()
 
     @property
@@ -139,11 +140,6 @@ class StoreDatabase:
     def write(self, act: Callable[[sqlite3.Connection], Value]) -> Value:
         """The same for what changes it: all of that or nothing; one process at a time."""
         return self._done(act, "BEGIN IMMEDIATE")
-
-    def has_untold_damage(self) -> bool:
-        """Whether it was made anew because of damage since this was asked last."""
-        is_untold, self._is_damage_untold = self._is_damage_untold, False
-        return is_untold
 
     def close(self) -> None:
         """Let go of the file; the next question opens it again."""
@@ -217,7 +213,7 @@ class StoreDatabase:
             with suppress(OSError):  # a directory in its place, a read-only disk: it is done without
                 os.unlink(f"{self.root}/{DIRECTORY}/{name}")
         self.renewals += 1
-        self._is_damage_untold = not isinstance(error, OtherVersionError)
+        self.is_damage_untold = not isinstance(error, OtherVersionError)
 
     def _go_to_memory(self, error: Exception) -> None:
         """Do without a file, with what it holds, as far as that can be read."""

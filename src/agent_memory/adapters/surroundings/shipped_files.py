@@ -22,14 +22,13 @@ _PROGRAM_NAMES = ("memory", "agent-memory")
 
 def _path_of(name: str) -> Path:
     """The file in the first place that has it; where none has, in the first."""
-    return next((place / name for place in _PLACES if _may_be_there(place / name)), _PLACES[0] / name)
-
-
-def _may_be_there(path: Path) -> bool:
-    try:
-        return lies_there(str(path))
-    except OSError:
-        return True  # whoever reads it is told why it cannot be
+    for path in (place / name for place in _PLACES):
+        try:
+            if lies_there(str(path)):
+                return path
+        except OSError:
+            return path  # whoever reads it is told why it cannot be
+    return _PLACES[0] / name
 
 
 def read_shipped(name: str) -> str:

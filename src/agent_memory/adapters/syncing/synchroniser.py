@@ -48,7 +48,7 @@ from agent_memory.formats.bookkeeping_json import PURGE, SYNCED, SYNCING, TOMBST
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.formats.merged_tree import merged_tree, wanted_contents
 from agent_memory.ports import Clock, Locks, Recorder
-from agent_memory.results import as_result, unwrap
+from agent_memory.results import as_result, holding, unwrap
 
 _ATTEMPTS = 8
 """How often another machine may push, or somebody here write, at the wrong moment."""
@@ -76,8 +76,7 @@ class Synchroniser:
             raise SyncRefused(
                 "this store has no history yet", "`memory sync --remote URL` without --dry-run begins one."
             )
-        with self.locks.write() as held:
-            unwrap(held)
+        with holding(self.locks.write()):
             make_ready(git, self.warn)
             if self.commits.named("MERGE_HEAD") is not None:
                 reason = "a merge in the store's git was begun by hand and not finished"
@@ -97,8 +96,7 @@ class Synchroniser:
             branch, is_there = self._branch(remote)
             if is_there:
                 remote.fetch(branch)
-            with self.locks.write() as held:
-                unwrap(held)
+            with holding(self.locks.write()):
                 if not request.dry_run:
                     self._record()
                 agreed = merged or self.commits.named(AGREED)
@@ -215,8 +213,7 @@ class Synchroniser:
         git.must("update-ref", AGREED, head)
         keep_remote(git, remote.address, branch, self.program)
         if purged_at_ms != self._purge_handled.read():
-            with self.locks.write() as held:
-                unwrap(held)
+            with holding(self.locks.write()):
                 self.commits.forget_remote_history()
                 self._purge_handled.write(purged_at_ms)
         return True
