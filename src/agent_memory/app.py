@@ -55,14 +55,13 @@ if TYPE_CHECKING:
     from agent_memory.domain.explaining import FoundSessions, NoteStory
     from agent_memory.domain.forgetting import ForgetTarget, Forgetting, SessionKey
     from agent_memory.domain.found_session import FoundSession, Rest
-    from agent_memory.domain.health import Health
+    from agent_memory.domain.health import Health, Statistics
     from agent_memory.domain.history import History
     from agent_memory.domain.merging import Synced, SyncRequest
     from agent_memory.domain.run import DefragRun, Run
     from agent_memory.domain.run_log import LoggedRun
     from agent_memory.domain.searching.search import SearchAnswer, SearchRequest
     from agent_memory.domain.section import Published, RenderedSection, Target
-    from agent_memory.domain.statistics import Statistics
     from agent_memory.domain.tagging import TagVocabulary
     from agent_memory.domain.undo_run import SectionChange, Undone
     from agent_memory.formats.diffs import DiffPart
@@ -795,8 +794,8 @@ class Memory:
         """What the store and its use come to, over so many days up to now. Counts no read."""
         from agent_memory.adapters.inbox.inbox_files import captures
         from agent_memory.adapters.injecting import DeliveryLog
+        from agent_memory.domain.health import period_of, statistics_of
         from agent_memory.domain.run_log import MOST_RUNS
-        from agent_memory.domain.statistics import period_of, statistics_of
 
         live = unwrap(self.reading.list(ListFilter()))
         if live.untiered is not None:  # there are all other numbers

@@ -10,15 +10,7 @@ from attrs import evolve, frozen
 from returns.result import Failure, Result
 
 from agent_memory.domain.entry import StoredEntry, standing_tiers
-from agent_memory.domain.section import (
-    Published,
-    PublishedTarget,
-    RenderedSection,
-    SectionBudget,
-    SectionFacts,
-    Target,
-    TargetFile,
-)
+from agent_memory.domain.section import Published, PublishedTarget, RenderedSection, SectionBudget, Target, TargetFile
 from agent_memory.domain.undo_run import SectionChange
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, MarkersAmbiguous, TargetRefused
 from agent_memory.formats.managed_section import render_section
@@ -121,7 +113,7 @@ class Publisher:
                 continue  # it went away since the listing
             if stored.meta.id == id:  # else it was merged since
                 bodies[id] = stored
-        return lambda target: render_section(SectionFacts(standing, entries, bodies, target, self.budget))
+        return lambda target: render_section(standing, entries, bodies, target, self.budget)
 
     def _plan(
         self, target: Target, read: Result[TargetFile, Error], render: Callable[[Target], RenderedSection]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from agent_memory.domain.entry import Caller
-    from agent_memory.domain.link_graph import LinkGraph, LinkSheet
+    from agent_memory.domain.explaining import LinkGraph, LinkSheet
     from agent_memory.ports import Clock, Store, UsageLedger
 
 
@@ -171,7 +171,7 @@ class Reading:
     @as_result
     def links(self, id: str) -> tuple[StoredEntry, LinkSheet]:
         """The entry, live or archived, by id or alias, and all that ties it to others. Counts no read."""
-        from agent_memory.domain.link_graph import links_of
+        from agent_memory.domain.explaining import links_of
 
         try:
             stored = unwrap(self.store.read(id))
@@ -190,7 +190,7 @@ class Reading:
     def link_graph(self, *, private: bool = False) -> LinkGraph:
         """All links between the live notes, and to archived ones. Nothing secret is in it, and nothing private unless asked
         for: it is made to be taken elsewhere. Counts no read."""
-        from agent_memory.domain.link_graph import graph_of
+        from agent_memory.domain.explaining import graph_of
 
         kept = frozenset({Sensitivity.NORMAL, *((Sensitivity.PRIVATE,) if private else ())})
         live, archive = unwrap(self.store.list()), unwrap(self.store.list(archived=True))

@@ -12,7 +12,6 @@ from agent_memory.domain.explaining import (
     SeenByRun,
     SessionState,
     SessionTrace,
-    dropped_of,
     facts_in_words,
     state_in_words,
 )
@@ -84,12 +83,12 @@ def test_runs_tell_where_the_inbox_no_longer_does() -> None:
     one = trace(runs=(SeenByRun(RUN, NOW_MS, "consolidate", "skipped", "idle talk", (), ("x",)),))
     assert one.state == "processed"
     assert facts_in_words(one) == ("2026-02-13 16:26 UTC: nothing of it was kept: idle talk (run 4dbfbe)",)
-    assert dropped_of(one) == ("x",)
+    assert one.dropped == ("x",)
 
 
 def test_what_was_left_out_is_told_once() -> None:
     one = trace(processed(dropped=("a: too long", "b: no body")), processed(NOW_MS - 1, dropped=("a: too long",)))
-    assert dropped_of(one) == ("a: too long", "b: no body")
+    assert one.dropped == ("a: too long", "b: no body")
 
 
 def test_what_waits_for_the_next_run_is_named() -> None:

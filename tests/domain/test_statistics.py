@@ -8,10 +8,10 @@ from hypothesis import given, strategies as st
 
 from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.entry import Meta
+from agent_memory.domain.health import Statistics, by_day, period_of, statistics_of
 from agent_memory.domain.injecting.moment import Delivery
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run_log import LoggedRun, LoggedSession
-from agent_memory.domain.statistics import Statistics, by_day, period_of, statistics_of
 from agent_memory.domain.usage import DayReads
 from agent_memory.domain.vocabulary import Kind, Origin, Status, Tier
 

@@ -7,7 +7,7 @@ import re
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta
-from agent_memory.domain.link_graph import Edge, LinkGraph, Whereabouts
+from agent_memory.domain.explaining import Edge, LinkGraph, Whereabouts
 from agent_memory.domain.searching.search import Relation
 from agent_memory.surfaces.cli.tracing import render_link_dot
 

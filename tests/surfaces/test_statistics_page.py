@@ -10,9 +10,9 @@ from wcwidth import wcswidth
 
 from agent_memory.domain.agent_request import DaySpend
 from agent_memory.domain.entry import Meta
+from agent_memory.domain.health import Statistics, period_of, statistics_of
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run_log import LoggedRun
-from agent_memory.domain.statistics import Statistics, period_of, statistics_of
 from agent_memory.domain.usage import DayReads
 from agent_memory.domain.vocabulary import Status, Tier
 from agent_memory.surfaces.cli.care import plain_lines, table

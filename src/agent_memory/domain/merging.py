@@ -137,9 +137,9 @@ def _united_sources(
     base: tuple[Source, ...], newer: tuple[Source, ...], older: tuple[Source, ...]
 ) -> tuple[Source, ...]:
     """One source for each session and agent, its turns united too."""
-    turns_before = {_session_of(each): each.turns for each in base}
-    turns_newer = {_session_of(each): each.turns for each in newer}
-    turns_older = {_session_of(each): each.turns for each in older}
+    turns_before, turns_newer, turns_older = (
+        {evolve(each, turns=()): each.turns for each in sources} for sources in (base, newer, older)
+    )
     sessions = united(tuple(turns_before), tuple(turns_newer), tuple(turns_older))
 
     def turns(session: Source) -> tuple[int, ...]:
@@ -147,10 +147,6 @@ def _united_sources(
         return tuple(sorted(united(turns_before.get(session, ()), sides[0], sides[-1])))
 
     return tuple(evolve(session, turns=turns(session)) for session in sessions)
-
-
-def _session_of(source: Source) -> Source:
-    return evolve(source, turns=())
 
 
 _LISTS = ("tags", "aliases", "supersedes")
@@ -203,7 +199,10 @@ class NoteCounts:
 
 def count_notes(before: Mapping[str, object], after: Mapping[str, object]) -> NoteCounts:
     """How the live notes of two trees differ; values are compared as they are."""
-    was, now = _live(before), _live(after)
+    was, now = (
+        {_key(path): (path, held) for path, held in files.items() if path.startswith(_LIVE)}
+        for files in (before, after)
+    )
     retired = {_key(path) for path in after if path.startswith(_RETIRED) and path.count("/") == 1}
     gone = was.keys() - now.keys()
     return NoteCounts(
@@ -212,10 +211,6 @@ def count_notes(before: Mapping[str, object], after: Mapping[str, object]) -> No
         archived=len(gone & retired),
         removed=len(gone - retired),
     )
-
-
-def _live(files: Mapping[str, object]) -> dict[str, tuple[str, object]]:
-    return {_key(path): (path, held) for path, held in files.items() if path.startswith(_LIVE)}
 
 
 def _key(path: str) -> str:

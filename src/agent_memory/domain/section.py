@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
 from attrs import field, frozen
 
-from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, TierList
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import Error
 
 
@@ -33,18 +31,6 @@ class Target:
     """Then nothing private is shown in it."""
     once_it_shows: bool = False
     """It gets its first section with the first note that there is to show."""
-
-
-@frozen
-class SectionFacts:
-    """All that a section depends on."""
-
-    tiers: TierList
-    entries: Mapping[str, Listed]
-    bodies: Mapping[str, StoredEntry]
-    """What is hot or warm, whole, by id."""
-    target: Target
-    budget: SectionBudget = SectionBudget()
 
 
 @frozen

@@ -6,14 +6,16 @@ be shown is decided here once more, from its own text: a tier list may have been
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from agent_memory.domain.analysis.analyze import contradicted_in
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.section import RenderedSection, SectionFacts, Target
+from agent_memory.domain.section import RenderedSection, SectionBudget, Target
 from agent_memory.domain.text.markdown import MAX_DESCRIPTION_CHARS
 from agent_memory.domain.tiering.score import told_of, why_not_nearer
 from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
-from agent_memory.domain.vocabulary import Sensitivity, Tier
+from agent_memory.domain.vocabulary import Sensitivity, Tier, TierList
 from agent_memory.formats.neutral_markdown import neutral_line, whole_note
 from agent_memory.formats.section_splice import SECTION_HEADING
 
@@ -21,21 +23,27 @@ WARM_HEADING = "### More notes"
 OF_AN_AGENT = " (concluded by an agent)"
 
 
-def render_section(facts: SectionFacts) -> RenderedSection:
-    """The section of one target, with its markers.
+def render_section(
+    tiers: TierList,
+    entries: Mapping[str, Listed],
+    bodies: Mapping[str, StoredEntry],
+    target: Target,
+    budget: SectionBudget = SectionBudget(),  # noqa: B008 - a frozen value
+) -> RenderedSection:
+    """The section of one target, with its markers. `bodies` is what is hot or warm, whole, by id.
 
     Pinned entries are hot wherever they may be shown. What is hot and does not fit is the first of what is warm, what is
-    warm and does not fit is counted; no entry is cut. Of an entry whose body is not among the facts nothing is shown.
+    warm and does not fit is counted; no entry is cut. Of an entry whose body is not given nothing is shown.
     """
     warnings: list[str] = []
-    hot, warm = _chosen(facts, warnings)
+    hot, warm = _chosen(tiers, entries, bodies, target, warnings)
     ids = dict.fromkeys([each.meta.id for each in hot] + [each.meta.id for each in warm])
-    contradicted = contradicted_in([facts.bodies[id] for id in ids])
+    contradicted = contradicted_in([bodies[id] for id in ids])
 
     whole = {each.meta.id: whole_note(each, contradicted.get(each.meta.id, "")) for each in hot}
-    room = facts.budget.hot_chars - sum(len(whole[each.meta.id]) for each in hot if each.meta.pinned)
+    room = budget.hot_chars - sum(len(whole[each.meta.id]) for each in hot if each.meta.pinned)
     if room < 0:
-        warnings.append(f"The pinned notes alone take more than {facts.budget.hot_chars:,} characters")
+        warnings.append(f"The pinned notes alone take more than {budget.hot_chars:,} characters")
     demoted: list[Listed] = []
     for each in hot:
         if not each.meta.pinned and len(whole[each.meta.id]) > room:
@@ -44,11 +52,11 @@ def render_section(facts: SectionFacts) -> RenderedSection:
         elif not each.meta.pinned:
             room -= len(whole[each.meta.id])
     lines = {each.meta.id: each for each in (*demoted, *warm) if each.meta.id not in whole}
-    listed = list(lines.values())[: facts.budget.warm_lines]
+    listed = list(lines.values())[: budget.warm_lines]
 
-    visible = sum(_may_be_named(each, facts.target) for each in facts.entries.values())
+    visible = sum(_may_be_named(each, target) for each in entries.values())
     cold = visible - len(whole) - len(listed)
-    elsewhere = visible < sum(not each.meta.is_secret for each in facts.entries.values())
+    elsewhere = visible < sum(not each.meta.is_secret for each in entries.values())
     demoted_warm = len(lines) - len(listed)
     no_room = [f"{count:,} {how}" for count, how in ((len(demoted), "shortened"), (demoted_warm, "cut")) if count]
     has_notes = bool(whole or listed)
@@ -77,14 +85,20 @@ def _may_be_named(listed: Listed, target: Target) -> bool:
     return meta.scope in target.scopes and not is_kept_back
 
 
-def _chosen(facts: SectionFacts, warnings: list[str]) -> tuple[list[StoredEntry], list[Listed]]:
+def _chosen(
+    tiers: TierList,
+    entries: Mapping[str, Listed],
+    bodies: Mapping[str, StoredEntry],
+    target: Target,
+    warnings: list[str],
+) -> tuple[list[StoredEntry], list[Listed]]:
     """What may be shown whole, and what a line may be made of. A warning is given where the list asks for too much."""
     hot, warm = list[StoredEntry](), list[Listed]()
-    pinned = sorted(id for id, each in facts.entries.items() if each.meta.pinned)
-    wanted = dict.fromkeys((*facts.tiers.hot, *pinned), Tier.HOT)
-    for id, tier in (*wanted.items(), *((id, Tier.WARM) for id in facts.tiers.warm if id not in wanted)):
-        stored = facts.bodies.get(id)
-        if id not in facts.entries or stored is None or not _may_be_named(stored.listed, facts.target):
+    pinned = sorted(id for id, each in entries.items() if each.meta.pinned)
+    wanted = dict.fromkeys((*tiers.hot, *pinned), Tier.HOT)
+    for id, tier in (*wanted.items(), *((id, Tier.WARM) for id in tiers.warm if id not in wanted)):
+        stored = bodies.get(id)
+        if id not in entries or stored is None or not _may_be_named(stored.listed, target):
             continue
         best = stored.meta.best_tier
         if list(Tier).index(best) > list(Tier).index(tier):

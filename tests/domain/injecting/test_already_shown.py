@@ -8,7 +8,7 @@ from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.injecting import moment
 from agent_memory.domain.injecting.moment import read_files, shown_whole
 from agent_memory.domain.installing.harnesses import SETUPS, context_of
-from agent_memory.domain.section import SectionBudget, SectionFacts, Target
+from agent_memory.domain.section import Target
 from agent_memory.domain.transcripts import own_marks
 from agent_memory.domain.vocabulary import TierList
 from agent_memory.formats.managed_section import render_section
@@ -39,14 +39,8 @@ def stored(number: int, body: str) -> StoredEntry:
 def section(*notes: StoredEntry, hot: int) -> str:
     ids = tuple(each.meta.id for each in notes)
     by_id = {each.meta.id: each for each in notes}
-    facts = SectionFacts(
-        TierList(ids[:hot], ids[hot:]),
-        {id: each.listed for id, each in by_id.items()},
-        by_id,
-        Target("/x"),
-        SectionBudget(),
-    )
-    return render_section(facts).text
+    listed = {id: each.listed for id, each in by_id.items()}
+    return render_section(TierList(ids[:hot], ids[hot:]), listed, by_id, Target("/x")).text
 
 
 def test_what_is_hot_is_shown_what_is_warm_is_not() -> None:

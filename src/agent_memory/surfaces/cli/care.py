@@ -9,9 +9,8 @@ from itertools import groupby
 from typing import Any
 
 from agent_memory.domain.doctor import DoctorReport, SecretFind, SecretSearch, Severity
-from agent_memory.domain.health import Health
+from agent_memory.domain.health import LARGEST_DAYS, Counts, Days, Health, Statistics
 from agent_memory.domain.scheduling import JobHealth, in_words
-from agent_memory.domain.statistics import LARGEST_DAYS, Counts, Days, Statistics
 from agent_memory.domain.text.plain_text import counted, first_few, one_line
 from agent_memory.results import unwrap
 from agent_memory.surfaces.arguments import add_flag, add_number, set_command

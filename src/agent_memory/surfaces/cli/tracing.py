@@ -11,10 +11,13 @@ from agent_memory.domain.explaining import (
     NEVER_CAPTURED,
     Capture,
     FoundSessions,
+    Link,
+    LinkGraph,
+    LinkSheet,
     NoteStory,
     SessionTrace,
+    Whereabouts,
     chapter_in_words,
-    dropped_of,
     facts_in_words,
     instant,
     said_by,
@@ -23,7 +26,6 @@ from agent_memory.domain.explaining import (
     state_in_words,
     tier_reason,
 )
-from agent_memory.domain.link_graph import Link, LinkGraph, LinkSheet, Whereabouts
 from agent_memory.domain.searching.search import Relation
 from agent_memory.domain.text.plain_text import counted, one_line
 from agent_memory.domain.vocabulary import resume_command
@@ -169,7 +171,7 @@ def _found_lines(session_id: str, found: FoundSessions) -> Iterator[str]:
         if resumed := resume_command(trace.harness, trace.session_id, trace.cwd):
             yield f"Open it again: {resumed}"
         yield from _section("Notes", list(map(_entry, trace.entries)) or ["None."])
-        yield from _section("Left out of what the agent answered", list(map(_line, dropped_of(trace))))
+        yield from _section("Left out of what the agent answered", list(map(_line, trace.dropped)))
     if found.unopened:
         yield from ("", f"{found.unopened:,} older inbox files were not looked into.")
 
@@ -190,8 +192,7 @@ def _session_document(trace: SessionTrace) -> dict[str, Any]:
         "readUpTo": read_up_to,
         "runs": rows_of(trace.runs, "run_id", "at_ms", "machine", "verdict", "reason"),
         "entries": _named(trace.entries),
-        "dropped": list(dropped_of(trace)),
-        **fields_of(trace, "deferred"),
+        **fields_of(trace, "dropped", "deferred"),
     }
 
 
