@@ -93,8 +93,20 @@ class UsageLedgerFiles:
         with as_store_io("make", directory):
             make_directories(directory)
         path = f"{directory}/{self._file_name}"
-        with _current(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, fcntl.LOCK_SH) as descriptor:
-            _append(descriptor, render_ledger_line(record), path)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+        with _current(path, flags, fcntl.LOCK_SH) as descriptor, as_store_io("append to", path):
+            os.fchmod(descriptor, FILE_MODE)
+            whole = line_of_its_own(descriptor, render_ledger_line(record))
+            written = os.write(descriptor, whole)
+            if written < len(whole):
+                # The part that was written is taken back while nobody else is at the file or has written after it: else doctor
+                # tells of it.
+                with suppress(OSError):
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    end = os.lseek(descriptor, 0, os.SEEK_CUR)
+                    if os.fstat(descriptor).st_size == end:
+                        os.ftruncate(descriptor, end - written)
+                raise StoreIo(path, "append to", "ENOSPC", "only a part of the line was written")
 
 
 def _read_ledger(path: str, counts: LedgerCounts) -> tuple[int, list[bytes]]:
@@ -111,21 +123,6 @@ def _read_ledger(path: str, counts: LedgerCounts) -> tuple[int, list[bytes]]:
             elif line.strip():
                 damaged.append(line)
     return line_count, damaged
-
-
-def _append(descriptor: int, line: bytes, path: str) -> None:
-    with as_store_io("append to", path):
-        os.fchmod(descriptor, FILE_MODE)
-        whole = line_of_its_own(descriptor, line)
-        written = os.write(descriptor, whole)
-        if written < len(whole):
-            # The part that was written is taken back while nobody else is at the file or has written after it: else doctor tells of it.
-            with suppress(OSError):
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                end = os.lseek(descriptor, 0, os.SEEK_CUR)
-                if os.fstat(descriptor).st_size == end:
-                    os.ftruncate(descriptor, end - written)
-            raise StoreIo(path, "append to", "ENOSPC", "only a part of the line was written")
 
 
 @contextmanager

@@ -51,7 +51,6 @@ _CAUSES = (
 _FIRST = "origin"
 _DRIVER = "agent-memory"
 _MERGED = ("topics/*.md", "archive/*.md", "state/**/*.json", "state/*.json", "usage/*.jsonl")
-_HOW = "Name one with `memory sync --remote URL`; an empty repository that only you can read will do."
 
 
 @frozen
@@ -128,7 +127,8 @@ def chosen_remote(git: GitProcess, address: str | None) -> Remote:
     name = address or (_FIRST if _FIRST in names else names[0] if len(names) == 1 else None)
     if name is None:
         many = f"it has several ({', '.join(names[:5])})" if names else "it has none"
-        raise SyncRefused(f"the store has no remote that could be meant: {many}", _HOW)
+        hint = "Name one with `memory sync --remote URL`; an empty repository that only you can read will do."
+        raise SyncRefused(f"the store has no remote that could be meant: {many}", hint)
     return Remote(git, name, _shown(os.fsdecode(git.must("remote", "get-url", name)).strip()))
 
 
