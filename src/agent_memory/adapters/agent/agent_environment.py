@@ -46,11 +46,10 @@ def depth_of(environ: Mapping[str, str]) -> int:
 def caller_of(environ: Mapping[str, str]) -> Caller:
     """Who is calling, as the variables of the environment tell: an agent that a harness or one of our own commands started, else
     a person. A child that scrubs its environment is not seen."""
-    found = next(((name, harness) for name, harness in HARNESS_VARIABLES.items() if environ.get(name)), None)
-    if found is None:
-        return Caller(variable=DEPTH_VARIABLE if depth_of(environ) > 0 else None)
-    variable, harness = found
-    return Caller(harness, variable)
+    for variable, harness in HARNESS_VARIABLES.items():
+        if environ.get(variable):
+            return Caller(harness, variable)
+    return Caller(variable=DEPTH_VARIABLE if depth_of(environ) > 0 else None)
 
 
 def child_environment(

@@ -25,8 +25,7 @@ from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.queue import AmpThread, InboxEntry
-from agent_memory.domain.redaction import redact
-from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.redaction import stored_line
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo
 from agent_memory.results import as_result
@@ -116,7 +115,7 @@ class AmpThreads:
             raise HistoryUnavailable(thread_id, f"amp did not answer within {TIMEOUT_SECONDS:g} s")
         if finished.exit_status != 0:
             words = (finished.stderr_tail or finished.stdout[-_SAID_CHARS * 4 :]).decode("utf-8", "replace")
-            said = one_line(redact(words).text, _SAID_CHARS)
+            said = stored_line(words, _SAID_CHARS)
             ended = f"amp ended with status {finished.exit_status}"
             raise HistoryUnavailable(thread_id, f"{ended}: {said}" if said else ended)
         return finished.stdout

@@ -140,7 +140,7 @@ class ClaudeSession(Session):
         """`origin.kind` said that a person typed a prompt: the one sure sign."""
         self._scheduled = False
 
-    def teach(self, unfilled: Self) -> bool:
+    def teach(self, unfilled: Self) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride] - of its own class
         if not self._is_foreign:
             return super().teach(unfilled)
         unfilled._any_session = True

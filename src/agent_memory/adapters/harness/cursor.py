@@ -37,8 +37,6 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnreadable
 
 TRANSCRIPTS = "agent-transcripts"
-_SUB_AGENTS = "/subagents/"
-_PROJECT_FILE = ".workspace-trusted"
 _ID_OF_LINE = re.compile(r"\d+-[0-9a-f]{16}", re.ASCII)
 _OTHERS_LOOKED_AT = 20
 
@@ -490,7 +488,7 @@ class CursorTranscripts(files.SessionFiles):
         pieces = plain_text_pieces if file.path.endswith(".txt") else read_lines
         session = files.read_session(file, mark, CursorSession(session_id), pieces)
         session.cwd = self._project_path(file.path, session_id)
-        session.automated = _SUB_AGENTS in file.path or (
+        session.automated = "/subagents/" in file.path or (
             session.prompts == 1 and self._is_delegated(file.path, session_id, session.first_prompt)
         )
         return files.history_in(session, file)
@@ -501,7 +499,7 @@ class CursorTranscripts(files.SessionFiles):
         project, found, _ = path.partition(f"/{TRANSCRIPTS}/")
         if not found:
             return None
-        text = files.text_beside(project, _PROJECT_FILE, session_id).strip()
+        text = files.text_beside(project, ".workspace-trusted", session_id).strip()
         value = get.parsed(text)
         told = get.text(value, "workspacePath") if is_object(value) else "" if value else text.partition("\n")[0]
         return told.rstrip() if told.startswith("/") else None

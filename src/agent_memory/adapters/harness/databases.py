@@ -206,7 +206,7 @@ class SessionDatabases(files.Sessions):
     the error; a ruined one is passed over for the others. Errors: see `read_database`.
     """
 
-    session: type[StoredSession]
+    session: type[StoredSession]  # pyright: ignore[reportIncompatibleVariableOverride] - nobody assigns it
     file_name: ClassVar[str]
     table: ClassVar[str]
     """Has the sessions, by `id`."""
@@ -254,28 +254,27 @@ class SessionDatabases(files.Sessions):
         return merged(chain.from_iterable(map(self._found_in, self.roots.roots)), since_ms)
 
     def _found_in(self, root: str) -> files.Findings:
+        harness = self.session.harness
         try:
             found = [(path, os.lstat(path).st_mtime_ns // 1_000_000) for path in self.databases(root)]
         except OSError as error:
             yield Failure(store_io(error, "examine", error.filename or root))
             return
         for path, database_changed_at_ms in found:
-            listed = as_result(read_database)(self.roots, path, f"of {self.session.harness}", self.sessions)
+            listed = as_result(read_database)(self.roots, path, f"of {harness}", self.sessions)
             if isinstance(listed, Failure):
                 yield Failure(listed.failure())
                 continue
             strange = 0
             for session_id, changed_at_ms in listed.unwrap():
                 at_ms = database_changed_at_ms if changed_at_ms is None else changed_at_ms
-                if files.is_session_id(session_id) and (how := retrieval_of(self.session.harness, session_id, path)):
+                if files.is_session_id(session_id) and (how := retrieval_of(harness, session_id, path)):
                     # When it ended is not told: these harnesses note a change before the turns that it brings.
-                    yield Success(FoundSession(self.session.harness, how, at_ms))
+                    yield Success(FoundSession(harness, how, at_ms))
                 else:
                     strange += 1
             if strange:
-                yield Failure(
-                    HistoryUnreadable(path, f"{strange} sessions in it have no id of {self.session.harness}'s")
-                )
+                yield Failure(HistoryUnreadable(path, f"{strange} sessions in it have no id of {harness}'s"))
 
 
 def merged(found: Iterable[Result[FoundSession, Error]], since_ms: int | None) -> files.Findings:

@@ -294,6 +294,7 @@ class SessionFiles(Sessions):
     def find(self, since_ms: int | None) -> Findings:
         """See `ports.SessionFinder`. Of a session that is in several files (it was resumed in another directory, or copied)
         each counts; linked files and directories are passed over."""
+        harness = self.session.harness
         listed: set[tuple[int, int]] = set()  # a root may be another's by a link
         for root in self.roots.roots:
             for each in files_below(root, self.max_depth):
@@ -303,25 +304,18 @@ class SessionFiles(Sessions):
                     if not stat.S_ISREG(status.st_mode) or (since_ms is not None and changed_at_ms < since_ms):
                         continue
                     session_id = self.id_in(path[len(root) + 1 :], path)
-                    is_one = session_id is not None and self.is_persons(session_id, path)
+                    if session_id is None or not self.is_persons(session_id, path):
+                        continue
                 except FileNotFoundError:
                     continue
                 except OSError as error:
                     yield Failure(store_io(error, "examine", error.filename or root))
                     continue
-                file = (status.st_dev, status.st_ino)
-                if (
-                    is_one
-                    and file not in listed
-                    and (retrieval := retrieval_of(self.session.harness, session_id or "", path))
-                ):
+                file, retrieval = (status.st_dev, status.st_ino), retrieval_of(harness, session_id, path)
+                if retrieval is not None and file not in listed:
                     listed.add(file)
                     size_bytes, shared = status.st_size, self.shares_record_ids
-                    yield Success(
-                        FoundSession(
-                            self.session.harness, retrieval, changed_at_ms, size_bytes, shares_record_ids=shared
-                        )
-                    )
+                    yield Success(FoundSession(harness, retrieval, changed_at_ms, size_bytes, shares_record_ids=shared))
 
     def path_of(self, session_id: str) -> str | None:
         """The newest transcript of a session; None where there is none. Raises OSError where something cannot be looked at:

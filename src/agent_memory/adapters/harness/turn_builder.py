@@ -427,7 +427,7 @@ class RewindingSession(Session):
         """Unless it was read before, what was rewound is only known at the end."""
         return self.own_call or (self.full and self._known_away is not None)
 
-    def teach(self, unfilled: Self) -> bool:
+    def teach(self, unfilled: Self) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride] - of its own class
         if not self.full or self._known_away is not None:
             return super().teach(unfilled)
         unfilled._known_away = self.away()

@@ -102,7 +102,6 @@ _DEFAULTS = _NUMBERED | frozenset(
         "credentials user username admin root guest postgres mysql redis mongo rabbitmq minio minioadmin letmein qwerty"
     )
 )
-_MARKED = ("your", "fake", "todo", "lorem", "my", "here")
 _MARK = re.compile(
     r"\b(?:your|fake|todo|lorem|my[-_ ]?(?:secret|token|pass|api|key)(?!\w*\d[^\w-]))|(?:goes|token|key|secret|password)[-_ ]?here"
 )
@@ -152,7 +151,7 @@ def is_placeholder(value: str) -> bool:
     # A run such as `12345678` makes up a good part of the value.
     if any(map(start.__contains__, _SEQUENCES)) and _longest_run(start) * 3 >= len(start):
         return True
-    return any(map(start.__contains__, _MARKED)) and bool(_MARK.search(start))
+    return _MARK.search(start) is not None
 
 
 def _longest_run(value: str) -> int:
@@ -167,13 +166,12 @@ def _longest_run(value: str) -> int:
 def is_reference(value: str) -> bool:
     """Code or a template that fetches the secret from elsewhere."""
     start = value[:_CHECKED_CHARS]
-    if (
+    return bool(
         start.endswith((">", "("))
         or any(map(start.__contains__, _REFERENCE_PARTS))
         or _REFERENCE_BEGINNING.match(start)
-    ):
-        return True
-    return ("[" in start or "<" in start) and bool(_INDEX_OR_TAG.search(start))
+        or _INDEX_OR_TAG.search(start)
+    )
 
 
 def is_uuid(value: str) -> bool:
