@@ -120,17 +120,12 @@ def merged_meta(base: MemoryEntry | None, newer: MemoryEntry, older: MemoryEntry
         return chosen(before, one, other, both, has_base=base is not None)
 
     meta = Meta(**{each.name: merged(each.name) for each in fields(Meta)})
-    return _without_unearned_trust(meta, base, newer, older)
-
-
-def _without_unearned_trust(meta: Meta, base: MemoryEntry | None, newer: MemoryEntry, older: MemoryEntry) -> Meta:
-    """A person's word holds for what they saw (P19): where the side without that word changed the text, it is taken back unless
-    the entry is the person's own, as when a program edits."""
-    if meta.promoted_by is None:
-        return meta
+    # A person's word holds for what they saw (P19): where the side without that word changed the text, it is taken back unless
+    # the entry is the person's own, as when a program edits.
     pairs = ((newer, older), (older, newer))
     is_changed = any(side.meta.promoted_by is None and side.texts != (base or other).texts for side, other in pairs)
-    return evolve(meta, promoted_by=None, pinned=False) if is_changed and meta.needs_vouching else meta
+    is_unearned = meta.promoted_by is not None and is_changed and meta.needs_vouching
+    return evolve(meta, promoted_by=None, pinned=False) if is_unearned else meta
 
 
 def _united_sources(

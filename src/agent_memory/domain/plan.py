@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from attrs import evolve, field, frozen
 
-from agent_memory.domain.change import Change, Create, Dropped, Replace, Restore, Retire
+from agent_memory.domain.change import Change, Create, Dropped, Replace, Retire
 from agent_memory.domain.entry import Confidence, Listed, MemoryEntry, StoredEntry, TurnNumber, body_hash
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_rules import shown
@@ -166,13 +166,10 @@ def admit(
 
 
 def changed_id(change: Change) -> str | None:
-    match change:
-        case Replace(entry, _):
-            return entry.meta.id
-        case Retire(id, _, _):
-            return id
-        case Create() | Restore():
-            return None
+    """The live entry that it changes or archives; None for what only adds one."""
+    if isinstance(change, Replace):
+        return change.entry.meta.id
+    return change.id if isinstance(change, Retire) else None
 
 
 def changed_ids(changes: Iterable[Change]) -> frozenset[str]:

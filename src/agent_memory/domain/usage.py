@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from attrs import field, frozen
@@ -69,24 +70,21 @@ class LedgerCounts:
 
     read: dict[str, Usage] = field(factory=dict[str, Usage])
     based: dict[str, Usage] = field(factory=dict[str, Usage])
-    by_day: dict[tuple[int, str], int] = field(factory=dict[tuple[int, str], int])
+    by_day: Counter[tuple[int, str]] = field(factory=Counter[tuple[int, str]])
     """Reads by day and reader. Of who compacted before this was kept they are missing."""
 
     def add(self, record: LedgerRecord) -> None:
         match record:
             case Read(id, at_ms, reader):
                 self.read[id] = _sum(self.read.get(id), Usage(1, at_ms))
-                self._add_day(at_ms // DAY_MS, reader, 1)
+                self.by_day[at_ms // DAY_MS, reader] += 1
             case Total(id, count, last_at_ms):
                 self.read[id] = _sum(self.read.get(id), Usage(count, last_at_ms))
             case Base(id, count, last_at_ms):
                 known = self.based.get(id, Usage(0, None))
                 self.based[id] = Usage(max(known.count, count), latest(known.last_at_ms, last_at_ms))
             case DayReads(day, reader, count):  # of reads that a total counts already
-                self._add_day(day, reader, count)
-
-    def _add_day(self, day: int, reader: str, count: int) -> None:
-        self.by_day[day, reader] = self.by_day.get((day, reader), 0) + count
+                self.by_day[day, reader] += count
 
     @property
     def totals(self) -> dict[str, Usage]:

@@ -198,13 +198,9 @@ def is_relevant(prompt: str, stored: StoredEntry) -> bool:
     anywhere in it; and of a long prompt a fifth of its own, or five."""
     asked = telling_terms(prompt)
     meta = stored.meta
-    head = content_terms(f"{meta.title} {meta.description} {' '.join(_words_of(tag) for tag in meta.tags)}")
+    head = content_terms(" ".join((meta.title, meta.description, *(tag.rpartition("__")[2] for tag in meta.tags))))
     in_head = len(asked & head)
     in_common = len(asked & (head | content_terms(stored.body)))
     if in_common < min(_ENOUGH_IN_COMMON, len(asked) * _LEAST_SHARE):
         return False
     return (in_common >= _LEAST_IN_COMMON and in_head > 0) or in_common >= _LEAST_IN_BODY
-
-
-def _words_of(tag: str) -> str:
-    return tag.rpartition("__")[2].replace("-", " ").replace("_", " ")
