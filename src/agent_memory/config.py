@@ -54,12 +54,9 @@ def _matching(pattern: str, expected: str) -> Check:
     return lambda value: None if re.fullmatch(pattern, value, re.ASCII) else f"must be {expected}"
 
 
-def _section_name(name: str) -> str | None:
-    return None if name in SECTIONS else f"must be one of {', '.join(SECTIONS)}"
-
-
 _variable_name = _matching(r"[A-Za-z_][A-Za-z0-9_]{0,199}", "an environment variable's name (letters, digits, _)")
 _preset_name = _matching(r"(?!builtin$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}", "a plain name other than builtin")
+_section_name = _matching("|".join(SECTIONS), f"one of {', '.join(SECTIONS)}")
 _profile_name = _matching(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", "a plain name (letters, digits, . _ -)")
 
 

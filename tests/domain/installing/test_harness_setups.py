@@ -79,7 +79,7 @@ def test_the_variables_of_the_harnesses_name_their_directories() -> None:
     }
     context = context_of("/home/ada", "/m", environ)
     assert (context.claude, context.codex, context.copilot) == ("/x/claude", "/home/ada/cx", "/home/ada/.copilot")
-    assert context.claude_state == "/x/claude/.claude.json"
+    assert "/x/claude/.claude.json" in {each.path for each in SETUPS["claude-code"](context).files}
     assert context.config == "/x/c"
 
 

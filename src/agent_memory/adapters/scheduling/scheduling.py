@@ -11,6 +11,7 @@ import shlex
 import stat
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from attrs import frozen
@@ -309,10 +310,8 @@ class Programs:
     def try_all(self, commands: Sequence[Sequence[str]]) -> None:
         """Run commands that may fail."""
         for argv in commands:
-            try:
+            with suppress(SchedulerFailed):
                 self.run(argv)
-            except SchedulerFailed:
-                continue
 
     def _path_of(self, name: str) -> str | None:
         """The first on PATH; None where there is none. Where that cannot be seen it is an error, and never the next one's

@@ -10,7 +10,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -47,7 +47,6 @@ from agent_memory.domain.installing.plan import (
     Record,
     SectionRecord,
     SelfTest,
-    Switch,
     Syntax,
     repository_name,
     sha256_of,
@@ -202,18 +201,14 @@ class Installation:
         return PlannedFile(file, after, SectionRecord(path, before, tuple(sorted(harnesses))), file.data)
 
     def _hook_notes(self, setups: Mapping[str, HarnessSetup]) -> tuple[str, ...]:
-        thrown = [switch.sentence for setup in setups.values() for switch in setup.switches if self._is_thrown(switch)]
-        notes = [note for setup in setups.values() for note in setup.notes]
-        return (*(f"{sentence}: nothing is captured until you change that." for sentence in thrown), *notes)
-
-    def _is_thrown(self, switch: Switch) -> bool:
-        if not os.path.isfile(switch.path):
-            return False
-        try:
-            document = parse_settings(text_of(self.files.read(switch.path).data or b""), switch.syntax)
-        except (Error, EditRefused):
-            return False
-        return value_at(document, switch.keys) is switch.value
+        """What keeps hooks from running, as far as can be seen, and what the person has to do in the harnesses themselves."""
+        thrown: list[str] = []
+        for switch in (each for setup in setups.values() for each in setup.switches):
+            with suppress(Error, EditRefused):
+                document = parse_settings(text_of(self.files.read(switch.path).data or b""), switch.syntax)
+                if value_at(document, switch.keys) is switch.value:
+                    thrown.append(f"{switch.sentence}: nothing is captured until you change that.")
+        return (*thrown, *(note for setup in setups.values() for note in setup.notes))
 
     def _root_note(self, receipt: Receipt) -> tuple[str, ...]:
         """Where the shell and the person's config disagree on the root, a scheduled run would use another store."""

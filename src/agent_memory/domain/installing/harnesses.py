@@ -43,8 +43,6 @@ class Context:
     program: str
     """Absolute path of `memory`: a harness that is started from a desktop does not have the shell's PATH."""
     claude: str
-    claude_state: str
-    """The file in which Claude Code keeps its MCP servers."""
     codex: str
     copilot: str
     pi: str
@@ -73,9 +71,7 @@ def hook_mark(harness: str, act: Act = "capture") -> str:
 def context_of(home: str, program: str, environ: Mapping[str, str]) -> Context:
     """The directories of this environment."""
     named: Mapping[str, Any] = harness_directories(home, environ)
-    claude = named["claude"]
-    state = f"{home if claude == f'{home}/.claude' else claude}/.claude.json"
-    return Context(home=home, program=program, claude_state=state, **named)  # pyright: ignore[reportArgumentType]
+    return Context(home=home, program=program, **named)
 
 
 def _claude_code(context: Context) -> HarnessSetup:
@@ -84,6 +80,7 @@ def _claude_code(context: Context) -> HarnessSetup:
     `UserPromptSubmit` answer enters the context."""
     directory = context.claude
     settings = f"{directory}/settings.json"
+    servers = f"{context.home if directory == f'{context.home}/.claude' else directory}/.claude.json"
     server = {"type": "stdio", "command": context.program, "args": ["mcp"], "env": dict[str, str]()}
     hooks = (
         *_groups(context, "claude-code", {"Stop": 10, "SessionEnd": 10, "PreCompact": 10}),
@@ -93,7 +90,7 @@ def _claude_code(context: Context) -> HarnessSetup:
     return HarnessSetup(
         files=(
             Wanted(Part.HOOKS, settings, "jsonc", hooks),
-            _server(context, context.claude_state, "mcpServers", server),
+            _server(context, servers, "mcpServers", server),
             *_skill(context, f"{directory}/skills"),
         ),
         target=f"{directory}/CLAUDE.md",
