@@ -10,24 +10,20 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from returns.result import Result, Success
 
 from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.doctor.doctor import Doctor
-from agent_memory.adapters.doctor.repairer import Repair, Repairer
+from agent_memory.adapters.doctor.repairer import Repair
 from agent_memory.adapters.git.git_history import GitRecorder
-from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles
-from agent_memory.adapters.records.run_files import RunLogFiles
-from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.app import SystemClock
+from agent_memory.adapters.surroundings.config_files import Effective
+from agent_memory.app import Memory, SystemClock
 from agent_memory.config import Config
 from agent_memory.domain.change import Create
 from agent_memory.domain.doctor import DoctorReport
-from agent_memory.domain.entry import MemoryEntry, Meta
+from agent_memory.domain.entry import Caller, MemoryEntry, Meta
 from agent_memory.domain.section import Published
 from agent_memory.domain.text.file_name import mint_id
 from agent_memory.errors import Error
@@ -61,7 +57,6 @@ class Patient:
     config: Config = field(factory=Config)
     planned: Result[Published, Error] = Success(Published())
     """What a dry run of publishing says."""
-    names_secret: bool = True
 
     @cached_property
     def locks(self) -> KernelLocks:
@@ -72,27 +67,19 @@ class Patient:
         return StoreFiles(self.root, self.locks)
 
     @property
-    def recorder(self) -> GitRecorder:
-        return GitRecorder(self.root, self.config.storage, os.environ, self.locks)
+    def memory(self) -> Memory:
+        config = evolve(self.config, storage=evolve(self.config.storage, root=str(self.root)))
+        memory = Memory(os.environ, None, Effective(config, {}), print, Caller())
+        acts = {"publish": lambda **_: self.planned, "finish_runs": lambda: None}
+        vars(memory).update(locks=self.locks, store=self.store, **acts)
+        return memory
 
     @property
-    def doctor(self) -> Doctor:
-        return Doctor(
-            self.root,
-            os.environ,
-            self.config,
-            SystemClock(),
-            self.store,
-            InboxFiles(self.root, os.environ),
-            UsageLedgerFiles(self.root),
-            SpendLedgerFiles(self.root, self.locks),
-            RunLogFiles(self.root),
-            dry_publish=lambda: self.planned,
-            names_secret=self.names_secret,
-        )
+    def recorder(self) -> GitRecorder:
+        return self.memory.recorder
 
     def examine(self) -> DoctorReport:
-        return self.doctor.examine()
+        return self.memory.doctor().examine()
 
     def codes(self) -> list[str]:
         return [each.code for each in self.examine().findings]
@@ -102,9 +89,7 @@ class Patient:
         return Repaired(tuple(repair.did), tuple(repair.failed), after)
 
     def repairer(self) -> Result[tuple[Repair, DoctorReport], Error]:
-        return Repairer(
-            self.doctor, self.locks, self.recorder, publish=lambda: self.planned, finish_runs=lambda: Success(None)
-        ).repair()
+        return self.memory.repair()
 
     # -- what is in it ------------------------------------------------------------------------------------------------
 

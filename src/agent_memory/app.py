@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +27,7 @@ from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Sensitivity, Status
 from agent_memory.errors import Error, HomeUnknown, StateInvalid, StateNotFound, SyncRefused, UsageInvalid
 from agent_memory.reading import ListFilter, Reading, status_shown
-from agent_memory.results import as_result, holding, unwrap
+from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
     from threading import Event
@@ -93,7 +92,6 @@ class SystemClock:
     """`Clock` of the operating system."""
 
     def now_ms(self) -> int:
-        """See the port."""
         return time.time_ns() // 1_000_000
 
 
@@ -154,12 +152,6 @@ class Memory:
     @cached_property
     def locks(self) -> KernelLocks:
         return KernelLocks(self.real_root, self.environ)
-
-    @contextmanager
-    def alone(self) -> Generator[None, None, None]:
-        """Holds the run lock; `Busy` when another run is at work."""
-        with holding(self.locks.run()):
-            yield
 
     @cached_property
     def store(self) -> StoreFiles:
@@ -342,15 +334,7 @@ class Memory:
         from agent_memory.adapters.surroundings.places import known_places
         from agent_memory.keeping import ScopeKeeping
 
-        return ScopeKeeping(
-            self.writes,
-            self.log,
-            self.clock,
-            self.environ,
-            known_places(self.environ, self.real_root),
-            self.new_run_id,
-            publish=lambda keep: self.publish(keep=keep),
-        )
+        return ScopeKeeping(self, known_places(self.environ, self.real_root))
 
     @property
     def arriving(self) -> Callable[[str | None], str]:
@@ -449,7 +433,7 @@ class Memory:
         from agent_memory.pipelines.backfill import ask_again
         from agent_memory.pipelines.consolidate import consolidate
 
-        with self.alone():
+        with self.locks.run():
             if not dry_run:
                 self._finish_others("consolidate")
             if retry_failed:
@@ -510,7 +494,7 @@ class Memory:
         run = DefragRun(self.new_run_id(now_ms), now_ms, dry_run, force)
         configured = self.agent()
         agent = UnusableAgent(configured.failure()) if isinstance(configured, Failure) else configured.unwrap()
-        with self.alone():
+        with self.locks.run():
             if not dry_run:
                 self._finish_others("defrag")
             ended = unwrap(defrag(self._defrag_io(agent, progress), run))
@@ -524,7 +508,6 @@ class Memory:
         from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
         from agent_memory.pipelines.defrag import DefragIo
 
-        limits = self.config.limits
         return DefragIo(
             store=self.store,
             agent=agent,
@@ -538,9 +521,7 @@ class Memory:
             prompt_template=unwrap(load_prompt_template("defrag")),
             random_word=lambda: os.urandom(16).hex(),
             budget=self.publisher.budget,
-            stale_days=limits.stale_days,
-            max_entries=limits.max_entries,
-            max_chars=limits.max_chars,
+            limits=self.config.limits,
             tidy_up=self._tidy_up,
             progress=progress,
         )
@@ -554,7 +535,7 @@ class Memory:
         from agent_memory.adapters.records.run_files import prune_run_files
 
         remove_former(self.root)
-        with self.writes.locked():
+        with self.locks.write():
             unwrap(self.ledger.compact())
             unwrap(prune_run_files(self.root, self.clock))
             if self.config.storage.auto_commit:
@@ -568,7 +549,7 @@ class Memory:
 
         if not dry_run:
             self.caller.only_a_person("undo")
-        with self.alone():
+        with self.locks.run():
             if not dry_run:
                 self._finish_forgetting()
             return unwrap(undo(self, name, dry_run=dry_run))
@@ -585,7 +566,7 @@ class Memory:
         if exists(f"{self.root}/runs/syncing.json"):  # what a merge brought is nobody's hand edit
             from agent_memory.adapters.syncing.synchroniser import Commits
 
-            with self.writes.locked():
+            with self.locks.write():
                 Commits(self.git_process).finish(self.clock.now_ms())
         if self.log.undoing() != Success(None):
             from agent_memory.pipelines.undo import finish_undo
@@ -747,15 +728,14 @@ class Memory:
         from agent_memory.injecting import told_where
 
         revisions = partial(revisions_of, self.git_process)
-        story = unwrap(note_story(id, self.store, self.ledger, self.log, self.clock, self.caller, revisions))
+        story = unwrap(note_story(self, id, revisions))
         return evolve(story, told=told_where(self, story.stored.listed))
 
     def why_session(self, session_id: str) -> Result[FoundSessions, Error]:
         """For `memory why --session`: changes nothing."""
         from agent_memory.adapters.explaining import session_traces
 
-        deferred = self.run_records.deferred
-        return session_traces(session_id, self.root, self.store, self.log, self.marks, deferred, self.caller)
+        return session_traces(self, session_id)
 
     @as_result
     def find_session(self, session_id: str) -> tuple[SessionKey, ...]:
@@ -786,8 +766,7 @@ class Memory:
         """For `memory status`."""
         from agent_memory.adapters.explaining import read_health
 
-        root, now_ms = self.root, self.clock.now_ms()
-        return read_health(root, self.environ, self.config, self.agent(), self.inbox, self.store, self.spend, now_ms)
+        return read_health(self)
 
     @as_result
     def statistics(self, days: int) -> Statistics:
@@ -823,29 +802,13 @@ class Memory:
         """For `memory doctor --fix`; `Busy` when a run is at work."""
         from agent_memory.adapters.doctor.repairer import Repairer
 
-        finish_runs = as_result(self.finish_runs)
-        return Repairer(self.doctor(progress), self.locks, self.recorder, self.publish, finish_runs).repair()
+        return Repairer(self, progress).repair()
 
     def doctor(self, progress: Progress = _silent) -> Doctor:
         """What looks at everything, and changes nothing."""
         from agent_memory.adapters.doctor.doctor import Doctor
 
-        return Doctor(
-            self.root,
-            self.environ,
-            self.config,
-            self.clock,
-            self.store,
-            self.inbox,
-            self.ledger,
-            self.spend,
-            self.log,
-            dry_publish=lambda: self.publish(dry_run=True),
-            scopes=self.scopes.list,
-            warnings=self.effective.warnings,
-            names_secret=not self.caller.is_agent,
-            progress=progress,
-        )
+        return Doctor(self, progress)
 
     # -- forgetting and sync -------------------------------------------------------------------------------------------
 
@@ -860,7 +823,7 @@ class Memory:
         """Forget what was looked at; EntryChanged where there is more by now than what was seen. `Busy` when a run is at
         work. For a person alone."""
         self.caller.only_a_person("forget")
-        with self.alone():
+        with self.locks.run():
             self.finish_all()
             return self._forgetter().forget_what_was_seen(seen)
 
@@ -876,7 +839,7 @@ class Memory:
         self.caller.only_a_person("state delete --purge")
         if (problem := key_problem(key)) is not None:
             raise StateInvalid((problem,))
-        with self.alone():
+        with self.locks.run():
             self.finish_all()
             if not (exists(f"{self.real_root}/{path}") or is_in_history(self.git_process, path)):
                 raise StateNotFound(key)
@@ -884,44 +847,23 @@ class Memory:
 
     def _forgetter(self) -> Forgetter:
         from agent_memory.adapters.forgetting.forgetter import Forgetter
-        from agent_memory.adapters.git.git_history import purge_history
 
-        rewriter = ("agent_memory.adapters.forgetting.purging", str(self.root))
-        return Forgetter(
-            root=self.root,
-            histories=self.kept_histories,
-            recorder=self.recorder,
-            locks=self.locks,
-            clock=self.clock,
-            purge=lambda: purge_history(self.root, self.environ, rewriter),
-            publish=lambda: self.writes.tolerate(self.publish()),
-            tell=lambda error: self.warn(str(error)),
-        )
+        return Forgetter(self)
 
     @as_result
     def sync(self, request: SyncRequest, progress: Progress = _silent) -> Synced:
         """Merge with the store's git remote, both ways. `Busy` when a run is at work. To name a remote, and to confirm a
         purge, is for a person."""
-        from agent_memory.adapters.surroundings.shipped_files import memory_program
         from agent_memory.adapters.syncing.remote import whole_address
-        from agent_memory.adapters.syncing.synchroniser import Commits, Synchroniser
+        from agent_memory.adapters.syncing.synchroniser import Synchroniser
 
         if request.after_purge or request.remote is not None:
             self.caller.only_a_person("sync --after-purge" if request.after_purge else "sync --remote")
         if not self.config.storage.auto_commit:
             because = "storage.autoCommit is off, and what is not committed cannot be synced"
             raise SyncRefused(because, "Set it to true.")
-        synchroniser = Synchroniser(
-            commits=Commits(self.git_process),
-            recorder=self.recorder,
-            locks=self.locks,
-            clock=self.clock,
-            forgetter=self._forgetter(),
-            program=memory_program(self.environ),
-            tell=progress,
-            warn=self.warn,
-        )
-        with self.alone():
+        synchroniser = Synchroniser(self, progress)
+        with self.locks.run():
             if not request.dry_run:
                 self.finish_all()
             return synchroniser.sync(evolve(request, remote=whole_address(request.remote, self.cwd)))

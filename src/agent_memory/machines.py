@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from attrs import define
 from returns.result import Failure, Result, Success
@@ -18,7 +18,7 @@ from agent_memory.domain.agent_request import AgentRequest
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.run import DefragRun, KeptReply, Run
 from agent_memory.errors import Defect, Error
-from agent_memory.ports import Agent, MachineRecords, Replies
+from agent_memory.ports import Agent, RunRecords
 from agent_memory.results import unwrap
 
 C = TypeVar("C")
@@ -166,7 +166,7 @@ def drive(
 
 
 def run_machine(
-    machine: Pipeline[C], steps: Mapping[str, Step[C]], records: MachineRecords[C], rescue: Rescue[C] = no_rescue
+    machine: Pipeline[C], steps: Mapping[str, Step[C]], records: RunRecords[C, Any], rescue: Rescue[C] = no_rescue
 ) -> C:
     """As `drive`, with what it fails with raised; the report of the run is written, whatever the end was. Its own failure is
     that of a run that completed."""
@@ -177,13 +177,18 @@ def run_machine(
     return context
 
 
-def interrupted(chart: type[Pipeline[C]], records: MachineRecords[C]) -> Pipeline[C] | None:
-    """The machine of a run that crashed after it had begun to write, where it stood; None where there is none."""
+def finish_run(
+    chart: type[Pipeline[C]],
+    steps: Mapping[str, Step[C]],
+    records: RunRecords[C, Any],
+    rescue: Rescue[C] = no_rescue,
+) -> C | None:
+    """Carry out the rest of a run that crashed after it had begun to write, from where it stood; None where there is none."""
     found = unwrap(records.unfinished())
-    return None if found is None else chart(Model(found[1]), start_value=found[0])
+    return None if found is None else run_machine(chart(Model(found[1]), start_value=found[0]), steps, records, rescue)
 
 
-def answered(agent: Agent, records: Replies, run_id: str, key: str, request: AgentRequest) -> KeptReply:
+def answered(agent: Agent, records: RunRecords[Any, Any], run_id: str, key: str, request: AgentRequest) -> KeptReply:
     """A stored reply to the same question about the same entries, which was paid for, else a new one: redacted, and durable
     before anybody looks at it. Each keeps the nonce of its own prompt."""
     shown = {each.meta.id: each.listed.content_hash for each in request.shown}

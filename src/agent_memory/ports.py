@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from returns.result import Result
 
-    from agent_memory.domain.actions import Deferred
+    from agent_memory.domain.actions import Deferred  # noqa: F401 - names are in strings
     from agent_memory.domain.agent_request import AgentReply, AgentRequest
     from agent_memory.domain.change import Change, Receipt, Together
     from agent_memory.domain.entry import Listed, Listing, StoredEntry, Usage
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.found_session import FoundSession
     from agent_memory.domain.history import History, SessionMark
     from agent_memory.domain.queue import InboxEntry, KnownSessions, Loaded, Outcome, Pending, Trouble
-    from agent_memory.domain.run import DefragRun, KeptReply, Run, TieringMemo  # noqa: F401 - names are in strings
+    from agent_memory.domain.run import DefragRun, KeptReply, TieringMemo  # noqa: F401 - names are in strings
     from agent_memory.domain.run_log import LoggedRun, Undoing
     from agent_memory.domain.section import TargetFile
     from agent_memory.domain.transcripts.turns import KeptSession
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 
 C = TypeVar("C")
+D = TypeVar("D")
 
 
 class Clock(Protocol):
@@ -78,15 +79,15 @@ class Store(Protocol):
 
 
 class Locks(Protocol):
-    """The two locks of a store. Use: `with locks.write() as held:`, then look at `held` before doing anything.
+    """The two locks of a store, each for `with`, which raises what keeps it away: `Busy`, or the disk's refusal.
 
     Order where both are needed: run, then write.
     """
 
-    def run(self) -> AbstractContextManager[Result[None, Error]]:
+    def run(self) -> AbstractContextManager[None]:
         """Held by a whole consolidate, defrag or undo; `Busy` at once when it is taken."""
 
-    def write(self) -> AbstractContextManager[Result[None, Error]]:
+    def write(self) -> AbstractContextManager[None]:
         """Held for milliseconds by whatever writes; waits, `Busy` after a limit. May be taken again by its holder."""
 
 
@@ -267,8 +268,19 @@ class Agent(Protocol):
 # -- runs -----------------------------------------------------------------------------------------------------------------
 
 
-class Replies(Protocol):
-    """Replies that were paid for, under `runs/`."""
+class RunRecords(Protocol[C, D]):
+    """What is kept of each run of a machine under `runs/`: its checkpoint, replies that were paid for, its report, and what was
+    over its limit. A run that nobody answered (`DefragRun.trouble`) is reported as failed, with what it did all the same."""
+
+    def checkpoint(self, state: str, run: C) -> Result[None, Error]:
+        """Make state and context durable where a crash would leave something half done; elsewhere do nothing."""
+
+    def unfinished(self) -> Result[tuple[str, C] | None, Error]:
+        """State and context of a run that crashed half way. A checkpoint that cannot be understood is moved aside: what it
+        was about is still pending, and the store recovers by itself."""
+
+    def finish(self, run: C, error: Error | None) -> Result[None, Error]:
+        """Write the report, and drop the checkpoint unless the run failed."""
 
     def find_reply(self, key: str) -> Result[KeptReply | None, Error]:
         """A reply that was paid for and never applied or refused."""
@@ -282,38 +294,14 @@ class Replies(Protocol):
     def drop_reply(self, key: str) -> Result[None, Error]:
         """The reply was applied, and states what a person had forgotten: nothing of it stays, spent or not (P28)."""
 
+    def deferred(self) -> Result[tuple[D, ...], Error]:
+        """What was over a run's limit, oldest first."""
 
-class MachineRecords(Protocol[C]):
-    """What is kept of each run of a machine under `runs/`."""
-
-    def checkpoint(self, state: str, run: C) -> Result[None, Error]:
-        """Make state and context durable where a crash would leave something half done; elsewhere do nothing."""
-
-    def unfinished(self) -> Result[tuple[str, C] | None, Error]:
-        """State and context of a run that crashed half way. A checkpoint that cannot be understood is moved aside: what it
-        was about is still pending, and the store recovers by itself."""
-
-    def finish(self, run: C, error: Error | None) -> Result[None, Error]:
-        """Write the report, and drop the checkpoint unless the run failed."""
+    def put_deferred(self, deferred: Sequence[D]) -> Result[None, Error]: ...
 
 
-class RunRecords(MachineRecords["Run"], Replies, Protocol):
-    """What is kept of each consolidate run: checkpoint, replies, plan, report."""
-
-    def deferred(self) -> Result[tuple[Change, ...], Error]:
-        """Changes that were over a run's limit, oldest first."""
-
-    def put_deferred(self, deferred: Sequence[Change], /) -> Result[None, Error]: ...
-
-
-class DefragRecords(MachineRecords["DefragRun"], Replies, Protocol):
-    """What is kept of each defrag run, and what one run leaves for the next. One that nobody answered (`run.trouble`) is
-    reported as failed, with what it did all the same; its checkpoint is dropped."""
-
-    def deferred(self) -> Result[tuple[Deferred, ...], Error]:
-        """Actions that were over a run's limit, oldest first."""
-
-    def put_deferred(self, deferred: Sequence[Deferred], /) -> Result[None, Error]: ...
+class DefragRecords(RunRecords["DefragRun", "Deferred"], Protocol):
+    """Those of defrag, with what one run leaves for the next."""
 
     def tiering(self) -> Result[TieringMemo, Error]:
         """What the last tiering was made from; empty where there was none, or where the memo is damaged: it is derived."""

@@ -14,7 +14,7 @@ from agent_memory.domain.section import Published
 from agent_memory.domain.vocabulary import Tier, TierList
 from agent_memory.errors import EntryChanged, Error, StoreIo
 from agent_memory.ports import Locks, Recorder, Store
-from agent_memory.results import holding, unwrap, warning_of
+from agent_memory.results import unwrap, warning_of
 
 
 @frozen
@@ -30,15 +30,9 @@ class RecordedWrites:
     publish: Callable[[], Result[Published, Error]] = lambda: Success(Published())
 
     @contextmanager
-    def locked(self) -> Generator[None, None, None]:
-        """Holds the write lock, or raises `Busy`."""
-        with holding(self.locks.write()):
-            yield
-
-    @contextmanager
     def act(self) -> Generator[None, None, None]:
         """Holds the write lock, and brings the targets up to date after it; their trouble is told, and fails nothing."""
-        with self.locked():
+        with self.locks.write():
             yield
         published = self.publish()
         self.tolerate(published)
@@ -49,7 +43,7 @@ class RecordedWrites:
     def apply(self, change: Change | Together, id: str, subject: str, tiers: TierList | None = None) -> Receipt:
         """Carry out one change, or several as one, and record it under one write lock, so that no other process takes the
         write for a person's; what a person did to the same files before is recorded as theirs first."""
-        with self.locked():
+        with self.locks.write():
             there: list[str] = []
             for each in change.changes if isinstance(change, Together) else (change,):
                 if not isinstance(each, Create):

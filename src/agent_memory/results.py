@@ -8,8 +8,7 @@ entry = unwrap(store.read(id))              # inside: the value, or the error is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar, cast
 
@@ -45,14 +44,6 @@ def unwrap(result: Result[T, Error]) -> T:
             return value
         case Failure(error):
             raise error
-
-
-@contextmanager
-def holding(lock: AbstractContextManager[Result[None, Error]]) -> Generator[None, None, None]:
-    """Hold one of the two `ports.Locks`; the error is raised where it cannot be had."""
-    with lock as held:
-        unwrap(held)
-        yield
 
 
 def sealed(result: Result[T, E]) -> Success[T] | Failure[E]:

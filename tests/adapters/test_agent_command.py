@@ -139,7 +139,7 @@ class TestWhatItIsGiven:
         agent = behaving(home, "echo", ledger=ledger, max_prompt_chars=10)
         assert isinstance(error_of(agent.answer(a_request("x" * 11))), Defect)
         assert agent.answer(a_request("x" * 10)) == Success(AgentReply("x" * 10, 10))
-        assert ledger.days() == Success((DaySpend("2026-02-13", 1, 10, 10),))
+        assert ledger.days() == Success({"2026-02-13": DaySpend(1, 10, 10)})
 
 
 class TestRecursion:
@@ -170,7 +170,7 @@ class TestSpend:
         ledger = TemporarySpendLedger()
         agent = an_agent(home, Preset("test", ("/nowhere/llm",)), ledger=ledger)
         assert agent.answer(a_request()) == Failure(AgentMissing("/nowhere/llm"))
-        assert ledger.days().unwrap()[0] == DaySpend("2026-02-13", 0, 0, 0)
+        assert ledger.days() == Success({"2026-02-13": DaySpend()})
 
     def test_a_call_that_cannot_be_counted_is_not_made_p10(self, home: Path, tmp_path: Path) -> None:
         class FullDisk(TemporarySpendLedger):
@@ -224,7 +224,7 @@ class TestEndings:
         assert isinstance(error, AgentTimedOut)
         assert error.seconds == 0.3
         # It was made, and may have been paid for: it counts.
-        assert ledger.days().unwrap()[0].prompt_chars == 100_000
+        assert [day.prompt_chars for day in ledger.days().unwrap().values()] == [100_000]
         assert agent.answer(a_request()) == Failure(SpendExhausted(1, 1))
 
     def test_too_long_a_reply_is_refused_p10(self, home: Path) -> None:

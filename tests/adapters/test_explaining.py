@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from returns.result import Result, Success
 
 from agent_memory.adapters.explaining import note_story, session_traces
 from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
+from agent_memory.app import Memory
 from agent_memory.domain.change import Change, Create, Replace, Retire, Together
 from agent_memory.domain.entry import Caller, MemoryEntry
 from agent_memory.domain.explaining import NoteStory, Revision, SessionTrace
@@ -21,6 +23,7 @@ from agent_memory.errors import Error, RecorderFailed
 from defrag_requests import NOW_MS, stored
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_run_log import DictRunLog
+from stand_ins.memory_over import memory_over
 from stand_ins.temporary_records import TemporaryUsageLedger
 from stand_ins.temporary_store import TemporaryStore
 
@@ -41,8 +44,11 @@ class Told:
     revisions: Result[tuple[Revision, ...], Error] = Success((REVISION,))
 
     def result(self, id: str) -> Result[NoteStory, Error]:
-        clock = DictClock(NOW_MS)
-        return note_story(id, self.store, self.ledger, self.log, clock, self.caller, lambda path, most: self.revisions)
+        return note_story(self.memory(self.store.root), id, lambda path, most: self.revisions)
+
+    def memory(self, root: Path, **more: Any) -> Memory:
+        parts = {"store": self.store, "ledger": self.ledger, "log": self.log, "clock": DictClock(NOW_MS), **more}
+        return memory_over(root, caller=self.caller, **parts)
 
     def story(self, id: str) -> NoteStory:
         return self.result(id).unwrap()
@@ -110,9 +116,8 @@ def test_whether_a_defrag_has_seen_it(told: Told) -> None:
 
 
 def traces(told: Told, root: Path, session_id: str, deferred: tuple[Change, ...] = ()) -> tuple[SessionTrace, ...]:
-    marks = SessionMarksFiles(root)
-    found = session_traces(session_id, root, told.store, told.log, marks, lambda: Success(deferred), told.caller)
-    return found.unwrap().traces
+    records = SimpleNamespace(deferred=lambda: Success(deferred))
+    return session_traces(told.memory(root, run_records=records), session_id).unwrap().traces
 
 
 def test_marks_runs_and_sources_are_enough_without_an_inbox(told: Told, tmp_path: Path) -> None:

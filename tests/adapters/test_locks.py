@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -14,16 +15,24 @@ from returns.result import Failure, Success
 from agent_memory.adapters.disk.locks import KernelLocks, file_lock
 from agent_memory.errors import Busy, HomeUnknown, StoreIo
 from agent_memory.ports import Locks
+from agent_memory.results import as_result
 from stand_ins.dict_locks import DictLocks
 
 HOLD = """
 import sys, time
 from pathlib import Path
 from agent_memory.adapters.disk.locks import KernelLocks
-with getattr(KernelLocks(Path(sys.argv[1])), sys.argv[2])() as held:
-    print(type(held).__name__, flush=True)
+with getattr(KernelLocks(Path(sys.argv[1])), sys.argv[2])():
+    print("held", flush=True)
     time.sleep(60)
 """
+
+
+@as_result
+def taken(lock: AbstractContextManager[None]) -> None:
+    """Whether a lock can be had; it is given back."""
+    with lock:
+        pass
 
 
 class LocksContract:
@@ -32,26 +41,23 @@ class LocksContract:
         raise NotImplementedError
 
     def test_a_second_run_is_busy_and_one_after_the_first_is_not(self, locks: Locks) -> None:
-        with locks.run() as first, locks.run() as second:
-            assert first == Success(None)
-            assert isinstance(second.failure(), Busy)
-        with locks.run() as third:
-            assert third == Success(None)
+        with locks.run():
+            assert isinstance(taken(locks.run()).failure(), Busy)
+        assert taken(locks.run()) == Success(None)
 
     def test_writing_goes_on_during_a_run(self, locks: Locks) -> None:
-        with locks.run(), locks.write() as held:
-            assert held == Success(None)
+        with locks.run():
+            assert taken(locks.write()) == Success(None)
 
     def test_the_holder_may_take_the_write_lock_again(self, locks: Locks) -> None:
-        with locks.write() as outer, locks.write() as inner:
-            assert (outer, inner) == (Success(None), Success(None))
+        with locks.write():
+            assert taken(locks.write()) == Success(None)
 
     def test_another_thread_that_wants_to_write_is_busy_after_the_limit(self, locks: Locks) -> None:
         seen = []
 
         def write() -> None:
-            with locks.write() as held:
-                seen.append(held)
+            seen.append(taken(locks.write()))
 
         with locks.write():
             thread = threading.Thread(target=write)
@@ -64,8 +70,7 @@ class LocksContract:
     def test_an_exception_gives_the_locks_back(self, locks: Locks) -> None:
         with pytest.raises(KeyError), locks.run(), locks.write():
             raise KeyError
-        with locks.run() as run, locks.write() as write:
-            assert (run, write) == (Success(None), Success(None))
+        assert (taken(locks.run()), taken(locks.write())) == (Success(None), Success(None))
 
 
 class TestDictLocks(LocksContract):
@@ -84,34 +89,28 @@ class TestKernelLocks(LocksContract):
         holder = subprocess.Popen([sys.executable, "-c", HOLD, root, name], stdout=subprocess.PIPE, text=True)
         assert holder.stdout is not None
         with holder:
-            assert holder.stdout.readline() == "Success\n"
-            with getattr(KernelLocks(root, write_limit_seconds=0), name)() as held:
-                assert isinstance(held.failure(), Busy)
+            assert holder.stdout.readline() == "held\n"
+            assert isinstance(taken(getattr(KernelLocks(root, write_limit_seconds=0), name)()).failure(), Busy)
             holder.send_signal(signal.SIGKILL)
             holder.wait()
-        with getattr(KernelLocks(root, write_limit_seconds=0), name)() as held:
-            assert held == Success(None)
+        assert taken(getattr(KernelLocks(root, write_limit_seconds=0), name)()) == Success(None)
 
     def test_two_instances_of_one_process_exclude_each_other(self, root: Path) -> None:
-        with KernelLocks(root).write(), KernelLocks(root, write_limit_seconds=0).write() as other:
-            assert isinstance(other.failure(), Busy)
+        with KernelLocks(root).write():
+            assert isinstance(taken(KernelLocks(root, write_limit_seconds=0).write()).failure(), Busy)
 
     def test_a_root_has_the_same_locks_through_a_link_and_another_root_has_its_own(self, root: Path) -> None:
         root.mkdir()
         link = root.with_name("link")
         link.symlink_to(root)
-        with (
-            KernelLocks(root).run(),
-            KernelLocks(link).run() as same,
-            KernelLocks(root.with_name("other")).run() as other,
-        ):
-            assert isinstance(same.failure(), Busy)
-            assert other == Success(None)
+        with KernelLocks(root).run():
+            assert isinstance(taken(KernelLocks(link).run()).failure(), Busy)
+            assert taken(KernelLocks(root.with_name("other")).run()) == Success(None)
 
     def test_the_environment_beside_home_does_not_matter(self, root: Path, home: Path) -> None:
         elsewhere = {"HOME": str(home), "XDG_STATE_HOME": "/elsewhere", "AGENT_MEMORY_ROOT": "/x", "TMPDIR": "/y"}
-        with KernelLocks(root).run(), KernelLocks(root, elsewhere).run() as held:
-            assert isinstance(held.failure(), Busy)
+        with KernelLocks(root).run():
+            assert isinstance(taken(KernelLocks(root, elsewhere).run()).failure(), Busy)
 
     @pytest.mark.parametrize("home", [{}, {"HOME": ""}, {"HOME": "relative"}])
     def test_without_a_home_there_is_one_clear_error(
@@ -119,21 +118,20 @@ class TestKernelLocks(LocksContract):
     ) -> None:
         monkeypatch.setattr("agent_memory.adapters.disk.root._home_in_password_database", lambda: "")
         locks = KernelLocks(tmp_path, home)
-        with locks.run() as run, locks.write() as write:
-            assert (run, write) == (Failure(HomeUnknown()), Failure(HomeUnknown()))
+        unknown = Failure(HomeUnknown())
+        assert (taken(locks.run()), taken(locks.write())) == (unknown, unknown)
 
     def test_without_home_in_the_environment_the_locks_are_those_of_the_persons_home(
         self, root: Path, home: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("agent_memory.adapters.disk.root._home_in_password_database", lambda: str(home))
-        with KernelLocks(root).run(), KernelLocks(root, {}).run() as held:
-            assert isinstance(held.failure(), Busy)
+        with KernelLocks(root).run():
+            assert isinstance(taken(KernelLocks(root, {}).run()).failure(), Busy)
 
     def test_a_home_that_cannot_be_written_to_is_a_store_error(self, tmp_path: Path) -> None:
-        with KernelLocks(tmp_path).run() as held:  # HOME is the suite's unusable one
-            error = held.failure()
-            assert isinstance(error, StoreIo)
-            assert error.errno_name == "ENOTDIR"
+        error = taken(KernelLocks(tmp_path).run()).failure()  # HOME is the suite's unusable one
+        assert isinstance(error, StoreIo)
+        assert error.errno_name == "ENOTDIR"
 
     def test_a_disk_that_refuses_a_lock_is_a_store_error_p5(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def refused(descriptor: int, how: int) -> None:
@@ -144,10 +142,9 @@ class TestKernelLocks(LocksContract):
         monkeypatch.setattr("fcntl.flock", refused)
         with pytest.raises(StoreIo) as unlocked, file_lock(f"{home}/state.lock", 0):
             pass
-        with KernelLocks(home).write() as write:
-            for error in (unlocked.value, write.failure()):
-                assert isinstance(error, StoreIo)
-                assert (error.operation, error.errno_name) == ("lock", "ENOLCK")
+        for error in (unlocked.value, taken(KernelLocks(home).write()).failure()):
+            assert isinstance(error, StoreIo)
+            assert (error.operation, error.errno_name) == ("lock", "ENOLCK")
 
     def test_lock_files_are_private_under_any_umask_p22(self, root: Path, home: Path) -> None:
         earlier = os.umask(0)

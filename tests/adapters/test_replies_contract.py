@@ -9,24 +9,23 @@ from returns.result import Success
 
 from agent_memory.adapters.records.run_files import RunRecordsFiles
 from agent_memory.domain.run import KeptReply
-from agent_memory.ports import Replies
 from stand_ins.dict_clock import DictClock
 
 REPLY = KeptReply("the lamp is green", "n1", "0" * 64, {"id__a1b2c3": "1" * 64})
 
 
 @pytest.fixture
-def replies(tmp_path: Path) -> Replies:
+def replies(tmp_path: Path) -> RunRecordsFiles:
     return RunRecordsFiles(tmp_path, DictClock())
 
 
-def test_there_is_none_at_first(replies: Replies) -> None:
+def test_there_is_none_at_first(replies: RunRecordsFiles) -> None:
     assert replies.find_reply("key") == Success(None)
     assert replies.spend_reply("key") == Success(None)
     assert replies.drop_reply("key") == Success(None)
 
 
-def test_what_is_kept_is_found_until_it_is_spent(replies: Replies) -> None:
+def test_what_is_kept_is_found_until_it_is_spent(replies: RunRecordsFiles) -> None:
     assert replies.keep_reply("run-1", "key", REPLY) == Success(None)
     assert replies.find_reply("key") == Success(REPLY)
     assert replies.find_reply("other") == Success(None)
@@ -34,7 +33,7 @@ def test_what_is_kept_is_found_until_it_is_spent(replies: Replies) -> None:
     assert replies.find_reply("key") == Success(None)
 
 
-def test_what_is_dropped_is_found_no_more_and_others_are(replies: Replies) -> None:
+def test_what_is_dropped_is_found_no_more_and_others_are(replies: RunRecordsFiles) -> None:
     replies.keep_reply("run-1", "key", REPLY)
     replies.keep_reply("run-1", "other", REPLY)
     assert replies.drop_reply("key") == Success(None)

@@ -123,7 +123,7 @@ def test_a_run_at_work_keeps_repairs_away_and_not_looking(memory: Memory) -> Non
     memory.remembered("Deploys run from main.")
     held = (
         "import os, sys, time\nfrom pathlib import Path\nfrom agent_memory.adapters.disk.locks import KernelLocks\n"
-        "with KernelLocks(Path(sys.argv[1]), os.environ).run() as held:\n print('held', flush=True)\n sys.stdin.read()"
+        "with KernelLocks(Path(sys.argv[1]), os.environ).run():\n print('held', flush=True)\n sys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", held, str(memory.root)],

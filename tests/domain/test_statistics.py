@@ -20,10 +20,8 @@ PERIOD = period_of(TODAY, 4)
 
 
 def found_in(**facts: Any) -> Statistics:
-    nothing: dict[str, Any] = dict.fromkeys(
-        ("notes", "archived", "reads", "spend", "captures", "deliveries", "runs"), ()
-    )
-    return statistics_of(PERIOD, **{**nothing, "unreadable": 0, "reads_ever": 0, **facts})
+    nothing: dict[str, Any] = dict.fromkeys(("notes", "archived", "reads", "captures", "deliveries", "runs"), ())
+    return statistics_of(PERIOD, **{**nothing, "unreadable": 0, "reads_ever": 0, "spend": {}, **facts})
 
 
 def at(day: int) -> int:
@@ -79,7 +77,7 @@ def test_reads_are_counted_by_reader_within_the_period() -> None:
 
 
 def test_spending_falls_on_its_days_and_a_day_that_is_none_on_none() -> None:
-    spend = (DaySpend("not a day", 9, 9, 9), DaySpend("2026-02-10", 1, 10, 5), DaySpend("2026-02-13", 2, 40, 7))
+    spend = {"not a day": DaySpend(9, 9, 9), "2026-02-10": DaySpend(1, 10, 5), "2026-02-13": DaySpend(2, 40, 7)}
     found = found_in(spend=spend)
     assert (found.days["calls"], found.days["prompt characters"], found.days["reply characters"]) == (
         (1, 0, 0, 2),
@@ -126,10 +124,8 @@ NOW_MS = 1_771_000_205_123
 def test_a_period_ends_today() -> None:
     period = period_of(NOW_MS // DAY_MS, 3)
     assert list(period) == [TODAY - 2, TODAY - 1, TODAY]
-    nothing: dict[str, Any] = dict.fromkeys(
-        ("notes", "archived", "reads", "spend", "captures", "deliveries", "runs"), ()
-    )
-    found = statistics_of(period, **nothing, unreadable=0, reads_ever=0)
+    nothing: dict[str, Any] = dict.fromkeys(("notes", "archived", "reads", "captures", "deliveries", "runs"), ())
+    found = statistics_of(period, **nothing, unreadable=0, reads_ever=0, spend={})
     assert found.names == ("2026-02-11", "2026-02-12", "2026-02-13")
 
 

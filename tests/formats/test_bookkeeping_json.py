@@ -53,8 +53,8 @@ Parse = Callable[[bytes, str], Any]
 WRITTEN: dict[str, tuple[Any, str, Parse]] = {
     "mark": (MARK, SESSION_MARK.render(MARK), SESSION_MARK.parse),
     "spend": (
-        (DaySpend("2026-02-13", 3, 1200, 300),),
-        SPEND.render((DaySpend("2026-02-13", 3, 1200, 300),)),
+        {"2026-02-13": DaySpend(3, 1200, 300)},
+        SPEND.render({"2026-02-13": DaySpend(3, 1200, 300)}),
         SPEND.parse,
     ),
     "undone": (

@@ -17,6 +17,7 @@ from agent_memory.domain.queue import Context, InboxEntry, InlineNote, SessionFi
 from agent_memory.domain.run import Run
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Status
 from agent_memory.errors import Error
+from agent_memory.known_notes import KnownNotes
 from agent_memory.pipelines.consolidate import ConsolidateIo, consolidate
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_histories import DictHistories
@@ -26,6 +27,7 @@ from stand_ins.temporary_records import (
     TemporaryKeptHistories,
     TemporaryRunRecords,
     TemporarySessionMarks,
+    TemporaryTombstones,
     TemporaryUsageLedger,
 )
 from stand_ins.temporary_store import TemporaryStore
@@ -100,6 +102,7 @@ class World:
     runs: TemporaryRunRecords = field(factory=TemporaryRunRecords)
     kept: TemporaryKeptHistories = field(factory=TemporaryKeptHistories)
     ledger: TemporaryUsageLedger = field(factory=TemporaryUsageLedger)
+    tombstones: TemporaryTombstones = field(factory=TemporaryTombstones)
     words: list[str] = field(factory=list)
 
     def capture(self, session_id: str, *texts: str) -> str:
@@ -131,6 +134,8 @@ class World:
             random_word=self._word,
             kept=self.kept,
             ledger=self.ledger,
+            tombstones=self.tombstones,
+            known=KnownNotes(self.store),
         )
 
     def run(self, *, limit: int | None = None, dry_run: bool = False) -> Run:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.app import Memory, open_memory
+from agent_memory.app import Memory
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, SessionRequest
 from agent_memory.domain.forgetting import SessionTombstone
 from agent_memory.domain.found_session import Backfill, FoundSession
@@ -19,6 +20,7 @@ from agent_memory.pipelines.backfill import plan_backfill, put_backfill
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, envelope, history, skipped, turns
 from stand_ins.dict_finder import DictFinder
 from stand_ins.dict_inbox import DictInbox
+from stand_ins.memory_over import memory_over
 from stand_ins.temporary_records import TemporarySessionMarks, TemporarySpendLedger, TemporaryTombstones
 
 CLAUDE = Harness.CLAUDE_CODE
@@ -53,23 +55,21 @@ class Past:
             FoundSession(CLAUDE, retrieval, at_ms + 60_000, 1_000, shares_record_ids=self.shares_record_ids)
         )
 
-    def memory(self, **others: object) -> Memory:
+    def memory(self, **others: Any) -> Memory:
         """The memory over these parts, or over `others` in their place."""
-        root = self.world.store.root
-        memory = open_memory({"HOME": str(root), "AGENT_MEMORY_ROOT": str(root)}, root, print).unwrap()
-        vars(memory).update(
-            finders={CLAUDE: self.finder},
-            histories={"claude-code-session": self.world.histories},
-            inbox=self.world.inbox,
-            marks=self.world.marks,
-            clock=self.world.clock,
-            calls_for=lambda: lambda history: 1 + len(history.turns) // 100,
-            repo_of={CWD: REPO}.get,
-            is_private=lambda directory: directory.startswith("/private"),
-            tombstones=self.tombstones,
-        )
-        vars(memory).update(others)
-        return memory
+        parts = {
+            "finders": {CLAUDE: self.finder},
+            "histories": {"claude-code-session": self.world.histories},
+            "inbox": self.world.inbox,
+            "marks": self.world.marks,
+            "clock": self.world.clock,
+            "calls_for": lambda: lambda history: 1 + len(history.turns) // 100,
+            "repo_of": {CWD: REPO}.get,
+            "is_private": lambda directory: directory.startswith("/private"),
+            "tombstones": self.tombstones,
+            **others,
+        }
+        return memory_over(self.world.store.root, **parts)
 
     def plan(self, since_ms: int | None = None) -> Backfill:
         return plan_backfill(self.memory(), (), since_ms).unwrap()

@@ -10,7 +10,7 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.app import Memory, open_memory
+from agent_memory.app import Memory
 from agent_memory.domain.change import Replace
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
 from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, statement_hashes
@@ -34,6 +34,7 @@ from stand_ins.dict_clock import DictClock
 from stand_ins.dict_histories import DictHistories
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
+from stand_ins.memory_over import memory_over
 from stand_ins.temporary_records import TemporaryKeptHistories, TemporaryTombstones
 from stand_ins.temporary_store import TemporaryStore
 
@@ -65,9 +66,9 @@ class Handing:
         return entry
 
     def memory(self) -> Memory:
-        environ = {"HOME": str(self.store.root), "AGENT_MEMORY_ROOT": str(self.store.root)}
-        memory = open_memory(environ, self.store.root, self.warnings.append).unwrap()
-        vars(memory).update(
+        return memory_over(
+            self.store.root,
+            self.warnings.append,
             histories=self.histories or {METHOD: self.source},
             kept_histories=self.kept,
             tombstones=self.tombstones,
@@ -78,7 +79,6 @@ class Handing:
             clock=self.clock,
             inbox=SimpleNamespace(recent=lambda: chain(map(Failure, self.unseen), map(Success, self.sessions))),
         )
-        return memory
 
     def named(self, session_id: str, *guesses: InboxEntry) -> Result[Taken, Error]:
         return take_named(self.memory(), session_id, None, guesses)

@@ -13,7 +13,7 @@ from returns.result import Result
 from agent_memory.adapters.records.run_files import RunLogFiles
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.adapters.targets import TargetFiles
-from agent_memory.app import Memory, open_memory
+from agent_memory.app import Memory
 from agent_memory.domain.change import Change, Create, Replace, Retire, Together
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.instants import iso_of
@@ -26,6 +26,7 @@ from agent_memory.pipelines.undo import undo
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
+from stand_ins.memory_over import memory_over
 from stand_ins.temporary_records import TemporaryDefragRecords
 
 _LITTER = re.compile(r"/\.cache/|/\.transaction/|/\.tmp-|\.agent-memory-[0-9a-f]+$|/agent-memory/sections/")
@@ -67,9 +68,8 @@ class World:
         return StoreFiles(self.root, DictLocks())
 
     def memory(self) -> Memory:
-        environ = {"HOME": str(self.home), "AGENT_MEMORY_ROOT": str(self.root)}
-        memory = open_memory(environ, self.home, print).unwrap()
-        vars(memory).update(
+        return memory_over(
+            self.root,
             store=self.store,
             log=self.log,
             targets=TargetFiles(str(self.home), str(self.root)),
@@ -79,7 +79,6 @@ class World:
             finish_runs=lambda: self.finished.append("asked"),
             new_run_id=self.run_id,
         )
-        return memory
 
     def run_id(self, now_ms: int) -> str:
         self.clock.at_ms += 60_000

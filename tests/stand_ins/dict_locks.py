@@ -6,9 +6,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from returns.result import Failure, Result, Success
-
-from agent_memory.errors import Busy, Error
+from agent_memory.errors import Busy
 
 
 class DictLocks:
@@ -20,21 +18,19 @@ class DictLocks:
         self._limit_seconds = write_limit_seconds
 
     @contextmanager
-    def run(self) -> Generator[Result[None, Error], None, None]:
+    def run(self) -> Generator[None, None, None]:
         if not self._run.acquire(blocking=False):
-            yield Failure(Busy("run"))
-            return
+            raise Busy("run")
         try:
-            yield Success(None)
+            yield
         finally:
             self._run.release()
 
     @contextmanager
-    def write(self) -> Generator[Result[None, Error], None, None]:
+    def write(self) -> Generator[None, None, None]:
         if not self._turn.acquire(timeout=self._limit_seconds):
-            yield Failure(Busy("write"))
-            return
+            raise Busy("write")
         try:
-            yield Success(None)
+            yield
         finally:
             self._turn.release()

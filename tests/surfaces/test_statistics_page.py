@@ -41,7 +41,7 @@ def full(days: int = 90) -> Statistics:
         unreadable=1,
         reads=(DayReads(TODAY, "codex", 123_456), DayReads(TODAY - 1, "amp", 2)),
         reads_ever=123_458,
-        spend=(DaySpend("2026-02-13", 3, 123_456_789, 12),),
+        spend={"2026-02-13": DaySpend(3, 123_456_789, 12)},
         captures=(("amp", NOW_MS),),
         deliveries=(),
         runs=runs,
@@ -49,8 +49,8 @@ def full(days: int = 90) -> Statistics:
 
 
 def nothing() -> Statistics:
-    none: dict[str, Any] = dict.fromkeys(("notes", "archived", "reads", "spend", "captures", "deliveries", "runs"), ())
-    return statistics_of(period_of(TODAY, 3), unreadable=0, reads_ever=0, **none)
+    none: dict[str, Any] = dict.fromkeys(("notes", "archived", "reads", "captures", "deliveries", "runs"), ())
+    return statistics_of(period_of(TODAY, 3), unreadable=0, reads_ever=0, spend={}, **none)
 
 
 def test_a_terminal_gets_a_table() -> None:

@@ -148,12 +148,10 @@ class StaticVectors:
 
     @as_result
     def embed(self, texts: Sequence[str]) -> tuple[bytes, ...]:
-        """See the port."""
         return tuple(self._sum(self._weighed(text)) for text in texts)
 
     @as_result
     def embed_words(self, words: Sequence[tuple[str, float]]) -> bytes:
-        """See the port."""
         total: dict[int, float] = {}
         for word, worth in words:
             for number, weight in self._weighed(word).items():

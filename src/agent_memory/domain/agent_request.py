@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from agent_memory.domain.entry import Listed, StoredEntry, Usage
 from agent_memory.domain.findings import Analysis
 from agent_memory.domain.history import History
 from agent_memory.domain.queue import InboxEntry
 from agent_memory.domain.section import SectionBudget
+from agent_memory.domain.text.plain_text import Count
 from agent_memory.domain.vocabulary import TierList
 
 
@@ -66,36 +67,27 @@ class AgentReply:
 KEPT_DAYS = 90
 
 
+_STATED = {"stated": True}
+
+
 @frozen
 class DaySpend:
     """The calls of one UTC day and the characters that went each way."""
 
-    day: str
-    """`2026-02-13`."""
-    calls: int = 0
-    prompt_chars: int = 0
-    reply_chars: int = 0
+    calls: Count = field(default=0, metadata=_STATED)
+    prompt_chars: Count = field(default=0, metadata=_STATED)
+    reply_chars: Count = field(default=0, metadata=_STATED)
 
 
-Spend = tuple[DaySpend, ...]
-"""One element a day, oldest first."""
-
-
-def spend_on(spend: Spend, day: str) -> DaySpend:
-    """What was spent on a day; nothing on a day that is not listed."""
-    return next((each for each in spend if each.day == day), DaySpend(day))
+Spend = dict[str, DaySpend]
+"""By day (`2026-02-13`), oldest first."""
 
 
 def with_added(spend: Spend, day: str, *, calls: int = 0, prompt_chars: int = 0, reply_chars: int = 0) -> Spend:
     """The spend with these amounts added to a day (negative ones taken back, never below 0), and without days more than
     `KEPT_DAYS` before that one. A later day, left by a clock that ran ahead, stays."""
-    old = spend_on(spend, day)
-    new = evolve(
-        old,
-        calls=max(0, old.calls + calls),
-        prompt_chars=max(0, old.prompt_chars + prompt_chars),
-        reply_chars=max(0, old.reply_chars + reply_chars),
-    )
+    old = spend.get(day, DaySpend())
+    amounts = (old.calls + calls, old.prompt_chars + prompt_chars, old.reply_chars + reply_chars)
+    new = DaySpend(*(max(0, amount) for amount in amounts))
     oldest = (datetime.fromisoformat(day) - timedelta(days=KEPT_DAYS)).strftime("%Y-%m-%d")
-    others = (each for each in spend if each.day != day and each.day >= oldest)
-    return tuple(sorted((*others, new), key=lambda each: each.day))
+    return {each: spent for each, spent in sorted({**spend, day: new}.items()) if each >= oldest}

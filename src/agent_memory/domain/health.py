@@ -217,7 +217,7 @@ def statistics_of(
     readers = Counter[str]()
     for each in reads:
         readers[each.reader] += each.count
-    spent = [(_day_named(each.day), each) for each in spend]
+    spent = [(_day_named(day), each) for day, each in spend.items()]
     captures = [each for each in captures if each[1] // DAY_MS in period]
     deliveries = [each for each in deliveries if each.ids and each.at_ms // DAY_MS in period]
     runs = [each for each in runs if each.started_at_ms // DAY_MS in period]

@@ -34,10 +34,10 @@ from agent_memory.domain.redaction import redact
 from agent_memory.domain.run_log import Undoing, UndoneMark
 from agent_memory.domain.tagging import TagVocabulary
 from agent_memory.domain.text.file_name import normal_tag
-from agent_memory.domain.text.plain_text import Count, SomeText
+from agent_memory.domain.text.plain_text import SomeText
 from agent_memory.domain.undo_run import Footprint
 from agent_memory.errors import StateCorrupt, StateInvalid
-from agent_memory.formats.json_codec import Documents, Format, load_bytes, load_document, matching, written
+from agent_memory.formats.json_codec import Documents, Format, load_document, matching, written
 from agent_memory.results import as_result
 
 _INSTANT: Any = Instant
@@ -51,27 +51,13 @@ UNDOING = Format(Undoing)
 
 # -- spend ------------------------------------------------------------------------------------------------------------
 
-_SPENT = ("calls", "promptChars", "replyChars")
+
+def _spend_problems(spend: Spend) -> Iterator[str]:
+    odd = (day for day in spend if not re.fullmatch(r"\d{4}-\d\d-\d\d", day, re.ASCII))
+    return (f"days.{day} is not a day" for day in odd)
 
 
-def _spend_problems(days: dict[str, dict[str, Count]]) -> Iterator[str]:
-    for day, spent in days.items():
-        if not re.fullmatch(r"\d{4}-\d\d-\d\d", day, re.ASCII) or spent.keys() != set(_SPENT):
-            yield f"days.{day} is not a day's spend"
-
-
-_DAYS = Format(dict[str, dict[str, Count]], member="days", check=_spend_problems)
-
-
-def _spend_of(document: Json) -> Spend:
-    return tuple(
-        DaySpend(day, *(spent[key] for key in _SPENT)) for day, spent in sorted(_DAYS.value_of(document).items())
-    )
-
-
-SPEND = Documents[Spend](
-    lambda spend: {"days": {day.pop("day"): day for day in map(written, spend)}}, _spend_of, load=load_bytes
-)
+SPEND = Format(dict[str, DaySpend], member="days", check=_spend_problems)
 
 # -- tags: a person may write less ------------------------------------------------------------------------------------
 

@@ -80,7 +80,7 @@ from agent_memory.errors import (
 from agent_memory.formats.prompt import Frame, PromptFacts, plan_prompt_budget, render_consolidate_prompt
 from agent_memory.formats.reply import parse_reply
 from agent_memory.known_notes import KnownNotes
-from agent_memory.machines import Consolidate, Model, Step, answered, interrupted, run_machine
+from agent_memory.machines import Consolidate, Model, Step, answered, finish_run, run_machine
 from agent_memory.ports import (
     Agent,
     Clock,
@@ -207,8 +207,6 @@ def _from_kept(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None) -
 
 def why_forgotten(io: ConsolidateIo, entry: InboxEntry) -> str | None:
     """Why the entry is not to be looked at, if so: its session was forgotten, or its note, which was put down before."""
-    if io.tombstones is None:
-        return None
     note = entry.retrieval
     if isinstance(note, InlineNote):
         known = unwrap(io.tombstones.of_entries())
@@ -239,22 +237,19 @@ class ConsolidateIo:
     agent: Agent
     marks: SessionMarks
     recorder: Recorder
-    runs: RunRecords
+    runs: RunRecords[Run, Change]
     clock: Clock
     prompt_template: str
     random_word: Callable[[], str]
     """Unguessable, at least 64 bits of hex; for nonces and fences."""
+    tombstones: Tombstones
+    ledger: UsageLedger
+    known: KnownNotes
     handoff_days: int = 7
-    tombstones: Tombstones | None = None
-    """What was forgotten; None where nothing ever is."""
     kept: KeptHistories | None = None
     """None where no histories are kept."""
-    ledger: UsageLedger | None = None
-    """None where nobody counts what agents look at."""
     vocabulary: Callable[[], TagVocabulary] = TagVocabulary
     """The tags that a person has accepted or renamed."""
-    known: KnownNotes | None = None
-    """What finds notes about the same subject; without it the listing does."""
     progress: Callable[[str], object] = str
 
 
@@ -461,12 +456,12 @@ def parse_output(io: ConsolidateIo, run: Run) -> Run:
         change_set = unwrap(parse_reply(work.reply.text, request.nonce))
     except ReplyRefused as refused:
         return _refused(io, run, done, refused)
-    if io.tombstones is not None and not isinstance(entry.retrieval, InlineNote):
+    if not isinstance(entry.retrieval, InlineNote):
         # What of an inline note was forgotten was never asked about (`why_forgotten`), and what came later is meant.
         known = unwrap(io.tombstones.of_entries())
         change_set = without_forgotten(change_set, known, request.window, entry.at_ms, facts.shown)
     wanted = [(subject_of(each), GLOBAL_SCOPE if each.scope == "global" else work.scope) for each in change_set.entries]
-    found = unwrap((io.known or KnownNotes(io.store)).near_each(wanted)) if wanted else ()
+    found = unwrap(io.known.near_each(wanted)) if wanted else ()
     similar = {each: near.similar for each, near in zip(change_set.entries, found, strict=True) if near.similar}
     facts = evolve(facts, similar=similar)
     done = evolve(
@@ -565,8 +560,7 @@ def consolidate(io: ConsolidateIo, run: Run) -> Run:
 @as_result
 def finish_interrupted(io: ConsolidateIo) -> Run | None:
     """Carry out the rest of a run that crashed after it had begun to write; None where there is none."""
-    machine = interrupted(Consolidate, io.runs)
-    return None if machine is None else run_machine(machine, steps(io), io.runs, partial(rescue, io))
+    return finish_run(Consolidate, steps(io), io.runs, partial(rescue, io))
 
 
 def steps(io: ConsolidateIo) -> Mapping[str, Step[Run]]:
@@ -692,7 +686,7 @@ def mark_processed(io: ConsolidateIo, run: Run) -> Run:
     # After the mark, which knows them, and not by a run that goes on from a checkpoint: a use may then be forgotten, but none
     # is ever counted twice.
     warnings = list(run.warnings)
-    if io.ledger is not None and not run.resumed:
+    if not run.resumed:
         for id, at_ms in work.used:
             at_ms = at_ms if at_ms is not None else io.clock.now_ms()
             warnings += warning_of(io.ledger.append(id, at_ms, work.pending.entry.harness.value))

@@ -12,6 +12,7 @@ from functools import partial
 from attrs import evolve, frozen
 from returns.result import Result, Success
 
+from agent_memory.config import LimitsConfig
 from agent_memory.domain.actions import DefragFacts, DefragProposal, PlannedAction, ids_of
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.analysis.analyze import analyze
@@ -43,11 +44,11 @@ from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import EntryChanged, EntryNotFound, Error, ReplyRefused
 from agent_memory.formats.prompt import Frame, plan_defrag_budget, render_defrag_prompt
 from agent_memory.formats.reply import parse_defrag_reply
-from agent_memory.machines import Defrag, Model, Step, answered, interrupted, run_machine
+from agent_memory.machines import Defrag, Model, Step, answered, finish_run, run_machine
 from agent_memory.pipelines.undo import footprint_if_any
 from agent_memory.ports import Agent, Clock, DefragRecords, Locks, Recorder, RunLog, Store, UsageLedger
 from agent_memory.publishing import KeepSections
-from agent_memory.results import as_result, holding, unwrap, warning_of
+from agent_memory.results import as_result, unwrap, warning_of
 
 WHOLE_STORE_SHOWN_CHARS = 4_000_000
 """Of entries in full for an agent that reads values and no prompt."""
@@ -71,11 +72,7 @@ class DefragIo:
     random_word: Callable[[], str]
     """Unguessable, at least 64 bits of hex; for nonces and fences."""
     budget: SectionBudget = SectionBudget()
-    stale_days: int = 120
-    max_entries: int | None = None
-    """Live entries at most."""
-    max_chars: int | None = None
-    """Characters of the bodies of all live entries at most."""
+    limits: LimitsConfig = LimitsConfig()
     tidy_up: Callable[[], Result[None, Error]] = lambda: Success(None)
     """Compacts what grows: the usage ledger, old runs, the history."""
     progress: Callable[[str], object] = str
@@ -271,8 +268,7 @@ def defrag(io: DefragIo, run: DefragRun) -> DefragRun:
 @as_result
 def finish_interrupted(io: DefragIo) -> DefragRun | None:
     """Carry out the rest of a run that crashed after it had begun to write; None where there is none."""
-    machine = interrupted(Defrag, io.records)
-    return None if machine is None else run_machine(machine, steps(io), io.records)
+    return finish_run(Defrag, steps(io), io.records)
 
 
 def steps(io: DefragIo) -> Mapping[str, Step[DefragRun]]:
@@ -319,20 +315,25 @@ def analyze_structure(io: DefragIo, run: DefragRun) -> DefragRun:
     missed = [f"{each.path} was left out: {'; '.join(each.problems)}" for each in scan.live.unreadable]
     # What a run wrote lately, from however old a session, is not stale. A log that cannot be read tells of none.
     now_ms = io.clock.now_ms()
-    since_ms = now_ms - io.stale_days * DAY_MS
+    since_ms = now_ms - io.limits.stale_days * DAY_MS
     runs = (each for each in io.log.runs(_LOOKED_BACK_RUNS).value_or(()) if each.started_at_ms >= since_ms)
     facts = AnalysisFacts(
         now_ms,
         scan.taken_ids,
         scan.usage,
-        io.stale_days,
+        io.limits.stale_days,
         scan.left_alone,
         hot_or_new=frozenset((*scan.tiers.hot, *(id for each in runs for id in each.changed_ids))),
     )
     live = scan.live.entries
     analysis = analyze(notes_as_listed(io, live, missed), facts)
     over = surplus(
-        live, analysis.body_chars, scan.usage, max_entries=io.max_entries, max_chars=io.max_chars, now_ms=now_ms
+        live,
+        analysis.body_chars,
+        scan.usage,
+        max_entries=io.limits.max_entries,
+        max_chars=io.limits.max_chars,
+        now_ms=now_ms,
     )
     return evolve(run, analysis=analysis.with_findings(over), warnings=(*run.warnings, *missed))
 
@@ -357,7 +358,7 @@ def apply_changes(io: DefragIo, run: DefragRun) -> DefragRun:
     What was written meanwhile stays: an action of which any input has changed is dropped whole (P8), and a note pinned
     meanwhile is hot (P13). After a crash, a transaction that had been made is not made again.
     """
-    with holding(io.locks.write()):
+    with io.locks.write():
         # The store recovers first: in the midst of a transaction its footprint is there, and may be taken back with it.
         unwrap(io.store.apply(()))
         if footprint_if_any(io.log, run.id) is not None:

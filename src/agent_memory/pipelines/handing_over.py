@@ -166,7 +166,7 @@ def keep_handover(memory: Memory, taken: Taken) -> Kept:
     if expires_at_ms <= memory.clock.now_ms():
         return Kept(None, f"it ended more than {handoff_days} days ago")
     title, body = stored_title(taken.handover.handoff.title), stored_body(handover_body(taken.handover))
-    with memory.writes.locked():  # or two that hand over the same session at once make two notes of it
+    with memory.locks.write():  # or two that hand over the same session at once make two notes of it
         live, archive = unwrap(memory.writes.store.list()), unwrap(memory.writes.store.list(archived=True))
         if forgotten_note(unwrap(memory.tombstones.of_entries()), title, body, taken.ended_at_ms) is not None:
             return Kept(None, "its note was forgotten")

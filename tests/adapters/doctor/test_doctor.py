@@ -19,7 +19,7 @@ from agent_memory.adapters.inbox.hook_files import LOG_NAME, log_hook_problem
 from agent_memory.adapters.store.entry_files import JOURNAL
 from agent_memory.config import Config, LlmConfig, StorageConfig
 from agent_memory.domain.doctor import NoteFile
-from agent_memory.domain.entry import Listed
+from agent_memory.domain.entry import Caller, Listed
 from agent_memory.domain.instants import day_of
 from agent_memory.domain.vocabulary import Sensitivity, TierList
 from agent_memory.errors import StoreIo, TargetRefused
@@ -101,8 +101,8 @@ class TestNotes:
     def test_an_agent_is_not_told_of_secret_notes(self, healthy: Patient) -> None:
         healthy.note("Safe", "Behind the picture.", sensitivity=Sensitivity.SECRET, pinned=True)
         assert healthy.codes() == ["secret-in-front"]
-        healthy.names_secret = False
-        assert healthy.codes() == []
+        agent = healthy.memory.called_by(Caller(variable="CLAUDECODE"))
+        assert agent.doctor().examine().findings == ()
 
     def test_a_note_that_went_since_the_listing_is_left_out(
         self, healthy: Patient, monkeypatch: pytest.MonkeyPatch
@@ -257,7 +257,7 @@ class TestFilesAndRuns:
         now_ms = time.time_ns() // 1_000_000
         for ago in (0, 1):
             for _ in range(2):
-                healthy.doctor.spend.reserve(now_ms - ago * 86_400_000, 10, 99).unwrap()
+                healthy.memory.spend.reserve(now_ms - ago * 86_400_000, 10, 99).unwrap()
         healthy.config = evolve(Config(), llm=LlmConfig(max_calls_per_day=2))
         assert day_of(now_ms)
         assert healthy.codes() == ["spend-cap"]
@@ -368,8 +368,8 @@ def test_no_damage_to_a_single_file_hides_the_rest_or_makes_it_fail(root: Path, 
     id = patient.note("Ports", "The api listens on 8080.")
     delete(patient.store, patient.note("Old", "Gone by.")).unwrap()
     patient.store.apply((), tiers=TierList((id,))).unwrap()
-    patient.doctor.ledger.append(id, 1, "manual").unwrap()
-    patient.doctor.spend.reserve(1, 10, 99).unwrap()
+    patient.memory.ledger.append(id, 1, "manual").unwrap()
+    patient.memory.spend.reserve(1, 10, 99).unwrap()
     patient.by_hand("state/phase.json", '"x"')
     patient.by_hand("state/project_tags.json", "[]")
     patient.by_hand("inbox/.queue.json", '{"version": 1, "troubles": {}}')

@@ -89,7 +89,7 @@ class TestRuns:
     )
     def test_the_cap_of_calls_on_days_in_a_row(self, calls: dict[int, int], found: list[str]) -> None:
         """P10"""
-        spend = tuple(DaySpend(day_of(NOW - ago * DAY_MS), number) for ago, number in calls.items())
+        spend = {day_of(NOW - ago * DAY_MS): DaySpend(number) for ago, number in calls.items()}
         assert codes(check_spend(spend, 48, NOW)) == found
         assert codes(check_spend(spend, 0, NOW)) == []
 

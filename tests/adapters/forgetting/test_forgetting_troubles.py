@@ -8,7 +8,6 @@ from pathlib import Path
 from returns.result import Failure, Success
 
 from agent_memory.adapters.forgetting.forgetter import Forgetter, remove_directory_below
-from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
 from agent_memory.domain.forgetting import ForgetTarget
 from agent_memory.errors import EntryNotFound, StoreIo
 from agent_memory.results import as_result
@@ -16,6 +15,7 @@ from faults import failing_at, failing_on
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
+from stand_ins.memory_over import memory_over
 
 ID = "id__a1b2c3"
 STRIDE = 5
@@ -23,16 +23,8 @@ OLD_REPOSITORY = ".git.broken-20260213"
 
 
 def forgetter(root: Path) -> Forgetter:
-    return Forgetter(
-        root,
-        KeptHistoriesFiles(root, 512 << 20),
-        DictRecorder(),
-        DictLocks(),
-        DictClock(1_770_993_005_123),
-        purge=lambda: None,
-        publish=lambda: None,
-        tell=lambda _: None,
-    )
+    clock = DictClock(1_770_993_005_123)
+    return Forgetter(memory_over(root, recorder=DictRecorder(), locks=DictLocks(), clock=clock))
 
 
 def test_whatever_the_disk_refuses_is_an_error_value_and_the_rest_is_done_later(root: Path) -> None:
@@ -43,8 +35,9 @@ def test_whatever_the_disk_refuses_is_an_error_value_and_the_rest_is_done_later(
         note = root / "topics" / f"a lamp -- {ID}.md"
         note.write_text(f"---\nid: {ID}\ntitle: A lamp\n---\nIt is lit.\n")
         found = forgetter(root).look(ForgetTarget(ID, purge=True))
+        forget = as_result(forgetter(root).forget)
         with failing_at(k, errno.EIO, once=True) as counter:
-            done = as_result(forgetter(root).forget)(found)
+            done = forget(found)
         if isinstance(done, Failure):
             refused += 1
             again = forgetter(root)
@@ -81,9 +74,10 @@ def test_notes_that_say_the_same_are_all_told_or_it_is_an_error_p6_p28(root: Pat
     write_note(root, "id__b2c3d4")
     whole = forgetter(root).look(ForgetTarget(ID)).told.mentions
     assert [each.id for each in whole] == ["id__b2c3d4"]
+    look = as_result(forgetter(root).look)
     for k in range(1, 500):
         with failing_at(k, errno.EIO, once=True) as counter:
-            looked = as_result(forgetter(root).look)(ForgetTarget(ID))
+            looked = look(ForgetTarget(ID))
         assert isinstance(looked, Failure) or looked.unwrap().told.mentions == whole, k
         if not counter.struck:
             break

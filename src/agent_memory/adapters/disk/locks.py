@@ -12,15 +12,13 @@ import os
 import time
 from _thread import RLock  # which `threading` hands on, and takes longer to load than all else here
 from collections.abc import Generator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
-
-from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import FILE_MODE, make_directories
 from agent_memory.adapters.disk.paths import as_store_io, close_quietly, real_root
 from agent_memory.adapters.disk.root import home_of, local_state_directory
-from agent_memory.errors import Busy, Error, HomeUnknown, StoreIo
+from agent_memory.errors import Busy, HomeUnknown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,38 +44,29 @@ class KernelLocks:
         self._turn = RLock()
         self._writing = False
 
-    def run(self) -> AbstractContextManager[Result[None, Error]]:
+    @contextmanager
+    def run(self) -> Generator[None, None, None]:
         """See the port. Not reentrant: a run inside a run is a second run."""
-        return self._held("run", 0)
+        with file_lock(self._path("run"), 0):
+            yield
 
     @contextmanager
-    def write(self) -> Generator[Result[None, Error], None, None]:
+    def write(self) -> Generator[None, None, None]:
         """See the port. Waits up to `write_limit_seconds`, for other threads as for other processes."""
         if not self._turn.acquire(timeout=self._limit_seconds):
-            yield Failure(Busy(self._path("write")))
-            return
+            raise Busy(self._path("write"))
         try:
             if self._writing:
-                yield Success(None)
+                yield
                 return
-            with self._held("write", self._limit_seconds) as held:
-                self._writing = isinstance(held, Success)
+            with file_lock(self._path("write"), self._limit_seconds):
+                self._writing = True
                 try:
-                    yield held
+                    yield
                 finally:
                     self._writing = False
         finally:
             self._turn.release()
-
-    @contextmanager
-    def _held(self, name: str, limit_seconds: float) -> Generator[Result[None, Error], None, None]:
-        with ExitStack() as stack:
-            try:
-                stack.enter_context(file_lock(self._path(name), limit_seconds))
-            except (Busy, StoreIo, HomeUnknown) as error:
-                yield Failure(error)
-                return
-            yield Success(None)
 
     def _path(self, name: str) -> str:
         home = home_of(self._environ)

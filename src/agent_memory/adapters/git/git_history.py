@@ -45,7 +45,7 @@ from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ConfigInvalid, Error, PathRefused, RecorderFailed
 from agent_memory.ports import Locks
-from agent_memory.results import as_result, holding, unwrap
+from agent_memory.results import as_result, unwrap
 
 _CHECKED_BYTES = 16 * 2**20
 """Larger files are not read for secrets, and so are not recorded."""
@@ -81,7 +81,7 @@ class GitRecorder:
     @as_result
     def adopt_hand_edits(self, among: Sequence[str] | None = None) -> int:
         """See the port. Pending commits are made first. A file that holds a secret stays uncommitted, and `warnings` names it."""
-        with holding(self._locks.write()):
+        with self._locks.write():
             pending = unwrap(pending_commits(self._root))
             for done, commit in enumerate(pending):
                 try:
@@ -119,7 +119,7 @@ class GitRecorder:
         failure the commit is pending."""
         told = {"subject": subject, "body": body, "thread_id": thread_id, "harness": harness}
         commit = {"paths": list(paths), **told}
-        with holding(self._locks.write()):
+        with self._locks.write():
             try:
                 self._make(commit)
             except Error:

@@ -315,17 +315,14 @@ class InboxFiles:
 
     @as_result
     def note(self, pending: Pending, trouble: Trouble) -> None:
-        """See the port."""
         self._troubles.change({queue_key(pending.entry, pending.name): trouble})
 
     @as_result
     def retire(self, pending: Pending, outcome: Outcome) -> None:
-        """See the port."""
         self._leave(pending, outcome, PROCESSED)
 
     @as_result
     def give_up(self, pending: Pending, outcome: Outcome) -> None:
-        """See the port."""
         self._leave(pending, outcome, FAILED)
 
     @as_result

@@ -10,7 +10,7 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import JsonFile, names_below, real_root
-from agent_memory.domain.agent_request import Spend, spend_on, with_added
+from agent_memory.domain.agent_request import DaySpend, Spend, with_added
 from agent_memory.domain.entry import StateValue
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.instants import day_of
@@ -20,7 +20,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, SpendExhausted, StateCorrupt
 from agent_memory.formats.bookkeeping_json import SESSION_MARK, SPEND, STATE_VALUE, TAG_VOCABULARY
 from agent_memory.ports import Locks
-from agent_memory.results import as_result, holding
+from agent_memory.results import as_result
 
 _ENDING = ".json"
 
@@ -177,7 +177,7 @@ class SpendLedgerFiles:
         day = day_of(at_ms)
 
         def counted(spend: Spend) -> Spend:
-            calls_today = spend_on(spend, day).calls
+            calls_today = spend.get(day, DaySpend()).calls
             if calls_today >= max_calls_per_day:
                 raise SpendExhausted(calls_today, max_calls_per_day)
             return with_added(spend, day, calls=1, prompt_chars=prompt_chars)
@@ -197,8 +197,8 @@ class SpendLedgerFiles:
     @as_result
     def days(self) -> Spend:
         """What was spent on each of the last days, oldest first."""
-        return self._file.read() or ()
+        return self._file.read() or {}
 
     def _change(self, change: Callable[[Spend], Spend]) -> None:
-        with holding(self._locks.write()):
-            self._file.write(change(self._file.read() or ()))
+        with self._locks.write():
+            self._file.write(change(self._file.read() or {}))

@@ -34,7 +34,7 @@ from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.domain.text.file_name import id_in_name, is_id
 from agent_memory.domain.vocabulary import TIERS_FILE
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, PathRefused, StoreIo, UndoRefused
-from agent_memory.results import as_result, holding, unwrap
+from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -150,7 +150,7 @@ class StoreFiles:
     def _settle(self) -> None:
         if not os.path.lexists(f"{self._root}/{JOURNAL}"):
             return
-        with suppress(Error), holding(self._locks.write()):
+        with suppress(Error), self._locks.write():
             # Half of a batch can be read, since nothing of it is ever in no place; writing will tell what is wrong.
             from agent_memory.adapters.store.transaction import Transactions
 

@@ -42,7 +42,6 @@ from agent_memory.domain.entry import content_hash
 from agent_memory.errors import Error, PathRefused, StoreIo
 from agent_memory.formats.bookkeeping_json import OVER, Step, parse_journal, render_journal
 from agent_memory.ports import Locks
-from agent_memory.results import holding
 
 T = TypeVar("T")
 
@@ -58,7 +57,7 @@ _ATTEMPTS = 5
 def change_files(root: str, locks: Locks, decide: Callable[[], tuple[Sequence[FileChange], T]], given_up: Error) -> T:
     """Carry out all the changes that are decided, as one transaction under the write lock; what else the decision says. On an
     error nothing is changed."""
-    with holding(locks.write()):
+    with locks.write():
         transactions = Transactions(root)
         transactions.recover()
         for _ in range(_ATTEMPTS):

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
@@ -24,6 +25,7 @@ from agent_memory.adapters.forgetting.forgetting_files import PURGE_MARK, purge_
 from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.git.git_process import OURSELVES, GitOutput, GitProcess, failed, make_ready
 from agent_memory.adapters.store.transaction import Transactions
+from agent_memory.adapters.surroundings.shipped_files import memory_program
 from agent_memory.adapters.syncing.remote import INCOMING, Remote, chosen_remote, keep_remote
 from agent_memory.domain.change import FileChange, FileState
 from agent_memory.domain.commit_message import BOOKKEEPING, IGNORE_FILE, commit_message, holds_secret
@@ -47,8 +49,10 @@ from agent_memory.errors import EntryNotFound, StateCorrupt, SyncRefused
 from agent_memory.formats.bookkeeping_json import PURGE, SYNCED, SYNCING, TOMBSTONE, SyncAtWork
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.formats.merged_tree import merged_tree, wanted_contents
-from agent_memory.ports import Clock, Locks, Recorder
-from agent_memory.results import as_result, holding, unwrap
+from agent_memory.results import as_result, unwrap
+
+if TYPE_CHECKING:
+    from agent_memory.app import Memory
 
 _ATTEMPTS = 8
 """How often another machine may push, or somebody here write, at the wrong moment."""
@@ -58,16 +62,12 @@ _ATTEMPTS = 8
 class Synchroniser:
     """Syncs one root."""
 
-    commits: Commits
-    recorder: Recorder
-    locks: Locks
-    clock: Clock
-    forgetter: Forgetter
-    """Forgets here what other machines have forgotten, and brings the managed sections up to date."""
-    program: str | None
-    """Of `memory`, for git to call; None where it is not known."""
+    memory: Memory
     tell: Callable[[str], None]
-    warn: Callable[[str], None]
+
+    @property
+    def commits(self) -> Commits:
+        return Commits(self.memory.git_process)
 
     def sync(self, request: SyncRequest) -> Synced:
         """See the module. SyncRefused, and nothing changed, where the two are not to be merged."""
@@ -76,8 +76,8 @@ class Synchroniser:
             raise SyncRefused(
                 "this store has no history yet", "`memory sync --remote URL` without --dry-run begins one."
             )
-        with holding(self.locks.write()):
-            make_ready(git, self.warn)
+        with self.memory.locks.write():
+            make_ready(git, self.memory.warn)
             if self.commits.named("MERGE_HEAD") is not None:
                 reason = "a merge in the store's git was begun by hand and not finished"
                 raise SyncRefused(reason, "Finish or abort it with git.")
@@ -96,14 +96,14 @@ class Synchroniser:
             branch, is_there = self._branch(remote)
             if is_there:
                 remote.fetch(branch)
-            with holding(self.locks.write()):
+            with self.memory.locks.write():
                 if not request.dry_run:
                     self._record()
                 agreed = merged or self.commits.named(AGREED)
                 theirs = self.commits.named(INCOMING) if is_there else None
                 meeting = meet(self.commits, self.commits.named("HEAD"), theirs, agreed, self._purge_handled.read())
                 refuse(meeting, remote.shown, request)
-                commit, tree = merge(self.commits, meeting, self.clock.now_ms(), dry_run=request.dry_run)
+                commit, tree = merge(self.commits, meeting, self.memory.clock.now_ms(), dry_run=request.dry_run)
                 is_applied = not request.dry_run and self._apply(meeting, commit, tree)
             synced = Synced(
                 remote=remote.shown,
@@ -123,7 +123,7 @@ class Synchroniser:
             if not is_applied:  # the two are to be looked at anew
                 continue
             if commit != meeting.ours:
-                self.forgetter.publish()
+                self.memory.writes.tolerate(self.memory.publish())
             so_far = synced if so_far is None else together(so_far, synced)
             merged = meeting.theirs or merged
             if self._send(remote, branch, meeting):
@@ -150,8 +150,8 @@ class Synchroniser:
         raise SyncRefused(reason, f"Switch to one of them here, or push {ours} there with git once.")
 
     def _record(self) -> None:
-        unwrap(self.recorder.adopt_hand_edits())
-        unwrap(self.recorder.record(BOOKKEEPING, "sync: what this machine knows of its notes"))
+        unwrap(self.memory.recorder.adopt_hand_edits())
+        unwrap(self.memory.recorder.record(BOOKKEEPING, "sync: what this machine knows of its notes"))
 
     # -- here ---------------------------------------------------------------------------------------------------------
 
@@ -165,7 +165,7 @@ class Synchroniser:
         if head != meeting.ours or ref is None:
             return False
         try:
-            return self.commits.apply(SyncAtWork(ref, head, commit), meeting.our_tree, self.clock.now_ms())
+            return self.commits.apply(SyncAtWork(ref, head, commit), meeting.our_tree, self.memory.clock.now_ms())
         except SyncRefused:
             self._record()  # somebody may have edited it while the remote was asked
             if self.commits.named("HEAD") == head:
@@ -180,20 +180,20 @@ class Synchroniser:
             for path, held in tree.files.items()
             if path.startswith(FORGOTTEN) and path not in meeting.our_tree and isinstance(held, Leaf)
         }
-        gone = False
+        gone, forgetter = False, Forgetter(self.memory)
         for data in contents_of(self.commits.git, news).values():
             try:
                 match TOMBSTONE.parse(data, FORGOTTEN):
                     case EntryTombstone(id, _, _):
-                        found = self.forgetter.look(ForgetTarget(id))
+                        found = forgetter.look(ForgetTarget(id))
                     case SessionTombstone(session_id, harness, _):
-                        found = self.forgetter.look(ForgetTarget(session=SessionKey(session_id, harness)))
+                        found = forgetter.look(ForgetTarget(session=SessionKey(session_id, harness)))
                     case _:  # a state value, which the merge leaves out
                         continue
             except (StateCorrupt, EntryNotFound):  # of a damaged one `memory doctor` tells
                 continue
             if found.told.is_known:
-                self.forgetter.forget(found)
+                forgetter.forget(found)
                 gone = True
         return gone
 
@@ -211,9 +211,9 @@ class Synchroniser:
                 return False
         purged_at_ms = purge_mark_of(git.root).read()
         git.must("update-ref", AGREED, head)
-        keep_remote(git, remote.address, branch, self.program)
+        keep_remote(git, remote.address, branch, memory_program(self.memory.environ))
         if purged_at_ms != self._purge_handled.read():
-            with holding(self.locks.write()):
+            with self.memory.locks.write():
                 self.commits.forget_remote_history()
                 self._purge_handled.write(purged_at_ms)
         return True

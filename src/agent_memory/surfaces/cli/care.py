@@ -10,6 +10,7 @@ from typing import Any
 
 from agent_memory.domain.doctor import DoctorReport, SecretFind, SecretSearch, Severity
 from agent_memory.domain.health import LARGEST_DAYS, Counts, Days, Health, Statistics
+from agent_memory.domain.instants import day_of
 from agent_memory.domain.scheduling import JobHealth, in_words
 from agent_memory.domain.text.plain_text import counted, first_few, one_line
 from agent_memory.results import unwrap
@@ -185,7 +186,8 @@ def _status(arguments: argparse.Namespace, console: Console) -> int:
         "schedule": jobs,
         **fields_of(health, "hook_problems", "agent"),
         "spend": {
-            **fields_of(health.spent_today, "day", "calls", "prompt_chars", "reply_chars"),
+            "day": day_of(health.now_ms),
+            **fields_of(health.spent_today, "calls", "prompt_chars", "reply_chars"),
             "maxCallsPerDay": health.max_calls_per_day,
         },
         **fields_of(health, "problems"),
