@@ -194,8 +194,8 @@ def test_the_table_has_the_commands_that_there_are() -> None:
 def test_the_demo_runs_and_shows_notes_log_and_next_steps(home: Path, tmp_path: Path) -> None:
     finished = shell(f"TMPDIR='{tmp_path}' sh '{PROJECT}/docs/demo/run.sh'", tmp_path)
     assert (finished.returncode, finished.stderr) == (0, "")
-    assert "1 session processed, 6 entries written" in finished.stdout
-    assert len(re.findall(r"^id: id__\w{6}$", finished.stdout, re.MULTILINE)) == 6
+    assert "1 session processed, 5 entries written" in finished.stdout
+    assert len(re.findall(r"^id: id__\w{6}$", finished.stdout, re.MULTILINE)) == 5
     assert f"Thread-Id: {SESSION_ID}" in finished.stdout
     assert "What to do next" in finished.stdout
     assert os.listdir(home) == []
@@ -205,7 +205,7 @@ def test_the_demo_minds_nothing_in_the_callers_environment(home: Path, tmp_path:
     hostile = f"GIT_DIR=/nowhere AGENT_MEMORY_DEPTH=1 AGENT_MEMORY_ROOT='{home}/mine' XDG_DATA_HOME='{home}' CLAUDE_CONFIG_DIR=/no"
     finished = shell(f"{hostile} TMPDIR='{tmp_path}' sh '{PROJECT}/docs/demo/run.sh'", tmp_path)
     assert (finished.returncode, finished.stderr) == (0, "")
-    assert "6 entries written" in finished.stdout
+    assert "5 entries written" in finished.stdout
     assert os.listdir(home) == []
 
 

@@ -132,7 +132,7 @@ def test_what_is_asked_to_be_remembered_is_kept_in_many_languages(said: str) -> 
     ("closing", "kind"),
     [
         ("I couldn't run the integration tests because Docker isn't available here.", Kind.TASK),
-        ("The crash happened because `Session.close()` runs twice when the socket drops.", Kind.LESSON),
+        ("The crash happened because `Session.close()` must hold the lock in SQLite.", Kind.LESSON),
         ("`config.toml` must be read before `Logger.init()`, otherwise the level is ignored.", Kind.LESSON),
     ],
 )
@@ -161,11 +161,14 @@ def test_lists_of_changes_reports_and_offers_make_none(closing: str) -> None:
 
 def test_what_is_undone_later_makes_no_note() -> None:
     wanted = work_on("The cancel button should never be red for guests.", "Done. The button is red.")
-    switched = work_on("speed it up", "The crash happened because `Cart.load` called `orjson` twice.")
+    switched = work_on(
+        "speed it up",
+        "The crash happened because `Cart.load` called `orjson` twice. In Redis every key needs a time to live.",
+    )
     assert len(notes(*wanted)) == len(notes(*switched)) == 1
     assert notes(*wanted, user("undo that"), agent("Undone.")) == ()
-    assert notes(*switched, *work_on("hm, revert that please", "Reverted `Cart` to `json`.")) == ()
-    gone = "I removed the call in which `Cart.load` called `orjson` twice."
+    assert notes(*switched, *work_on("hm, revert that please", "Reverted the time to live of the Redis key.")) == ()
+    gone = "I removed the time to live of every key in Redis."
     assert notes(*switched, *work_on("run the tests", gone)) == ()
 
 
@@ -251,7 +254,7 @@ def test_a_title_is_never_broken_off() -> None:
 
 def test_an_agent_that_edits_by_its_shell_has_worked_too() -> None:
     """Codex and others have no other tool."""
-    closing = agent("The crash happened because `parse()` was called twice by `Cart.load`.")
+    closing = agent("The crash happened because `parse()` was called twice. In Redis every key needs a time to live.")
     edit = ToolCall("shell", "sed -i s/old/new/ src/cart.py")
     look = ToolCall("shell", "rg old src/cart.py 2>/dev/null")
     assert len(notes(user("rename it"), agent("", edit), tool("ok"), closing)) == 1

@@ -18,7 +18,6 @@ OFFER = "**Option A: cursor pages**\n\nfast\n\n**Option B: numbered pages**\n\ns
         "Remaining: the mail worker reads the old `total()`.",
         "I haven't run the import against the full dump.",
         "The mail worker still needs to be moved to `Cart.total`.",
-        "Próximos passos: mover o worker de mail para `Cart.total`.",
         "Ainda falta mover o worker de mail para `Cart.total`.",
     ],
 )
@@ -59,6 +58,18 @@ def test_what_the_person_says_is_left_to_do_is_a_task_until_it_is_done(said: str
 def test_it_is_not_done_because_the_agent_says_that_it_is_left_to_do(closing: str) -> None:
     said = (user("TODO: move the mail worker to the new totals."), *work_on("now the cart", closing))
     assert Kind.TASK in [one.kind for one in notes(*said)]
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "Next steps: open the cart in a browser to confirm the total.",
+        "Próximos passos: mover o worker de mail para `Cart.total`.",
+        "If it still fails on an old volume, reset the database of the cart.",
+    ],
+)
+def test_what_the_agent_suggests_to_do_next_makes_no_note(closing: str) -> None:
+    assert notes(*work_on("The cart total is wrong for guests.", closing)) == ()
 
 
 def test_a_choice_that_was_made_is_not_open() -> None:

@@ -354,3 +354,27 @@ def test_a_wish_for_all_projects_is_global() -> None:
 
 def test_a_statement_with_a_removed_secret_is_left_out() -> None:
     assert notes(user("Remember that the token is [redacted:github-token] for now.")) == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "No, use the map of the players instead of the list.",
+        "The problem is not the name, but the page that is included twice.",
+        "The header should be blue since the logo is.",
+        "If none is given, always freeze the first column.",
+        "Would it be possible to keep the history always closed?",
+        "Do you even try and remember this is a typed project",
+    ],
+)
+def test_what_is_said_of_the_thing_at_hand_makes_no_note_once_it_was_done(said: str) -> None:
+    assert notes(*ANSWERED, *work_on(said, "Done.")) == ()
+
+
+def test_a_correction_that_was_carried_out_stays_where_it_says_how_it_is_done_here() -> None:
+    (note,) = notes(*ANSWERED, *work_on("No, use zoneinfo instead of pytz, we dropped pytz last year.", "Done."))
+    assert note.title == "Use zoneinfo instead of pytz, we dropped pytz last year"
+
+
+def test_a_sentence_that_leads_into_code_is_no_title() -> None:
+    assert notes(user("I don't want custom handling of the cart like\n\n```\nx = 1\n```")) == ()

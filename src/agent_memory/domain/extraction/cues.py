@@ -35,6 +35,7 @@ class Signal(StrEnum):
     REMEDY = "remedy"  # how it was mended
     HEDGE = "hedge"  # a guess, or a thing to be tried
     NARRATION = "narration"  # the agent tells what it does next
+    HEEDED = "heeded"  # what has to be done or left from now on, and what happens otherwise
     MOMENTARY = "momentary"  # a state that holds now and says nothing later: tests pass
     OBJECTION = "objection"  # the person rejects what the agent just said or did
     WITHDRAWN = "withdrawn"  # the person takes back what they said, or has what was done undone
@@ -79,7 +80,7 @@ _BY_USER_WORDS = {
         r"<starten>(?:please |always |do )?remember(?:,|:|\s+this[:,]?|\s+that\b|\s+to\b(?=.*\b(?:always|every|(?:before|after) \w+ing|when|next time)\b))\s*(?P<said>.+)",
         r"\b(?:please|should|must|to|can you|could you|you) remember (?:that|this[:,]?|for next time[:,]?|:)\s*(?P<said>.+)",
         r"^(?:just )?so (?:that )?you (?:remember|know|don't forget)(?: (?:it|this|next time|for next time|for later))?[,:–—-]?\s+(?:that )?(?P<said>.+)",
-        r"^(?P<said>.{15,}?)[,;:–—-]*\s+(?:(?:just )?so (?:that )?you (?:remember|know|don't forget)|(?:please )?(?:remember|memori[sz]e) (?:this|that|it)|(?:please )?keep (?:this|that|it) in mind|from now on|going forward)\b[^.]{0,20}[.!]?$",
+        r"^(?P<said>.{15,}?)[,;:–—-]*\s+(?:(?:just )?so (?:that )?you (?:remember|know|don't forget)|(?:please )?(?:remember|memori[sz]e) (?:this|that|it)(?! is\b)|(?:please )?keep (?:this|that|it) in mind|from now on|going forward)\b[^.]{0,20}[.!]?$",
         r"<starten>(?:for (?:the )?future(?: reference)?|for next time|for the record|note to self|note for later|fyi|for your information|heads[- ]up|good to know)\s*[,:–—-]\s*(?P<said>.+)",
         r"<starten>(?:(?:please )?(?:make a note|take note|note down|note(?= that)|keep (?:it )?in mind|bear in mind|be aware|don't (?:ever )?forget|do not forget|never forget|memori[sz]e))(?:\s+that|\s+this|\s+of the fact that|\s+(?:so|that) (?:we|you|i) (?:don't forget|remember) that)?[:,]?\s+(?P<said>.+)",
         r"<starten>(?:please )?(?:save|add|put|store|write|commit|record) (?:this|that|it)?\s*(?:(?:in|to|into) (?:your |the |our )?memory|as an? (?:\w+ )?(?:rule|preference|convention))[:,]\s*(?:that )?(?P<said>.+)",
@@ -128,7 +129,6 @@ _BY_USER_WORDS = {
         r"(?P<said>\b(?:don't|do not|stop|never) (?:use|using|do|doing|call|calling|put|putting|add|adding|write|writing)\b [^?!]*[,;]\s*(?:use|do|call|put|keep|write|just|rather|instead)\b.*)",
         r"<starten>(?P<said>not (?!sure|now|yet|really|bad|only|if|working|necessar)[^?!,;]{3,80}[,;]?\s*but\s+\w.*)",
         r"(?P<said>\b(?:it|that|this|they|the [\w -]{2,30}|`[^`]+`)(?:'s|'re| is| are| goes?| lives?| belongs?| comes?) [^?!,;]{3,60}, not [`\"'\w][^?!,;]{1,60}.*)",
-        r"(?P<said>^[^?!]{0,60}\bnot [`\"'\w][^?!,;]{2,60}, but (?:the|a|an|in|on|at|with|by|for|from|only|rather|to|`)[^?!]{2,}.*)",
         r"^(?:n[ãa]o|errado|nada disso|para)[,.!:;–—-]+\s*(?P<said>(?!(?:obrigad|faz mal|há problema|precisa|te preocupes)).+)",
         r"<startpt>(?:isso|isto|assim) (?:está|esta|é|e|fica) (?:errado|mal|incorreto|incorrecto|ao contrário)[,.:;–—-]*\s*(?P<said>.*)",
         r"<startpt>(?:na verdade|na realidade|aliás|alias),?\s+(?P<said>.*\b(?:n[ãa]o|nunca|devia|deve|em vez|só|apenas)\b.*)",
@@ -138,7 +138,7 @@ _BY_USER_WORDS = {
     "preference": (
         r"(?P<said>\b(?:i|we) (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|care for)\b(?!\s+(?:to (?:bother|be rude|interrupt|sound)|(?:the|this|that(?! (?:we|you))|it|you)\b)).+)",
         r"(?P<said>\bi(?:'d| would)? (?:really |much |strongly |always |generally |usually )*(?:prefer|hate|dislike|rather (?:have|not|keep|use|see|you)|love it when|like it when)\b.+)",
-        r"<thenen>(?P<said>(?:please )?(?:never|always|don't ever|do not ever) (?!\w*[^s\W]s\b)(?!\w+ed\b|read\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z`]+.*)",
+        r"<starten>(?:(?:in|for|on|when|whenever|before|after)\b[^,;]{2,60},\s+)?(?P<said>(?:please )?(?:never|always|don't ever|do not ever) (?!\w*[^s\W]s\b)(?!\w+ed\b|read\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z`]+.*)",
         r"^(?P<said>.{12,}, always[.!]*)$",
         rf"<starten>(?P<said>(?:please )?(?:don't|do not) {_ACT}\b (?!{_ONE}|for now)(?:any |in )?[\w`\"'-]+.*)",
         r"<starten>(?P<said>no (?!.{0,40}\b(?:is|are|was|were|appears?|shows?|gets?)\b)(?!only\b|i\b|we\b|you\b|its?\b|it's\b|that's\b|not\b|they\b|this\b|that\b|the\b|need|problem|worries|idea|thanks|way|longer|matter|one\b|doubt|changes?\b|luck|errors?\b)[\w`/-]+(?: [\w`/-]+){0,3}(?:\s*[,;–—-]\s*(?:please |just |always )?(?:use|do|put|keep|write|only|prefer|go)\b| (?:in|for|on|inside|within) (?:the |our |this |any |my )?[\w`/-]+).*)",
@@ -154,7 +154,7 @@ _BY_USER_WORDS = {
     "convention": (
         r"(?P<said>(?<!how )(?<!what )(?<!where )(?<!so )\bwe (?:always|never|usually|generally|normally|typically|only ever|only|must(?! have\b)|explicitly|deliberately|intentionally|don't use|do not use|don't allow|do not allow|don't do|don't (?!want|need|know|have|care|see|like|get|really|understand)\w+ (?:the|any|our|in|to)\b|avoid|prefer|stick to|standardi[sz]ed? on)\b.+)",
         r"(?P<said>\b(?:our|the|my|a) (?:\w+ ){0,2}(?:convention|rule|policy|standard|practice|naming scheme|house style|guideline) (?:here )?(?:is|says|for)\b.+)",
-        r"(?P<said>\b(?:by convention|as a rule|in (?:this|our) (?:repo|repository|project|codebase|team|company|org)),? (?:we|all|every|the|you|it|no|each)\b.+)",
+        r"(?P<said>\b(?:by convention|as a rule|in (?:this|our) (?:repo|repository|project|codebase|team|company|org)),? (?:we(?! have)|all|every|the|you|it|no|each)\b.+)",
         r"(?:^\(?|[,;:] |\b(?:and|but|because|since|so|that|as) )(?P<said>we (?:\w+ly )?use [^?!]+ (?:for|as|to|not|instead|rather|everywhere|because|since)\b.+)",
         r"(?P<said>\b(?:all|every|each|any|new) (?:(?!that\b|which\b|who\b|think\b|we\b|you\b|i\b)[\w/-]+ ){1,4}(?:must|should|has to|have to|needs? to|go(?:es)?|belongs?|lives?|gets?) (?:always |never |not )?(?:be |have |go |live |start |end |use |in |into |under |its )(?!fixed\b|done\b).+)",
         r"(?P<said>\b[\w`./-]+ (?:(?:must|may) (?:never|not|only|always)|can (?:never|only|always))\b.+)",
@@ -165,7 +165,7 @@ _BY_USER_WORDS = {
         r"(?P<said>\b(?:neste|nesse|no nosso) (?:projeto|projecto|repositório|repositorio|repo|código|codigo),? (?:usamos|todos|todas|nunca|sempre|não|nao|os|as|o|a|cada)\b.+)",
     ),
     "routine": (
-        rf"(?:^|[,;\s])(?P<said>(?:(?:update|extend|adapt|regenerate|refresh|add|write) (?:the |its )?(?:docs?|documentation|demos?|tests?|changelog|readme|snapshots?|examples?|types|fixtures)\b[^,.;?!]{{0,40}},? )(?:(?:and|then|finally|afterwards|after that|at the end),? )+(?:please |also )?(?:run|execute) {_COMMAND}.*)",
+        rf"(?:^|[,;\s])(?P<said>(?:(?!fix|run|check)\w+ (?:the |its )?(?:docs?|documentation|demos?|tests?|changelog|readme|snapshots?|examples?|types|fixtures)\b[^,.;?!]{{0,40}},? )(?:(?:and|then|finally|afterwards|after that|at the end),? )+(?:please |also )?(?:run|execute) {_COMMAND}.*)",
     ),
     "decision": (
         r"<starten>(?P<said>(?:let'?s|let us) (?:just |please )?(?:go with|go for|use|stick with|stick to|keep(?! going| it\b| at it| on\b)|drop|switch to|move to|do option|adopt|stay with|settle on|target|not (?!worry|forget|yet)\w+)\b.+)",
@@ -214,19 +214,15 @@ _BY_AGENT_WORDS = {
         r"\b(?:it |this )?turn(?:s|ed) out\b",
         r"\b(?:failed|failing|broke|crashed|hung|hangs|fails|breaks|happened|happens|disappeared|vanished|blocked|rejected|skipped)(?: [\w`./()-]+){0,6} because\b",
         r"\b(?:was|were|is|are) (?:being )?(?:caused by|due to)\b",
-        r"\b(?:must|has to|only works?|won't work)\b[^?!]{0,160}\bbecause\b",
-        r"\b(?:must|have to|has to|needs? to|requires?|only works?|won't work|does(?:n't| not) work|can(?:not|'t))\b[^?!]{0,160}(?:\b(?:otherwise|or else|unless)\b| [–—-] [^?!]*\b(?:risk|fail|break|lose|corrupt)\w*)",
-        r"\b(?:will|would) (?:\w+ )?(?:fail|break|hang|crash|be lost|be dropped|be ignored)\b[^?!]*\b(?:if|when|unless|because|without)\b",
         r"\bcausa[- ]raiz\b|\b(?:o problema|o erro|a causa|a falha|o motivo|a razão)\b[^?!]{0,60}\b(?:era|foi|estava|vinha|ocorria|acontecia)\b",
         r"\b(?:acontece que|afinal|(?:falhava|falhou|quebrava|bloqueava|desaparecia|acontecia) porque|causad[oa] por|devido a)\b",
     ),
     "task": (
-        r"^(?:remaining|todo|to do|still (?:open|to do|missing)|next steps?|follow[- ]?ups?|left to do|pending|open|pendente|por fazer|falta|próximos? passos?|ainda em aberto)\s*[:–—-]\s*(?P<said>.+)",
-        r"^not (?:yet )?(?:run|done|tested|verified|covered|implemented|handled)\s*[:–—-]\s*.+",
-        r"(?P<said>\b(?:i|we) (?:have not|haven't|did not|didn't|could not|couldn't|can't|cannot|was not able to|wasn't able to|was unable to)(?: yet)? (?:run|test|verif|push|deploy|migrat|implement|add|update|cover|handle|remov|check|confirm|reproduc|validat|exercis|build|execut)\w*\b.+)",
+        r"^(?:remaining|todo|to do|still (?:open|to do|missing)|left to do|pendente|por fazer|falta|ainda em aberto)\s*[:–—-]\s*(?P<said>.+)",
+        r"^(?:next steps?|follow[- ]?ups?|pending|próximos? passos?)\s*[:–—-]\s*.+|^not (?:yet )?(?:run|done|tested|verified|covered|implemented|handled)\s*[:–—-]\s*.+",
+        r"(?P<said>\bi (?:have not|haven't|did not|didn't|could not|couldn't|can't|cannot|was not able to|wasn't able to|was unable to)(?: yet)? (?:run|test|verif|push|deploy|migrat|implement|add|update|cover|handle|remov|check|confirm|reproduc|validat|exercis|build|execut)\w*\b.+)",
         r"(?P<said>.*\b(?:still|yet) (?:needs?|has|have|need|remains?) to (?:be )?\w+.*)",
-        r"(?P<said>.+\b(?:is|are|was|were|remains?)(?: still)? (?:not yet|still to be|left for|unimplemented|untested|unverified|a follow[- ]?up|pending|(?:not|only) (?:been )?(?:run|tested|verified|compiled|cross-compiled|checked|confirmed)(?! (?:after|when|if|once)\b)|left (?:as[- ]is|unchanged|open|for))\b.*)",
-        r"(?P<said>.*\b(?:still fails?|still failing|is not fixed|remains? (?:broken|unfixed|open|unresolved))\b.*)",
+        r"(?P<said>.+\b(?:is|are|was|were|remains?)(?: still)? (?:not yet|still to be|left for|unimplemented|untested|unverified|a follow[- ]?up|(?:not|only) (?:been )?(?:run|tested|verified|compiled|cross-compiled|checked|confirmed)(?! (?:after|when|if|once)\b)|left (?:as[- ]is|unchanged|open|for))\b.*)",
         r"(?P<said>\bainda (?:falta|faltam|é preciso|é necessário)\b.+)",
         r"(?P<said>\bnão (?:corri|testei|verifiquei|atualizei|implementei|migrei)\b.+)",
     ),
@@ -249,7 +245,7 @@ _VOID_WORDS = {
         r"\b(?:don't|do not) (?:want|need) (?:(?:an?|the|any|your|my) (?:[\w-]+[ .!]*){1,2}$|(?:an? |the )?@?[\w./-]*/?[\w-]+\.\w{1,5}\b)",
     ),
     "convention": (
-        r"\bi can (?:only|never)\b|^still\b",
+        r"\b(?:i|we) can (?:only|never)\b|\bi must\b|^still\b",
         r"\b(?:problem|issue|question)\b.*\bis that\b|\btoo \w+[.!]?$|\b(?:confusing|weird|ugly|annoying|backwards)\b",
     ),
     "decision": (r"\b(?:use|keep|go with|take|drop|adopt|do) (?:this|that|those|these|it|both)\b|\blike this\b",),
@@ -322,6 +318,11 @@ _SIGNAL_WORDS = {
         r"^(?:committed|pushed|merged|deployed|branch is|working tree)\b|\b(?:fix|it|this|that|everything|change|timeout settings?) (?:is|are) (?:now )?working\b",
         r"\b(?:all|everything) (?:is |are )?(?:done|set|complete[d]?|good|ready)\b|^(?:critical|high|medium|low|minor|major|nit|p[0-3])\b[)\]]?\s?[:–—-]",
         r"\b(?:testes?|lint|build|compilação|tudo) (?:\w+ ){0,3}(?:passa(?:m|ram|ndo)?|verde|ok|funciona(?:m|ndo)?|compila)\b",
+    ),
+    "heeded": (
+        r"\b(?:must|has to|only works?|won't work)\b[^?!]{0,160}\bbecause\b",
+        r"\b(?:must|have to|has to|needs? to|requires?|only works?)\b[^?!]{0,160}(?:\b(?:otherwise|or else|unless)\b| [–—-] [^?!]*\b(?:risk|fail|break|lose|corrupt)\w*)",
+        r"\b(?:will|would) (?:\w+ )?(?:fail|break|hang|crash|be lost|be dropped|be ignored)\b[^?!]*\b(?:if|when|unless|because|without)\b",
     ),
     "objection": (
         r"^(?:no|nope|nah|wrong|incorrect|not quite|hm+,? no|that's (?:wrong|not|incorrect)|that is (?:wrong|not)|you're wrong|stop)\b",

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from attrs import evolve, frozen
 
 from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.extraction.cues import Signal, Sort, shows
+from agent_memory.domain.extraction.cues import Signal, Sort, agent_hits, shows
 from agent_memory.domain.extraction.notes import Candidate, composed, headline, settled, tags_of
-from agent_memory.domain.extraction.said_by_agent import agent_candidates, is_next_step, leaves_open, outcome_of
-from agent_memory.domain.extraction.said_by_user import objects, request_of, user_candidates, withdraws
+from agent_memory.domain.extraction.said_by_agent import agent_candidates, is_next_step, outcome_of
+from agent_memory.domain.extraction.said_by_user import objects, request_of, user_candidates
 from agent_memory.domain.extraction.session import Episode, episodes_of, speaks_of_an_option
 from agent_memory.domain.extraction.text import (
     LONGEST_TITLE_CHARS,
@@ -77,7 +77,8 @@ def extracted(
     notes = (composed(one, _asked_for(one, episodes), _files_around(one, episodes)) for one in lasting)
     entries = tuple(note for note in notes if note)
     earlier = next((entry for entry in shown if entry.meta.id == handoff_id), None)
-    recent = final_window and _is_recent(history, now_ms)
+    ended = max((turn.at_ms for turn in history.turns if turn.at_ms is not None), default=history.ended_at_ms)
+    recent = final_window and ended is not None and now_ms - ended < HANDOFF_DAYS * DAY_MS
     handoff = handoff_of(history, episodes, candidates, goes_on=earlier is not None) if recent else None
     if handoff and earlier:
         return ChangeSet(entries, (_updated(earlier, continued(earlier.body, handoff)),))
@@ -110,7 +111,7 @@ def _candidates(history: History, episodes: Sequence[Episode], final_window: boo
     last_work = _last_work(episodes) if final_window else -1
     for index, episode in enumerate(episodes):
         before = episodes[index - 1] if index else None
-        if before and episode.asked and withdraws(episode.asked):
+        if before and episode.asked and shows(Signal.WITHDRAWN, episode.asked.text.strip()[:MAX_CHARS]):
             first = before.asked.number if before.asked else 0
             found = [one for one in found if one.turns[-1] < first]
         later = [each.asked for each in episodes[index + 1 : index + 1 + _LATER_MESSAGES] if each.asked]
@@ -163,10 +164,11 @@ def _later_words(candidate: Candidate, episodes: Sequence[Episode]) -> Iterator[
 def _done(task: Candidate, episodes: Sequence[Episode]) -> bool:
     """Whether later closing words say that a task of the person's is done. What they say is left to do is not."""
     terms = content_terms(task.claim)
-    return task.by is Role.USER and any(
-        overlap(terms, content_terms("\n".join(each for each in said if not leaves_open(each)))) >= _SAME
+    later = (
+        [each for each in said if not any(hit.shows is Sort.TASK for hit in agent_hits(each))]
         for said in _later_words(task, episodes)
     )
+    return task.by is Role.USER and any(overlap(terms, content_terms("\n".join(done))) >= _SAME for done in later)
 
 
 def _undone(candidate: Candidate, episodes: Sequence[Episode]) -> bool:
@@ -231,11 +233,6 @@ def _files_around(candidate: Candidate, episodes: Sequence[Episode]) -> tuple[st
     number = candidate.turns[-1]
     own = [each.written for each in episodes if not each.asked or each.asked.number <= number]
     return own[-1] or tuple(path for each in episodes for path in each.written)
-
-
-def _is_recent(history: History, now_ms: int) -> bool:
-    ended = max((turn.at_ms for turn in history.turns if turn.at_ms is not None), default=history.ended_at_ms)
-    return ended is not None and now_ms - ended < HANDOFF_DAYS * DAY_MS
 
 
 def _why_nothing(history: History, fresh: Sequence[Candidate], candidates: Sequence[Candidate]) -> str:

@@ -64,8 +64,6 @@ class Candidate:
     """What it turns down (`Y` in `X instead of Y`)."""
     corrects: bool = False
     """Whether the person says that they take back something they said."""
-    mended: bool = False
-    """Whether what it tells was mended since: its title says so."""
 
     @property
     def is_option(self) -> bool:
@@ -212,20 +210,20 @@ def tags_of(text: str, files: Iterable[str] = ()) -> tuple[str, ...]:
     words = dict.fromkeys(_SYNONYMS.get(word, word) for word in _WORD.findall(text.lower()))
     named = [word for word in words if word in _TECHNOLOGIES]
     subjects = [subject for subject, pattern in _SUBJECTS.items() if re.search(pattern, text, re.IGNORECASE)]
-    found = dict.fromkeys((*named[:3], *subjects, *_language(files)))
+    endings = [_LANGUAGES[ending] for path in files if (ending := path.rsplit(".", 1)[-1].lower()) in _LANGUAGES]
+    found = dict.fromkeys((*named[:3], *subjects, *((max(endings, key=endings.count),) if endings else ())))
     return tuple(f"topic__{name}" for name in tuple(found)[:MAX_TAGS])
 
 
-def _language(files: Iterable[str]) -> tuple[str, ...]:
-    endings = [_LANGUAGES[ending] for path in files if (ending := path.rsplit(".", 1)[-1].lower()) in _LANGUAGES]
-    return (max(endings, key=endings.count),) if endings else ()
+def names_a_technology(text: str) -> bool:
+    """Whether a text names a technology that others made. What pages are written in is none: such code is at hand."""
+    named = {_SYNONYMS.get(word, word) for word in _WORD.findall(text.lower())}
+    return bool(named & _TECHNOLOGIES - {"css", "html", "javascript", "typescript"})
 
 
 TITLE_CHARS = 110
 MIN_TITLE_CHARS = 30
 """A shorter first sentence is not enough of a title."""
-LEAST_WORDS = 4
-"""Of an agent's title: fewer say nothing without the rest."""
 DESCRIPTION_CHARS = 160
 
 _KINDS = {
@@ -271,6 +269,8 @@ _SUBORDINATE = re.compile(
     r"(?:when|whenever|if|while|before|after|once|as|since|because|where|although)\b[^,;–—]*$", re.IGNORECASE
 )
 """Only what the main clause would have been about."""
+_BREAKS_OFF = re.compile(r"(?:…|\b(?:an?|the|and|or|of|than|because|like|de|que|como))$", re.IGNORECASE)
+"""So a sentence ends behind which code or a list stood."""
 _IN_BRACKETS = re.compile(r"^\(([^()]*)\)$")
 _PREAMBLE = re.compile(
     r"^(?:so|and|but|also|actually|in fact|well|yes|ok(?:ay)?|honestly|please|just|that|then|now(?=,)|na verdade|por favor|e|mas|que)(?:[,:]|\.{2,})?\s+"
@@ -297,10 +297,10 @@ def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> P
     notes that do not say it themselves."""
     title = headline(candidate.claim)
     is_users = candidate.by is Role.USER
-    if not title or not (is_users or len(names_in(title)) > 1 or says_enough(title, LEAST_WORDS)):
+    if not title or not (is_users or len(names_in(title)) > 1 or says_enough(title, 4)):
         return None
     lead = _LEADS.get(candidate.sort, "")
-    mark = "Fixed: " if candidate.mended else "Said once: " if candidate.sort is Sort.ROUTINE else ""
+    mark = "Said once: " if candidate.sort is Sort.ROUTINE else ""
     is_rule = candidate.sort in (Sort.REMEMBER, Sort.CORRECTION) and _STANDING.search(candidate.claim)
     return ProposedEntry(
         title=f"{mark}{title}",
@@ -328,7 +328,7 @@ def headline(claim: str) -> str:
     is_list = ": " in text and "; " in text
     short = "" if is_list else clause(text, TITLE_CHARS)
     whole = clause(text, LONGEST_TITLE_CHARS) if not short or _SUBORDINATE.match(short) else short
-    return "" if whole.endswith("…") else capitalised(_IN_BRACKETS.sub(r"\1", whole).rstrip(" .!,;:"))
+    return "" if _BREAKS_OFF.search(whole) else capitalised(_IN_BRACKETS.sub(r"\1", whole).rstrip(" .!,;:"))
 
 
 def _body(candidate: Candidate, asked: str) -> str:

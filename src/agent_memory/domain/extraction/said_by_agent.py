@@ -13,8 +13,8 @@ from itertools import islice
 from attrs import evolve, frozen
 
 from agent_memory.domain.extraction.cues import Signal, Sort, agent_hits, is_quiet, is_void, shows
-from agent_memory.domain.extraction.notes import Candidate, Support
-from agent_memory.domain.extraction.session import Episode
+from agent_memory.domain.extraction.notes import Candidate, Support, names_a_technology
+from agent_memory.domain.extraction.session import Episode, speaks_of_an_option
 from agent_memory.domain.extraction.text import (
     SENTENCE_CHARS,
     Block,
@@ -29,13 +29,13 @@ from agent_memory.domain.extraction.text import (
     says_enough,
     sentences_of,
     tells_a_fault,
-    tells_a_present_fault,
+    tells_of_the_past,
 )
 from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.salience import content_terms
 
 _CAUSE_LABEL = re.compile(
-    r"(?:the )?(?:(?P<named>(?:root |actual )?cause|causa(?:[- ]raiz)?)|bug|problem|issue|what (?:happened|went wrong|was wrong)"
+    r"(?:the )?(?:(?:root |actual )?cause|causa(?:[- ]raiz)?|bug|problem|issue|what (?:happened|went wrong|was wrong)"
     r"|why (?:it|this) (?:broke|failed|fails|happened|happens)|o (?:problema|erro)|o que aconteceu)(?: was| were)?$",
     re.IGNORECASE,
 )
@@ -52,10 +52,28 @@ _SUBJECTLESS = re.compile(
     r"(?:caused by|due to|because|causad[oa] por|devido a|porque|you|your|yes|no|thanks?|thank|sure|by|only|my|the agent|i|there's no reason)\b",
     re.IGNORECASE,
 )
-_CONSTRAINT = re.compile(
+_MUST = re.compile(
     r"\b(?:must|has to|have to|needs? to|requires?|only works?|unless|otherwise|will|if)\b", re.IGNORECASE
 )
-"""It stays so."""
+_WORKS = re.compile(
+    r"n't\b|\b(?:is|are|do|does|must|can|cannot|has|have|will|may|(?:allow|block|call|contain|convert|default|display|expect|handle|ignore|install"
+    r"|kill|look|mean|need|provide|require|return|run|store|support|treat|use)s|only|é|são|tem|deve|usa|guarda|devolve|espera|exige|precisa)\b",
+    re.IGNORECASE,
+)
+"""How something is or works, in the present tense."""
+_AT_HAND = re.compile(
+    r"\b(?:now|fix\w*|still|already|being|been|we|our|agora|ainda)\b|\b(?:is|are|be|isn't|aren't) (?:not )?\w+ing\b"
+    r"|\bthe (?:agent|issue|problem|error|fix|tests?|bug)\b|\bthe user\b(?!')",
+    re.IGNORECASE,
+)
+"""It tells of the session or of the code as it was."""
+_CLAUSE = re.compile(
+    r"[.;:!?]\s+|\b(?:was|is|era|foi)(?: that| que|:)\s|,?\s+(?:because|but|so|which|and|whereas|while|since|when|if|[—–-]|mas|porque)\s+|,\s+",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"`[^`]*`|[\"“][^\"”]*[\"”]")
+_PRODUCT = re.compile(r"(?<=[\w,)] )[A-Z][a-z]+(?:\.js)?(?!\w)")
+"""A proper name within a sentence."""
 _CONTINUES = re.compile(
     r"(?:this|that|these|it|they|otherwise|once|without|so|because|since|if|isto|isso|assim|senão|sem|se|porque)\b",
     re.IGNORECASE,
@@ -69,14 +87,10 @@ _FAILED_TO_HELP = re.compile(
     r"(?:still|hm+|wait|actually|no,|that(?:'s| is)(?:n't| not)|that didn't|didn't|same\b|interesting|ainda|não resolveu)",
     re.IGNORECASE,
 )
-_FOUND = re.compile(r"(?:aha|found|bingo|there it is|i found|encontrei|descobri)\b", re.IGNORECASE)
 _ELSE = re.compile(r"(?:regarding|as for|as to|about)\b", re.IGNORECASE)  # answers what was asked on the way
 _CONFIRMED = 0.25
 MAX_LESSONS = 3
 """Of one episode."""
-MOST_FINDINGS = 2
-_SOON = 2
-"""Turns after a finding within which it is acted upon."""
 
 
 @frozen
@@ -108,7 +122,7 @@ def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]
         return
     said = _sentences(closing)
     lessons = tuple(islice(_lessons(said, closing, acted=episode.acted), MAX_LESSONS))
-    lessons = lessons or tuple(islice(_confirmed(episode, closing, said), MOST_FINDINGS))
+    lessons = lessons or tuple(islice(_confirmed(episode, closing, said), MAX_LESSONS))
     yield from lessons
     taken = " ".join(lesson.text for lesson in lessons)
     for statement in said:
@@ -137,11 +151,6 @@ def outcome_of(episode: Episode) -> str:
 def is_next_step(claim: str) -> bool:
     """Whether an open end is one only by the heading above it."""
     return _OPEN_LABEL.match(claim) is not None
-
-
-def leaves_open(sentence: str) -> bool:
-    """Whether the agent says in it that something is left to do."""
-    return any(hit.shows is Sort.TASK for hit in agent_hits(sentence))
 
 
 def _sentences(turn: Turn) -> tuple[_Said, ...]:
@@ -177,34 +186,26 @@ def _children(blocks: Sequence[Block], index: int) -> Iterator[str]:
 
 
 def _lessons(said: Sequence[_Said], closing: Turn, *, acted: bool) -> Iterator[Candidate]:
-    """What was wrong.
+    """What was wrong and why.
 
     What nothing was done about counts only where it is said to have been found out: the rest is an explanation of the code.
-    Where something was done, it counts only if it says how it was mended, or tells of the past or of what stays so: whether a
-    fault still is one, nobody knows else.
     """
     announced, told_already = False, ""
-    labels: set[str] = set()
     for index, statement in enumerate(said):
         sentence = statement.sentence
-        label = _CAUSE_LABEL.match(statement.label) if statement.first and statement.label not in labels else None
-        shown = announced or label is not None
+        shown = announced or (statement.first and _CAUSE_LABEL.match(statement.label) is not None)
         announced = shows(Signal.ANNOUNCES, sentence) and not says_enough(sentence, 4)
         cause = _cause(statement, shown=shown) if acted or _FOUND_OUT.search(sentence) else ""
         if not cause or in_third_person(sentence) in told_already:
             continue
-        lesson = _lesson(cause, closing, _remedy(said[index + 1 :], cause))
-        named = _tells_a_cause(sentence) or (label is not None and label["named"] is not None)
-        is_over = named and not _is_present_fault(cause)
-        if is_over or lesson.supports or lesson.mended or not acted:
-            labels.add(statement.label if label else "")
+        if lesson := _lesson(cause, closing, _remedy(said[index + 1 :], cause)):
             told_already = f"{told_already} {cause}"
             before = in_third_person(statement.preceding)
             yield evolve(lesson, quote=f"{before} {cause}") if before and before not in cause else lesson
 
 
 def _tells_a_cause(sentence: str) -> bool:
-    return any(hit.shows is Sort.LESSON for hit in agent_hits(sentence))
+    return shows(Signal.HEEDED, sentence) or any(hit.shows is Sort.LESSON for hit in agent_hits(sentence))
 
 
 def _cause(statement: _Said, *, shown: bool) -> str:
@@ -217,7 +218,7 @@ def _cause(statement: _Said, *, shown: bool) -> str:
         return ""
     following = [other for other in statement.following[:2] if not is_quiet(other)]
     cause = " ".join((statement.with_preceding, *following))
-    if is_void(Sort.LESSON, cause) or shows(Signal.POINTS, sentence):
+    if is_void(Sort.LESSON, cause) or shows(Signal.POINTS, sentence) or speaks_of_an_option(sentence):
         return ""
     tells = says_enough(cause[:SENTENCE_CHARS], 5) and names_in(cause) and (cued or tells_a_fault(cause))
     return in_third_person(cause) if tells else ""
@@ -241,46 +242,49 @@ def _remedy(rest: Sequence[_Said], cause: str) -> str:
     return in_third_person(best)
 
 
-def _lesson(cause: str, turn: Turn, remedy: str, *also: int) -> Candidate:
-    """What does not say by its tense that it is over says it in its title."""
+def _lesson(cause: str, turn: Turn, remedy: str, *also: int) -> Candidate | None:
+    """The sentence of it that stays true, with the whole; None where none does, since what was wrong with the code is over
+    once it is mended. That is what has to be heeded, and beside a fault, how something made by others works."""
     sentences = sentences_of(cause)
+    is_told = remedy or tells_of_the_past(sentences[0])
+    explains = len(sentences) > 1 and _names_others(cause)
+    lasting = (
+        each for each in sentences if shows(Signal.HEEDED, each) or (is_told and _lasts(each, of_others=explains))
+    )
+    claim = next((each for each in lasting if not is_anaphoric(each)), "")
     supports = (Support("Remedy", remedy),) if remedy and remedy[:60] not in cause else ()
-    mended = bool(supports) or any(shows(Signal.REMEDY, each) for each in sentences[1:])
-    return Candidate(
-        Sort.LESSON,
-        Role.AGENT,
-        cut(joined(*sentences)),
-        (*also, turn.number),
-        quote=cause,
-        supports=supports,
-        mended=mended and _is_present_fault(cause),
+    return Candidate(Sort.LESSON, Role.AGENT, cut(claim), (*also, turn.number), cause, supports) if claim else None
+
+
+def _lasts(sentence: str, *, of_others: bool) -> bool:
+    """Whether a clause of it says how something of others works: in the present tense, and other than that it is at fault."""
+    is_over = tells_of_the_past(sentence)
+    return not shows(Signal.REMEDY, sentence) and any(
+        (of_others or (is_over and _names_others(clause)))
+        and _WORKS.search(_QUOTED.sub("x", clause))
+        and not (_AT_HAND.search(clause) or tells_of_the_past(clause))
+        and (_MUST.search(clause) or not tells_a_fault(clause))
+        and says_enough(clause)
+        for clause in _CLAUSE.split(sentence)
     )
 
 
-def _is_present_fault(cause: str) -> bool:
-    first = sentences_of(cause)[0]
-    return tells_a_present_fault(first) and not _CONSTRAINT.search(first)
+def _names_others(text: str) -> bool:
+    return names_a_technology(text) or _PRODUCT.search(_QUOTED.sub("x", text)) is not None
 
 
 def _confirmed(episode: Episode, closing: Turn, said: Sequence[_Said]) -> Iterator[Candidate]:
-    """The findings announced during the work of which the closing words name the remedy."""
-    for claim, number in _findings(episode, closing.text):
-        lesson = _lesson(claim, closing, _remedy(said, claim), number)
-        if lesson.supports or lesson.mended:
-            yield lesson
-
-
-def _findings(episode: Episode, closing: str) -> Iterator[tuple[str, int]]:
-    """The findings announced during the work, the last first, each with its turn, that were acted upon and are confirmed by
-    the closing words."""
-    writes_after, last_write, next_words = False, 0, closing
-    for position, turn in enumerate(turn for turn in reversed(episode.work) if turn.role is Role.AGENT):
-        if any(call.writes for call in turn.tool_calls):
-            writes_after, last_write = True, position
-        soon = position - last_write <= _SOON or _FOUND.match(turn.text)
-        claim = _announced(turn) if turn.tool_calls and writes_after and soon else ""
-        if claim and not _FAILED_TO_HELP.match(next_words) and _confirms(closing, claim):
-            yield claim, turn.number
+    """The findings announced during the work, the last first, that were acted upon, that the agent's next words do not take
+    back, and of which the closing words speak and name the remedy."""
+    acted, next_words, told = False, closing.text, content_terms(closing.text)
+    for turn in (turn for turn in reversed(episode.work) if turn.role is Role.AGENT):
+        acted = acted or any(call.writes for call in turn.tool_calls)
+        claim = _announced(turn) if turn.tool_calls and acted and not _FAILED_TO_HELP.match(next_words) else ""
+        named = any(len(name) > 2 and name in closing.text.lower() for name in names_in(claim))
+        if named and overlap(content_terms(claim), told) >= _CONFIRMED:
+            lesson = _lesson(claim, closing, _remedy(said, claim), turn.number)
+            if lesson and lesson.supports:
+                yield lesson
         next_words = turn.text.strip() or next_words
 
 
@@ -298,12 +302,6 @@ def _announced(turn: Turn) -> str:
         if says and not is_void(Sort.LESSON, f"{sentence} {claim}"):
             return in_third_person(claim)
     return ""
-
-
-def _confirms(closing: str, claim: str) -> bool:
-    return any(len(name) > 2 and name in closing.lower() for name in names_in(claim)) and (
-        overlap(content_terms(claim), content_terms(closing)) >= _CONFIRMED
-    )
 
 
 def _left_open(statement: _Said, closing: Turn) -> Candidate | None:

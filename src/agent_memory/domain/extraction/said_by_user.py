@@ -50,7 +50,7 @@ _TAKES_BACK = re.compile(
     re.IGNORECASE,
 )
 _ASKS = re.compile(
-    r"(?:(?:ok|so|and|also|then|now)[,.]?\s+)*(?:can|could|would|will|shall) (?:you|we|i)\b|(?:podes|pode|poderia)\b",
+    r"(?:(?:ok|so|and|also|then|now)[,.]?\s+)*(?:can|could|would|will|shall) (?:you|we|i|it be)\b|(?:podes|pode|poderia)\b",
     re.IGNORECASE,
 )
 _TAG = re.compile(
@@ -85,6 +85,11 @@ _CONTRAST = re.compile(
 )
 """Without a general word, a contrast or a reason, what the person says is about the work at hand."""
 _WISH = re.compile(r"\b(?:want|need|like|prefer|rather|should|ha(?:s|ve) to|needs to|quero|queremos)\b", re.IGNORECASE)
+_OURS = re.compile(
+    r"\bwe (?!should|need|want|can|could|have|must|will)\w|\b(?:usamos|fazemos|evitamos|deix[aá]mos|larg[aá]mos)\b",
+    re.IGNORECASE,
+)
+"""How it is done here."""
 _FORBIDS = re.compile(r"\b(?:don't|do not|n[ãa]o)\b|^(?:please )?(?:no|avoid|stop)\b", re.IGNORECASE)
 """Beside a request or a question it says how far the work at hand may go."""
 _HEEDS = re.compile(
@@ -150,11 +155,6 @@ def objects(turn: Turn) -> bool:
         for sentence in sentences_of(block.text)[:2]
         if not sentence.endswith("?")
     )
-
-
-def withdraws(turn: Turn) -> bool:
-    """Whether the person takes back what they said just before, or has what was done undone."""
-    return shows(Signal.WITHDRAWN, turn.text.strip()[:MAX_CHARS])
 
 
 def request_of(turn: Turn) -> str:
@@ -295,10 +295,13 @@ def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
         return False
     is_short = len(hit.said) < _FEW_CHARS and hit.shows is Sort.CORRECTION
     told = f"{sentence} {said.following}" if is_short else sentence
-    if said.is_request and hit.shows in (Sort.CONVENTION, Sort.WANT):
+    if said.is_request and hit.shows is not Sort.PREFERENCE:
         # What a request says of the thing itself is in the code once it is done, unless it says for ever, or why.
-        rule = hit.shows is Sort.CONVENTION and not _WISH.search(sentence)
-        return rule or any(each.search(told) for each in (_STANDS, _REASON))
+        is_convention = hit.shows is Sort.CONVENTION and not _WISH.search(sentence)
+        settles = _OURS.search(said.sentence) or _DECIDED.search(sentence)
+        is_decided = hit.shows in (Sort.CORRECTION, Sort.DECISION) and settles is not None
+        lasting = (_STANDS,) if hit.shows is Sort.WANT else (_STANDS, _REASON)
+        return is_convention or is_decided or any(each.search(told) for each in lasting)
     if _is_general(told):
         return True
     if hit.shows in (Sort.PREFERENCE, Sort.CONVENTION):
@@ -364,7 +367,10 @@ def _statement(said: _Said, hit: Hit, sentence: str) -> Candidate | None:
         quote.append(following)
     few = sort not in _STANDING and len(content_terms(claim)) < _MANY_WORDS
     points = is_anaphoric(hit.said if sort is Sort.REMEMBER else claim) or (few and _POINTS.search(claim))
-    if points or not says_enough(claim, _words_needed(sort, claim)):
+    least = {Sort.WANT: 4, Sort.TASK: 4, Sort.PREFERENCE: 2}.get(sort, 3) + len(content_terms(claim) & _EMPTY)
+    if sort is Sort.REMEMBER:
+        least = 2 if claim.isascii() else 1  # of a script without spaces a sentence is one word
+    if points or not says_enough(claim, least):
         return None
     rejected = _REJECTED.search(claim) if sort in (Sort.REMEMBER, Sort.CORRECTION, Sort.DECISION) else None
     return Candidate(
@@ -389,10 +395,3 @@ def _agreed(episode: Episode, claim: str) -> tuple[Support, ...]:
     told = [each for each in islice(sentences, _AGREED_SENTENCES) if not is_quiet(each) and not is_directive(each)]
     says = joined(*map(in_third_person, told))
     return (Support("The agent agreed", says),) if len(content_terms(says) & content_terms(claim)) >= _SHARED else ()
-
-
-def _words_needed(sort: Sort, said: str) -> int:
-    if sort is Sort.REMEMBER:
-        return 2 if said.isascii() else 1  # of a script without spaces a sentence is one word
-    needed = {Sort.WANT: 4, Sort.TASK: 4, Sort.PREFERENCE: 2}.get(sort, 3)
-    return needed + len(content_terms(said) & _EMPTY)

@@ -242,7 +242,7 @@ SENTENCE_CHARS = 600
 """A longer sentence was not written to be read by anybody, and is left alone."""
 
 _ANAPHORIC = re.compile(
-    r"^(?:(?:and|but|so|then|e|mas|então)\s+)?(?:it|its|it's|this|that|that's|they|them|these|those|he|she|both|either"
+    r"^(?:(?:and|but|so|then|instead|however|e|mas|então),?\s+)?(?:it|its|it's|this|that|that's|they|them|these|those|he|she|both|either"
     r"|except|unless|isso|isto|ele|ela|eles|elas|esse|essa|este|esta)\b(?! (?:repo|project|codebase|team|turns out|turned out))",
     re.IGNORECASE,
 )
@@ -324,7 +324,7 @@ def _is_whole(text: str) -> bool:
 def is_balanced(text: str) -> bool:
     """Whether every quotation and code span in a text begins and ends in it."""
     ends_before = len(_CLOSING_QUOTE.findall(text)) > len(_OPENING_QUOTE.findall(text))
-    return not (text.count("`") % 2 or text.count('"') % 2 or ends_before)
+    return not (text.count("`") % 2 or text.count('"') % 2 or text.count("“") != text.count("”") or ends_before)
 
 
 def cut(text: str, limit: int = MAX_CHARS) -> str:
@@ -369,9 +369,9 @@ def tells_a_fault(sentence: str) -> bool:
     return any(pattern.search(sentence) for pattern in (_DEFECT, _PAST))
 
 
-def tells_a_present_fault(sentence: str) -> bool:
-    """Whether a sentence tells of a fault and does not say by its tense that it is over."""
-    return _DEFECT.search(sentence) is not None and not _PAST.search(sentence)
+def tells_of_the_past(sentence: str) -> bool:
+    """Whether a sentence says by its tense that it is over."""
+    return _PAST.search(sentence) is not None
 
 
 def in_third_person(text: str) -> str:
