@@ -150,7 +150,7 @@ class TestRecursion:
         command = Preset("test", (sys.executable, "-S", BEHAVES, "echo"))
         ledger = TemporarySpendLedger()
         assert an_agent(home, command, ledger=ledger, environ=environ).answer(a_request()) == refused
-        assert ledger.days() == Success(())
+        assert ledger.days() == Success({})
 
     def test_inside_a_harness_it_may_run(self, home: Path) -> None:
         environ = {"HOME": str(home), "CLAUDE_CODE_CHILD_SESSION": "1"}
