@@ -363,6 +363,7 @@ def test_a_statement_with_a_removed_secret_is_left_out() -> None:
         "The problem is not the name, but the page that is included twice.",
         "The header should be blue since the logo is.",
         "If none is given, always freeze the first column.",
+        "Let's use a message on the console after we switched the table.",
         "Would it be possible to keep the history always closed?",
         "Do you even try and remember this is a typed project",
     ],
