@@ -334,7 +334,15 @@ class Memory:
         from agent_memory.adapters.surroundings.places import known_places
         from agent_memory.keeping import ScopeKeeping
 
-        return ScopeKeeping(self, known_places(self.environ, self.real_root))
+        return ScopeKeeping(
+            self.writes,
+            self.log,
+            self.clock,
+            self.environ,
+            known_places(self.environ, self.real_root),
+            self.new_run_id,
+            publish=lambda keep: self.publish(keep=keep),
+        )
 
     @property
     def arriving(self) -> Callable[[str | None], str]:
@@ -728,14 +736,15 @@ class Memory:
         from agent_memory.injecting import told_where
 
         revisions = partial(revisions_of, self.git_process)
-        story = unwrap(note_story(self, id, revisions))
+        story = unwrap(note_story(id, self.reading, self.log, revisions))
         return evolve(story, told=told_where(self, story.stored.listed))
 
     def why_session(self, session_id: str) -> Result[FoundSessions, Error]:
         """For `memory why --session`: changes nothing."""
         from agent_memory.adapters.explaining import session_traces
 
-        return session_traces(self, session_id)
+        deferred = self.run_records.deferred
+        return session_traces(session_id, self.root, self.reading, self.log, self.marks, deferred)
 
     @as_result
     def find_session(self, session_id: str) -> tuple[SessionKey, ...]:
@@ -766,7 +775,7 @@ class Memory:
         """For `memory status`."""
         from agent_memory.adapters.explaining import read_health
 
-        return read_health(self)
+        return read_health(self.config, self.agent(), self.reading, self.inbox, self.log, self.spend)
 
     @as_result
     def statistics(self, days: int) -> Statistics:
@@ -802,13 +811,25 @@ class Memory:
         """For `memory doctor --fix`; `Busy` when a run is at work."""
         from agent_memory.adapters.doctor.repairer import Repairer
 
-        return Repairer(self, progress).repair()
+        doctor = self.doctor(progress)
+        return Repairer(doctor, self.git_process, self.writes, self.publish, self.finish_runs).repair()
 
     def doctor(self, progress: Progress = _silent) -> Doctor:
         """What looks at everything, and changes nothing."""
         from agent_memory.adapters.doctor.doctor import Doctor
 
-        return Doctor(self, progress)
+        return Doctor(
+            self.root,
+            self.environ,
+            self.effective,
+            self.reading,
+            self.inbox,
+            self.spend,
+            self.log,
+            scopes=self.scopes.list,
+            dry_publish=lambda: self.publish(dry_run=True),
+            progress=progress,
+        )
 
     # -- forgetting and sync -------------------------------------------------------------------------------------------
 
@@ -848,21 +869,30 @@ class Memory:
     def _forgetter(self) -> Forgetter:
         from agent_memory.adapters.forgetting.forgetter import Forgetter
 
-        return Forgetter(self)
+        writes = self.writes
+        return Forgetter(
+            self.git_process,
+            self.kept_histories,
+            writes,
+            self.clock,
+            publish=lambda: writes.tolerate(self.publish()),
+        )
 
     @as_result
     def sync(self, request: SyncRequest, progress: Progress = _silent) -> Synced:
         """Merge with the store's git remote, both ways. `Busy` when a run is at work. To name a remote, and to confirm a
         purge, is for a person."""
+        from agent_memory.adapters.surroundings.shipped_files import memory_program
         from agent_memory.adapters.syncing.remote import whole_address
-        from agent_memory.adapters.syncing.synchroniser import Synchroniser
+        from agent_memory.adapters.syncing.synchroniser import Commits, Synchroniser
 
         if request.after_purge or request.remote is not None:
             self.caller.only_a_person("sync --after-purge" if request.after_purge else "sync --remote")
         if not self.config.storage.auto_commit:
             because = "storage.autoCommit is off, and what is not committed cannot be synced"
             raise SyncRefused(because, "Set it to true.")
-        synchroniser = Synchroniser(self, progress)
+        commits, program = Commits(self.git_process), memory_program(self.environ)
+        synchroniser = Synchroniser(commits, self.writes, self.clock, self._forgetter(), program, progress)
         with self.locks.run():
             if not request.dry_run:
                 self.finish_all()

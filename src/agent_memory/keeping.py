@@ -23,13 +23,13 @@ from agent_memory.domain.text.plain_text import counted
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.errors import Error, StateInvalid, StateNotFound, UsageInvalid
 from agent_memory.formats.bookkeeping_json import state_value
-from agent_memory.ports import Clock
+from agent_memory.ports import Clock, RunLog
 from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
     from agent_memory.adapters.records.bookkeeping_files import StateKeysFiles, TagVocabularyFile
-    from agent_memory.app import Memory
+    from agent_memory.publishing import KeepSections
 
 # -- tags -----------------------------------------------------------------------------------------------------------------
 
@@ -215,22 +215,27 @@ class Moved:
 
 @frozen
 class ScopeKeeping:
-    """Scopes on behalf of a caller. `known` is None where no home is known."""
+    """Scopes on behalf of a caller. `publish` writes the managed sections; `known` is None where no home is known."""
 
-    memory: Memory
+    writes: RecordedWrites
+    log: RunLog
+    clock: Clock
+    environ: Mapping[str, str]
     known: KnownPlaces | None
+    new_run_id: Callable[[int], str]
+    publish: Callable[[KeepSections], object]
 
     @as_result
     def list(self) -> tuple[ScopeUse, ...]:
         """The scopes of live notes, those with most notes first."""
-        counts = Counter([each.meta.scope for each in unwrap(self.memory.store.list()).entries])
+        counts = Counter([each.meta.scope for each in unwrap(self.writes.store.list()).entries])
         places = tuple(self.known.all()) if self.known else ()
         uses: list[ScopeUse] = []
         for scope, count in counts.most_common():
             had = [each for each in places if redacted_scope(each.scope) == scope]
             is_path = scope.startswith("path:")
             if is_path:
-                there = scope_there(scope.removeprefix("path:"), self.memory.environ)
+                there = scope_there(scope.removeprefix("path:"), self.environ)
                 is_gone = there is not None and redacted_scope(there) != scope and "[redacted" not in scope
             else:
                 is_gone = bool(had) and not any(map(self._is_there, had))
@@ -247,8 +252,8 @@ class ScopeKeeping:
     def rename(self, old: str, new: str, *, merge: bool = False) -> Moved:
         """Give the live notes of one scope another, as one run. UsageInvalid where there are none, and, unless they are to be
         merged, where the other has notes already."""
-        with self.memory.locks.write():
-            live = unwrap(self.memory.store.list())
+        with self.writes.locks.write():
+            live = unwrap(self.writes.store.list())
             scopes = Counter([each.meta.scope for each in live.entries])
             if old == new or not scopes[old]:
                 raise UsageInvalid(f"No note has the scope {old}", "`memory scope list` shows those in use.")
@@ -256,7 +261,7 @@ class ScopeKeeping:
                 hint = f"`memory scope merge` takes {scopes[old]} and {scopes[new]} notes together."
                 raise UsageInvalid(f"{new} has notes of its own", hint)
             moved = self._moved(live, (old,), new)
-        self.memory.publish(keep=lambda sections: self.memory.log.put_sections(moved.run_id, sections))
+        self.publish(lambda sections: self.log.put_sections(moved.run_id, sections))
         return moved
 
     def arrive(self, repository: Repository) -> None:
@@ -269,17 +274,17 @@ class ScopeKeeping:
         here = KnownPlace(common, repository.scope, root_commit_of(common, repository.commit))
         places = tuple(self.known.all())
         try:
-            with self.memory.locks.write():
-                live = unwrap(self.memory.store.list())
+            with self.writes.locks.write():
+                live = unwrap(self.writes.store.list())
                 used = {*[each.meta.scope for each in live.entries], *(redacted_scope(each.scope) for each in places)}
                 others = sorted(used - {scope, GLOBAL_SCOPE})
                 olds = [old for old in others if self._is_same(old, here, repository.top, before, places)]
                 moved = self._moved(live, olds, scope)
         except Error as error:
-            self.memory.warn(str(error))
+            self.writes.warn(str(error))
             return
         if count := len(moved.notes):
-            self.memory.warn(
+            self.writes.warn(
                 f"This place was known as {', '.join(olds)}: {counted(count, 'note')} followed. "
                 f"`memory undo {short_id(moved.run_id)}` takes that back."
             )
@@ -305,7 +310,7 @@ class ScopeKeeping:
 
     def _is_there(self, place: KnownPlace) -> bool:
         """Whether the repository is where it was, as it was; also where that cannot be told (P6)."""
-        return scope_there(place.common, self.memory.environ) in (None, place.scope)
+        return scope_there(place.common, self.environ) in (None, place.scope)
 
     # -- moving -------------------------------------------------------------------------------------------------------
 
@@ -318,18 +323,18 @@ class ScopeKeeping:
         if not concerned:
             return Moved(new)
         left = [Dropped(each.meta.id, (_CONFLICTED,)) for each in concerned if each.conflicted]
-        writes = self.memory.writes
+        writes = self.writes
         writes.tolerate(writes.recorder.adopt_hand_edits(tuple(each.path for each in concerned)))
-        now_ms = self.memory.clock.now_ms()
-        run_id = self.memory.new_run_id(now_ms)
+        now_ms = self.clock.now_ms()
+        run_id = self.new_run_id(now_ms)
         moving = (each for each in concerned if not each.conflicted)
         receipt = writes.rewrite(moving, lambda meta: evolve(meta, scope=new), run_id)
         notes = tuple(each.id for each in receipt.applied)
         summary = f"{', '.join(olds)} is {new} now ({counted(len(notes), 'note')})"
         writes.tolerate(writes.recorder.record(receipt.touched, f"scope: {summary}", f"Run {run_id}"))
         actions = logged_actions(receipt.applied)
-        report = LoggedRun(run_id, "scope", now_ms, self.memory.clock.now_ms(), "completed", summary, actions)
-        unwrap(self.memory.log.put_report(report))
+        report = LoggedRun(run_id, "scope", now_ms, self.clock.now_ms(), "completed", summary, actions)
+        unwrap(self.log.put_report(report))
         return Moved(new, notes, (*receipt.dropped, *left), run_id)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from returns.result import Result, Success
 
 from agent_memory.adapters.explaining import note_story, session_traces
 from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles
-from agent_memory.app import Memory
 from agent_memory.domain.change import Change, Create, Replace, Retire, Together
 from agent_memory.domain.entry import Caller, MemoryEntry
 from agent_memory.domain.explaining import NoteStory, Revision, SessionTrace
@@ -20,10 +18,10 @@ from agent_memory.domain.history import SessionMark
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, LoggedSession, Machine
 from agent_memory.domain.vocabulary import Harness, Kind, Tier, TierList
 from agent_memory.errors import Error, RecorderFailed
+from agent_memory.reading import Reading
 from defrag_requests import NOW_MS, stored
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_run_log import DictRunLog
-from stand_ins.memory_over import memory_over
 from stand_ins.temporary_records import TemporaryUsageLedger
 from stand_ins.temporary_store import TemporaryStore
 
@@ -44,11 +42,11 @@ class Told:
     revisions: Result[tuple[Revision, ...], Error] = Success((REVISION,))
 
     def result(self, id: str) -> Result[NoteStory, Error]:
-        return note_story(self.memory(self.store.root), id, lambda path, most: self.revisions)
+        return note_story(id, self.reading, self.log, lambda path, most: self.revisions)
 
-    def memory(self, root: Path, **more: Any) -> Memory:
-        parts = {"store": self.store, "ledger": self.ledger, "log": self.log, "clock": DictClock(NOW_MS), **more}
-        return memory_over(root, caller=self.caller, **parts)
+    @property
+    def reading(self) -> Reading:
+        return Reading(self.store, self.ledger, DictClock(NOW_MS), self.caller)
 
     def story(self, id: str) -> NoteStory:
         return self.result(id).unwrap()
@@ -116,8 +114,9 @@ def test_whether_a_defrag_has_seen_it(told: Told) -> None:
 
 
 def traces(told: Told, root: Path, session_id: str, deferred: tuple[Change, ...] = ()) -> tuple[SessionTrace, ...]:
-    records = SimpleNamespace(deferred=lambda: Success(deferred))
-    return session_traces(told.memory(root, run_records=records), session_id).unwrap().traces
+    marks = SessionMarksFiles(root)
+    found = session_traces(session_id, root, told.reading, told.log, marks, lambda: Success(deferred))
+    return found.unwrap().traces
 
 
 def test_marks_runs_and_sources_are_enough_without_an_inbox(told: Told, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.git.git_history import purge_history
+from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.errors import Error, PathRefused, StoreIo
 from agent_memory.results import as_result
 from faults import failing_at, failing_on
@@ -54,7 +55,7 @@ class Repository:
 
 
 def purged(root: Path) -> Result[None, Error]:
-    return as_result(purge_history)(root, os.environ, ("rewriter",))
+    return as_result(purge_history)(GitProcess(root, os.environ), ("rewriter",))
 
 
 @pytest.fixture

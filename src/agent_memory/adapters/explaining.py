@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from attrs import evolve
 from returns.result import Failure, Result
@@ -22,15 +21,18 @@ from agent_memory.adapters.inbox.inbox_files import (
     FAILED,
     MAX_RETIRED_BYTES,
     PROCESSED,
+    InboxFiles,
     QueueTroubles,
     captures,
     failed_entries,
     is_entry_name,
 )
 from agent_memory.adapters.injecting import DeliveryLog
+from agent_memory.adapters.records.bookkeeping_files import SessionMarksFiles, SpendLedgerFiles
 from agent_memory.adapters.scheduling.schedule_state import job_healths
+from agent_memory.config import Config
 from agent_memory.domain.agent_request import DaySpend
-from agent_memory.domain.change import Create, Replace
+from agent_memory.domain.change import Change, Create, Replace
 from agent_memory.domain.entry import Meta, reads_of
 from agent_memory.domain.explaining import (
     Capture,
@@ -56,10 +58,9 @@ from agent_memory.domain.vocabulary import Sensitivity, Tier
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, StateCorrupt, StoreIo, UsageInvalid
 from agent_memory.formats.inbox_json import parse_inbox_entry
 from agent_memory.formats.run_json import RESULTS
+from agent_memory.ports import Agent, RunLog
+from agent_memory.reading import Reading
 from agent_memory.results import as_result, unwrap, warning_of
-
-if TYPE_CHECKING:
-    from agent_memory.app import Memory
 
 # -- a note -----------------------------------------------------------------------------------------------------------
 
@@ -68,14 +69,14 @@ MOST_REVISIONS = 50
 
 @as_result
 def note_story(
-    memory: Memory, id: str, revisions_of: Callable[[str, int], Result[tuple[Revision, ...], Error]]
+    id: str, reading: Reading, log: RunLog, revisions_of: Callable[[str, int], Result[tuple[Revision, ...], Error]]
 ) -> NoteStory:
     """The story of the live note with this id or alias, else of the archived one. `revisions_of` has
     the newest commits that touched a path, at most so many.
 
     EntryProtected where an agent asks for what is secret. A run log or a repository that cannot be read takes its part of
     the story away, and is named, as is each note and run that cannot be."""
-    store, log = memory.store, memory.log
+    store = reading.store
     try:
         stored = unwrap(store.read(id))
     except EntryNotFound as absent:
@@ -83,12 +84,12 @@ def note_story(
             raise
         stored = unwrap(store.read(id, archived=True))
     meta = stored.meta
-    if meta.sensitivity is Sensitivity.SECRET and memory.caller.is_agent:
+    if meta.sensitivity is Sensitivity.SECRET and reading.caller.is_agent:
         raise EntryProtected(id, "an explanation", "secret")
     listings = unwrap(store.list()), unwrap(store.list(archived=True))
     live, archive = ({each.meta.id: each for each in listing.entries} for listing in listings)
     everything = (*live.values(), *archive.values())
-    totals, tiers, now_ms = unwrap(memory.ledger.totals()), unwrap(store.tiers()), memory.clock.now_ms()
+    totals, tiers, now_ms = unwrap(reading.ledger.totals()), unwrap(store.tiers()), reading.clock.now_ms()
     logged, revisions = log.runs(MOST_RUNS), revisions_of(stored.listed.path, MOST_REVISIONS)
     runs = logged.value_or(())
     chapters = chapters_of(frozenset(meta.all_ids), runs)
@@ -135,15 +136,21 @@ Key = tuple[str, str]
 
 
 @as_result
-def session_traces(memory: Memory, session_id: str) -> FoundSessions:
+def session_traces(
+    session_id: str,
+    root: Path,
+    reading: Reading,
+    log: RunLog,
+    marks: SessionMarksFiles,
+    deferred: Callable[[], Result[tuple[Change, ...], Error]],
+) -> FoundSessions:
     """What became of the session with this id, of every harness that has one, or else of the one whose id begins so; none
     where nothing is known of it. UsageInvalid where several begin so."""
-    captures, unopened, unread = captures_beginning_with(memory.real_root, session_id)
-    listings = unwrap(memory.store.list()), unwrap(memory.store.list(archived=True))
-    runs = unwrap(memory.log.runs(MOST_RUNS))
+    captures, unopened, unread = captures_beginning_with(str(root), session_id)
+    listings = unwrap(reading.store.list()), unwrap(reading.store.list(archived=True))
+    runs = unwrap(log.runs(MOST_RUNS))
     marked = {
-        (each.harness.value, each.session_id): each
-        for each in unwrap(memory.marks.beginning_with(session_id, MOST_MARKS))
+        (each.harness.value, each.session_id): each for each in unwrap(marks.beginning_with(session_id, MOST_MARKS))
     }
     seen: dict[Key, list[SeenByRun]] = defaultdict(list)
     for run in runs:
@@ -156,9 +163,9 @@ def session_traces(memory: Memory, session_id: str) -> FoundSessions:
         each
         for listing in listings
         for each in listing.entries
-        if not (each.meta.sensitivity is Sensitivity.SECRET and memory.caller.is_agent)
+        if not (each.meta.sensitivity is Sensitivity.SECRET and reading.caller.is_agent)
     ]
-    changed = [each.entry.meta for each in unwrap(memory.run_records.deferred()) if isinstance(each, Create | Replace)]
+    changed = [each.entry.meta for each in unwrap(deferred()) if isinstance(each, Create | Replace)]
 
     def trace_of(key: Key) -> SessionTrace:
         trace = SessionTrace(
@@ -231,13 +238,20 @@ RECENT_RUNS = 100
 """So far back the newest run of each machine is looked for."""
 
 
-def read_health(memory: Memory) -> Health:
+def read_health(
+    config: Config,
+    agent: Result[Agent, Error],
+    reading: Reading,
+    inbox: InboxFiles,
+    log: RunLog,
+    spend: SpendLedgerFiles,
+) -> Health:
     """The health of the store and of all around it; it changes nothing and calls nothing. A file of ours that cannot be read is an
     error, not "all is well" (P6)."""
-    root, environ, config, now_ms = memory.root, memory.environ, memory.config, memory.clock.now_ms()
-    live, archive = unwrap(memory.store.list()), unwrap(memory.store.list(archived=True))
-    agent, names = memory.agent(), unwrap(memory.inbox.names())
-    recent = memory.log.runs(RECENT_RUNS)
+    root, environ, now_ms = inbox.root, inbox.environ, reading.clock.now_ms()
+    live, archive = unwrap(reading.store.list()), unwrap(reading.store.list(archived=True))
+    names = unwrap(inbox.names())
+    recent = log.runs(RECENT_RUNS)
     logged = recent.value_or(())
     # The newest run of each machine, newest first; a damaged report hides no other.
     last = {run.machine: run for run in reversed(logged) if run.result in RESULTS}
@@ -269,7 +283,7 @@ def read_health(memory: Memory) -> Health:
         troubles=tuple(sorted(unwrap(QueueTroubles(str(root)).read()).items())),
         last_runs=runs,
         hook_problems=tuple(each for each in missed if (ms_of(each.at) or since) >= since),
-        spent_today=unwrap(memory.spend.days()).get(day_of(now_ms), DaySpend()),
+        spent_today=unwrap(spend.days()).get(day_of(now_ms), DaySpend()),
         unrecorded=len(owed.value_or(())),
         warnings=(
             *warning_of(agent),

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
 from returns.result import Failure, Success
 
 from agent_memory.adapters.forgetting.forgetter import Forgetter, remove_directory_below
+from agent_memory.adapters.git.git_process import GitProcess
+from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
+from agent_memory.domain.entry import Caller
 from agent_memory.domain.forgetting import ForgetTarget
 from agent_memory.errors import EntryNotFound, StoreIo
+from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.results import as_result
 from faults import failing_at, failing_on
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.memory_over import memory_over
+from stand_ins.temporary_store import TemporaryStore
 
 ID = "id__a1b2c3"
 STRIDE = 5
@@ -23,8 +28,13 @@ OLD_REPOSITORY = ".git.broken-20260213"
 
 
 def forgetter(root: Path) -> Forgetter:
-    clock = DictClock(1_770_993_005_123)
-    return Forgetter(memory_over(root, recorder=DictRecorder(), locks=DictLocks(), clock=clock))
+    return Forgetter(
+        GitProcess(root, os.environ),
+        KeptHistoriesFiles(root, 512 << 20),
+        RecordedWrites(TemporaryStore(), DictRecorder(), DictLocks(), Caller(), print),
+        DictClock(1_770_993_005_123),
+        publish=lambda: None,
+    )
 
 
 def test_whatever_the_disk_refuses_is_an_error_value_and_the_rest_is_done_later(root: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from attrs import evolve, frozen
 from returns.result import Result
@@ -24,9 +24,10 @@ from agent_memory.adapters.explaining import hook_log_of
 from agent_memory.adapters.git.git_history import pending_commits
 from agent_memory.adapters.git.git_process import GitProcess, directory_of, stale_locks
 from agent_memory.adapters.inbox.hook_files import INBOX
-from agent_memory.adapters.inbox.inbox_files import QueueTroubles, entry_in, failed_entries, printable
-from agent_memory.adapters.records.bookkeeping_files import TagVocabularyFile
+from agent_memory.adapters.inbox.inbox_files import InboxFiles, QueueTroubles, entry_in, failed_entries, printable
+from agent_memory.adapters.records.bookkeeping_files import SpendLedgerFiles, TagVocabularyFile
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS, read_image, understand, understand_again
+from agent_memory.adapters.surroundings.config_files import Effective
 from agent_memory.config import ScheduleConfig
 from agent_memory.domain import doctor as of
 from agent_memory.domain.agent_request import Spend
@@ -44,6 +45,7 @@ from agent_memory.domain.doctor import (
     trouble,
 )
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile, without_secret
+from agent_memory.domain.health import ScopeUse
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, day_of, iso_of, ms_in_name, ms_of
 from agent_memory.domain.planning.drafts import taken_ids
 from agent_memory.domain.queue import SNAPSHOTS, FileSnapshot
@@ -65,10 +67,9 @@ from agent_memory.errors import (
 )
 from agent_memory.formats.bookkeeping_json import SESSION_MARK
 from agent_memory.formats.note import HEADLESS
+from agent_memory.ports import RunLog
+from agent_memory.reading import Reading
 from agent_memory.results import unwrap
-
-if TYPE_CHECKING:
-    from agent_memory.app import Memory
 
 T = TypeVar("T")
 
@@ -85,43 +86,51 @@ _NOTES_A_REPORT = 500
 class Doctor:
     """`examine()` looks at everything that `memory doctor` tells of."""
 
-    memory: Memory
+    root: Path
+    environ: Mapping[str, str]
+    effective: Effective
+    reading: Reading
+    inbox: InboxFiles
+    spend: SpendLedgerFiles
+    runs: RunLog
+    scopes: Callable[[], Result[tuple[ScopeUse, ...], Error]]
+    """The places that notes belong to."""
+    dry_publish: Callable[[], Result[Published, Error]]
     progress: Callable[[str], None]
 
     def examine(self) -> DoctorReport:
         """All findings."""
         findings: list[Finding] = []
-        memory = self.memory
-        root, now_ms = memory.real_root, memory.clock.now_ms()
+        root, store, now_ms = str(self.root), self.reading.store, self.reading.clock.now_ms()
         walked: list[Found] = []
         for each in walk(root):  # what cannot be looked at is told, and missing nowhere unsaid (P6)
             if isinstance(each, Found):
                 walked.append(each)
             else:
-                error = store_io(each, "look at", str(each.filename or memory.root))
+                error = store_io(each, "look at", str(each.filename or self.root))
                 findings.append(trouble(error, of.UNREADABLE_STORE))
-        live = _known(findings, of.UNREADABLE_STORE, memory.store.list(), Listing(()))
-        archive = _known(findings, of.UNREADABLE_STORE, memory.store.list(archived=True), Listing(()))
-        tiers = _known(findings, of.TIERS_DAMAGED, memory.store.tiers(), TierList())
-        shown = evolve(live, entries=without_secret(live.entries)) if memory.caller.is_agent else live
+        live = _known(findings, of.UNREADABLE_STORE, store.list(), Listing(()))
+        archive = _known(findings, of.UNREADABLE_STORE, store.list(archived=True), Listing(()))
+        tiers = _known(findings, of.TIERS_DAMAGED, store.tiers(), TierList())
+        shown = evolve(live, entries=without_secret(live.entries)) if self.reading.caller.is_agent else live
         self._notes(findings, shown, archive, tiers, now_ms)
-        for use in _known(findings, of.UNREADABLE_STORE, memory.scopes.list(), ()):
+        for use in _known(findings, of.UNREADABLE_STORE, self.scopes(), ()):
             if use.is_gone:
                 verb, new = ("merge", quote(use.now)) if use.now else ("rename", "NEW")
                 act = f"`memory scope {verb} {quote(use.scope)} {new}` gives them to where it is now"
                 words = f"This place is gone, and no session is told its {counted(use.notes, 'note')}; {act}"
                 findings.append(of.GONE_PLACE.found(use.scope, words))
-        findings += check_targets(_known(findings, of.UNREADABLE_STORE, memory.publish(dry_run=True), Published()))
+        findings += check_targets(_known(findings, of.UNREADABLE_STORE, self.dry_publish(), Published()))
         self._inbox_and_runs(findings, walked, now_ms)
-        if memory.config.storage.auto_commit:
-            findings += check_repository(memory.root, memory.environ, has_notes=bool(live.entries))
+        if self.effective.config.storage.auto_commit:
+            findings += check_repository(self.root, self.environ, has_notes=bool(live.entries))
         findings += check_files(root, walked, now_ms)
         findings += check_state(root, walked)
         with _telling(findings, of.UNREADABLE_STORE):
             if exists(f"{root}/{JOURNAL}"):
                 words = "A change of several files was cut short, and could not be undone yet"
                 findings.append(of.UNFINISHED_WRITE.found(JOURNAL, words))
-        findings += [of.SETTING.found("config", warning.rstrip(".")) for warning in memory.effective.warnings]
+        findings += [of.SETTING.found("config", warning.rstrip(".")) for warning in self.effective.warnings]
         # File names and titles may hold what would not print, or would do more than print, and settings a secret.
         cleaned = [
             evolve(
@@ -134,7 +143,7 @@ class Doctor:
         return DoctorReport(root, len(live.entries), len(archive.entries), in_order(cleaned))
 
     def _inbox_and_runs(self, findings: list[Finding], walked: Sequence[Found], now_ms: int) -> None:
-        root, llm = self.memory.real_root, self.memory.config.llm
+        root, llm = str(self.root), self.effective.config.llm
         with _telling(findings, of.UNREADABLE_STORE):
             for each in unwrap(failed_entries(root)):
                 subject, reason = f"inbox/.failed/{each.name}", f": {each.reason.rstrip('.')}" if each.reason else ""
@@ -145,13 +154,13 @@ class Doctor:
                     words = f"Given up{reason}; `memory consolidate --retry-failed` tries again"
                     findings.append(of.GIVEN_UP.found(subject, words))
         _known(findings, of.DAMAGED_STATE, QueueTroubles(root).read(), {})
-        names = _known(findings, of.UNREADABLE_STORE, self.memory.inbox.names(), ())
+        names = _known(findings, of.UNREADABLE_STORE, self.inbox.names(), ())
         findings += _pending(root, names, walked, now_ms)
-        runs = _known(findings, of.DAMAGED_STATE, self.memory.log.runs(_LOOKED_BACK_RUNS), ())
+        runs = _known(findings, of.DAMAGED_STATE, self.runs.runs(_LOOKED_BACK_RUNS), ())
         findings += check_last_run(runs[0] if runs else None)
         # Captures and injections since the last run that did not arrive.
         since_ms = (runs[0].ended_at_ms or 0) if runs else 0
-        problems, unread = hook_log_of(self.memory.root, self.memory.environ)
+        problems, unread = hook_log_of(self.root, self.environ)
         findings += (trouble(error, of.UNREADABLE_STORE) for error in unread)
         for lost in problems:
             if (ms_of(lost.at) or since_ms) >= since_ms:
@@ -159,20 +168,21 @@ class Doctor:
                 check, what = (of.INJECTION_LOST, "An injection") if is_injection else (of.CAPTURE_LOST, "A capture")
                 words = f"{what} at {lost.at} did not arrive: {lost.message.rstrip('.')}"
                 findings.append(check.found(lost.harness or "a hook", words))
-        findings += check_schedule(self.memory.config.schedule, runs, ms_in_name(names[0]) if names else None, now_ms)
-        spend = _known(findings, of.DAMAGED_STATE, self.memory.spend.days(), {})
+        oldest_ms = ms_in_name(names[0]) if names else None
+        findings += check_schedule(self.effective.config.schedule, runs, oldest_ms, now_ms)
+        spend = _known(findings, of.DAMAGED_STATE, self.spend.days(), {})
         findings += check_spend(spend, llm.max_calls_per_day, now_ms)
         with _telling(findings, of.AGENT_UNUSABLE, "llm"):
             if not uses_builtin(llm):
-                program = unwrap(choose_command(llm, home_of(self.memory.environ))).argv[:1]
-                if shutil.which(program[0], path=self.memory.environ.get("PATH", os.defpath)) is None:
+                program = unwrap(choose_command(llm, home_of(self.environ))).argv[:1]
+                if shutil.which(program[0], path=self.environ.get("PATH", os.defpath)) is None:
                     raise AgentMissing(shown_command(program))
 
     def _notes(self, findings: list[Finding], live: Listing, archive: Listing, tiers: TierList, now_ms: int) -> None:
         """All that is wrong with notes, each by itself and with one another."""
-        limits = self.memory.config.limits
-        vocabulary = _known(findings, of.DAMAGED_STATE, TagVocabularyFile(self.memory.root).get(), TagVocabulary())
-        copies = tuple(read_copies(self.memory.real_root, live.unreadable, live.entries))
+        limits = self.effective.config.limits
+        vocabulary = _known(findings, of.DAMAGED_STATE, TagVocabularyFile(self.root).get(), TagVocabulary())
+        copies = tuple(read_copies(str(self.root), live.unreadable, live.entries))
         copied = {note.path for note in copies}
         for listing, check in ((live, of.UNREADABLE_NOTE), (archive, of.UNREADABLE_ARCHIVED)):
             for file in listing.unreadable:
@@ -184,7 +194,7 @@ class Doctor:
         paths = {each.meta.id: each.path for each in live.entries}
         findings += of.examine_clashes(tuple(paths.values()))
         findings += of.examine_aliases(live.entries)
-        grace_hours = _INTERVALS_BEFORE_LATE * self.memory.config.schedule.defrag_interval_hours
+        grace_hours = _INTERVALS_BEFORE_LATE * self.effective.config.schedule.defrag_interval_hours
         rules = NoteRules(now_ms, int(grace_hours * HOUR_MS), vocabulary)
         features: list[Features] = []
         # Ids of notes whose files are new, whatever they say of themselves.
@@ -194,7 +204,7 @@ class Doctor:
                 self.progress(f"{seen:,} of {len(live.entries):,} notes examined")
             note = None
             with _telling(findings, of.UNREADABLE_STORE):
-                note = read_note(self.memory.real_root, listed.path, listed)
+                note = read_note(str(self.root), listed.path, listed)
             if note is None:  # it is gone since the listing, is no note any more or cannot be read
                 findings += of.examine_name(listed)
                 continue
@@ -204,7 +214,7 @@ class Doctor:
             findings += of.examine_note(note, rules)
         usage = None
         with _telling(findings, of.UNREADABLE_STORE):
-            usage = unwrap(self.memory.ledger.totals())
+            usage = unwrap(self.reading.ledger.totals())
         facts = AnalysisFacts(
             now_ms=now_ms,
             taken_ids=taken_ids(live, archive),

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, count
-from typing import TYPE_CHECKING
 
 from attrs import define, field, frozen
+from returns.result import Result
 
 from agent_memory.adapters.disk.durable import close_quietly
 from agent_memory.adapters.disk.paths import FileImage, as_store_io, exists, is_directory, names_below, store_io
@@ -25,16 +25,15 @@ from agent_memory.domain.doctor import DoctorReport, NoteRepair, Shelve, plan_re
 from agent_memory.domain.entry import Listing, MemoryEntry
 from agent_memory.domain.findings import Analysis
 from agent_memory.domain.planning.drafts import taken_ids
+from agent_memory.domain.section import Published
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.plain_text import counted
 from agent_memory.errors import EntryChanged, EntryInvalid, EntryUnreadable, Error
 from agent_memory.formats.frontmatter import NotReadable, split_note
 from agent_memory.formats.note import HEADLESS, render_note
 from agent_memory.ports import Locks, Store
+from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.results import as_result, unwrap
-
-if TYPE_CHECKING:
-    from agent_memory.app import Memory
 
 
 @define
@@ -61,8 +60,12 @@ class Repair:
 class Repairer:
     """Repairs what a doctor would find."""
 
-    memory: Memory
-    progress: Callable[[str], None]
+    doctor: Doctor
+    git: GitProcess
+    writes: RecordedWrites
+    publish: Callable[[], Result[Published, Error]]
+    finish_runs: Callable[[], object]
+    """Carries out the rest of runs that crashed."""
 
     @as_result
     def repair(self) -> tuple[Repair, DoctorReport]:
@@ -71,7 +74,7 @@ class Repairer:
         repairs: tuple[Callable[[Repair], object], ...] = (
             self._finish_write,
             self._free_repository,
-            lambda _: self.memory.finish_runs(),  # their writes are nobody's hand edits
+            lambda _: self.finish_runs(),  # their writes are nobody's hand edits
             self._adopt,
             self._restore_heads,
             self._repair_notes,
@@ -80,30 +83,30 @@ class Repairer:
             self._record,
             self._publish,
         )
-        with self.memory.locks.run():
+        with self.writes.locks.run():
             with log.tolerating():
-                if is_directory(self.memory.real_root):
+                if is_directory(str(self.git.root)):
                     for repair in repairs:
                         with log.tolerating():
                             repair(log)
-            return log, Doctor(self.memory, self.progress).examine()
+            return log, self.doctor.examine()
 
     def _finish_write(self, log: Repair) -> None:
-        was_cut_short = exists(f"{self.memory.root}/{JOURNAL}")
-        unwrap(self.memory.store.apply(()))  # whoever changes nothing still finishes, or undoes, what is half done
+        was_cut_short = exists(f"{self.git.root}/{JOURNAL}")
+        unwrap(self.writes.store.apply(()))  # whoever changes nothing still finishes, or undoes, what is half done
         if was_cut_short:
             log.did.append("a change that was cut short is undone, or finished")
 
     def _free_repository(self, log: Repair) -> None:
         """Remove the locks that no git works behind."""
-        git = self.memory.git_process
+        git = self.git
         try:
             directory = directory_of(git)
         except Error:
             return  # the examination tells
         with as_store_io("look through", str(directory)):
             if stale := stale_locks(git.root, directory):
-                with self.memory.locks.write():
+                with self.writes.locks.write():
                     if remove_stale_locks(git.root, directory):
                         names = (os.path.relpath(path, git.root) for path in stale)
                         log.did += [f"{name}, a lock that no git worked behind, is removed" for name in names]
@@ -112,24 +115,24 @@ class Repairer:
         """What a person changed is recorded as theirs before anything is repaired, and what git missed with it."""
         owed = 0
         with log.tolerating():
-            owed = len(unwrap(pending_commits(self.memory.root)))
-        adopted = unwrap(self.memory.recorder.adopt_hand_edits())
+            owed = len(unwrap(pending_commits(self.git.root)))
+        adopted = unwrap(self.writes.recorder.adopt_hand_edits())
         if owed:
             log.did.append(f"{counted(owed, 'write is', 'writes are')} recorded by git now")
         if adopted:
             log.did.append(f"{counted(adopted, 'file changed by hand is', 'files changed by hand are')} recorded")
 
     def _restore_heads(self, log: Repair) -> None:
-        unreadable = self.memory.store.list().map(lambda live: live.unreadable).value_or(())
+        unreadable = self.writes.store.list().map(lambda live: live.unreadable).value_or(())
         for path in (each.path for each in unreadable if HEADLESS in each.problems):
             with log.tolerating():
-                if restore_head(self.memory.git_process, self.memory.locks, path):
+                if restore_head(self.git, self.writes.locks, path):
                     log.did.append(f"{path} has the frontmatter again that git knows")
                     log.touched.append(path)
 
     def _repair_notes(self, log: Repair) -> None:
-        root = self.memory.real_root
-        live, archive = unwrap(self.memory.store.list()), unwrap(self.memory.store.list(archived=True))
+        root = str(self.git.root)
+        live, archive = unwrap(self.writes.store.list()), unwrap(self.writes.store.list(archived=True))
         notes = chain(read_copies(root, live.unreadable, live.entries), read_notes(root, live.entries))
         # Every id that is given, also those of files that cannot be read; not those that files without one would get.
         stated = Listing(tuple(each for each in live.entries if not each.provisional_id))
@@ -143,16 +146,16 @@ class Repairer:
         )
         for start in range(0, len(repairs), _A_BATCH):
             with log.tolerating():
-                repair_notes(root, self.memory.locks, log, repairs[start : start + _A_BATCH])
+                repair_notes(root, self.writes.locks, log, repairs[start : start + _A_BATCH])
 
     def _archive_expired(self, log: Repair) -> None:
-        receipt = unwrap(archive_expired(self.memory.store, self.memory.locks, self.memory.clock.now_ms()))
+        receipt = unwrap(archive_expired(self.writes.store, self.writes.locks, self.doctor.reading.clock.now_ms()))
         log.did += [f"{each.touched[0]} has expired, and is in the archive now" for each in receipt.applied]
         log.touched += receipt.touched
 
     def _repair_files(self, log: Repair) -> None:
         """Remove litter, and close what is open to others; a file that goes away meanwhile is no failure."""
-        root, home, now_ms = self.memory.real_root, home_of(self.memory.environ), self.memory.clock.now_ms()
+        root, home, now_ms = str(self.git.root), home_of(self.doctor.environ), self.doctor.reading.clock.now_ms()
         beside = [] if home is None else [local_state_directory(home)]
         closed = 0
         for directory in (root, f"{root}/.git/info", *beside):
@@ -182,11 +185,11 @@ class Repairer:
         if not paths:
             return
         files = counted(sum(path.startswith(f"{TOPICS}/") for path in paths), "file")
-        with self.memory.locks.write():
-            unwrap(self.memory.recorder.record(paths, f"doctor: {files} of notes repaired", "\n".join(log.did)))
+        with self.writes.locks.write():
+            unwrap(self.writes.recorder.record(paths, f"doctor: {files} of notes repaired", "\n".join(log.did)))
 
     def _publish(self, log: Repair) -> None:
-        written = (each.path for each in unwrap(self.memory.publish()).targets if each.outcome == "written")
+        written = (each.path for each in unwrap(self.publish()).targets if each.outcome == "written")
         log.did += [f"{path} is up to date now" for path in written]
 
 

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attrs import Factory, evolve, field, frozen
 from returns.result import Failure
@@ -33,6 +33,7 @@ from agent_memory.adapters.forgetting.forgetting_files import (
     FORGOTTEN as TOMBSTONES,
     NoteFile,
     NoteTraces,
+    TombstoneFiles,
     id_at,
     inbox_traces,
     journal_of,
@@ -41,6 +42,7 @@ from agent_memory.adapters.forgetting.forgetting_files import (
     traces_of,
 )
 from agent_memory.adapters.git.git_history import purge_history
+from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.inbox.inbox_files import QueueTroubles
 from agent_memory.adapters.records.kept_histories_files import session_name
 from agent_memory.adapters.records.run_files import FORGOTTEN_MARK, REPORT, RUNS, RunLogFiles
@@ -78,10 +80,9 @@ from agent_memory.errors import EntryChanged, EntryNotFound, StateCorrupt
 from agent_memory.formats.bookkeeping_json import FOOTPRINT
 from agent_memory.formats.run_json import CHANGES, DEFERRED
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
+from agent_memory.ports import Clock, KeptHistories
+from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.results import as_result, unwrap
-
-if TYPE_CHECKING:
-    from agent_memory.app import Memory
 
 PURGING = "agent_memory.adapters.forgetting.purging"
 """The module that rewrites the git history, in a process of its own."""
@@ -100,7 +101,12 @@ class Found:
 class Forgetter:
     """Forgets in one root. The caller holds the run lock, and has finished whatever a crash left half done."""
 
-    memory: Memory
+    git: GitProcess
+    """Of the root."""
+    histories: KeptHistories
+    writes: RecordedWrites
+    clock: Clock
+    publish: Callable[[], object]
 
     # -- looking: all that would go, all that would change, and what states the same -------------------------------------
 
@@ -112,7 +118,7 @@ class Forgetter:
         if session is None:
             if not (traces.removed or traces.linked):
                 # The note may have gone before, and the history may still hold it, or what knew of it.
-                begun = journal_of(self.memory.root).read()
+                begun = journal_of(self.git.root).read()
                 is_left = target.purge or (begun is not None and id in begun.ids)
                 if not (is_left and self._was_forgotten(id)):
                     raise EntryNotFound(id)
@@ -127,9 +133,9 @@ class Forgetter:
             marks = those_there(real, (f"state/sessions/{harness}_{slug}.json" for harness in harnesses))
         inbox, keys, _ = inbox_traces(real, session, gone)
         statements = (line.text for each in stored for line in statements_of(each.meta.title, each.body))
-        kept = frozenset(each.name for each in unwrap(self.memory.kept_histories.sessions()))
+        kept = frozenset(each.name for each in unwrap(self.histories.sessions()))
         work = ForgettingAtWork(
-            at_ms=self.memory.clock.now_ms(),
+            at_ms=self.clock.now_ms(),
             purge=target.purge,
             session_id=None if session is None else session.session_id,
             harness=None if session is None else session.harness,
@@ -195,7 +201,7 @@ class Forgetter:
 
     def forget(self, found: Found) -> Forgetting:
         """Carry it out. EntryChanged, and nothing of any note changed, where somebody keeps changing the same notes."""
-        tombstones = self.memory.tombstones
+        tombstones = TombstoneFiles(self.git.root)
         at_ms, session = found.told.work.at_ms, found.told.target.session
         if session is not None:
             unwrap(tombstones.put(SessionTombstone(session.session_id, session.harness, at_ms)))
@@ -204,23 +210,23 @@ class Forgetter:
             stored = newest.get(id)
             said = frozenset[str]() if stored is None else statement_hashes(stored.meta.title, stored.body)
             unwrap(tombstones.put(EntryTombstone(id, at_ms, said)))
-        journal_of(self.memory.root).write(found.told.work)
+        journal_of(self.git.root).write(found.told.work)
         self._remove_notes(found)
         self._finish(found.told.work)
         return found.told
 
     def purge_state(self, path: str) -> None:
         """Take the file of a state value away, and every version of it out of the git history."""
-        at_ms, none = self.memory.clock.now_ms(), frozenset[str]()
+        at_ms, none = self.clock.now_ms(), frozenset[str]()
         work = ForgettingAtWork(at_ms, True, None, None, none, none, (), none, (), (), (), (path,), ())
-        unwrap(self.memory.tombstones.put(StateTombstone(path, at_ms)))
-        journal_of(self.memory.root).write(work)
+        unwrap(TombstoneFiles(self.git.root).put(StateTombstone(path, at_ms)))
+        journal_of(self.git.root).write(work)
         self._finish(work)
 
     def resume(self) -> None:
         """Carry out the rest of a forgetting that a crash interrupted. One that had not come to its notes is decided anew: they
         may have changed."""
-        work = journal_of(self.memory.root).read()
+        work = journal_of(self.git.root).read()
         if work is None:
             return
         target = ForgetTarget(session=work.session, purge=work.purge)
@@ -247,7 +253,7 @@ class Forgetter:
                     changes.append(FileChange(TIERS_FILE, FileState(image.data), FileState(render_tiers(left))))
             return changes, None
 
-        change_files(self._real, self.memory.locks, decided, _changed(found))
+        change_files(self._real, self.writes.locks, decided, _changed(found))
         QueueTroubles(self._real).clear(found.keys)
 
     def _finish(self, work: ForgettingAtWork) -> None:
@@ -255,32 +261,32 @@ class Forgetter:
         for path in (*work.inbox, *work.marks):
             remove_file(self._real, path)
         for harness, session_id in work.histories:
-            unwrap(self.memory.kept_histories.forget(harness, session_id))
+            unwrap(self.histories.forget(harness, session_id))
         if work.purge:
-            purge_mark_of(self.memory.root).write(work.at_ms)
+            purge_mark_of(self.git.root).write(work.at_ms)
         RunTraces(self._real, work).remove()
         remove_directory_below(self._real, ".cache")
         for found in walk(self._real):  # what a killed process left half written may hold it, too
             if not isinstance(found, OSError) and found.is_temporary:
-                with unwritten(self._real, found, self.memory.clock.now_ms()) as is_free:
+                with unwritten(self._real, found, self.clock.now_ms()) as is_free:
                     if is_free:
                         remove_file(self._real, found.path)
         what = "a session" if work.session is not None else "a note" if work.ids else "a state value"
         # Git is history, not durability (P4): it fails nothing but a purge.
-        writes, paths = self.memory.writes, (*work.paths, TIERS_FILE, *work.marks)
+        writes, paths = self.writes, (*work.paths, TIERS_FILE, *work.marks)
         writes.tolerate(writes.recorder.record(paths, f"forget: {what}"))
-        writes.tolerate(self.memory.publish())
+        self.publish()
         if work.purge:
-            with self.memory.locks.write():
-                purge_history(self.memory.root, self.memory.environ, (PURGING, self._real))
+            with writes.locks.write():
+                purge_history(self.git, (PURGING, self._real))
                 # Repositories that could not be read were moved aside.
                 for name in names_in(self._real, lambda name: name.startswith(".git.broken-")):
                     remove_directory_below(self._real, name)
-        journal_of(self.memory.root).remove()
+        journal_of(self.git.root).remove()
 
     @property
     def _real(self) -> str:
-        return self.memory.real_root
+        return str(self.git.root)
 
 
 # -- values -----------------------------------------------------------------------------------------------------------

@@ -377,14 +377,13 @@ _GONE = "gone"
 """File in the repository: the ids of the objects that the rewriting says are gone."""
 
 
-def purge_history(root: Path, environ: Mapping[str, str], rewriter: Sequence[str]) -> None:
+def purge_history(git: GitProcess, rewriter: Sequence[str]) -> None:
     """Rewrite every reachable commit by git-filter-repo, in a process of its own, and keep no object of before; nothing where
     there is no repository. On a failure of the rewriting the history is as it was. All of it may be done twice: after a crash
     anywhere the purge is made again. The caller holds both locks: a commit that came between would be lost.
 
     `rewriter` is the module that calls `forgetting.purging.rewrite` with its rules, and its arguments; `_GONE` comes last.
     """
-    git = GitProcess(root, environ)
     try:
         if not exists(str(git.directory)):  # that nobody may look does not mean that nothing is there (P28)
             return
@@ -417,7 +416,7 @@ def purge_history(root: Path, environ: Mapping[str, str], rewriter: Sequence[str
         if not all(line.endswith(b" missing") for line in listed.splitlines()):
             raise RecorderFailed("git cat-file", 1, "what was to go is still in the rewritten history")
         gone.unlink()
-        if exists(former := f"{root}/runs/purge"):  # where earlier versions rewrote a copy of the history
+        if exists(former := f"{git.root}/runs/purge"):  # where earlier versions rewrote a copy of the history
             shutil.rmtree(former)
     except OSError as error:
         raise store_io(error, "rewrite", str(git.directory)) from error

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
@@ -25,7 +24,6 @@ from agent_memory.adapters.forgetting.forgetting_files import PURGE_MARK, purge_
 from agent_memory.adapters.git.git_history import contents_of
 from agent_memory.adapters.git.git_process import OURSELVES, GitOutput, GitProcess, failed, make_ready
 from agent_memory.adapters.store.transaction import Transactions
-from agent_memory.adapters.surroundings.shipped_files import memory_program
 from agent_memory.adapters.syncing.remote import INCOMING, Remote, chosen_remote, keep_remote
 from agent_memory.domain.change import FileChange, FileState
 from agent_memory.domain.commit_message import BOOKKEEPING, IGNORE_FILE, commit_message, holds_secret
@@ -49,10 +47,9 @@ from agent_memory.errors import EntryNotFound, StateCorrupt, SyncRefused
 from agent_memory.formats.bookkeeping_json import PURGE, SYNCED, SYNCING, TOMBSTONE, SyncAtWork
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.formats.merged_tree import merged_tree, wanted_contents
+from agent_memory.ports import Clock
+from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.results import as_result, unwrap
-
-if TYPE_CHECKING:
-    from agent_memory.app import Memory
 
 _ATTEMPTS = 8
 """How often another machine may push, or somebody here write, at the wrong moment."""
@@ -62,12 +59,14 @@ _ATTEMPTS = 8
 class Synchroniser:
     """Syncs one root."""
 
-    memory: Memory
+    commits: Commits
+    writes: RecordedWrites
+    clock: Clock
+    forgetter: Forgetter
+    """Forgets here what other machines have forgotten, and brings the managed sections up to date."""
+    program: str | None
+    """Of `memory`, for git to call; None where it is not known."""
     tell: Callable[[str], None]
-
-    @property
-    def commits(self) -> Commits:
-        return Commits(self.memory.git_process)
 
     def sync(self, request: SyncRequest) -> Synced:
         """See the module. SyncRefused, and nothing changed, where the two are not to be merged."""
@@ -76,8 +75,8 @@ class Synchroniser:
             raise SyncRefused(
                 "this store has no history yet", "`memory sync --remote URL` without --dry-run begins one."
             )
-        with self.memory.locks.write():
-            make_ready(git, self.memory.warn)
+        with self.writes.locks.write():
+            make_ready(git, self.writes.warn)
             if self.commits.named("MERGE_HEAD") is not None:
                 reason = "a merge in the store's git was begun by hand and not finished"
                 raise SyncRefused(reason, "Finish or abort it with git.")
@@ -96,14 +95,14 @@ class Synchroniser:
             branch, is_there = self._branch(remote)
             if is_there:
                 remote.fetch(branch)
-            with self.memory.locks.write():
+            with self.writes.locks.write():
                 if not request.dry_run:
                     self._record()
                 agreed = merged or self.commits.named(AGREED)
                 theirs = self.commits.named(INCOMING) if is_there else None
                 meeting = meet(self.commits, self.commits.named("HEAD"), theirs, agreed, self._purge_handled.read())
                 refuse(meeting, remote.shown, request)
-                commit, tree = merge(self.commits, meeting, self.memory.clock.now_ms(), dry_run=request.dry_run)
+                commit, tree = merge(self.commits, meeting, self.clock.now_ms(), dry_run=request.dry_run)
                 is_applied = not request.dry_run and self._apply(meeting, commit, tree)
             synced = Synced(
                 remote=remote.shown,
@@ -123,7 +122,7 @@ class Synchroniser:
             if not is_applied:  # the two are to be looked at anew
                 continue
             if commit != meeting.ours:
-                self.memory.writes.tolerate(self.memory.publish())
+                self.forgetter.publish()
             so_far = synced if so_far is None else together(so_far, synced)
             merged = meeting.theirs or merged
             if self._send(remote, branch, meeting):
@@ -150,8 +149,8 @@ class Synchroniser:
         raise SyncRefused(reason, f"Switch to one of them here, or push {ours} there with git once.")
 
     def _record(self) -> None:
-        unwrap(self.memory.recorder.adopt_hand_edits())
-        unwrap(self.memory.recorder.record(BOOKKEEPING, "sync: what this machine knows of its notes"))
+        unwrap(self.writes.recorder.adopt_hand_edits())
+        unwrap(self.writes.recorder.record(BOOKKEEPING, "sync: what this machine knows of its notes"))
 
     # -- here ---------------------------------------------------------------------------------------------------------
 
@@ -165,7 +164,7 @@ class Synchroniser:
         if head != meeting.ours or ref is None:
             return False
         try:
-            return self.commits.apply(SyncAtWork(ref, head, commit), meeting.our_tree, self.memory.clock.now_ms())
+            return self.commits.apply(SyncAtWork(ref, head, commit), meeting.our_tree, self.clock.now_ms())
         except SyncRefused:
             self._record()  # somebody may have edited it while the remote was asked
             if self.commits.named("HEAD") == head:
@@ -180,20 +179,20 @@ class Synchroniser:
             for path, held in tree.files.items()
             if path.startswith(FORGOTTEN) and path not in meeting.our_tree and isinstance(held, Leaf)
         }
-        gone, forgetter = False, Forgetter(self.memory)
+        gone = False
         for data in contents_of(self.commits.git, news).values():
             try:
                 match TOMBSTONE.parse(data, FORGOTTEN):
                     case EntryTombstone(id, _, _):
-                        found = forgetter.look(ForgetTarget(id))
+                        found = self.forgetter.look(ForgetTarget(id))
                     case SessionTombstone(session_id, harness, _):
-                        found = forgetter.look(ForgetTarget(session=SessionKey(session_id, harness)))
+                        found = self.forgetter.look(ForgetTarget(session=SessionKey(session_id, harness)))
                     case _:  # a state value, which the merge leaves out
                         continue
             except (StateCorrupt, EntryNotFound):  # of a damaged one `memory doctor` tells
                 continue
             if found.told.is_known:
-                forgetter.forget(found)
+                self.forgetter.forget(found)
                 gone = True
         return gone
 
@@ -211,9 +210,9 @@ class Synchroniser:
                 return False
         purged_at_ms = purge_mark_of(git.root).read()
         git.must("update-ref", AGREED, head)
-        keep_remote(git, remote.address, branch, memory_program(self.memory.environ))
+        keep_remote(git, remote.address, branch, self.program)
         if purged_at_ms != self._purge_handled.read():
-            with self.memory.locks.write():
+            with self.writes.locks.write():
                 self.commits.forget_remote_history()
                 self._purge_handled.write(purged_at_ms)
         return True
