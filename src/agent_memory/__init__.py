@@ -98,9 +98,12 @@ if TYPE_CHECKING:
         drive as drive,
     )
     from agent_memory.pipelines.backfill import (
+        BackfillIo as BackfillIo,
         Watching as Watching,
+        WatchIo as WatchIo,
         plan_backfill as plan_backfill,
         put_backfill as put_backfill,
+        watch as watch,
     )
     from agent_memory.pipelines.consolidate import (
         ConsolidateIo as ConsolidateIo,
@@ -108,6 +111,7 @@ if TYPE_CHECKING:
         steps as steps,
     )
     from agent_memory.pipelines.defrag import DefragIo as DefragIo, defrag as defrag
+    from agent_memory.pipelines.undo import UndoIo as UndoIo, undo as undo
     from agent_memory.ports import (
         Agent as Agent,
         Clock as Clock,

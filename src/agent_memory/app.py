@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from agent_memory.domain.forgetting import ForgetTarget, Forgetting, SessionKey
     from agent_memory.domain.found_session import FoundSession, Rest
     from agent_memory.domain.health import Health, Statistics
-    from agent_memory.domain.history import History
     from agent_memory.domain.merging import Synced, SyncRequest
     from agent_memory.domain.run import DefragRun, Run
     from agent_memory.domain.run_log import LoggedRun
@@ -66,11 +65,12 @@ if TYPE_CHECKING:
     from agent_memory.formats.diffs import DiffPart
     from agent_memory.keeping import ScopeKeeping, StateKeeping, TagKeeping
     from agent_memory.known_notes import KnownNotes
-    from agent_memory.pipelines.backfill import Upgrades, Watching
+    from agent_memory.pipelines.backfill import BackfillIo, Upgrades, Watching
     from agent_memory.pipelines.consolidate import ConsolidateIo
     from agent_memory.pipelines.defrag import DefragIo
-    from agent_memory.pipelines.handing_over import Taken
-    from agent_memory.ports import Agent, Embedder, HistorySource, SessionFinder
+    from agent_memory.pipelines.handing_over import HandingOverIo, Taken
+    from agent_memory.pipelines.undo import UndoIo
+    from agent_memory.ports import Agent, Embedder, HistorySource
     from agent_memory.publishing import KeepSections, Publisher
     from agent_memory.recorded_writes import RecordedWrites
     from agent_memory.service import MemoryService
@@ -560,7 +560,21 @@ class Memory:
         with self.locks.run():
             if not dry_run:
                 self._finish_forgetting()
-            return unwrap(undo(self, name, dry_run=dry_run))
+            return unwrap(undo(self._undo_io(), name, dry_run=dry_run))
+
+    def _undo_io(self) -> UndoIo:
+        from agent_memory.pipelines.undo import UndoIo
+
+        return UndoIo(
+            store=self.store,
+            log=self.log,
+            targets=self.targets,
+            recorder=self.recorder,
+            records=self.defrag_records,
+            clock=self.clock,
+            finish_interrupted=as_result(self.finish_runs),
+            new_run_id=self.new_run_id,
+        )
 
     # -- what a crash left half done is carried out before anything else begins ---------------------------------------
 
@@ -579,7 +593,7 @@ class Memory:
         if self.log.undoing() != Success(None):
             from agent_memory.pipelines.undo import finish_undo
 
-            for sentence in unwrap(finish_undo(self)):
+            for sentence in unwrap(finish_undo(self._undo_io())):
                 self.warn(sentence)
         self.finish_runs(but=machine)
         self._finish_forgetting()
@@ -636,43 +650,40 @@ class Memory:
 
     # -- past sessions ------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def finders(self) -> Mapping[Harness, SessionFinder]:
-        """What finds the past sessions of each harness."""
-        from agent_memory.adapters.harness import session_finders
-        from agent_memory.pipelines.backfill import MAX_DIRECTORIES, project_directories
-
-        def known_directories() -> Iterable[Result[str, Error]]:
-            return project_directories(self.inbox.directories(MAX_DIRECTORIES), self.store.list())
-
-        return session_finders(self.surroundings(known_directories))
-
-    def calls_for(self) -> Callable[[History], int]:
-        """Tells how often the agent command will be asked about a history."""
+    def backfill_io(self, progress: Progress = _silent, *, watching: bool = False) -> BackfillIo:
+        """For backfill and watch; `watching` leaves out the harnesses whose sessions no file tells of."""
+        from agent_memory.adapters.disk.root import is_marked
+        from agent_memory.adapters.harness import session_finders, watched_finders
+        from agent_memory.adapters.surroundings.repository import read_repository
         from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
         from agent_memory.domain.transcripts.turns import cut_windows
         from agent_memory.formats.prompt import plan_prompt_budget
+        from agent_memory.pipelines.backfill import MAX_DIRECTORIES, BackfillIo, project_directories
+
+        def known_directories() -> Iterable[Result[str, Error]]:
+            # A watch looks every few seconds: it is not to read the inbox and the store each time.
+            return () if watching else project_directories(self.inbox.directories(MAX_DIRECTORIES), self.store.list())
 
         # One that cannot be run now will be asked just as often once it can.
         most_chars = self.agent().map(lambda agent: agent.max_prompt_chars).value_or(self.config.llm.max_prompt_chars)
-        if most_chars is None:
-            return lambda _: 0
-        template = unwrap(load_prompt_template("consolidate"))
-        budget = unwrap(plan_prompt_budget(template, most_chars, unwrap(self.store.list()).entries))
-        window_chars = budget.window_chars(budget.shown_chars)
-        return lambda history: len(cut_windows(history, window_chars))
-
-    def repo_of(self, directory: str) -> str | None:
-        """The scope key of a directory; None where that is `global`."""
-        from agent_memory.adapters.surroundings.repository import read_repository
-
-        return read_repository(directory, self.environ, home_of(self.environ)).repo
-
-    def is_private(self, directory: str) -> bool:
-        """Whether a directory is one in which agent commands of ours run (P23)."""
-        from agent_memory.adapters.disk.root import is_marked
-
-        return is_marked(directory)
+        window_chars: int | None = None
+        if most_chars is not None and not watching:
+            template = unwrap(load_prompt_template("consolidate"))
+            budget = unwrap(plan_prompt_budget(template, most_chars, unwrap(self.store.list()).entries))
+            window_chars = budget.window_chars(budget.shown_chars)
+        surroundings = self.surroundings(known_directories)
+        return BackfillIo(
+            finders=watched_finders(surroundings) if watching else session_finders(surroundings),
+            histories=self.histories,
+            inbox=self.inbox,
+            marks=self.marks,
+            clock=self.clock,
+            calls_for=lambda history: 0 if window_chars is None else len(cut_windows(history, window_chars)),
+            repo_of=lambda directory: read_repository(directory, self.environ, home_of(self.environ)).repo,
+            is_private=is_marked,
+            tombstones=self.tombstones,
+            progress=progress,
+        )
 
     @as_result
     def watch(
@@ -687,27 +698,27 @@ class Memory:
     ) -> Watching:
         """Capture sessions as they come to rest, until `stop` is set. UsageInvalid where there are no transcripts yet and
         they are not to be waited for."""
-        from agent_memory.adapters.harness import watched_directories, watched_finders
-        from agent_memory.pipelines.backfill import Watching
+        from agent_memory.adapters.harness import watched_directories
+        from agent_memory.pipelines.backfill import WatchIo, watch
 
-        finders = watched_finders(self.surroundings())
-        chosen = {harness: finder for harness, finder in finders.items() if not harnesses or harness in harnesses}
+        io = self.backfill_io(watching=True)
+        chosen = {harness: finder for harness, finder in io.finders.items() if not harnesses or harness in harnesses}
         directories = watched_directories(chosen)
         # A directory of which it cannot be told whether it is there is watched like the others.
         are_missing = all(as_result(is_directory)(each) == Success(False) for each in directories)
         if chosen and not wait_for_transcripts and are_missing:
             problem = f"There are no transcripts yet in {', '.join(directories) or 'any known directory'}"
             raise UsageInvalid(problem, "--wait-for-transcripts waits for them.")
-        return unwrap(Watching(self, finders, rest, stop, tell, warn).until_stopped(harnesses))
+        return unwrap(watch(WatchIo(io, stop, self._hand_over, tell, warn), harnesses, rest))
 
     @as_result
-    def hand_over(self, found: FoundSession) -> str | None:
+    def _hand_over(self, found: FoundSession) -> str | None:
         """Bring the handoff note of a session up to date; None where nobody asked for anything in it."""
         from agent_memory.pipelines.handing_over import keep_handover
 
         try:
             taken = unwrap(self.take_over(found.session_id, found.harness))
-            return unwrap(keep_handover(self, taken)).id
+            return unwrap(keep_handover(self.handing_over_io(), taken)).id
         except UsageInvalid:
             return None
 
@@ -717,14 +728,28 @@ class Memory:
         from agent_memory.pipelines.handing_over import take_named, take_newest
 
         if session_id is None:
-            return take_newest(self, self.scope_here(), harness)
+            return take_newest(self.handing_over_io(), self.scope_here(), harness)
         # Amp and opencode name their sessions in a way of their own.
         begins = {Harness.AMP: "T-", Harness.OPENCODE: "ses"}
         could_be = [each for each in Harness if session_id.startswith(begins.get(each, ""))]
         retrievals = [(each, retrieval_of(each, session_id)) for each in ([harness] if harness else could_be)]
         now_ms = self.clock.now_ms()
         guesses = [InboxEntry(now_ms, each, how) for each, how in retrievals if how is not None]
-        return take_named(self, session_id, harness, guesses)
+        return take_named(self.handing_over_io(), session_id, harness, guesses)
+
+    def handing_over_io(self) -> HandingOverIo:
+        from agent_memory.pipelines.handing_over import HandingOverIo
+
+        return HandingOverIo(
+            histories=self.histories,
+            kept=self.kept_histories,
+            tombstones=self.tombstones,
+            scope_of=self.scope_of,
+            writes=self.writes,
+            clock=self.clock,
+            recent=self.inbox.recent,
+            handoff_days=self.config.limits.handoff_days,
+        )
 
     # -- what is told of the store ------------------------------------------------------------------------------------
 

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.app import Memory
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, SessionRequest
 from agent_memory.domain.forgetting import SessionTombstone
 from agent_memory.domain.found_session import Backfill, FoundSession
@@ -16,11 +14,10 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.queue import BACKFILL_EVENT, Context, InboxEntry, Outcome, SessionFile
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StateCorrupt, StoreIo, UsageInvalid
-from agent_memory.pipelines.backfill import plan_backfill, put_backfill
+from agent_memory.pipelines.backfill import BackfillIo, plan_backfill, put_backfill
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, envelope, history, skipped, turns
 from stand_ins.dict_finder import DictFinder
 from stand_ins.dict_inbox import DictInbox
-from stand_ins.memory_over import memory_over
 from stand_ins.temporary_records import TemporarySessionMarks, TemporarySpendLedger, TemporaryTombstones
 
 CLAUDE = Harness.CLAUDE_CODE
@@ -55,27 +52,24 @@ class Past:
             FoundSession(CLAUDE, retrieval, at_ms + 60_000, 1_000, shares_record_ids=self.shares_record_ids)
         )
 
-    def memory(self, **others: Any) -> Memory:
-        """The memory over these parts, or over `others` in their place."""
-        parts = {
-            "finders": {CLAUDE: self.finder},
-            "histories": {"claude-code-session": self.world.histories},
-            "inbox": self.world.inbox,
-            "marks": self.world.marks,
-            "clock": self.world.clock,
-            "calls_for": lambda: lambda history: 1 + len(history.turns) // 100,
-            "repo_of": {CWD: REPO}.get,
-            "is_private": lambda directory: directory.startswith("/private"),
-            "tombstones": self.tombstones,
-            **others,
-        }
-        return memory_over(self.world.store.root, **parts)
+    def io(self) -> BackfillIo:
+        return BackfillIo(
+            finders={CLAUDE: self.finder},
+            histories={"claude-code-session": self.world.histories},
+            inbox=self.world.inbox,
+            marks=self.world.marks,
+            clock=self.world.clock,
+            calls_for=lambda history: 1 + len(history.turns) // 100,
+            repo_of={CWD: REPO}.get,
+            is_private=lambda directory: directory.startswith("/private"),
+            tombstones=self.tombstones,
+        )
 
     def plan(self, since_ms: int | None = None) -> Backfill:
-        return plan_backfill(self.memory(), (), since_ms).unwrap()
+        return plan_backfill(self.io(), (), since_ms).unwrap()
 
     def backfill(self, since_ms: int | None = None) -> Backfill:
-        return put_backfill(self.memory(), self.plan(since_ms)).unwrap()
+        return put_backfill(self.io(), self.plan(since_ms)).unwrap()
 
     def sights(self) -> dict[str, str]:
         return {each.found.session_id: each.sight for each in self.plan().sighted}
@@ -262,7 +256,7 @@ def test_a_damaged_mark_is_no_session_unseen(past: Past) -> None:
         def all(self) -> Iterator[Result[SessionMark, Error]]:
             return iter([corrupt])
 
-    io = past.memory(marks=Damaged())
+    io = evolve(past.io(), marks=Damaged())
     plan = plan_backfill(io).unwrap()
     assert [each.sight for each in plan.sighted] == ["unreadable"]
 
@@ -278,7 +272,7 @@ def test_a_full_disk_ends_it_and_the_next_one_goes_on(past: Past) -> None:
             return Failure(full) if self.entries else super().put(entry)
 
     past.world.inbox = FillsUp()
-    assert put_backfill(past.memory(), past.plan()) == Failure(full)
+    assert put_backfill(past.io(), past.plan()) == Failure(full)
     assert len(past.waiting()) == 1
     past.world.inbox = DictInbox(dict(past.world.inbox.entries))
     past.backfill()
@@ -313,7 +307,7 @@ def test_a_copy_whose_mark_cannot_be_put_ends_it_before_anything_waits(past: Pas
 
     plan = past.plan()
     assert [each.sight for each in plan.sighted] == ["new", "copy"]
-    assert put_backfill(past.memory(marks=Full()), plan) == Failure(full)
+    assert put_backfill(evolve(past.io(), marks=Full()), plan) == Failure(full)
     assert past.waiting() == []
 
 
@@ -332,8 +326,8 @@ def test_while_it_is_unknown_what_was_forgotten_no_session_is_taken(past: Past) 
 
 
 def test_an_unknown_harness_is_a_wrong_call(past: Past) -> None:
-    assert isinstance(plan_backfill(past.memory(), (Harness.GOOSE,)).failure(), UsageInvalid)
-    assert plan_backfill(past.memory(), (CLAUDE,)) == Success(Backfill())
+    assert isinstance(plan_backfill(past.io(), (Harness.GOOSE,)).failure(), UsageInvalid)
+    assert plan_backfill(past.io(), (CLAUDE,)) == Success(Backfill())
 
 
 # -- over several days ------------------------------------------------------------------------------------------------

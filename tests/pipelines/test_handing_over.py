@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from itertools import chain
-from types import SimpleNamespace
 from typing import Final
 
 import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.app import Memory
 from agent_memory.domain.change import Replace
-from agent_memory.domain.entry import MemoryEntry, StoredEntry
+from agent_memory.domain.entry import Caller, MemoryEntry, StoredEntry
 from agent_memory.domain.forgetting import EntryTombstone, SessionTombstone, statement_hashes
 from agent_memory.domain.history import History, Role, SessionMark, Turn
 from agent_memory.domain.instants import DAY_MS
@@ -27,14 +25,14 @@ from agent_memory.errors import (
     StoreIo,
     UsageInvalid,
 )
-from agent_memory.pipelines.handing_over import Kept, Taken, keep_handover, take_named, take_newest
+from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken, keep_handover, take_named, take_newest
 from agent_memory.ports import HistorySource, Tombstones
+from agent_memory.recorded_writes import RecordedWrites
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, history
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_histories import DictHistories
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.memory_over import memory_over
 from stand_ins.temporary_records import TemporaryKeptHistories, TemporaryTombstones
 from stand_ins.temporary_store import TemporaryStore
 
@@ -65,29 +63,25 @@ class Handing:
         self.sessions.insert(0, entry)
         return entry
 
-    def memory(self) -> Memory:
-        return memory_over(
-            self.store.root,
-            self.warnings.append,
+    def io(self) -> HandingOverIo:
+        return HandingOverIo(
             histories=self.histories or {METHOD: self.source},
-            kept_histories=self.kept,
+            kept=self.kept,
             tombstones=self.tombstones,
             scope_of=lambda cwd: REPO if cwd == CWD else GLOBAL_SCOPE,
-            store=self.store,
-            recorder=self.recorder,
-            locks=DictLocks(),
+            writes=RecordedWrites(self.store, self.recorder, DictLocks(), Caller(), self.warnings.append),
             clock=self.clock,
-            inbox=SimpleNamespace(recent=lambda: chain(map(Failure, self.unseen), map(Success, self.sessions))),
+            recent=lambda: chain(map(Failure, self.unseen), map(Success, self.sessions)),
         )
 
     def named(self, session_id: str, *guesses: InboxEntry) -> Result[Taken, Error]:
-        return take_named(self.memory(), session_id, None, guesses)
+        return take_named(self.io(), session_id, None, guesses)
 
     def newest(self, harness: Harness | None = None) -> Result[Taken, Error]:
-        return take_newest(self.memory(), REPO, harness)
+        return take_newest(self.io(), REPO, harness)
 
     def keep(self, session_id: str = "s1") -> Kept:
-        return keep_handover(self.memory(), self.named(session_id).unwrap()).unwrap()
+        return keep_handover(self.io(), self.named(session_id).unwrap()).unwrap()
 
     def notes(self) -> list[StoredEntry]:
         return [self.store.read(each.meta.id).unwrap() for each in self.store.list().unwrap().entries]

@@ -276,7 +276,7 @@ class TestHalfDone:
         directory = world.root / "runs" / undoing.run_id
         directory.mkdir()
         (directory / "footprint-1.json").write_text("{")
-        assert isinstance(finish_undo(world.memory()), Failure)
+        assert isinstance(finish_undo(world.io()), Failure)
         assert world.log.undoing() == Success(undoing)
 
 
@@ -297,8 +297,8 @@ class TestCrashes:
             run = everything_at_once(world)
             after = world.tree()
             with killed_at(k) as counter, suppress(Killed):
-                undo(world.memory(), run)
-            told = finish_undo(world.memory()).unwrap()
+                undo(world.io(), run)
+            told = finish_undo(world.io()).unwrap()
             finished += bool(told)
             world.store.list().unwrap()
             tree = world.tree()
@@ -323,11 +323,11 @@ class TestCrashes:
             before = world.tree()
             run = everything_at_once(world)
             with failing_at(k, 28, once=True) as counter:
-                result = undo(world.memory(), run)
+                result = undo(world.io(), run)
             if isinstance(result, Failure):
                 refusals += 1
                 assert isinstance(result.failure(), StoreIo | StateCorrupt | EntryUnreadable | UndoRefused), result
-            finish_undo(world.memory()).unwrap()
+            finish_undo(world.io()).unwrap()
             if world.log.runs(named=run).unwrap()[0].undone_by is None:
                 world.undo(run)
             assert world.tree() == before, k

@@ -13,7 +13,7 @@ from agent_memory.domain.found_session import FoundSession, Rest
 from agent_memory.domain.queue import WATCH_EVENT, InboxEntry
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnreadable, StoreIo, UsageInvalid
-from agent_memory.pipelines.backfill import Watching
+from agent_memory.pipelines.backfill import Watching, WatchIo, watch
 from pipelines.consolidate_world import NOON_MS, history
 from pipelines.test_backfill import Past
 from stand_ins.dict_inbox import DictInbox
@@ -47,12 +47,11 @@ class Room:
         self.at(second, lambda: self.past.session(session_id, *texts, at_ms=NOON_MS + second * 1000))
 
     def watch(self, rest: Rest = REST) -> Watching:
-        return self.watching(rest).until_stopped(()).unwrap()
+        return watch(self.io(), (), rest).unwrap()
 
-    def watching(self, rest: Rest = REST) -> Watching:
-        stop = SimpleNamespace(wait=self._wait, is_set=lambda: self.seconds >= self.ends_after_seconds)
-        memory = self.past.memory(hand_over=self._hand_over)
-        return Watching(memory, memory.finders, rest, cast("Event", stop), self.told.append, self.warned.append)
+    def io(self) -> WatchIo:
+        stop = cast(Event, SimpleNamespace(wait=self._wait, is_set=lambda: self.seconds >= self.ends_after_seconds))
+        return WatchIo(self.past.io(), stop, self._hand_over, self.told.append, self.warned.append)
 
     def _wait(self, seconds: float) -> None:
         self.waits += 1
@@ -81,7 +80,7 @@ def room() -> Room:
 def test_a_transcript_that_changed_and_rested_is_captured_and_later_handed_over(room: Room) -> None:
     room.says(10, "s1", "one", "two")
     done = room.watch()
-    assert (done.captured, done.handed_over, done.problems) == (1, 1, ())
+    assert done == Watching(captured=1, handed_over=1)
     assert room.captured() == room.handed_over == ["s1"]
     (entry,) = room.past.waiting()
     assert entry.context.event == WATCH_EVENT
@@ -101,8 +100,7 @@ def test_a_clock_set_back_keeps_nothing_waiting_for_ever(room: Room) -> None:
     """P24"""
     room.says(10, "s1", "one")
     room.at(20, lambda: setattr(room, "set_back_ms", 10**9))
-    done = room.watch()
-    assert (done.captured, done.handed_over, done.problems) == (1, 1, ())
+    assert room.watch() == Watching(captured=1, handed_over=1)
 
 
 def test_what_waits_in_the_inbox_already_is_not_captured_again(room: Room) -> None:
@@ -184,6 +182,6 @@ def test_a_capture_that_fails_is_told_and_the_watch_goes_on(room: Room) -> None:
 
 
 def test_a_harness_that_cannot_be_watched_is_a_wrong_call(room: Room) -> None:
-    error = room.watching().until_stopped((Harness.AMP,)).failure()
+    error = watch(room.io(), (Harness.AMP,), REST).failure()
     assert isinstance(error, UsageInvalid)
     assert "memory backfill amp" in error.hint

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attrs import define, evolve, field
-from returns.result import Result
+from returns.result import Result, Success
 
 from agent_memory.adapters.records.run_files import RunLogFiles
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.adapters.targets import TargetFiles
-from agent_memory.app import Memory
 from agent_memory.domain.change import Change, Create, Replace, Retire, Together
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.instants import iso_of
@@ -22,11 +21,10 @@ from agent_memory.domain.undo_run import SectionChange, Undone
 from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import Error
 from agent_memory.formats.section_splice import splice_section
-from agent_memory.pipelines.undo import undo
+from agent_memory.pipelines.undo import UndoIo, undo
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
-from stand_ins.memory_over import memory_over
 from stand_ins.temporary_records import TemporaryDefragRecords
 
 _LITTER = re.compile(r"/\.cache/|/\.transaction/|/\.tmp-|\.agent-memory-[0-9a-f]+$|/agent-memory/sections/")
@@ -67,18 +65,21 @@ class World:
     def store(self) -> StoreFiles:
         return StoreFiles(self.root, DictLocks())
 
-    def memory(self) -> Memory:
-        return memory_over(
-            self.root,
+    def io(self) -> UndoIo:
+        return UndoIo(
             store=self.store,
             log=self.log,
             targets=TargetFiles(str(self.home), str(self.root)),
             recorder=self.recorder,
-            defrag_records=self.records,
+            records=self.records,
             clock=self.clock,
-            finish_runs=lambda: self.finished.append("asked"),
+            finish_interrupted=self.finish,
             new_run_id=self.run_id,
         )
+
+    def finish(self) -> Result[None, Error]:
+        self.finished.append("asked")
+        return Success(None)
 
     def run_id(self, now_ms: int) -> str:
         self.clock.at_ms += 60_000
@@ -141,7 +142,7 @@ class World:
     # -- undo ---------------------------------------------------------------------------------------------------------
 
     def result(self, name: str | None = None, *, dry_run: bool = False) -> Result[Undone, Error]:
-        return undo(self.memory(), name, dry_run=dry_run)
+        return undo(self.io(), name, dry_run=dry_run)
 
     def undo(self, name: str | None = None) -> Undone:
         return self.result(name).unwrap()

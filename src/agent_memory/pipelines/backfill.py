@@ -39,13 +39,32 @@ from agent_memory.results import as_result, unwrap, warning_of
 if TYPE_CHECKING:
     from threading import Event
 
-    from agent_memory.app import Memory
-    from agent_memory.ports import Clock, Inbox, SessionFinder, SessionMarks, Store
+    from agent_memory.ports import Clock, HistorySource, Inbox, SessionFinder, SessionMarks, Store, Tombstones
 
 MAX_DIRECTORIES = 1_000
 
 UNIQUE_ID_CHARS = 16
 """A shorter record id may be a count, which another session has too."""
+
+
+@frozen
+class BackfillIo:
+    """The adapters, and the few facts about this machine that steps need."""
+
+    finders: Mapping[Harness, SessionFinder]
+    histories: Mapping[str, HistorySource]
+    """By retrieval method."""
+    inbox: Inbox
+    marks: SessionMarks
+    clock: Clock
+    calls_for: Callable[[History], int]
+    """How often the agent command is asked about a history."""
+    repo_of: Callable[[str], str | None]
+    """The scope key of a directory; None where that is `global`."""
+    is_private: Callable[[str], bool]
+    """Whether a directory is one in which agent commands of ours run (P23)."""
+    tombstones: Tombstones | None = None
+    progress: Callable[[str], object] = str
 
 
 @frozen
@@ -56,8 +75,6 @@ class Looking:
     event: str
     """Of the inbox entries that come of it."""
     since_ms: int | None = None
-    calls_for: Callable[[History], int] = lambda _: 0
-    """How often the agent command is asked about a history."""
     ends: frozenset[tuple[Harness, str]] = frozenset()
     """The records at which consolidated sessions end, of harnesses whose copies of a session share its record ids."""
     seen: IdSet = field(factory=IdSet)
@@ -66,7 +83,7 @@ class Looking:
     """The transcript of each session that was looked at first."""
 
 
-def look_at(memory: Memory, found: FoundSession, looking: Looking) -> Sighted:
+def look_at(io: BackfillIo, found: FoundSession, looking: Looking) -> Sighted:
     """What there is to be done about a session. Nothing is written, and its text is not kept."""
     entry = InboxEntry(found.changed_at_ms, found.harness, found.retrieval, Context(event=looking.event))
     looking.first.setdefault(found.key, found.path)
@@ -77,20 +94,20 @@ def look_at(memory: Memory, found: FoundSession, looking: Looking) -> Sighted:
         return Sighted(found, "given-up")
     try:
         # A person may have had it forgotten (P28).
-        if unwrap(memory.tombstones.of_session(found.harness, found.session_id)) is not None:
+        if io.tombstones is not None and unwrap(io.tombstones.of_session(found.harness, found.session_id)) is not None:
             return Sighted(found, "forgotten")
-        mark = unwrap(memory.marks.get(found.harness, found.session_id))
+        mark = unwrap(io.marks.get(found.harness, found.session_id))
     except Error as error:
         return Sighted(found, "unreadable", problem=str(error))
     last_at_ms = None if mark is None else mark.last_at_ms
     if last_at_ms is not None and found.ended_at_ms is not None and found.ended_at_ms <= last_at_ms:
         return Sighted(found, "done")  # the harness itself says that nothing came after the mark
     try:
-        history = unwrap(memory.histories[found.retrieval.method].fetch(entry, mark))
+        history = unwrap(io.histories[found.retrieval.method].fetch(entry, mark))
     except Error as error:
         return Sighted(found, "unreadable", problem=_why_not(error))
     cwd = found.cwd or history.cwd
-    if history.own_call or (cwd is not None and memory.is_private(cwd)):
+    if history.own_call or (cwd is not None and io.is_private(cwd)):
         return Sighted(found, "own-call")
     if history.automated:
         return Sighted(found, "automated")
@@ -112,14 +129,14 @@ def look_at(memory: Memory, found: FoundSession, looking: Looking) -> Sighted:
     if looking.since_ms is not None and ended_at_ms < looking.since_ms:
         return Sighted(found, "older")
     sight: Sight = "new" if mark is None else "grown"
-    repo = None if cwd is None else memory.repo_of(cwd)
+    repo = None if cwd is None else io.repo_of(cwd)
     context = Context(cwd=cwd, repo=repo, branch=history.branch, event=entry.context.event)
     return Sighted(
         found,
         sight,
-        entry=evolve(entry, at_ms=min(ended_at_ms, memory.clock.now_ms()), context=context),
+        entry=evolve(entry, at_ms=min(ended_at_ms, io.clock.now_ms()), context=context),
         chars=sum(map(turn_chars, history.turns)),
-        calls=looking.calls_for(history),
+        calls=io.calls_for(history),
         is_partial=history.remaining,
         begins_at=begins_at,
     )
@@ -146,71 +163,66 @@ def _begins_at(history: History, looking: Looking) -> SessionMark | None:
 
 
 @as_result
-def plan_backfill(
-    memory: Memory,
-    harnesses: Sequence[Harness] = (),
-    since_ms: int | None = None,
-    progress: Callable[[str], object] = str,
-) -> Backfill:
+def plan_backfill(io: BackfillIo, harnesses: Sequence[Harness] = (), since_ms: int | None = None) -> Backfill:
     """What was found of these harnesses (of all, if none is named), oldest first. Nothing is written."""
-    chosen = chosen_harnesses(memory.finders, harnesses)
-    known = unwrap(memory.inbox.known())
+    chosen = chosen_harnesses(io, harnesses)
+    known = unwrap(io.inbox.known())
     problems: list[str] = []
     found: list[FoundSession] = []
     for harness in chosen:
-        progress(f"looking for sessions of {harness}")
-        for each in memory.finders[harness].find(since_ms):
+        io.progress(f"looking for sessions of {harness}")
+        for each in io.finders[harness].find(since_ms):
             if isinstance(each, Failure):
                 problems.append(f"Past sessions of {harness} could not all be listed: {_why_not(each.failure())}")
             else:
                 found.append(each.unwrap())
-    looking = Looking(known, BACKFILL_EVENT, since_ms, memory.calls_for(), _ends(memory, found, problems))
+    looking = Looking(known, BACKFILL_EVENT, since_ms, _ends(io, found, problems))
     sighted: list[Sighted] = []
     # A copy comes after what it was copied from.
     for number, session in enumerate(sorted(found, key=lambda each: (each.changed_at_ms, each.session_id)), 1):
-        progress(f"{number:,} of {len(found):,}: {named(session)}")
-        sighted.append(look_at(memory, session, looking))
+        io.progress(f"{number:,} of {len(found):,}: {named(session)}")
+        sighted.append(look_at(io, session, looking))
     problems += [f"{named(each.found)}: {each.problem}" for each in sighted if each.problem]
     return Backfill(tuple(sorted(sighted, key=lambda each: (each.at_ms, each.found.session_id))), tuple(problems))
 
 
 def chosen_harnesses(
-    finders: Mapping[Harness, SessionFinder], harnesses: Sequence[Harness], wanted: str = "found", hint: str = "."
+    io: BackfillIo, harnesses: Sequence[Harness], wanted: str = "found", hint: str = "."
 ) -> tuple[Harness, ...]:
     """These harnesses, each once, or all; UsageInvalid for one whose sessions no finder finds."""
-    unknown = next((harness for harness in harnesses if harness not in finders), None)
+    unknown = next((harness for harness in harnesses if harness not in io.finders), None)
     if unknown is not None:
         raise UsageInvalid(
             f"Sessions of {unknown} cannot be {wanted}",
-            f"There are {', '.join(sorted(finders))}{hint.format(unknown)}",
+            f"There are {', '.join(sorted(io.finders))}{hint.format(unknown)}",
         )
-    return tuple(dict.fromkeys(harnesses)) or tuple(sorted(finders))
+    return tuple(dict.fromkeys(harnesses)) or tuple(sorted(io.finders))
 
 
 @as_result
-def put_backfill(memory: Memory, backfill: Backfill) -> Backfill:
+def put_backfill(io: BackfillIo, backfill: Backfill) -> Backfill:
     """The same, once its wanted sessions wait in the inbox, oldest first; those that could not be put there are told."""
     problems: list[str] = []
     for copy in backfill.sighted:
         if copy.sight == "copy" and copy.begins_at is not None:
             # What it was copied from may go on elsewhere: then nothing would tell any more that it is a copy.
-            unwrap(memory.marks.put(copy.begins_at))
+            unwrap(io.marks.put(copy.begins_at))
     for each in backfill.wanted:
         try:
-            put_sighted(memory, each)
+            put_sighted(io, each)
         except InboxEntryInvalid as invalid:
             problems.append(f"{named(each.found)}: {invalid!s}")
     return evolve(backfill, problems=(*backfill.problems, *problems))
 
 
-def put_sighted(memory: Memory, sighted: Sighted) -> None:
+def put_sighted(io: BackfillIo, sighted: Sighted) -> None:
     """Put the session into the inbox; of one that goes on from another, its mark is put first."""
     entry = sighted.entry
     if entry is None:
         raise ValueError(f"{sighted.sight} is nothing to put into the inbox")
     if sighted.begins_at is not None:
-        unwrap(memory.marks.put(sighted.begins_at))
-    _put(memory.inbox, entry)
+        unwrap(io.marks.put(sighted.begins_at))
+    _put(io.inbox, entry)
 
 
 def _put(inbox: Inbox, entry: InboxEntry) -> None:
@@ -227,10 +239,10 @@ def _why_not(error: Error) -> str:
     return error.reason if isinstance(error, HistoryUnavailable) else str(error)
 
 
-def _ends(memory: Memory, found: Sequence[FoundSession], problems: list[str]) -> frozenset[tuple[Harness, str]]:
+def _ends(io: BackfillIo, found: Sequence[FoundSession], problems: list[str]) -> frozenset[tuple[Harness, str]]:
     sharing = frozenset(each.harness for each in found if each.shares_record_ids)
     ends: set[tuple[Harness, str]] = set()
-    for each in memory.marks.all() if sharing else ():
+    for each in io.marks.all() if sharing else ():
         if isinstance(each, Failure):
             problems += warning_of(each)
         elif (mark := each.unwrap()).harness in sharing:
@@ -302,6 +314,31 @@ _A_PERSONS: tuple[Sight, ...] = ("new", "grown", "waiting", "done")
 _LEFT_OUT = {"own-call": "memory's own call", "automated": "automated, without a person", "forgotten": "forgotten"}
 
 
+@frozen
+class WatchIo:
+    """All that the story acts on."""
+
+    backfill: BackfillIo
+    stop: Event
+    """Is set when the watch is to end."""
+    hand_over: Callable[[FoundSession], Result[str | None, Error]]
+    """Write the handoff of a session that seems to have ended; the id of its note, None where there is nothing to hand
+    over."""
+    tell: Callable[[str], None]
+    """One line about what was done."""
+    warn: Callable[[str], None]
+
+
+@define
+class Watching:
+    """What a watch has done."""
+
+    captured: int = 0
+    handed_over: int = 0
+    problems: tuple[str, ...] = ()
+    """The first `MOST_PROBLEMS`."""
+
+
 @define
 class _Watched:
     """One session that changed while it was watched."""
@@ -314,113 +351,101 @@ class _Watched:
     """It was handed over, or is nobody's to hand over."""
 
 
-@define
-class Watching:
-    """A watch, and what it has done so far."""
+@as_result
+def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Watching:
+    """What was done until the watch was ended. A session's trouble, and that of the disk, is told and the watch goes on:
+    the session is due again at its next change, and backfill finds it in any case."""
+    hint = "; `memory backfill {}` may find its past ones."
+    chosen = chosen_harnesses(io.backfill, harnesses, "watched", hint)
+    since_ms = io.backfill.clock.now_ms() - rest.debounce_ms
+    # Whatever is set shorter, a session is captured before it is taken for ended.
+    idle_ms = None if rest.idle_ms is None else max(rest.idle_ms, rest.debounce_ms)
+    sessions: dict[tuple[Harness, str], _Watched] = {}
+    done, last_trouble = Watching(), ""
+    while not io.stop.is_set():
+        found, trouble = _found(io, chosen, since_ms)
+        if trouble and trouble != last_trouble:  # a directory that cannot be listed cannot be listed every two seconds
+            _note_problem(io, done, trouble)
+        last_trouble = trouble
+        now_ms = io.backfill.clock.now_ms()
+        before, sessions = sessions, {}  # what is gone is watched no more
+        for each in found:
+            watched = before.get(each.key)
+            if watched is None or watched.found.looks != each.looks:  # it has changed just now
+                watched = _Watched(each, now_ms)
+            # With a clock set back (P24) the rest begins anew.
+            watched.changed_at_ms = min(watched.changed_at_ms, now_ms)
+            sessions[each.key] = watched
+        in_order = sorted(sessions.values(), key=lambda each: (each.changed_at_ms, each.found.key))
+        for resting in in_order:
+            if not resting.is_captured and resting.changed_at_ms + rest.debounce_ms <= now_ms:
+                resting.is_captured = True
+                _capture(io, resting, done)
+        times = [each.changed_at_ms + rest.debounce_ms for each in in_order if not each.is_captured]
+        for resting in in_order if idle_ms is not None else ():
+            ends_at_ms = resting.changed_at_ms + (idle_ms or 0)
+            if not resting.is_ended and ends_at_ms <= now_ms:
+                resting.is_ended = True
+                _hand_over(io, resting.found, done)
+            elif not resting.is_ended:
+                times.append(ends_at_ms)
+        seconds = (min(times) - now_ms) / 1000 if times else POLL_SECONDS
+        if not io.stop.is_set():
+            io.stop.wait(min(max(seconds, 0.0), POLL_SECONDS))
+    return done
 
-    memory: Memory
-    finders: Mapping[Harness, SessionFinder]
-    rest: Rest
-    stop: Event
-    tell: Callable[[str], None]
-    """Is told one line about each thing that was done."""
-    warn: Callable[[str], None]
-    captured: int = 0
-    handed_over: int = 0
-    problems: tuple[str, ...] = ()
-    """The first `MOST_PROBLEMS`."""
 
-    @as_result
-    def until_stopped(self, harnesses: Sequence[Harness]) -> Watching:
-        """Watch until it is to end. A session's trouble, and that of the disk, is told and the watch goes on: the session is due
-        again at its next change, and backfill finds it in any case."""
-        rest, clock = self.rest, self.memory.clock
-        hint = "; `memory backfill {}` may find its past ones."
-        chosen = chosen_harnesses(self.finders, harnesses, "watched", hint)
-        since_ms = clock.now_ms() - rest.debounce_ms
-        # Whatever is set shorter, a session is captured before it is taken for ended.
-        idle_ms = None if rest.idle_ms is None else max(rest.idle_ms, rest.debounce_ms)
-        sessions: dict[tuple[Harness, str], _Watched] = {}
-        last_trouble = ""
-        while not self.stop.is_set():
-            found, trouble = self._found(chosen, since_ms)
-            if trouble and trouble != last_trouble:  # what cannot be listed cannot be listed every two seconds
-                self._note_problem(trouble)
-            last_trouble = trouble
-            now_ms = clock.now_ms()
-            before, sessions = sessions, {}  # what is gone is watched no more
-            for each in found:
-                watched = before.get(each.key)
-                if watched is None or watched.found.looks != each.looks:  # it has changed just now
-                    watched = _Watched(each, now_ms)
-                # With a clock set back (P24) the rest begins anew.
-                watched.changed_at_ms = min(watched.changed_at_ms, now_ms)
-                sessions[each.key] = watched
-            in_order = sorted(sessions.values(), key=lambda each: (each.changed_at_ms, each.found.key))
-            for resting in in_order:
-                if not resting.is_captured and resting.changed_at_ms + rest.debounce_ms <= now_ms:
-                    resting.is_captured = True
-                    self._capture(resting)
-            times = [each.changed_at_ms + rest.debounce_ms for each in in_order if not each.is_captured]
-            for resting in in_order if idle_ms is not None else ():
-                ends_at_ms = resting.changed_at_ms + (idle_ms or 0)
-                if not resting.is_ended and ends_at_ms <= now_ms:
-                    resting.is_ended = True
-                    self._hand_over(resting.found)
-                elif not resting.is_ended:
-                    times.append(ends_at_ms)
-            seconds = (min(times) - now_ms) / 1000 if times else POLL_SECONDS
-            if not self.stop.is_set():
-                self.stop.wait(min(max(seconds, 0.0), POLL_SECONDS))
-        return self
+def _found(io: WatchIo, harnesses: Sequence[Harness], since_ms: int) -> tuple[list[FoundSession], str]:
+    found: list[FoundSession] = []
+    troubles: list[str] = []
+    for harness in harnesses:
+        for each in io.backfill.finders[harness].find(since_ms):
+            if isinstance(each, Failure):
+                troubles += warning_of(each)
+            else:
+                found.append(each.unwrap())
+    return found, " ".join(troubles)
 
-    def _found(self, harnesses: Sequence[Harness], since_ms: int) -> tuple[list[FoundSession], str]:
-        found: list[FoundSession] = []
-        troubles: list[str] = []
-        for harness in harnesses:
-            for each in self.finders[harness].find(since_ms):
-                if isinstance(each, Failure):
-                    troubles += warning_of(each)
-                else:
-                    found.append(each.unwrap())
-        return found, " ".join(troubles)
 
-    def _capture(self, watched: _Watched) -> None:
-        """One line a capture. What waits in the inbox already, or says nothing new, is nothing to tell."""
-        memory, found = self.memory, watched.found
-        try:
-            known = unwrap(memory.inbox.known())
-            sighted = look_at(memory, found, Looking(known, WATCH_EVENT, ends=_ends(memory, [found], [])))
-            if sighted.entry is not None:
-                put_sighted(memory, sighted)
-        except Error as error:
-            self._note_problem(f"{named(found)}: {error!s}")
-            return
+def _capture(io: WatchIo, watched: _Watched, done: Watching) -> None:
+    """One line a capture. What waits in the inbox already, or says nothing new, is nothing to tell."""
+    found = watched.found
+    try:
+        known = unwrap(io.backfill.inbox.known())
+        sighted = look_at(io.backfill, found, Looking(known, WATCH_EVENT, ends=_ends(io.backfill, [found], [])))
         if sighted.entry is not None:
-            self._tell(f"captured {named(found)}: about {short_number(sighted.chars)} characters")
-            self.captured += 1
-        elif sighted.problem:
-            self._note_problem(f"{named(found)}: {sighted.problem}")
-        elif sighted.sight in _LEFT_OUT:
-            self._tell(f"left out {named(found)}: {_LEFT_OUT[sighted.sight]}")
-        watched.is_ended = watched.is_ended or sighted.sight not in _A_PERSONS
+            put_sighted(io.backfill, sighted)
+    except Error as error:
+        _note_problem(io, done, f"{named(found)}: {error!s}")
+        return
+    if sighted.entry is not None:
+        _tell(io, f"captured {named(found)}: about {short_number(sighted.chars)} characters")
+        done.captured += 1
+    elif sighted.problem:
+        _note_problem(io, done, f"{named(found)}: {sighted.problem}")
+    elif sighted.sight in _LEFT_OUT:
+        _tell(io, f"left out {named(found)}: {_LEFT_OUT[sighted.sight]}")
+    watched.is_ended = watched.is_ended or sighted.sight not in _A_PERSONS
 
-    def _hand_over(self, found: FoundSession) -> None:
-        try:
-            id = unwrap(self.memory.hand_over(found))
-        except Error as error:
-            self._note_problem(f"{named(found)}: {error!s}")
-            return
-        if id is not None:
-            self._tell(f"handed over {named(found)}: {id}")
-            self.handed_over += 1
 
-    def _note_problem(self, problem: str) -> None:
-        self.warn(problem)
-        self.problems = (*self.problems, problem)[:MOST_PROBLEMS]
+def _hand_over(io: WatchIo, found: FoundSession, done: Watching) -> None:
+    try:
+        id = unwrap(io.hand_over(found))
+    except Error as error:
+        _note_problem(io, done, f"{named(found)}: {error!s}")
+        return
+    if id is not None:
+        _tell(io, f"handed over {named(found)}: {id}")
+        done.handed_over += 1
 
-    def _tell(self, said: str) -> None:
-        self.tell(f"{iso_of(self.memory.clock.now_ms())[:19]}Z {said}")
+
+def _note_problem(io: WatchIo, done: Watching, problem: str) -> None:
+    io.warn(problem)
+    done.problems = (*done.problems, problem)[:MOST_PROBLEMS]
+
+
+def _tell(io: WatchIo, said: str) -> None:
+    io.tell(f"{iso_of(io.backfill.clock.now_ms())[:19]}Z {said}")
 
 
 # -- directories of projects ------------------------------------------------------------------------------------------

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
-from returns.result import Failure
+from returns.result import Failure, Result
 
 from agent_memory.domain.change import Create, Replace
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
@@ -25,7 +25,8 @@ from agent_memory.errors import Error, HistoryUnavailable, SessionForgotten, Usa
 from agent_memory.results import as_result, unwrap
 
 if TYPE_CHECKING:
-    from agent_memory.app import Memory
+    from agent_memory.ports import Clock, HistorySource, KeptHistories, Tombstones
+    from agent_memory.recorded_writes import RecordedWrites
 
 _MOST_FETCHES = 256
 """Of about 16 MiB each."""
@@ -33,6 +34,24 @@ _HEAD_TURNS = 200
 """Of a session that needs several fetches: what it began with, and its last part."""
 _MOST_TRIED = 20
 """Of the newest sessions of a place, should some be automated, empty or gone."""
+
+
+@frozen
+class HandingOverIo:
+    """All that the story acts on."""
+
+    histories: Mapping[str, HistorySource]
+    """By retrieval method."""
+    kept: KeptHistories
+    tombstones: Tombstones
+    scope_of: Callable[[str | None], str]
+    """The scope key of a directory."""
+    writes: RecordedWrites
+    clock: Clock
+    recent: Callable[[], Iterator[Result[InboxEntry, Error]]]
+    """The sessions that are known, the newest first, a session as often as it was captured; an error where one cannot be
+    looked at."""
+    handoff_days: int = 7
 
 
 @frozen
@@ -62,12 +81,12 @@ class Kept:
 
 
 @as_result
-def take_named(memory: Memory, session_id: str, harness: Harness | None, guesses: Sequence[InboxEntry]) -> Taken:
+def take_named(io: HandingOverIo, session_id: str, harness: Harness | None, guesses: Sequence[InboxEntry]) -> Taken:
     """The session with this id, by its newest capture, else by the first of `guesses` that can be read. SessionForgotten,
     or why it cannot be read; UsageInvalid where nobody asked for anything in it."""
     known: InboxEntry | None = None
     trouble: Error = UsageInvalid(f"Nothing is known of a session {session_id}", "Name its harness with --harness.")
-    for each in memory.inbox.recent():
+    for each in io.recent():
         if isinstance(each, Failure):
             trouble = each.failure()  # what cannot be looked at may be a later capture of it, which says no more (P6)
             continue
@@ -78,7 +97,7 @@ def take_named(memory: Memory, session_id: str, harness: Harness | None, guesses
     tried = guesses if known is None else (known,)
     for entry in tried:
         try:
-            taken = _take(memory, entry)
+            taken = _take(io, entry)
         except HistoryUnavailable as absent:
             trouble = absent if len(tried) == 1 else trouble
             continue
@@ -89,18 +108,18 @@ def take_named(memory: Memory, session_id: str, harness: Harness | None, guesses
 
 
 @as_result
-def take_newest(memory: Memory, scope: str, harness: Harness | None) -> Taken:
+def take_newest(io: HandingOverIo, scope: str, harness: Harness | None) -> Taken:
     """The newest session of the place that can be read and in which a person asked for something."""
     tried: set[tuple[str, str | None]] = set()
     trouble: Error | None = None
-    for each in memory.inbox.recent():
+    for each in io.recent():
         entry = unwrap(each)  # one that cannot be looked at may be the newest (P6)
         key = (entry.harness.value, session_id_of(entry))
-        if key in tried or (harness is not None and entry.harness is not harness) or _scope_of(memory, entry) != scope:
+        if key in tried or (harness is not None and entry.harness is not harness) or _scope_of(io, entry) != scope:
             continue
         tried.add(key)
         try:
-            taken = _take(memory, entry)
+            taken = _take(io, entry)
         except Error as error:
             trouble = trouble or error
         else:
@@ -113,28 +132,28 @@ def take_newest(memory: Memory, scope: str, harness: Harness | None) -> Taken:
     )
 
 
-def _scope_of(memory: Memory, entry: InboxEntry) -> str:
-    return redact_path(entry.context.repo or "") or memory.scope_of(entry.context.cwd)
+def _scope_of(io: HandingOverIo, entry: InboxEntry) -> str:
+    return redact_path(entry.context.repo or "") or io.scope_of(entry.context.cwd)
 
 
-def _take(memory: Memory, entry: InboxEntry) -> Taken | None:
+def _take(io: HandingOverIo, entry: InboxEntry) -> Taken | None:
     """The session; None where no person worked in it."""
     session_id = session_id_of(entry) or ""
-    tombstone = unwrap(memory.tombstones.of_session(entry.harness, session_id))
+    tombstone = unwrap(io.tombstones.of_session(entry.harness, session_id))
     if tombstone is not None:
         raise SessionForgotten(session_id, tombstone.at_ms)
-    history = _history(memory, entry, session_id)
+    history = _history(io, entry, session_id)
     if history.own_call or history.automated:
         return None
     redacted = redact_history(history)
-    handover = handover_of(redacted, memory.clock.now_ms())
+    handover = handover_of(redacted, io.clock.now_ms())
     return None if handover is None else Taken(entry, redacted, handover)
 
 
-def _history(memory: Memory, entry: InboxEntry, session_id: str) -> History:
+def _history(io: HandingOverIo, entry: InboxEntry, session_id: str) -> History:
     """From its transcript, of a very long one the beginning and the last part; where the harness has removed that, what was kept of
     it."""
-    source = memory.histories[entry.retrieval.method]
+    source = io.histories[entry.retrieval.method]
     try:
         history = unwrap(source.fetch(entry, None))
         head = history.turns[:_HEAD_TURNS]
@@ -146,7 +165,7 @@ def _history(memory: Memory, entry: InboxEntry, session_id: str) -> History:
             mark = SessionMark(history.harness, history.session_id, *ends, tools_answered=True, agent_name="handoff")
             history = unwrap(source.fetch(entry, mark))
     except HistoryUnavailable:
-        kept = unwrap(memory.kept_histories.fetch(entry.harness, session_id, None))
+        kept = unwrap(io.kept.fetch(entry.harness, session_id, None))
         if kept is None:
             raise
         return kept
@@ -158,31 +177,30 @@ def _history(memory: Memory, entry: InboxEntry, session_id: str) -> History:
 
 
 @as_result
-def keep_handover(memory: Memory, taken: Taken) -> Kept:
+def keep_handover(io: HandingOverIo, taken: Taken) -> Kept:
     """The session's handoff note: a new one, or the one that it has, brought up to date in place. None for a session that
     ended longer ago than a handoff lives, and for one whose note a person pinned or had forgotten."""
-    handoff_days = memory.config.limits.handoff_days
-    expires_at_ms = taken.ended_at_ms + handoff_days * DAY_MS
-    if expires_at_ms <= memory.clock.now_ms():
-        return Kept(None, f"it ended more than {handoff_days} days ago")
+    expires_at_ms = taken.ended_at_ms + io.handoff_days * DAY_MS
+    if expires_at_ms <= io.clock.now_ms():
+        return Kept(None, f"it ended more than {io.handoff_days} days ago")
     title, body = stored_title(taken.handover.handoff.title), stored_body(handover_body(taken.handover))
-    with memory.locks.write():  # or two that hand over the same session at once make two notes of it
-        live, archive = unwrap(memory.writes.store.list()), unwrap(memory.writes.store.list(archived=True))
-        if forgotten_note(unwrap(memory.tombstones.of_entries()), title, body, taken.ended_at_ms) is not None:
+    with io.writes.locks.write():  # or two that hand over the same session at once make two notes of it
+        live, archive = unwrap(io.writes.store.list()), unwrap(io.writes.store.list(archived=True))
+        if forgotten_note(unwrap(io.tombstones.of_entries()), title, body, taken.ended_at_ms) is not None:
             return Kept(None, "its note was forgotten")
         whose = (taken.handover.harness, taken.handover.session_id)
         known = next((each for each in live.entries if is_handoff_of(each.meta, *whose)), None)
         change: Create | Replace
         if known is None:
             id = mint_id(title, taken.ended_at_ms, taken_ids(live, archive))
-            change = Create(MemoryEntry(_new_meta(memory, taken, id, title, expires_at_ms), body))
+            change = Create(MemoryEntry(_new_meta(io, taken, id, title, expires_at_ms), body))
         else:
-            id, stored = known.meta.id, unwrap(memory.writes.store.read(known.meta.id))
+            id, stored = known.meta.id, unwrap(io.writes.store.read(known.meta.id))
             if stored.meta.pinned:
                 return Kept(None, f"{id} is pinned, and stays as it is")
             if (stored.meta.title, stored.body) == (title, body):
                 return Kept(id)
-            fresh = _new_meta(memory, taken, id, title, expires_at_ms)
+            fresh = _new_meta(io, taken, id, title, expires_at_ms)
             meta = evolve(
                 stored.meta,
                 title=fresh.title,
@@ -194,12 +212,12 @@ def keep_handover(memory: Memory, taken: Taken) -> Kept:
                 sources=with_source(stored.meta.sources, fresh.sources[0]),
             )
             change = Replace(MemoryEntry(meta, body), stored.listed.content_hash)
-        memory.writes.apply(change, id, f"handoff: {title}")
+        io.writes.apply(change, id, f"handoff: {title}")
         return Kept(id)
 
 
-def _new_meta(memory: Memory, taken: Taken, id: str, title: str, expires_at_ms: int) -> Meta:
-    handover, scope = taken.handover, _scope_of(memory, taken.entry)
+def _new_meta(io: HandingOverIo, taken: Taken, id: str, title: str, expires_at_ms: int) -> Meta:
+    handover, scope = taken.handover, _scope_of(io, taken.entry)
     turns = handover.handoff.turns
     claim = Claim(title, f"{title}\n{handover_body(handover)}", f"{scope} {handover.cwd or ''}")
     source = Source(
@@ -220,7 +238,7 @@ def _new_meta(memory: Memory, taken: Taken, id: str, title: str, expires_at_ms: 
         origin=origin_of(claim, turns, taken.history),
         scope=scope,
         created_at_ms=taken.ended_at_ms,
-        updated_at_ms=memory.clock.now_ms(),
+        updated_at_ms=io.clock.now_ms(),
         expires_at_ms=expires_at_ms,
         sources=(source,),
     )

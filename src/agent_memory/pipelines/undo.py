@@ -33,10 +33,25 @@ from agent_memory.formats.section_splice import restore_section
 from agent_memory.results import as_result, unwrap, warning_of
 
 if TYPE_CHECKING:
-    from agent_memory.app import Memory
-    from agent_memory.ports import RunLog
+    from agent_memory.ports import Clock, DefragRecords, Recorder, RunLog, Store, Targets
 
 _FEW_RUNS = 50
+
+
+@frozen
+class UndoIo:
+    """The adapters that an undo acts on."""
+
+    store: Store
+    log: RunLog
+    targets: Targets
+    recorder: Recorder
+    records: DefragRecords
+    clock: Clock
+    finish_interrupted: Callable[[], Result[object, Error]]
+    """Carries out the rest of a consolidation or defrag that crashed half way."""
+    new_run_id: Callable[[int], str]
+    """The id of a run that begins at this instant."""
 
 
 @frozen
@@ -53,7 +68,7 @@ class Undoable:
 
 
 @as_result
-def undo(memory: Memory, name: str | None = None, *, dry_run: bool = False) -> Undone:
+def undo(io: UndoIo, name: str | None = None, *, dry_run: bool = False) -> Undone:
     """What was undone. The caller holds the run lock. First whatever a crash left half done is finished, and hand edits
     are recorded as the person's. A refusal changes nothing: RunNotFound, UndoRefused, UsageInvalid for an ambiguous name.
 
@@ -61,51 +76,51 @@ def undo(memory: Memory, name: str | None = None, *, dry_run: bool = False) -> U
     stand again.
     """
     if dry_run:
-        found = _undoable(memory, name)
-        touched = _reverted(memory, found, "", dry_run=True)
+        found = _undoable(io, name)
+        touched = _reverted(io, found, "", dry_run=True)
         files = [each for each in fold_files(found.files).files if each.path in touched]
-        return _undone(memory, None, found, [evolve(each, before=each.after, after=each.before) for each in files])
-    warnings = list(unwrap(finish_undo(memory)))
-    memory.finish_runs()
-    warnings += warning_of(memory.recorder.adopt_hand_edits())
-    found = evolve(_undoable(memory, name), warnings=tuple(warnings))
-    now_ms = memory.clock.now_ms()
-    undoing = Undoing(memory.new_run_id(now_ms), found.run.run_id, now_ms)
-    unwrap(memory.log.put_undoing(undoing))
-    memo = memory.defrag_records.tiering()
-    was_tiered = found.root.machine == "defrag" and memo.map(lambda kept: kept.fingerprint) == _fingerprint(memory)
+        return _undone(io, None, found, [evolve(each, before=each.after, after=each.before) for each in files])
+    warnings = list(unwrap(finish_undo(io)))
+    unwrap(io.finish_interrupted())
+    warnings += warning_of(io.recorder.adopt_hand_edits())
+    found = evolve(_undoable(io, name), warnings=tuple(warnings))
+    now_ms = io.clock.now_ms()
+    undoing = Undoing(io.new_run_id(now_ms), found.run.run_id, now_ms)
+    unwrap(io.log.put_undoing(undoing))
+    memo = io.records.tiering()
+    was_tiered = found.root.machine == "defrag" and memo.map(lambda kept: kept.fingerprint) == _fingerprint(io)
     try:
-        _reverted(memory, found, undoing.run_id)
+        _reverted(io, found, undoing.run_id)
     except Error:
-        unwrap(memory.log.put_undoing(None))
+        unwrap(io.log.put_undoing(None))
         raise
     if was_tiered:
         # A defrag that was undone is not to be done all again, unless something changes: the store as it is counts as
         # tiered, if it did before.
-        tiered = evolve(unwrap(memo), fingerprint=unwrap(_fingerprint(memory)))
-        unwrap(memory.defrag_records.put_tiering(tiered))
-    return _complete(memory, undoing, found)
+        tiered = evolve(unwrap(memo), fingerprint=unwrap(_fingerprint(io)))
+        unwrap(io.records.put_tiering(tiered))
+    return _complete(io, undoing, found)
 
 
 @as_result
-def finish_undo(memory: Memory) -> tuple[str, ...]:
+def finish_undo(io: UndoIo) -> tuple[str, ...]:
     """Carry out the rest of an undo that crashed; what a person should know of it, in sentences. One that had not yet
     changed anything is forgotten."""
-    undoing = unwrap(memory.log.undoing())
+    undoing = unwrap(io.log.undoing())
     if undoing is None:
         return ()
     # What a crash left of a transaction is settled first: its footprint tells nothing before that.
-    unwrap(memory.store.apply(()))
-    begun = footprint_if_any(memory.log, undoing.run_id)
-    named = unwrap(memory.log.runs(named=undoing.undoes))
+    unwrap(io.store.apply(()))
+    begun = footprint_if_any(io.log, undoing.run_id)
+    named = unwrap(io.log.runs(named=undoing.undoes))
     run = next((each for each in named if each.run_id == undoing.undoes), None)
     if run is not None:
-        footprint = unwrap(memory.log.footprint(run.run_id))
-        found = Undoable(run, _root_of(memory.log, run), footprint.files, footprint.sections)
+        footprint = unwrap(io.log.footprint(run.run_id))
+        found = Undoable(run, _root_of(io.log, run), footprint.files, footprint.sections)
         if begun is not None or not found.files:
-            done = _complete(memory, undoing, found)
+            done = _complete(io, undoing, found)
             return f"An interrupted undo was finished first: {did_what(run, found.root)}.", *done.warnings
-    unwrap(memory.log.put_undoing(None))
+    unwrap(io.log.put_undoing(None))
     return ()
 
 
@@ -153,17 +168,17 @@ def footprint_if_any(log: RunLog, run_id: str) -> Footprint | None:
         return None
 
 
-def _undoable(memory: Memory, name: str | None) -> Undoable:
+def _undoable(io: UndoIo, name: str | None) -> Undoable:
     """The chosen run. UndoRefused for one that is undone already or left nothing to undo."""
-    run = chosen_run(memory.log, name)
+    run = chosen_run(io.log, name)
     if run.undone_by is not None:
         again = f"it is undone already; `memory undo {short_id(run.undone_by)}` makes it stand again"
         raise UndoRefused(run.run_id, cut_reasons((again,)))
-    footprint = footprint_of(memory.log, run)
+    footprint = footprint_of(io.log, run)
     sections = tuple(each for each in footprint.sections if each.before != each.after)
     if not fold_files(footprint.files).files and not sections:
         raise UndoRefused(run.run_id, cut_reasons(("it changed nothing that would still be there",)))
-    return Undoable(run, _root_of(memory.log, run), footprint.files, sections)
+    return Undoable(run, _root_of(io.log, run), footprint.files, sections)
 
 
 def _root_of(log: RunLog, run: LoggedRun) -> LoggedRun:
@@ -197,47 +212,47 @@ def newest_run(log: RunLog, is_meant: Callable[[LoggedRun], bool]) -> LoggedRun:
 # -- the files go back ------------------------------------------------------------------------------------------------
 
 
-def _fingerprint(memory: Memory) -> Result[str, Error]:
-    return memory.store.list().map(lambda live: store_fingerprint(live.entries))
+def _fingerprint(io: UndoIo) -> Result[str, Error]:
+    return io.store.list().map(lambda live: store_fingerprint(live.entries))
 
 
-def _reverted(memory: Memory, found: Undoable, undo_id: str, *, dry_run: bool = False) -> frozenset[str]:
+def _reverted(io: UndoIo, found: Undoable, undo_id: str, *, dry_run: bool = False) -> frozenset[str]:
     """The paths that go back, or would."""
     if not found.files:
         return frozenset()
     try:
-        return frozenset(unwrap(memory.store.revert(Footprint(found.files), undo_id, dry_run=dry_run)).touched)
+        return frozenset(unwrap(io.store.revert(Footprint(found.files), undo_id, dry_run=dry_run)).touched)
     except UndoRefused as refused:
-        raise _explained(memory, found, refused) from None
+        raise _explained(io, found, refused) from None
 
 
-def _complete(memory: Memory, undoing: Undoing, found: Undoable) -> Undone:
+def _complete(io: UndoIo, undoing: Undoing, found: Undoable) -> Undone:
     """All that comes after the files; doing any of it twice is harmless."""
     fingerprints = frozenset(each.fingerprint for each in found.run.actions if each.fingerprint)
-    unwrap(memory.log.mark_undone(found.run.run_id, undoing.run_id, fingerprints))
-    own = footprint_if_any(memory.log, undoing.run_id)
+    unwrap(io.log.mark_undone(found.run.run_id, undoing.run_id, fingerprints))
+    own = footprint_if_any(io.log, undoing.run_id)
     files = () if own is None else fold_files(own.files).files
-    undone = _undone(memory, undoing.run_id, found, files)
+    undone = _undone(io, undoing.run_id, found, files)
     if files:
-        recorded = memory.recorder.record(tuple(each.path for each in files), *commit_words(undone))
+        recorded = io.recorder.record(tuple(each.path for each in files), *commit_words(undone))
         undone = evolve(undone, warnings=(*undone.warnings, *warning_of(recorded)))
     report = LoggedRun(
         run_id=undoing.run_id,
         machine="undo",
         started_at_ms=undoing.started_at_ms,
-        ended_at_ms=memory.clock.now_ms(),
+        ended_at_ms=io.clock.now_ms(),
         result="completed",
         summary=did_what(undone.undid, undone.root),
         actions=undone.actions,
         warnings=undone.warnings,
         undid=undone.undid.run_id,
     )
-    unwrap(memory.log.put_report(report))
-    unwrap(memory.log.put_undoing(None))
+    unwrap(io.log.put_report(report))
+    unwrap(io.log.put_undoing(None))
     return undone
 
 
-def _undone(memory: Memory, undo_id: str | None, found: Undoable, files: Sequence[FileChange]) -> Undone:
+def _undone(io: UndoIo, undo_id: str | None, found: Undoable, files: Sequence[FileChange]) -> Undone:
     """What comes of an undo that changes these files, once its sections are put back; without an undo nothing is written."""
     put_back = {each.path for each in files}
     others = [each for each in fold_files(found.files).files if each.path not in (TIERS_FILE, *put_back)]
@@ -247,7 +262,7 @@ def _undone(memory: Memory, undo_id: str | None, found: Undoable, files: Sequenc
     left: list[SectionLeft] = []
     for change in found.sections:  # a target's trouble is its own, and hinders no other
         try:
-            refusal = "not all notes are as they were before the run" if staying else _put_back(memory, undo_id, change)
+            refusal = "not all notes are as they were before the run" if staying else _put_back(io, undo_id, change)
         except Error as error:
             refusal = str(error)
         if refusal is None:
@@ -268,9 +283,9 @@ def _undone(memory: Memory, undo_id: str | None, found: Undoable, files: Sequenc
     )
 
 
-def _put_back(memory: Memory, undo_id: str | None, change: SectionChange) -> str | None:
+def _put_back(io: UndoIo, undo_id: str | None, change: SectionChange) -> str | None:
     """Why the managed section was not put back, if so. Without an undo nothing is written."""
-    file = unwrap(memory.targets.read(change.path))
+    file = unwrap(io.targets.read(change.path))
     if file.data is None and change.after is not None:
         return None if change.created else "the file is gone"
     restored = restore_section(file.data or b"", change)
@@ -281,19 +296,19 @@ def _put_back(memory: Memory, undo_id: str | None, change: SectionChange) -> str
     after = None if change.created and change.before is None and not data else data
     if undo_id is not None and after != file.data:
         own = SectionChange(change.path, change.after, change.before, change.separator, file.data is None)
-        unwrap(memory.log.put_sections(undo_id, (own,)))
-        unwrap(memory.targets.remove(file) if after is None else memory.targets.write(file, after))
+        unwrap(io.log.put_sections(undo_id, (own,)))
+        unwrap(io.targets.remove(file) if after is None else io.targets.write(file, after))
     return None
 
 
 # -- what stands in the way -------------------------------------------------------------------------------------------
 
 
-def _explained(memory: Memory, found: Undoable, refused: UndoRefused) -> UndoRefused:
+def _explained(io: UndoIo, found: Undoable, refused: UndoRefused) -> UndoRefused:
     """The store's refusal, told by the names of the notes and of who changed them, as far as that is known. What the
     store says of other files stays in its own words."""
     files = fold_files(found.files).files
-    present = {each.path: each.content_hash for each in unwrap(memory.store.list()).entries}
+    present = {each.path: each.content_hash for each in unwrap(io.store.list()).entries}
     differing = {
         each.path for each in files if each.path.startswith("topics/") and present.get(each.path) != hash_of(each.after)
     }
@@ -302,7 +317,7 @@ def _explained(memory: Memory, found: Undoable, refused: UndoRefused) -> UndoRef
     # An undo of a later run changed nothing by that: the two cancel out.
     later = [
         each
-        for each in (unwrap(memory.log.runs()) if hindering else ())
+        for each in (unwrap(io.log.runs()) if hindering else ())
         if each.run_id > found.run.run_id and each.undone_by is None and (each.undid or "") <= found.run.run_id
     ]
     reasons: list[str] = []

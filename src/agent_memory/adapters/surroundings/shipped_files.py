@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-import agent_memory
 from agent_memory.adapters.disk.paths import lies_there, store_io
 from agent_memory.errors import ConfigInvalid
 from agent_memory.results import as_result
 
-_PACKAGE = Path(agent_memory.__file__).parent
+_PACKAGE = Path(__file__).parents[2]
 _PLACES = (_PACKAGE, _PACKAGE.parent.parent)
 _PROGRAM_NAMES = ("memory", "agent-memory")
 

@@ -228,14 +228,15 @@ def _backfill(arguments: argparse.Namespace, console: Console) -> None:
     from agent_memory.pipelines.backfill import plan_backfill, put_backfill  # which capturing does without
 
     memory = open_here(console)
-    found = unwrap(plan_backfill(memory, tuple(arguments.harness), arguments.since, console.progress))
+    io = memory.backfill_io(console.progress)
+    found = unwrap(plan_backfill(io, tuple(arguments.harness), arguments.since))
     plan = limited(found, arguments.limit)
     # Said before anything is done about it.
     console.out(f"{sentence_of(plan, memory.config.llm.max_calls_per_day)}.")
     for harness in plan.harnesses:
         counts = plan.counts(harness)
         console.out(f"  {harness:12} {', '.join(f'{counts[s]:,} {_WORDS[s]}' for s in SIGHTS if counts[s])}")
-    done = plan if arguments.dry_run else unwrap(put_backfill(memory, plan))
+    done = plan if arguments.dry_run else unwrap(put_backfill(io, plan))
     console.warn(*(one_line(problem, _PROBLEM_CHARS) for problem in done.problems[:_MOST_PROBLEMS]))
     if len(done.problems) > _MOST_PROBLEMS:
         console.warn(f"and {len(done.problems) - _MOST_PROBLEMS:,} more (--json has all)")

@@ -92,7 +92,7 @@ def _handoff(arguments: argparse.Namespace, console: Console) -> None:
     stored, why_not = None, "--no-store"
     if not arguments.no_store:
         try:
-            kept = unwrap(keep_handover(memory, taken))
+            kept = unwrap(keep_handover(memory.handing_over_io(), taken))
             stored, why_not = kept.id, kept.why_not
         except Error as error:  # the handoff itself is there, and is what was asked for
             console.warn(str(error))
