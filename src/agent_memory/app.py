@@ -753,16 +753,12 @@ class Memory:
 
     # -- what is told of the store ------------------------------------------------------------------------------------
 
-    @as_result
-    def why_entry(self, id: str) -> NoteStory:
-        """For `memory why ID`: counts no read."""
+    def why_entry(self, id: str) -> Result[NoteStory, Error]:
+        """For `memory why ID`, but for where it is told: counts no read."""
         from agent_memory.adapters.explaining import note_story
         from agent_memory.adapters.git.git_history import revisions_of
-        from agent_memory.injecting import told_where
 
-        revisions = partial(revisions_of, self.git_process)
-        story = unwrap(note_story(id, self.reading, self.log, revisions))
-        return evolve(story, told=told_where(self, story.stored.listed))
+        return note_story(id, self.reading, self.log, partial(revisions_of, self.git_process))
 
     def why_session(self, session_id: str) -> Result[FoundSessions, Error]:
         """For `memory why --session`: changes nothing."""

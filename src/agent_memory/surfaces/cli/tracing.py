@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from attrs import evolve
+
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.explaining import (
     NEVER_CAPTURED,
@@ -53,7 +55,11 @@ def _why(arguments: argparse.Namespace, console: Console) -> None:
     if (arguments.id is None) == (arguments.session is None):
         raise UsageInvalid("Give either an entry's id or --session", "See `memory why --help`.")
     if arguments.session is None:
-        story = unwrap(open_here(console).why_entry(arguments.id))
+        from agent_memory.injecting import told_where  # which links and sessions do without
+
+        memory = open_here(console)
+        story = unwrap(memory.why_entry(arguments.id))
+        story = evolve(story, told=told_where(memory, story.stored.listed))
         console.answer(_story_document(story), *_story_lines(story))
         console.warn(*story.unread)
         return
