@@ -298,8 +298,9 @@ def _lasts(said: _Said, hit: Hit, sentence: str) -> bool:
     if said.is_request and hit.shows is not Sort.PREFERENCE:
         # What a request says of the thing itself is in the code once it is done, unless it says for ever, or why.
         is_convention = hit.shows is Sort.CONVENTION and not _WISH.search(sentence)
-        settles = {Sort.CORRECTION: _OURS, Sort.DECISION: _DECIDED}.get(hit.shows)
-        is_decided = settles is not None and settles.search(said.sentence) is not None
+        # The code shows what was chosen, and not over what.
+        settling = {Sort.CORRECTION: (_OURS,), Sort.DECISION: (_DECIDED, _CONTRAST)}.get(hit.shows, ())
+        is_decided = any(each.search(said.sentence) for each in settling)
         lasting = (_STANDS,) if hit.shows is Sort.WANT else (_STANDS, _REASON)
         return is_convention or is_decided or any(each.search(told) for each in lasting)
     if _is_general(told):
