@@ -390,8 +390,7 @@ def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Watching:
             elif not resting.is_ended:
                 times.append(ends_at_ms)
         seconds = (min(times) - now_ms) / 1000 if times else POLL_SECONDS
-        if not io.stop.is_set():
-            io.stop.wait(min(max(seconds, 0.0), POLL_SECONDS))
+        io.stop.wait(min(max(seconds, 0.0), POLL_SECONDS))
     return done
 
 

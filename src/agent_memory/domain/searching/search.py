@@ -64,14 +64,13 @@ class SearchRequest:
         """Whether a note may be found, its sensitivity aside."""
         meta = listed.meta
         sources = meta.sources
-        tags = {*meta.tags, *(tag.partition("__")[2] for tag in meta.tags)}
         return (
             (self.archived or not listed.archived)
             and (self.kind is None or meta.kind is self.kind)
             and (self.scope is None or meta.scope == self.scope)
             and (self.scopes is None or meta.scope in self.scopes)
             and (self.since_ms is None or meta.updated_at_ms >= self.since_ms)
-            and (not self.tags or not tags.isdisjoint(self.tags))
+            and (not self.tags or any(each in self.tags for tag in meta.tags for each in (tag, tag.partition("__")[2])))
             and (self.session is None or any(source.thread_id == self.session for source in sources))
             and (self.agent is None or any(self.agent in (source.agent, source.harness) for source in sources))
         )

@@ -126,7 +126,10 @@ def _tags(description: str) -> Parameter:
 
 def _agent(description: str) -> Parameter:
     """An agent by name; None for all of them."""
-    meaning: Callable[[str], str | None] = lambda name: None if name in ("", EVERY_AGENT) else name  # noqa: E731
+
+    def meaning(name: str) -> str | None:
+        return None if name in ("", EVERY_AGENT) else name
+
     return _text(description, _MAX_WORD_CHARS, blank=True, meaning=meaning)
 
 
