@@ -1,8 +1,7 @@
 """A process that has `memory` loaded, and becomes one call after the other by forking: what every call loads is loaded once.
 
-A call is a process like any other, with its own environment, directory and streams, that begins in `entry.main`. Nothing of
-`memory` has run before it; only modules are there that a call of its own would load first, and what an installed package
-holds.
+A call is a process like any other, with its own environment, directory and streams, that begins in `entry.main`. What is the
+same for every call is there before it: modules, what an installed package holds, and what is compiled once a process.
 
 On the control socket each call comes as one byte with four files: standard input, output and error, and the call's own
 socket. There the call reads its words, and the server says its process id and, when it has ended, how (two int32).
@@ -22,10 +21,11 @@ import signal
 import socket
 import struct
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn, TextIO, cast
 
@@ -171,12 +171,42 @@ def load() -> None:
         with suppress(Exception):
             import_module(name)
     _read_vocabulary()
+    if "LD_PRELOAD" not in os.environ:
+        _warm_up()
     measuring = _coverage()
     if measuring is not None:  # what was covered so far is the server's: no call is to write it down once more
         measuring.stop()
         measuring.save()
         measuring.start()
     gc.collect()
+
+
+WARM_UP = (
+    *(
+        ("remember", "The lamp is lit from port 8080."),
+        ("remember", "The lamp is lit from port 9090."),
+        ("list", "--json"),
+    ),
+    *(("capture", "--title", "Lamp", "--body", "The lamp is built with make."), ("consolidate",), ("search", "lamp")),
+    *(("defrag",), ("status", "--json"), ("doctor", "--json"), ("log", "--json"), ("undo",)),
+)
+"""Calls after which most is compiled that a process compiles once: patterns, converters, the rules of redaction."""
+
+
+def _warm_up() -> None:
+    """Make these calls here, in a home that goes away: it is a third of what each later call would take."""
+    from agent_memory.surfaces.entry import main
+
+    known, words = dict(os.environ), sys.argv
+    with tempfile.TemporaryDirectory() as home, open(os.devnull, "w") as nowhere:
+        os.environ |= {"HOME": home, "AGENT_MEMORY_ROOT": f"{home}/memories"}
+        with redirect_stdout(nowhere), redirect_stderr(nowhere):
+            for each in WARM_UP:
+                sys.argv = ["memory", *each]
+                main()
+    os.environ.clear()
+    os.environ.update(known)
+    sys.argv = words
 
 
 def _read_vocabulary() -> None:
