@@ -83,8 +83,10 @@ def shown_steps(page: str) -> tuple[Step, ...]:
     )
 
 
-def played(steps: Sequence[Step]) -> tuple[Played, ...]:
+def played(steps: Sequence[Step], programs: Path | None = None) -> tuple[Played, ...]:
     """All of them in one shell that begins in the checkout, in a home of its own; that is called `/home/mara` in what is printed.
+
+    Programs in that directory are found before all others.
 
     AssertionError when the shell ended before the last command did.
     """
@@ -93,15 +95,16 @@ def played(steps: Sequence[Step]) -> tuple[Played, ...]:
     with tempfile.TemporaryDirectory(dir="/tmp") as place:
         for name in ("home/mara", "tmp"):
             (Path(place) / name).mkdir(parents=True)
-        printed = _on_a_terminal(["sh", "-c", script], _environment(Path(place))).replace(place, "")
+        printed = _on_a_terminal(["sh", "-c", script], _environment(Path(place), programs)).replace(place, "")
     *pieces, _ = printed.split(_END)
     assert len(pieces) == 2 * len(steps), f"the shell ended early:\n{printed}"
     return tuple(Played(text, int(code)) for text, code in zip(pieces[::2], pieces[1::2], strict=True))
 
 
-def _environment(place: Path) -> Mapping[str, str]:
+def _environment(place: Path, programs: Path | None) -> Mapping[str, str]:
+    first = f"{programs}:" if programs else ""
     return {
-        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+        "PATH": f"{first}{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
         "HOME": str(place / "home" / "mara"),
         "TMPDIR": str(place / "tmp"),
         "LC_ALL": "C.UTF-8",

@@ -46,7 +46,7 @@ def run_program(
             env=environ,
             check=False,
         )
-    return _server().run(decoded, data, cwd, environ, limit_seconds)
+    return shared_server().run(decoded, data, cwd, environ, limit_seconds)
 
 
 def start_program(
@@ -54,7 +54,7 @@ def start_program(
 ) -> RunningCall:
     """A call of `memory` that goes on beside the test; without `has_stdin` it reads nothing."""
     assert _starting(environ) == _starting(os.environ), "a forked call cannot begin so: use subprocess"
-    return _server().start(words, cwd, environ, has_stdin=has_stdin)
+    return shared_server().start(words, cwd, environ, has_stdin=has_stdin)
 
 
 def _starting(environ: Mapping[str, str]) -> dict[str, str]:
@@ -86,9 +86,8 @@ class ForkingServer:
         with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as told:
             asked.write(data)
             asked.seek(0)
-            code = self.call(
-                [asked.fileno(), said.fileno(), told.fileno()], self._wanted(words, cwd, environ), limit_seconds
-            )
+            streams = [asked.fileno(), said.fileno(), told.fileno()]
+            code = self.call(streams, self.wanted(words, cwd, environ), limit_seconds)
             for each in (said, told):
                 each.seek(0)
             return subprocess.CompletedProcess(words, code, said.read(), told.read())
@@ -101,7 +100,7 @@ class ForkingServer:
             said, told, asked = os.pipe(), os.pipe(), os.pipe() if has_stdin else (os.open(os.devnull, os.O_RDONLY), -1)
             for each in (asked[0], said[1], told[1]):
                 theirs.callback(os.close, each)
-            pid, answers = self._begun([asked[0], said[1], told[1]], self._wanted(words, cwd, environ))
+            pid, answers = self._begun([asked[0], said[1], told[1]], self.wanted(words, cwd, environ))
         stdin = open(asked[1], "wb") if has_stdin else None  # noqa: SIM115 - closed by the call
         return RunningCall(pid, answers, stdin, open(said[0], "rb"), open(told[0], "rb"))
 
@@ -125,7 +124,8 @@ class ForkingServer:
         (child,) = INT32.unpack(ours.recv(INT32.size, socket.MSG_WAITALL))
         return child, ours
 
-    def _wanted(self, words: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> dict[str, object]:
+    def wanted(self, words: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> dict[str, object]:
+        """What a call begins with."""
         kind = (*words[:1], *sorted({word.partition("=")[0] for word in words if word.startswith("-")}))
         self._made[kind] += 1
         most = MEASURED_CALLS if {*words[:1]}.isdisjoint(PIPELINES) else MEASURED_PIPELINES
@@ -145,7 +145,8 @@ class ForkingServer:
 _servers: list[ForkingServer] = []
 
 
-def _server() -> ForkingServer:
+def shared_server() -> ForkingServer:
+    """That of this process."""
     if not _servers:
         _servers.append(ForkingServer())
         atexit.register(_servers[0].stop)

@@ -99,6 +99,8 @@ def _become(streams: list[int], call: socket.socket) -> None:
         os.dup2(file, number)
         os.close(file)
     os.chdir(wanted["cwd"])
+    if "umask" in wanted:
+        os.umask(wanted["umask"])
     if (
         "LD_PRELOAD" not in os.environ
     ):  # else the library sees the flushes: it fails them, or the power goes without them
@@ -140,9 +142,10 @@ def _customize(python_path: str) -> None:
 
 
 def _like(stream: TextIO, buffer: io.BufferedReader | io.BufferedWriter) -> TextIO:
-    """A text stream over a buffer that is set up as this one is."""
+    """A text stream over a buffer that is set up as this one is; to a terminal, line by line."""
     known = cast("io.TextIOWrapper", stream)
-    return io.TextIOWrapper(buffer, encoding=known.encoding, errors=known.errors, line_buffering=known.line_buffering)
+    by_line = known.line_buffering or buffer.isatty()
+    return io.TextIOWrapper(buffer, encoding=known.encoding, errors=known.errors, line_buffering=by_line)
 
 
 def act(main: Callable[[], int]) -> NoReturn:

@@ -10,7 +10,8 @@ import pytest
 
 from behaviour.test_cli_crashes import KILLER
 from memory_process import Memory
-from surfaces.test_cli_forget import OTHER, SECRET_WORD, SESSION, holders, talk
+from surfaces.test_cli_forget import OTHER, SECRET_WORD, SESSION, talk
+from written_texts import holders
 
 pytestmark = pytest.mark.faults
 

@@ -15,6 +15,7 @@ import pytest
 
 from agent_memory.domain.command import PRESETS
 from agent_memory.surfaces.cli.main import COMMANDS, overview
+from program_on_path import directory_of_memory
 
 PROJECT = Path(__file__).parents[2]
 README = (PROJECT / "README.md").read_text("utf-8")
@@ -70,7 +71,7 @@ def mara(home: Path) -> Path:
 
 
 def shell(command: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    path = f"{directory_of_memory()}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     return subprocess.run(
         ["sh", "-c", command],
         cwd=cwd,

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from program_on_path import directory_of_memory
+
 PROJECT = Path(__file__).parents[2]
 sys.path.insert(0, str(PROJECT / "docs"))
 
@@ -20,7 +22,7 @@ PAGES = ["tutorial.md", "llm-commands.md", "recover.md"]
 def test_every_command_prints_what_the_page_shows(page: str) -> None:
     steps = shown_steps((PROJECT / "docs" / page).read_text("utf-8"))
     assert len(steps) > 10
-    different = differences(steps, played(steps))
+    different = differences(steps, played(steps, directory_of_memory()))
     assert not different, "\n\n".join([*different, f"see it with: python docs/shown_sessions.py docs/{page} --write"])
 
 

@@ -5,8 +5,6 @@ What each harness keeps of its session is made by `nine_harnesses`; hooks are ru
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import subprocess
 from collections import Counter
@@ -24,6 +22,7 @@ from claude_transcripts import Conversation
 from fixtures.secret_samples import SAMPLES, Sample
 from memory_process import Memory
 from nine_harnesses import NINE, PAGE, SHELL, WRITE, Exchange, Look
+from written_texts import leaks, texts_below
 
 pytestmark = pytest.mark.faults
 
@@ -148,28 +147,9 @@ def files_of_the_person(home: Path) -> dict[str, bytes]:
     return {name: (home / name).read_bytes() for name in SETTINGS if (home / name).exists()}
 
 
-def everything_written(memory: Memory) -> Iterator[tuple[str, bytes]]:
-    """Every file below the root, and beside it in our state, unpacked; its name; and every object of git."""
-    for directory in (memory.root, memory.home / ".local" / "state" / "agent-memory"):
-        for path in sorted(directory.rglob("*")):
-            yield f"name of {path}", str(path.relative_to(directory)).encode()
-            if path.is_file() and ".git/objects" not in str(path):
-                data = path.read_bytes()
-                yield str(path), gzip.decompress(data) if path.suffix == ".gz" else data
-    listed = memory.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")
-    for name, kind in (line.split() for line in listed.splitlines()):
-        command = ["git", "-C", str(memory.root), "cat-file", kind, name]
-        yield f"git {kind} {name}", subprocess.run(command, capture_output=True, check=True).stdout
-
-
-def leaks(memory: Memory, secrets: list[str]) -> list[str]:
-    written = list(everything_written(memory))
-    found = []
-    for secret in secrets:
-        encoded = [base64.b64encode(b"." * at + secret.encode())[4:-4] for at in range(3)]
-        forms = [secret.encode(), json.dumps(secret)[1:-1].encode(), *(each for each in encoded if len(each) >= 12)]
-        found += [f"{secret} in {where}" for where, data in written if any(form in data for form in forms)]
-    return found
+def leaked(memory: Memory, secrets: list[str]) -> list[str]:
+    state = memory.home / ".local" / "state" / "agent-memory"
+    return leaks(secrets, [*texts_below(memory.root), *texts_below(state)])
 
 
 def test_nine_harnesses_from_setup_to_uninstall(memory: Memory) -> None:
@@ -234,8 +214,8 @@ def test_p20_no_secret_of_nine_harnesses_is_written_anywhere(memory: Memory) -> 
     ran(memory, "consolidate")
     ran(memory, "defrag")
     assert {source["harness"] for note in learnt(memory) for source in note["sources"]} == set(NINE)
-    assert leaks(memory, [fact_of("codex")])  # the search sees what is there
-    assert leaks(memory, [sample.secret for sample in FOUND]) == []
+    assert leaked(memory, [fact_of("codex")])  # the search sees what is there
+    assert leaked(memory, [sample.secret for sample in FOUND]) == []
     texts = "".join((memory.home / name).read_text() for name in TARGETS)
     assert [sample.kind for sample in FOUND if sample.secret in texts] == []
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import re
 import shlex
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +16,7 @@ from agent_memory.domain.redaction import redact
 from claude_transcripts import Conversation, calls
 from fixtures.secret_samples import SAMPLES, Sample, base62, hexadecimal, jwt
 from memory_process import Done, Memory
+from written_texts import holders, leaks, texts_below
 
 FOUND = [sample for sample in SAMPLES if len(sample.secret) >= 8 and sample.secret not in redact(sample.text).text]
 """Every family that redaction promises to find."""
@@ -33,36 +30,10 @@ def memory(home: Path) -> Memory:
     return Memory(home)
 
 
-def _everything_written(memory: Memory) -> Iterator[tuple[str, bytes]]:
-    """Each file that memory wrote, below the root and beside it, unpacked; names too; then every object of git."""
-    for directory in (memory.root, memory.home / ".local"):
-        for path in sorted(directory.rglob("*")):
-            yield f"name of {path}", str(path.relative_to(directory)).encode()
-            if path.is_file() and ".git/objects" not in str(path):
-                data = path.read_bytes()
-                yield str(path), gzip.decompress(data) if path.suffix == ".gz" else data
-    names = memory.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)").splitlines()
-    for name, kind in (line.split() for line in names):
-        shown = subprocess.run(
-            ["git", "-C", str(memory.root), "cat-file", kind, name], capture_output=True, check=True
-        ).stdout
-        yield f"git {kind} {name}", shown
-
-
-def _forms(secret: str) -> tuple[bytes, ...]:
-    """As it is, as JSON has it, and base64 at each of three places."""
-    encoded = [base64.b64encode(b"." * at + secret.encode())[4:-4] for at in range(3)]
-    return (secret.encode(), json.dumps(secret)[1:-1].encode(), *(each for each in encoded if len(each) >= 12))
-
-
 def _leaks(memory: Memory, secrets: list[str], *said: Done) -> list[str]:
-    written = [*_everything_written(memory), *(("output", (done.out + done.err).encode()) for done in said)]
-    return [
-        f"{secret} in {where}"
-        for secret in secrets
-        for where, data in written
-        if any(f in data for f in _forms(secret))
-    ]
+    """Of each file that memory wrote, below the root and beside it, and of what was said."""
+    output = (("output", (done.out + done.err).encode()) for done in said)
+    return leaks(secrets, [*texts_below(memory.root), *texts_below(memory.home / ".local"), *output])
 
 
 def _session(samples: list[Sample], session_id: str) -> bytes:
@@ -235,5 +206,5 @@ def test_p20_no_secret_of_the_agent_command_is_shown_or_written_anywhere(
     acts = [["consolidate"], ["defrag"], ["doctor"], ["doctor", "--fix"], ["status"], ["config"], ["log"], ["stats"]]
     said = [memory(*act, *form) for act in acts for form in ([], ["--json"])]
     assert all("zebra" not in done.out + done.err for done in said)
-    assert [name for name, data in _everything_written(memory) if b"zebra" in data] == []
+    assert holders(memory.root, "zebra") + holders(memory.home / ".local", "zebra") == []
     assert "max-tokens 4000" in "".join(done.out for done in said) or "max-tokens" not in str(command)
