@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import subprocess
-import sys
 from pathlib import Path
 
 import bench.__main__ as runner
@@ -25,7 +23,6 @@ from bench.results import (
     this_machine,
 )
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 PIECE = Piece(
     "index",
     ("--notes", "1000"),
@@ -63,11 +60,6 @@ def test_a_piece_run_again_replaces_itself_alone() -> None:
     assert RESULTS.with_piece(larger).pieces == (*RESULTS.pieces, larger)
 
 
-def test_figures_are_found_by_bench() -> None:
-    assert RESULTS.figures("index") == PIECE.figures
-    assert RESULTS.figures("nothing") == ()
-
-
 def test_figures_and_tables_are_kept_where_somebody_asked_for_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,12 +75,6 @@ def test_the_machine_is_described_and_not_named() -> None:
     machine = this_machine()
     assert machine["python"] == platform.python_version()
     assert not any(platform.node() in value for value in machine.values() if platform.node())
-
-
-def run_benches(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "bench", *words], cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )
 
 
 def test_a_run_adds_to_what_the_file_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,8 +105,7 @@ def test_what_missed_its_goal_is_named(monkeypatch: pytest.MonkeyPatch, capsys: 
 @pytest.mark.slow
 def test_a_small_store_has_every_figure(tmp_path: Path) -> None:
     path = tmp_path / "figures.json"
-    ended = run_benches("index", "--notes", "20", "--json", str(path))
-    assert ended.returncode == 0, ended.stderr
+    assert runner.main(["index", "--notes", "20", "--json", str(path)]) == 0
     results = parsed(path.read_text("utf-8"))
     assert [(piece.bench, piece.arguments) for piece in results.pieces] == [("index", ("--notes", "20"))]
     measured = {(figure.of, figure.what): figure.value for figure in results.pieces[-1].figures}
@@ -143,22 +128,17 @@ def test_a_small_store_has_every_figure(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_added_to_is_left_alone(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "figures.json"
     path.write_text(text, "utf-8")
-    ended = run_benches("capture", "--json", str(path))
-    assert ended.returncode == 1
-    assert said in ended.stderr
+    with pytest.raises(SystemExit, match=said):
+        runner.main(["capture", "--json", str(path)])
     assert path.read_text("utf-8") == text
 
 
 def test_sizes_make_a_piece_each() -> None:
-    listed = "from bench.__main__ import Wanted; print([*Wanted(('index', 'bulk'), full=True).pieces()])"
-    ended = subprocess.run(
-        [sys.executable, "-c", listed], cwd=REPOSITORY, capture_output=True, text=True, check=True
-    ).stdout
-    assert ended.count("('index', ('--notes', ") == 5
-    assert "('bulk', ('--full',))" in ended
+    pieces = [*runner.Wanted(("index", "bulk"), full=True).pieces()]
+    assert [(name, words[0]) for name, words in pieces] == [("index", "--notes")] * 5 + [("bulk", "--full")]
 
 
-def test_a_size_below_one_is_refused() -> None:
-    refused = run_benches("index", "--notes", "0")
-    assert refused.returncode == 2
-    assert "one note at least" in refused.stderr
+def test_a_size_below_one_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        runner.main(["index", "--notes", "0"])
+    assert "one note at least" in capsys.readouterr().err

@@ -15,7 +15,7 @@ PROJECT = Path(__file__).parents[2]
 sys.path.insert(0, str(PROJECT / "docs"))
 
 from bench_charts import bench_charts  # noqa: E402
-from bench_figures import Measured, number, ratio, row  # noqa: E402
+from bench_figures import Measured  # noqa: E402
 from bench_page import bench_page, bench_pages  # noqa: E402
 from line_chart import HEIGHT, WIDTH, line_chart  # noqa: E402
 
@@ -122,22 +122,6 @@ def test_the_published_figures_name_no_place_of_the_machine_that_measured() -> N
     assert not re.search(r"/(?:tmp|work|home|root)/(?!ada/)", text)
 
 
-def test_numbers_have_the_digits_that_count() -> None:
-    assert [number(value) for value in (0.0512, 1.234, 12.34, 123.4, 12_345.6)] == [
-        "0.05",
-        "1.23",
-        "12.3",
-        "123",
-        "12,346",
-    ]
-    assert (ratio(3, 2), ratio(3, None), ratio(3, 0)) == ("× 1.50", "–", "–")
-
-
-def test_a_row_of_nothing_is_no_row() -> None:
-    measured = Measured.of(document(*QUERIES))
-    assert row(measured, "index", "tantivy", "query_p50_cpu_ms", [1_000], "ms") == ""
-
-
 # -- charts -----------------------------------------------------------------------------------------------------------
 
 
@@ -184,7 +168,3 @@ def test_what_was_not_measured_here_is_dashed() -> None:
 def test_a_chart_of_what_has_no_logarithm_is_refused(lines: dict[str, list[tuple[float, float]]]) -> None:
     with pytest.raises(ValueError, match="Growth"):
         drawn(**lines)
-
-
-def test_a_single_size_can_be_drawn() -> None:
-    assert len(drawn(a=[(1_000, 3.0)]).findall(f"{SVG}circle")) == 1

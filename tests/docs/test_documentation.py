@@ -34,17 +34,28 @@ def leads_somewhere(page: Path, link: str) -> bool:
     return target.exists() and (not anchor or anchor in anchors(target))
 
 
+def leaving(page: Path, text: str) -> list[str]:
+    """Links out of the documentation: its site has nothing else, and its builder does not notice."""
+    links = re.findall(r"\]\(([^)\s#]+)", _CODE.sub("", text))
+    paths = [link for link in links if not link.startswith(("http:", "https:"))]
+    return [link for link in paths if not (page.parent / link).resolve().is_relative_to(DOCS)]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path) -> None:
-    assert broken_links(page, page.read_text("utf-8")) == []
+def test_links_lead_somewhere_within_the_documentation(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert broken_links(page, text) == []
+    assert leaving(page, text) == [] or not page.is_relative_to(DOCS)
 
 
-def test_a_broken_link_would_be_found() -> None:
+def test_a_link_that_is_broken_or_leaves_would_be_found() -> None:
     page = DOCS / "README.md"
     assert broken_links(page, "[a](nowhere.md) [b](design.md#nothing) [c](design.md#limits) `[d](code.md)`") == [
         "nowhere.md",
         "design.md#nothing",
     ]
+    page = DOCS / "adr" / "README.md"
+    assert leaving(page, "[a](../design.md#limits) [b](../../README.md) [c](https://x.org/)") == ["../../README.md"]
 
 
 def test_the_index_leads_to_every_page() -> None:
@@ -59,24 +70,6 @@ def test_the_site_has_the_pages_of_the_index_in_its_order() -> None:
     shown = re.findall(r"^ +- ([\w/-]+\.md)$", (PROJECT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
     assert len(indexed) > 20
     assert shown == ["README.md", *indexed]
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if page.is_relative_to(DOCS)], ids=lambda page: page.name)
-def test_no_link_leaves_the_documentation(page: Path) -> None:
-    """The site has nothing else, and its builder does not notice."""
-    assert leaving(page, page.read_text("utf-8")) == []
-
-
-def leaving(page: Path, text: str) -> list[str]:
-    links = re.findall(r"\]\(([^)\s#]+)", _CODE.sub("", text))
-    paths = [link for link in links if not link.startswith(("http:", "https:"))]
-    return [link for link in paths if not (page.parent / link).resolve().is_relative_to(DOCS)]
-
-
-def test_a_link_that_leaves_would_be_found() -> None:
-    assert leaving(DOCS / "adr" / "README.md", "[a](../design.md#limits) [b](../../README.md) [c](https://x.org/)") == [
-        "../../README.md"
-    ]
 
 
 def test_the_tour_speaks_of_modules_that_are_there() -> None:
@@ -110,7 +103,7 @@ def test_decisions_have_their_parts_and_each_its_number() -> None:
         assert re.findall(r"^## (.+)$", text, flags=re.MULTILINE) == ["Context", "Decision", "Consequences"]
 
 
-def test_the_program_of_the_embedding_page_prints_what_the_page_says() -> None:
+def test_the_program_of_the_embedding_page_prints_what_the_page_says_and_leaves_nothing_at_home(home: Path) -> None:
     text = (DOCS / "embedding.md").read_text("utf-8")
     program, printed = (re.search(rf"```{kind}\n(.*?)```", text, re.DOTALL) for kind in ("python", "text"))
     assert program
@@ -119,11 +112,4 @@ def test_the_program_of_the_embedding_page_prints_what_the_page_says() -> None:
     with contextlib.redirect_stdout(out):
         exec(compile(program[1], "docs/embedding.md", "exec"), {"__name__": "embedding"})
     assert out.getvalue() == printed[1]
-
-
-def test_the_embedding_program_leaves_nothing_at_home(tmp_path: Path, home: Path) -> None:
-    text = (DOCS / "embedding.md").read_text("utf-8")
-    program = text.split("```python\n")[1].split("```")[0]
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(program, "docs/embedding.md", "exec"), {"__name__": "embedding"})
     assert os.listdir(home) == []

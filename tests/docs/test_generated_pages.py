@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import sys
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,51 +20,54 @@ DOCS = Path(__file__).parents[2] / "docs"
 sys.path.insert(0, str(DOCS))
 
 import generate  # noqa: E402
+import promises_page  # noqa: E402
+from promises_page import held_by  # noqa: E402
 
 PAGES = ("commands.md", "errors.md", "config.schema.json", "promises.md", "config.md", "design.md")
 
 
-def check(docs: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(docs / "generate.py"), *words], capture_output=True, text=True, check=False
-    )
+@pytest.fixture(autouse=True)
+def counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests that name a promise are looked for once: that takes longer than all else."""
+    monkeypatch.setattr(promises_page, "held_by", lambda _: _held())
+
+
+@cache
+def _held() -> Mapping[int, Mapping[str, str]]:
+    return held_by(DOCS.parent / "tests")
 
 
 @pytest.fixture
-def copied(tmp_path: Path) -> Path:
-    """The documentation in a place where it may be changed, beside the tests that it tells of."""
-    (tmp_path / "tests").symlink_to(DOCS.parent / "tests")
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The documentation in a place where it may be changed."""
     shutil.copytree(DOCS.parent / "plists", tmp_path / "plists")
+    monkeypatch.setattr(generate, "DOCS", tmp_path / "docs")
     return Path(shutil.copytree(DOCS, tmp_path / "docs"))
 
 
 @pytest.fixture
 def parts(copied: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same, with no other pages to generate than those that are written by hand around what is generated."""
-    monkeypatch.setattr(generate, "DOCS", copied)
     monkeypatch.setattr(generate, "_WHOLE", {})
     return copied
 
 
-def test_every_page_is_fresh() -> None:
-    finished = check(DOCS, "--check")
-    assert finished.returncode == 0, finished.stderr
+def test_every_page_is_fresh(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (generate.main(["--check"]), capsys.readouterr().err) == (0, "")
 
 
-def test_stale_pages_are_named_and_then_mended_and_no_other(copied: Path) -> None:
+def test_stale_pages_are_named_and_then_mended_and_no_other(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fresh = {page: (copied / page).read_text("utf-8") for page in PAGES}
     for page, text in fresh.items():
         cut = len(text) - 200 if page != "design.md" else text.index("load_queue -->")
         (copied / page).write_text(text[:cut] + "x" + text[cut:], "utf-8")
 
-    stale = check(copied, "--check")
-    assert (stale.returncode, stale.stdout) == (1, "")
-    assert stale.stderr.splitlines() == [f"docs/{page} is stale: run `make docs`" for page in PAGES]
+    assert generate.main(["--check"]) == 1
+    assert capsys.readouterr() == ("", "".join(f"docs/{page} is stale: run `make docs`\n" for page in PAGES))
     assert all((copied / page).read_text("utf-8") != text for page, text in fresh.items())
 
-    mended = check(copied)
-    assert (mended.returncode, mended.stderr) == (0, "")
-    assert mended.stdout.splitlines() == [f"docs/{page} written" for page in PAGES]
+    assert generate.main([]) == 0
+    assert capsys.readouterr() == ("".join(f"docs/{page} written\n" for page in PAGES), "")
     assert {page: (copied / page).read_text("utf-8") for page in PAGES} == fresh
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from program_on_path import directory_of_memory
 PROJECT = Path(__file__).parents[2]
 sys.path.insert(0, str(PROJECT / "docs"))
 
-from shown_sessions import differences, is_shown, played, refreshed, shape, shown_steps  # noqa: E402
+from shown_sessions import differences, is_shown, main, played, refreshed, shown_steps  # noqa: E402
 
 PAGES = ["tutorial.md", "llm-commands.md", "recover.md"]
 
@@ -97,19 +96,13 @@ def test_what_differs_between_two_runs_is_not_compared(shown: str, printed: str,
     assert is_shown(shown, printed) == same
 
 
-def test_a_shape_keeps_the_words() -> None:
-    assert shape("Undid the run 7b34bc  (7 re-tiered)\n\n") == "Undid the run HEX (7 re-tiered)"
-
-
-def test_the_program_tells_what_differs(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("```console\n$ echo a\nb\n```\n", "utf-8")
-    argv = [sys.executable, str(PROJECT / "docs" / "shown_sessions.py"), str(page)]
-    found = subprocess.run(argv, capture_output=True, text=True, check=False)
-    assert (found.returncode, page.read_text("utf-8")) == (1, "```console\n$ echo a\nb\n```\n")
-    assert subprocess.run([*argv, "--write"], capture_output=True, check=False).returncode == 1
-    assert subprocess.run(argv, capture_output=True, check=False).returncode == 0
-    assert page.read_text("utf-8") == "```console\n$ echo a\na\n```\n"
+def test_the_program_tells_what_differs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page, text = tmp_path / "page.md", "```console\n$ echo a\nb\n```\n"
+    page.write_text(text, "utf-8")
+    assert (main([str(page)]), page.read_text("utf-8")) == (1, text)
+    assert "-b\n+a" in capsys.readouterr().out
+    assert (main([str(page), "--write"]), main([str(page)])) == (1, 0)
+    assert page.read_text("utf-8") == text.replace("b\n", "a\n")
 
 
 def test_a_page_that_shows_what_is_printed_is_played() -> None:
