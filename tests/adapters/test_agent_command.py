@@ -1,4 +1,4 @@
-"""What an agent command is given, and what its ending means (P9, P10, P21, P23)."""
+"""What an agent command is given, what its ending means, and how an agent that calls us is recognised (P9, P10, P21, P23)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,17 @@ from agent_memory.adapters.agent.agent_command import (
     choose_command,
     open_agent,
     private_directory,
-    uses_builtin,
+)
+from agent_memory.adapters.agent.agent_environment import (
+    HARNESS_VARIABLES,
+    caller_of,
+    child_environment,
+    depth_of,
 )
 from agent_memory.config import LlmConfig, PresetConfig
 from agent_memory.domain.agent_request import AgentReply, DaySpend, SessionRequest
 from agent_memory.domain.command import PRESETS, Preset
+from agent_memory.domain.entry import Caller
 from agent_memory.domain.history import History
 from agent_memory.domain.queue import Context, InboxEntry, InlineNote
 from agent_memory.domain.vocabulary import Harness, Status
@@ -159,13 +165,6 @@ class TestRecursion:
 
 
 class TestSpend:
-    def test_the_daily_cap_holds_and_counts_failed_calls_p10(self, home: Path) -> None:
-        ledger = TemporarySpendLedger()
-        agent = behaving(home, "exit_with", "1", ledger=ledger, max_calls_per_day=2)
-        for _ in range(2):
-            assert isinstance(error_of(agent.answer(a_request())), AgentFailed)
-        assert agent.answer(a_request()) == Failure(SpendExhausted(2, 2))
-
     def test_a_command_that_cannot_start_costs_nothing(self, home: Path) -> None:
         ledger = TemporarySpendLedger()
         agent = an_agent(home, Preset("test", ("/nowhere/llm",)), ledger=ledger)
@@ -211,12 +210,7 @@ class TestEndings:
         assert isinstance(error, AgentFailed)
         assert (error.exit_status, error.stderr_tail) == (3, "boom at x")
 
-    def test_a_killed_command_is_a_failure(self, home: Path) -> None:
-        error = error_of(behaving(home, "killed_halfway").answer(a_request()))
-        assert isinstance(error, AgentFailed)
-        assert (error.exit_status, error.stderr_tail) == (-9, "half")
-
-    @pytest.mark.parametrize("mode", ["hang", "hang_after_output", "ignore_sigterm", "no_stdin_read_and_hang"])
+    @pytest.mark.parametrize("mode", ["hang_after_output", "ignore_sigterm"])
     def test_a_command_that_takes_too_long_timed_out_p10(self, home: Path, mode: str) -> None:
         ledger = TemporarySpendLedger()
         agent = behaving(home, mode, ledger=ledger, timeout_seconds=0.3, max_calls_per_day=1)
@@ -249,12 +243,6 @@ class TestEndings:
         assert error.cause == cause
         assert error.said
 
-    @pytest.mark.parametrize(
-        "reply", ["", "I'm sorry, but I can't help with that.", f'{{"nonce": "{NONCE}", "x": "429"}}']
-    )
-    def test_any_other_reply_is_left_to_the_reader(self, home: Path, reply: str) -> None:
-        assert behaving(home, "exit_with", "0", reply).answer(a_request()).unwrap().text == reply
-
     def test_a_command_that_does_not_read_its_prompt_is_not_the_sessions_fault(self, home: Path) -> None:
         agent = behaving(home, "no_stdin_read", max_prompt_chars=10_000_000)
         error = error_of(agent.answer(a_request("p" * 10_000_000)))
@@ -285,11 +273,6 @@ class TestEndings:
 
 
 class TestChoice:
-    def test_zero_config_is_the_built_in(self) -> None:
-        assert uses_builtin(LlmConfig())
-        assert not uses_builtin(LlmConfig(command="x"))
-        assert not uses_builtin(LlmConfig(preset="claude"))
-
     def test_a_command_wins_over_the_preset_and_no_shell_reads_it(self) -> None:
         chosen = choose_command(
             LlmConfig(command="~/bin/ask --q 'a b' $HOME | tee", preset="claude"), "/home/ann"
@@ -297,10 +280,6 @@ class TestChoice:
         assert chosen.argv == ("/home/ann/bin/ask", "--q", "a b", "$HOME", "|", "tee")
         assert chosen.name.startswith("command:")
         assert len(chosen.name) == len("command:") + 8
-
-    def test_a_name_tells_commands_apart(self) -> None:
-        names = {choose_command(LlmConfig(command=each)).unwrap().name for each in ("a b", "a  b", "'a b'", "a c")}
-        assert len(names) == 3
 
     def test_a_preset_has_its_name_its_variables_and_those_passed(self) -> None:
         chosen = choose_command(LlmConfig(preset="claude", model="m", pass_env=("MINE",))).unwrap()
@@ -398,9 +377,85 @@ def test_every_mode_of_the_hostile_command_is_a_reply_or_one_clear_error_p9(
     home: Path, shared: Path, mode: str
 ) -> None:
     argv = (sys.executable, "-S", str(shared / "tools/fake_llm.py"), mode)
-    agent = an_agent(home, Preset("fake", argv), timeout_seconds=1 if ERRORS.get(mode) is AgentTimedOut else 60)
+    agent = an_agent(home, Preset("fake", argv), timeout_seconds=0.5 if ERRORS.get(mode) is AgentTimedOut else 60)
     result = agent.answer(a_request(f"[marker]\nnonce: {NONCE}\nid__abcdef id__ghjkmn\n"))
     if mode in REPLIES:
         assert isinstance(result, Success)
     else:
         assert type(error_of(result)) is ERRORS[mode]
+
+
+# -- the environment ---------------------------------------------------------------------------------------------------
+
+
+EDITOR_TERMINAL = {
+    "CLAUDECODE": "1",
+    "CLAUDE_CODE_SSE_PORT": "12345",
+    "CURSOR_TRACE_ID": "abc",
+    "GEMINI_CLI_IDE_SERVER_PORT": "4711",
+    "VSCODE_PID": "17",
+    "TERM_PROGRAM": "vscode",
+    "CODEX_HOME": "/home/ann/.codex",
+    "OPENCODE_CONFIG": "/home/ann/opencode.json",
+}
+
+
+def test_our_secrets_are_not_passed_to_an_agent_command_p21() -> None:
+    ours = {
+        "PATH": "/usr/bin",
+        "HOME": "/home/ann",
+        "LC_ALL": "pt_PT.UTF-8",
+        "XDG_RUNTIME_DIR": "/run/user/1",
+        "https_proxy": "http://proxy:3128",
+        "AWS_SECRET_ACCESS_KEY": "x",
+        "GITHUB_TOKEN": "x",
+        "DATABASE_URL": "x",
+        "LD_PRELOAD": "x",
+        "GIT_DIR": "x",
+        "AGENT_MEMORY_ROOT": "x",
+        "CLAUDE_CODE_CHILD_SESSION": "1",
+        "PATH_TO_SECRET": "x",
+    }
+    assert child_environment(ours, (), {}) == {
+        "PATH": "/usr/bin",
+        "HOME": "/home/ann",
+        "LC_ALL": "pt_PT.UTF-8",
+        "XDG_RUNTIME_DIR": "/run/user/1",
+        "https_proxy": "http://proxy:3128",
+        "AGENT_MEMORY_DEPTH": "1",
+    }
+
+
+def test_nothing_overrides_the_depth_p23() -> None:
+    child = child_environment({"AGENT_MEMORY_DEPTH": "3"}, ["AGENT_MEMORY_DEPTH"], {"AGENT_MEMORY_DEPTH": "0"})
+    assert child == {"AGENT_MEMORY_DEPTH": "4"}
+
+
+@pytest.mark.parametrize(
+    ("value", "depth"), [("", 0), ("0", 0), ("1", 1), (" 2 ", 2), ("yes", 1), ("-1", 1), ("٣", 1), ("9" * 5000, 1)]
+)
+def test_a_depth_that_is_no_number_counts_as_one_p23(value: str, depth: int) -> None:
+    assert depth_of({"AGENT_MEMORY_DEPTH": value}) == depth
+
+
+def test_every_harness_with_an_agent_of_its_own_is_recognised() -> None:
+    found = caller_of({"CLAUDE_CODE_CHILD_SESSION": "1"})
+    assert found == Caller(Harness.CLAUDE_CODE, "CLAUDE_CODE_CHILD_SESSION")
+    assert set(HARNESS_VARIABLES.values()) == set(Harness) - {Harness.AIDER, Harness.MANUAL}
+
+
+def test_a_persons_terminal_in_an_editor_is_not_an_agent() -> None:
+    assert caller_of(EDITOR_TERMINAL) == Caller()
+    assert caller_of({**EDITOR_TERMINAL, "CURSOR_AGENT": "1"}).variable == "CURSOR_AGENT"
+
+
+def test_an_empty_variable_is_no_sign() -> None:
+    assert caller_of({"CURSOR_AGENT": "", "AGENT_MEMORY_DEPTH": ""}) == Caller()
+
+
+def test_an_act_that_raises_trust_is_refused_to_an_agent_and_open_to_a_person_p19() -> None:
+    for variable in ("AGENT_MEMORY_DEPTH", "OPENCODE"):
+        with pytest.raises(ActRefused) as refused:
+            caller_of({variable: "1"}).only_a_person("trust")
+        assert refused.value == ActRefused("trust", variable)
+    caller_of(EDITOR_TERMINAL).only_a_person("trust")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Success
 
-from agent_memory.adapters.agent.agent_command import BuiltinAgent
-from agent_memory.domain.actions import ids_of, kind_of
+from agent_memory.adapters.agent.agent_command import MOST_NOTES, NOTE_CHARS, BuiltinAgent, document_notes
+from agent_memory.domain.actions import ids_of
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.change import Create
 from agent_memory.domain.defragging.tidied import tidied
@@ -19,6 +17,8 @@ from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.plan import ChangeSet, PlanFacts
 from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.queue import InboxEntry, InlineNote, SessionFile
+from agent_memory.domain.text.markdown import first_heading
+from agent_memory.domain.transcripts.turns import document_turns
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status, TierList
 from agent_memory.formats.reply import parse_defrag_reply, parse_reply
 from conversations import MUCH_LATER_MS, STARTED_AT_MS, agent, history, user, work_on
@@ -34,19 +34,6 @@ def asked(window: History, entry: InboxEntry = ENTRY, now_ms: int = MUCH_LATER_M
     assert isinstance(parsed, Success)
     change_set: ChangeSet = parsed.unwrap()
     return change_set
-
-
-def test_it_is_the_captured_agent_that_takes_sessions_whole() -> None:
-    builtin = BuiltinAgent()
-    assert (builtin.name, builtin.status, builtin.max_prompt_chars) == ("builtin", Status.CAPTURED, None)
-
-
-def test_its_notes_come_back_from_the_envelope_as_they_were_made() -> None:
-    change_set = asked(history(user("We always store money as integer cents, não em vírgula flutuante.")))
-    (entry,) = change_set.entries
-    assert entry.kind is Kind.CONVENTION
-    assert "não em vírgula flutuante" in entry.body
-    assert change_set.dropped == ()
 
 
 def test_where_it_recognises_nothing_it_says_so_of_itself_and_names_what_may_find_more() -> None:
@@ -186,12 +173,6 @@ def test_tool_text_never_yields_a_note(texts: list[str]) -> None:
     assert asked(History(Harness.CLAUDE_CODE, "s", turns)).entries == ()
 
 
-def test_the_reply_is_one_json_object() -> None:
-    reply = BuiltinAgent().answer(SessionRequest("", NONCE, ENTRY, history(*work_on("hm")))).unwrap()
-    assert json.loads(reply.text)["nonce"] == NONCE
-    assert reply.prompt_chars == 0
-
-
 # -- defrag -----------------------------------------------------------------------------------------------------------
 
 
@@ -215,10 +196,49 @@ def test_what_it_proposes_for_a_store_comes_back_from_the_envelope(entries: list
     assert reply.prompt_chars == 0
 
 
-def test_its_merges_come_back_word_for_word() -> None:
-    twins = (stored("Staging", "It is reset on Sundays."), stored("Port 8443 resets", "It is reset on Sundays."))
-    request = request_of(twins)
-    proposal = parse_defrag_reply(BuiltinAgent().answer(request).unwrap().text, request.nonce).unwrap()
-    assert proposal == tidied(request)
-    (merge,) = proposal.actions
-    assert kind_of(merge) == "merge"
+# -- documents ---------------------------------------------------------------------------------------------------------
+
+
+NOTES = """# Team notes
+
+We use Postgres 16 because of its JSON indexes.
+
+## Billing
+
+Ana owns the billing module.
+"""
+
+
+def document(text: str) -> History:
+    return History(Harness.MANUAL, "file-1", document_turns(text, "file"), title=first_heading(text))
+
+
+def test_a_short_one_is_one_note_under_its_own_title() -> None:
+    (note,) = document_notes(document(NOTES)).entries
+    assert (note.title, note.turns) == ("Team notes", (1,))
+    assert note.body == NOTES.strip()
+
+
+def test_a_long_one_is_a_note_for_every_few_sections_named_after_both() -> None:
+    sections = "\n".join(f"## Part {number}\n\n{'The lamp burns oil. ' * 90}\n" for number in range(6))
+    found = document_notes(document(f"# The lamp\n\n{sections}"))
+    assert [entry.title for entry in found.entries] == ["The lamp", "The lamp: Part 2", "The lamp: Part 4"]
+    assert all(len(entry.body) <= NOTE_CHARS for entry in found.entries)
+
+
+def test_what_is_too_long_or_no_text_is_left_out_and_said_so() -> None:
+    long = document_notes(document("word " * (NOTE_CHARS * (MOST_NOTES + 1) // 5)))
+    assert (long.entries, "are too many to be kept as they stand" in (long.skipped or "")) == ((), True)
+    for text in ('{"messages": [1, 2]}', "[1,\n2]\n", '{"a": 1}\n{"a": 2}\n'):
+        assert document_notes(document(text)).skipped == (
+            "it is no text for people but JSON; an agent command (llm.preset) makes notes of it"
+        )
+
+
+@given(st.lists(st.text("ab #`é\n", min_size=1, max_size=3_000), max_size=8))
+def test_every_word_of_it_is_in_a_note(parts: list[str]) -> None:
+    text = "\n\n".join(parts)
+    found = document_notes(document(text))
+    if found.skipped is None:
+        assert " ".join("\n".join(entry.body for entry in found.entries).split()) == " ".join(text.split())
+        assert all(entry.title for entry in found.entries)

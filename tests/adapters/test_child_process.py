@@ -75,33 +75,14 @@ def test_what_goes_in_comes_out_of_a_child_that_echoes() -> None:
     assert finished == Finished(0, ten_mb, b"", timed_out=False, stdout_capped=False, stdin_taken=True)
 
 
-def test_exactly_the_cap_is_not_too_much_and_one_byte_more_is() -> None:
-    assert not run("echo", stdin=b"x" * 1000, max_stdout_bytes=1000).stdout_capped
-    over = run("echo", stdin=b"x" * 1001, max_stdout_bytes=1000)
-    assert over.stdout_capped
-    assert over.stdout == b"x" * 1000
-
-
 def test_exit_status_and_signal_are_told_apart() -> None:
     assert run("exit_with", "3", "out", "err") == Finished(3, b"out", b"err", False, False, True)
     killed = run("killed_halfway")
     assert (killed.exit_status, killed.stdout) == (-signal.SIGKILL, b"half\n")
 
 
-def test_a_child_that_hangs_is_ended_at_the_time_out_p10() -> None:
-    finished = run("hang", timeout_seconds=0.3)
-    assert finished.timed_out
-    assert finished.exit_status == -signal.SIGTERM
-
-
-def test_what_was_said_before_the_time_out_is_kept() -> None:
-    finished = run("hang_after_output", timeout_seconds=0.7)
-    assert finished.timed_out
-    assert finished.stdout == b"half an answer\n"
-
-
 def test_a_child_that_ignores_sigterm_is_killed_p10() -> None:
-    finished = run("ignore_sigterm", timeout_seconds=0.7)
+    finished = run("ignore_sigterm", timeout_seconds=0.5)
     assert finished.timed_out
     assert finished.exit_status == -signal.SIGKILL
 
@@ -157,15 +138,9 @@ def test_a_child_that_never_reads_ten_mb_of_stdin_blocks_nobody_p10() -> None:
     assert not finished.stdin_taken
 
 
-def test_a_child_that_never_reads_and_never_ends_times_out_p10() -> None:
-    finished = run("no_stdin_read_and_hang", stdin=b"p" * 10 * MIB, timeout_seconds=0.3)
-    assert finished.timed_out
-    assert not finished.stdin_taken
-
-
 def test_no_zombie_and_no_descriptor_is_left() -> None:
     before, of_others = open_descriptors(), children()
-    for mode in ("echo", "endless", "grandchild_keeps_pipe", "killed_halfway", "no_stdin_read"):
+    for mode in ("endless", "grandchild_keeps_pipe", "killed_halfway", "no_stdin_read"):
         run(mode, stdin=b"p" * MIB)
     run("ignore_sigterm", timeout_seconds=0.2)
     with pytest.raises(StoreIo):
@@ -285,12 +260,6 @@ def test_a_signal_that_comes_while_a_child_could_not_be_started_is_not_lost(numb
     assert us.returncode in (128 + number, -number)
 
 
-def test_handlers_of_the_caller_are_left_as_they_were() -> None:
-    before = [signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)]
-    run("nothing")
-    assert [signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)] == before
-
-
 def test_a_caller_that_ignores_sigchld_gets_its_answer() -> None:
     script = textwrap.dedent("""
         import signal
@@ -301,3 +270,11 @@ def test_a_caller_that_ignores_sigchld_gets_its_answer() -> None:
     """)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=120, check=False)
     assert (done.stdout, done.stderr) == (b"b'fine\\n'\n", b"")
+
+
+def test_a_time_out_keeps_what_was_said_before_it_p10() -> None:
+    finished = run("hang_after_output", timeout_seconds=0.5)
+    assert (finished.timed_out, finished.exit_status) == (True, -signal.SIGTERM)
+    assert finished.stdout == b"half an answer\n"
+    finished = run("no_stdin_read_and_hang", stdin=b"p" * 10 * MIB, timeout_seconds=0.3)
+    assert (finished.timed_out, finished.stdin_taken) == (True, False)

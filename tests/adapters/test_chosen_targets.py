@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent_memory.adapters.targets import chosen_targets, expanded, told_path
-from agent_memory.domain.section import Target
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 
 LAMP = "github.com/ada/lamp"
@@ -37,12 +36,6 @@ def test_what_is_read_in_every_session_shows_what_is_global_whatever_repository_
     assert scopes(home / ".config/goose/.goosehints", home, places) == {GLOBAL_SCOPE}
     assert scopes(home / ".amp/AGENTS.md", home, places) == {GLOBAL_SCOPE}
     assert scopes(home / "dotfiles/amp/AGENTS.md", home, places) == {GLOBAL_SCOPE, DOTFILES}
-
-
-def test_a_file_that_is_named_twice_is_one_target() -> None:
-    assert chosen_targets(["/a", "/b", "/a"], None, lambda _: GLOBAL_SCOPE, bool) == tuple(
-        Target(path, frozenset({GLOBAL_SCOPE})) for path in ("/a", "/b")
-    )
 
 
 def test_paths_are_expanded() -> None:

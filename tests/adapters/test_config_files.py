@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from returns.result import Failure, Success
@@ -46,22 +45,6 @@ def load(home: Path, project: Path, **environ: str) -> Effective:
 
 def failure(home: Path, project: Path) -> Error:
     return load_config({"HOME": str(home)}, str(project)).failure()
-
-
-def test_with_no_file_all_is_default(home: Path, project: Path) -> None:
-    effective = load(home, project)
-    assert effective.config.llm == Config().llm
-    assert effective.config.storage.root == f"{home}/.local/share/agent-memory"
-    assert effective.sources == {}
-    assert effective.warnings == ()
-    assert effective.source_of("llm.command") == "default"
-
-
-def test_the_persons_file_is_read_with_its_source(home: Path, project: Path) -> None:
-    path = write_own(home, {"$schema": "x", "llm": {"command": "ask --now", "timeoutSeconds": 5}})
-    effective = load(home, project)
-    assert effective.config.llm.command == "ask --now"
-    assert effective.sources == {"llm.command": str(path), "llm.timeoutSeconds": str(path)}
 
 
 def test_tilde_and_relative_paths_count_from_the_home(home: Path, project: Path) -> None:
@@ -191,20 +174,6 @@ class TestCurrentDirectory:
         assert effective.source_of("inject.profiles.a") != str(path)
         assert effective.warnings == ()
 
-    def test_anything_else_is_ignored_with_one_warning_p21(self, home: Path, project: Path) -> None:
-        hostile = {"llm": {"command": "evil"}, "storage": {"root": "/evil"}, "inject": {"tokenBudget": 9}}
-        path = write_local(project, hostile)
-        effective = load(home, project)
-        assert effective.config.llm.command is None
-        assert effective.config.storage.root == f"{home}/.local/share/agent-memory"
-        assert effective.config.inject.token_budget == 9
-        assert effective.warnings == (
-            (
-                f"{path} sets llm.command, storage.root; ignored, since you have not trusted it. "
-                f"`memory trust {path}` if it is yours."
-            ),
-        )
-
     @pytest.mark.parametrize(
         "content", ["", "{", "[]", "\x00", '{"llm": {"comand": 1}}', '{"inject": {"tokenBudget": "x"}}', "[" * 99_999]
     )
@@ -214,11 +183,6 @@ class TestCurrentDirectory:
         assert effective.config.inject == Config().inject
         assert len(effective.warnings) == 1
         assert "was ignored" in effective.warnings[0]
-
-    def test_one_that_is_no_file_breaks_nothing(self, home: Path, project: Path) -> None:
-        path = project / "memory.config.json"
-        os.mkfifo(path)
-        assert load(home, project).warnings == (f"{path} was ignored: it is not a regular file.",)
 
     def test_hostile_text_in_it_reaches_no_terminal(self, home: Path, project: Path) -> None:
         write_local(project, {"llm": {"presets": {"a\x1b[2J": "x"}}})
@@ -251,11 +215,6 @@ class TestCurrentDirectory:
         path.write_bytes(path.read_bytes() + b"\n")
         assert load(home, project).config.llm.command is None
 
-    def test_a_trusted_one_that_is_wrong_is_refused(self, home: Path, project: Path) -> None:
-        path = write_local(project, {"llm": {"comand": "x"}})
-        trust(home, path)
-        assert isinstance(failure(home, project), ConfigInvalid)
-
     def test_a_damaged_list_of_trust_trusts_nothing_and_says_so(self, home: Path, project: Path) -> None:
         path = write_local(project, {"llm": {"command": "near"}})
         trust(home, path)
@@ -270,19 +229,3 @@ class TestCurrentDirectory:
         effective = load(home, own.parent)
         assert effective.config.llm.command == "mine"
         assert effective.warnings == ()
-
-
-def test_every_documented_example_is_valid(home: Path, project: Path) -> None:
-    example: dict[str, Any] = {
-        "storage": {"root": "~/x", "autoCommit": True, "keepHistories": True, "historyCapMiB": 512},
-        "llm": {"presets": {"mine": {"argv": ["x"], "env": {}, "input": "stdin"}, "short": "like this"}, "passEnv": []},
-        "schedule": {"consolidateIntervalHours": 2, "defragIntervalHours": 24},
-        "agentsMd": {"targets": [], "hotChars": 6000, "warmLines": 60},
-        "capture": {"transcriptRoots": []},
-        "search": {},
-        "inject": {"tokenBudget": 2000, "profiles": {}},
-        "mcp": {"trustedClients": []},
-        "limits": {"maxEntries": None, "maxChars": None, "handoffDays": 7, "staleDays": 120},
-    }
-    write_own(home, example)
-    assert isinstance(load_config({"HOME": str(home)}, str(project)), Success)

@@ -128,33 +128,6 @@ def test_a_run_leaves_every_change_with_what_was_there_before_p16(files: StoreFi
             assert each.before.mtime_ns == OLD_NS
 
 
-def test_each_transaction_of_a_run_has_the_next_number(files: StoreFiles, root: Path) -> None:
-    for number in range(1, 12):
-        files.apply([Create(entry(f"id__zzzzz{number:x}".replace("0", "z")))], run_id="run").unwrap()
-    names = sorted(path.name for path in (root / "runs/run").iterdir())
-    assert names == sorted(f"footprint-{number}.json" for number in range(1, 12))
-    assert len(footprint(root).files) == 11
-
-
-def test_without_a_run_or_a_change_nothing_is_left(files: StoreFiles, root: Path) -> None:
-    files.apply([Create(entry(M))]).unwrap()
-    assert not (root / "runs").exists()
-    assert files.apply([Create(entry(M)), Retire(A, "0" * 64)], tiers=TIERS, run_id="run").unwrap().applied
-    assert not (root / "runs").exists()
-    files.apply([], tiers=TierList(), run_id="run").unwrap()
-    assert [each.path for each in footprint(root).files] == [TIERS_FILE]
-
-
-def test_a_footprint_is_private_under_any_umask_p22(files: StoreFiles, root: Path) -> None:
-    earlier = os.umask(0)
-    try:
-        run(files)
-    finally:
-        os.umask(earlier)
-    modes = {path.name: path.stat().st_mode & 0o777 for path in (root / "runs", *(root / "runs").rglob("*"))}
-    assert modes == {"runs": 0o700, "run": 0o700, "footprint-1.json": 0o600}
-
-
 @pytest.mark.parametrize("run_id", ["", "..", ".hidden", "a/b", "../x", "a\0b", "/etc"])
 def test_a_run_id_that_is_no_name_is_refused_and_nothing_is_written_p21(
     files: StoreFiles, root: Path, run_id: str
@@ -199,28 +172,6 @@ def test_an_undo_leaves_the_tree_as_it_was_bytes_times_and_directories_p16(files
     assert set(receipt.touched) == {each.path for each in footprint(root).files}
 
 
-def test_no_cache_or_memory_of_a_store_outlives_an_undo(files: StoreFiles, root: Path) -> None:
-    def seen(store: Store) -> object:
-        listings = [store.list(), store.list(archived=True), store.tiers()]
-        return listings, [store.read(id, archived=archived) for id in (A, C, D, E, M) for archived in (False, True)]
-
-    before = seen(files)
-    for number in range(2):
-        run(files, f"run {number}")
-        assert seen(files) != before
-        files.revert(footprint(root, f"run {number}"), f"undo {number}").unwrap()
-        assert seen(files) == before
-        assert seen(open_files(root)) == before
-
-
-def test_an_undo_can_be_undone_p16(files: StoreFiles, root: Path) -> None:
-    run(files)
-    after = tree(root)
-    files.revert(footprint(root), "undo").unwrap()
-    files.revert(footprint(root, "undo"), "redo").unwrap()
-    assert tree(root) == after
-
-
 def test_a_run_of_several_transactions_is_undone_whole_p16(files: StoreFiles, root: Path) -> None:
     before = tree(root)
     run(files)
@@ -232,13 +183,6 @@ def test_a_run_of_several_transactions_is_undone_whole_p16(files: StoreFiles, ro
     assert tree(root) == before
 
 
-def test_an_older_run_is_undone_beside_a_newer_one_p16(files: StoreFiles, root: Path) -> None:
-    files.apply([Replace(entry(A, body="One."), hash_of_live(files, A))], run_id="one").unwrap()
-    files.apply([Replace(entry(B, body="Two."), hash_of_live(files, B))], run_id="two").unwrap()
-    files.revert(footprint(root, "one"), "undo").unwrap()
-    assert [files.read(id).unwrap().body for id in (A, B)] == ["Body.", "Two."]
-
-
 def test_a_dry_run_says_what_an_undo_would_and_changes_nothing(files: StoreFiles, root: Path) -> None:
     run(files)
     before = tree(root), snapshot(root)
@@ -246,12 +190,6 @@ def test_a_dry_run_says_what_an_undo_would_and_changes_nothing(files: StoreFiles
     assert (tree(root), snapshot(root)) == before
     assert files.revert(footprint(root), "undo").unwrap() == foreseen
     assert isinstance(files.revert(footprint(root), "undo", dry_run=True).failure(), UndoRefused)
-
-
-def test_nothing_to_undo_is_done_and_leaves_nothing(files: StoreFiles, root: Path) -> None:
-    before = snapshot(root)
-    assert files.revert(Footprint(), "undo") == Success(Receipt(()))
-    assert snapshot(root) == before
 
 
 # -- when it is refused -----------------------------------------------------------------------------------------------
@@ -422,12 +360,6 @@ def count_of(root: Path) -> int:
 @pytest.fixture(params=[False, True], ids=["apply", "revert"])
 def prepared(request: pytest.FixtureRequest, home: Path) -> Prepared:
     return prepare(home, undone=request.param)
-
-
-def test_the_acts_of_these_tests_do_what_they_say(prepared: Prepared) -> None:
-    assert prepared.before != prepared.after
-    assert prepared.footprints[1] == prepared.footprints[0] + 1
-    assert (f"topics/Merged -- {M}.md" in prepared.after) == (prepared.footprints[1] == 1)
 
 
 def test_a_kill_anywhere_leaves_all_with_its_footprint_or_nothing_p2_p16(prepared: Prepared) -> None:

@@ -16,10 +16,10 @@ from typing import Literal
 import pytest
 from returns.result import Failure, Success
 
+from agent_memory.adapters.git import git_process
 from agent_memory.adapters.git.git_history import GitRecorder
-from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.config import StorageConfig
-from agent_memory.errors import ConfigInvalid, RecorderFailed, StoreIo
+from agent_memory.errors import ConfigInvalid, PathRefused, RecorderFailed, StoreIo
 from faults import failing_on
 from fixtures.secret_samples import base62
 from stand_ins.dict_locks import DictLocks
@@ -216,12 +216,6 @@ def test_very_many_hand_edits_are_one_commit_of_exactly_them(store: Path) -> Non
     assert _git(store, "status", "--porcelain") == "?? topics/secret.md\n"
 
 
-def test_without_a_configuration_a_hand_edit_bears_the_login_name(store: Path) -> None:
-    _write(store, "topics/a.md")
-    assert _recorder(store).adopt_hand_edits() == Success(1)
-    assert _git(store, "log", "--format=%an <%ae>").strip() == "ana <ana@localhost>"
-
-
 def test_what_the_person_has_staged_stays_staged(store: Path) -> None:
     _record(store)
     _write(store, "topics/mine.md")
@@ -243,16 +237,6 @@ def test_p4_what_is_staged_as_gone_or_moved_is_recorded_all_the_same(store: Path
     assert _git(store, "status", "--porcelain") == ""
 
 
-def test_what_is_staged_as_gone_before_the_first_commit_hinders_nothing(store: Path) -> None:
-    _write(store, "topics/b.md", "another note")
-    _git(store.parent, "init", "--quiet", str(store))
-    _write(store, "topics/a.md", "a note")
-    _git(store, "add", "topics/a.md")
-    (store / "topics/a.md").unlink()
-    assert _recorder(store).record(["topics/a.md", "topics/b.md"], "write: b") == Success(None)
-    assert _subjects(store) == ["write: b"]
-
-
 def test_the_trailer_is_one_that_git_finds(store: Path) -> None:
     _write(store, "topics/a.md")
     hostile = "T-1\nSigned-off-by: x; $(touch /tmp/x)"
@@ -261,23 +245,7 @@ def test_the_trailer_is_one_that_git_finds(store: Path) -> None:
     assert trailers == "Thread-Id: T-1_Signed-off-by:_x_touch_/tmp/x_"
 
 
-def test_a_template_may_name_the_harness(store: Path) -> None:
-    _write(store, "topics/a.md")
-    config = StorageConfig(commit_hook="git commit --trailer 'Harness: {harness}' --trailer 'Thread-Id: {threadId}'")
-    assert _recorder(store, config).record(["topics/a.md"], "x", harness="amp") == Success(None)
-    assert _git(store, "log", "--format=%(trailers)").strip() == "Harness: amp"
-
-
 # -- what is made -------------------------------------------------------------------------------------------------------
-
-
-def test_nothing_is_made_before_there_is_something_to_record(store: Path) -> None:
-    assert _recorder(store).adopt_hand_edits() == Success(0)
-    assert not store.exists()
-    (store / "inbox").mkdir(parents=True)
-    (store / "state").mkdir()
-    assert _recorder(store).adopt_hand_edits() == Success(0)
-    assert not (store / ".git").exists()
 
 
 def test_p22_the_repository_is_private_under_any_umask(store: Path) -> None:
@@ -301,43 +269,11 @@ def test_the_ignore_file_comes_with_the_first_commit_and_a_persons_own_is_kept(s
     assert "inbox" not in _git(store, "ls-files")
 
 
-def test_auto_commit_off_does_nothing(store: Path) -> None:
-    _write(store, "topics/a.md")
-    recorder = _recorder(store, StorageConfig(auto_commit=False))
-    assert recorder.record(["topics/a.md"], "x") == Success(None)
-    assert recorder.adopt_hand_edits() == Success(0)
-    assert not (store / ".git").exists()
-
-
-def test_a_detached_head_is_committed_on(store: Path) -> None:
-    _record(store)
-    _git(store, "checkout", "--quiet", "--detach")
-    _record(store, "topics/b.md")
-    assert _subjects(store) == ["write topics/b.md", "write topics/a.md"]
-
-
 def test_a_store_that_is_a_linked_work_tree_is_recorded_there(store: Path, project: Path) -> None:
     _git(project, "worktree", "add", "--quiet", "-b", "memories", str(store))
     _record(store)
     assert _git(project, "log", "--format=%s", "memories").splitlines()[0] == "write topics/a.md"
     assert _git(project, "log", "--format=%s", "main").splitlines() == ["theirs"]
-
-
-def test_a_repository_inside_the_store_is_not_swallowed(store: Path) -> None:
-    _record(store)
-    inner = store / "topics/clone"
-    inner.mkdir()
-    _git(inner, "init", "--quiet")
-    _write(inner, "x")
-    assert _recorder(store).adopt_hand_edits() == Success(0)
-
-
-def test_a_symbolic_link_is_recorded_as_a_link_and_not_followed(store: Path, tmp_path: Path) -> None:
-    (tmp_path / "outside").write_text("outside")
-    _record(store)
-    (store / "topics/link.md").symlink_to(tmp_path / "outside")
-    assert _recorder(store).adopt_hand_edits() == Success(1)
-    assert _git(store, "ls-tree", "HEAD", "topics/link.md").startswith("120000")
 
 
 # -- what goes wrong ----------------------------------------------------------------------------------------------------
@@ -362,30 +298,12 @@ def test_a_path_behind_a_link_hinders_no_other(store: Path, tmp_path: Path) -> N
     assert _git(store, "show", "--format=", "--name-only").splitlines() == [".gitignore", "topics/a.md"]
 
 
-def test_a_name_that_would_be_an_option_or_a_pattern_is_only_a_name(store: Path) -> None:
-    for path in ("topics/-x.md", "topics/*.md", ":top.md", "topics/a.md"):
-        _write(store, path)
-    assert _recorder(store).record(["topics/-x.md", "topics/*.md", ":top.md"], "write") == Success(None)
-    shown = _git(store, "show", "--format=", "--name-only").splitlines()
-    assert shown == [".gitignore", ":top.md", "topics/*.md", "topics/-x.md"]
-
-
 def test_a_template_that_is_no_commit_is_a_config_error_and_nothing_is_made(store: Path) -> None:
     _write(store, "topics/a.md")
     refused = _recorder(store, StorageConfig(commit_hook="sh -c 'rm -rf /'")).record(["topics/a.md"], "x")
     assert isinstance(refused, Failure)
     assert isinstance(refused.failure(), ConfigInvalid)
     assert not (store / ".git").exists()
-
-
-def test_a_missing_git_is_told_in_words(store: Path, tmp_path: Path) -> None:
-    _write(store, "topics/a.md")
-    refused = _recorder(store, environ=_environ(PATH=str(tmp_path))).record(["topics/a.md"], "x")
-    assert isinstance(refused, Failure)
-    error = refused.failure()
-    assert isinstance(error, RecorderFailed)
-    assert "not found on PATH" in error.stderr_tail
-    assert (store / "topics/a.md").read_text() == "text"
 
 
 @pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/main.lock", "next-index-77.lock"])
@@ -413,7 +331,10 @@ def living_git(store: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc to see which processes run")
-def test_a_lock_behind_which_git_works_is_left_alone(store: Path, living_git: subprocess.Popen[bytes]) -> None:
+def test_a_lock_behind_which_git_works_is_left_alone(
+    store: Path, living_git: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git_process, "_LOCK_WAIT_SECONDS", 0.1)
     lock = _stale(store / ".git/index.lock")
     _write(store, "topics/b.md")
     refused = _recorder(store).record(["topics/b.md"], "x")
@@ -448,15 +369,6 @@ def test_where_nobody_can_look_for_the_repository_none_is_begun_p6(store: Path) 
     assert not (store / ".git").exists()
 
 
-def test_p4_a_lost_repository_loses_no_memory(store: Path) -> None:
-    _record(store)
-    shutil.rmtree(store / ".git")
-    _record(store, "topics/b.md")
-    assert (store / "topics/a.md").read_text() == "text"
-    assert _subjects(store) == ["write topics/b.md"]
-    assert _recorder(store).adopt_hand_edits() == Success(1)
-
-
 def _newest_object(store: Path) -> Path:
     hash = _git(store, "rev-parse", "HEAD").strip()
     return store / ".git/objects" / hash[:2] / hash[2:]
@@ -480,13 +392,6 @@ def test_p6_a_corrupt_repository_is_moved_aside_whole_and_a_new_one_begins(store
     assert _git(store, "status", "--porcelain") == ""
 
 
-def test_an_empty_branch_file_is_a_corrupt_repository_and_not_a_new_one(store: Path) -> None:
-    _record(store)
-    _empty(store / ".git/refs/heads/main")
-    _record(store, "topics/b.md")
-    assert len(list(store.glob(".git.broken-*"))) == 1
-
-
 def test_a_lost_head_is_restored_with_the_history(store: Path) -> None:
     _record(store)
     (store / ".git/HEAD").unlink()
@@ -501,24 +406,6 @@ def test_a_damaged_index_is_made_anew_from_the_history(store: Path, content: byt
     _record(store, "topics/b.md")
     assert _subjects(store) == ["write topics/b.md", "write topics/a.md"]
     assert _git(store, "status", "--porcelain") == ""
-
-
-def test_a_pointer_to_a_repository_that_is_gone_is_moved_aside(store: Path) -> None:
-    store.mkdir()
-    (store / ".git").write_text("gitdir: /nowhere/at/all\n")
-    _record(store)
-    assert _subjects(store) == ["write topics/a.md"]
-
-
-def test_p5_a_read_only_root_is_one_error_and_changes_nothing(store: Path) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root may write everywhere")
-    _write(store, "topics/a.md")
-    store.chmod(0o500)
-    try:
-        assert isinstance(_recorder(store).record(["topics/a.md"], "x"), Failure)
-    finally:
-        store.chmod(0o700)
 
 
 def test_a_conflict_is_left_to_the_person(store: Path) -> None:
@@ -536,22 +423,6 @@ def test_a_conflict_is_left_to_the_person(store: Path) -> None:
     _write(store, "topics/b.md")
     assert isinstance(_recorder(store).record(["topics/b.md"], "x"), Failure)
     assert (store / "topics/a.md").read_text() == before
-
-
-def test_a_call_of_git_that_fails_says_what_git_said(store: Path) -> None:
-    _record(store)
-    with pytest.raises(RecorderFailed) as raised:
-        GitProcess(store, _environ()).must("rev-parse", "--verify", "nothing-of-this-name")
-    error = raised.value
-    assert error.command == "git rev-parse"
-    assert error.exit_status == 128
-    assert "fatal" in error.stderr_tail
-
-
-def test_a_line_of_dashes_in_a_note_hides_no_trailer(store: Path) -> None:
-    _write(store, "topics/a.md")
-    assert _recorder(store).record(["topics/a.md"], "x", "y\n---\nz", "T-1") == Success(None)
-    assert _git(store, "log", "--format=%B").rstrip() == "x\n\ny\n- ---\nz\n\nThread-Id: T-1"
 
 
 def test_p4_a_merge_that_a_person_is_at_is_not_ended_by_a_note(store: Path) -> None:
@@ -597,3 +468,85 @@ def test_to_look_for_hand_edits_writes_nothing_p17(store: Path) -> None:
     assert _git(store, "diff-files", "--name-only").split() == ["topics/a.md"]
     assert _recorder(store).adopt_hand_edits() == Success(0)
     assert (index.read_bytes(), index.stat().st_mtime_ns) == before
+
+
+# -- what is recorded ---------------------------------------------------------------------------------------------------
+
+
+def _paths(store: Path, commit: str = "HEAD") -> list[str]:
+    names = _git(store, "show", "--name-only", "-z", "--no-renames", "--format=", commit).split("\0")
+    return sorted(name for name in names if name and name != ".gitignore")
+
+
+def test_a_file_that_is_gone_is_recorded_as_removed(store: Path) -> None:
+    _record(store)
+    (store / "topics/a.md").unlink()
+    _write(store, "archive/a/1.md", "a")
+    paths = ["topics/a.md", "archive/a/1.md", "topics/never.md"]
+    assert _recorder(store).record(paths, "archive: a") == Success(None)
+    assert _paths(store) == ["archive/a/1.md", "topics/a.md"]
+
+
+ODD_NAMES = (
+    "-rf",
+    "--all",
+    ":(glob)*",
+    "a b",
+    "naïve ☕",
+    "tab\there",
+    "new\nline",
+    "*",
+    "[x]",
+    '"q"',
+    "\\",
+    ":top.md",
+)
+
+
+def test_p21_every_file_name_is_only_a_name(store: Path) -> None:
+    names = [*ODD_NAMES, *(f"topics/{name}.md" for name in ODD_NAMES)]
+    for name in (*names, "topics/other.md"):
+        _write(store, name)
+    assert _recorder(store).record(names, "x") == Success(None)
+    assert _paths(store) == sorted(names)
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../outside.md", ".git/hooks/pre-commit", ""])
+def test_p21_a_path_that_leaves_the_store_is_refused_and_nothing_is_recorded(store: Path, path: str) -> None:
+    _write(store, "topics/a.md")
+    assert isinstance(_recorder(store).record(["topics/a.md", path], "x").failure(), PathRefused)
+    assert not (store / ".git/refs/heads/main").exists()
+
+
+def test_what_a_person_changed_is_theirs_and_is_counted(store: Path) -> None:
+    _record(store)
+    _write(store, "topics/a.md", "edited")
+    for name in ("new", "other"):
+        _write(store, f"topics/{name}.md", "new")
+    assert _recorder(store).adopt_hand_edits(["topics/other.md", "topics/gone.md"]) == Success(1)
+    assert _paths(store) == ["topics/other.md"]
+    assert _recorder(store).adopt_hand_edits() == Success(2)
+    assert _recorder(store).adopt_hand_edits() == Success(0)
+    said = _git(store, "log", "-1", "--format=%an%n%B").splitlines()
+    assert said == ["ana", "hand edits: 2 files", "", "topics/a.md", "topics/new.md", ""]
+
+
+def test_bookkeeping_is_nobodys_hand_edit_and_rides_along_with_the_next_record(store: Path) -> None:
+    for path in ("inbox/x.json", "runs/r/plan.json", ".cache/i", "histories/h", "topics/.tmp-1"):
+        _write(store, path)
+    for path in ("usage/host.jsonl", "state/tiers.json"):
+        _write(store, path)
+    assert _recorder(store).adopt_hand_edits() == Success(0)
+    _record(store)
+    assert _paths(store) == ["state/tiers.json", "topics/a.md", "usage/host.jsonl"]
+
+
+def test_p20_a_file_that_holds_a_secret_stays_out_and_is_named(store: Path) -> None:
+    _write(store, "topics/secret.md", f"the key is ghp_{base62(36)}")
+    _write(store, "topics/fine.md", "fine")
+    recorder = _recorder(store)
+    assert recorder.adopt_hand_edits() == Success(1)
+    assert recorder.record(["topics/secret.md"], "x") == Success(None)
+    assert len(_subjects(store)) == 1
+    assert _paths(store) == ["topics/fine.md"]
+    assert [warning for warning in recorder.warnings() if "topics/secret.md" in warning and "secret" in warning]

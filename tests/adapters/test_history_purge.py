@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import subprocess
 from pathlib import Path
@@ -14,7 +13,7 @@ from agent_memory.adapters.git.git_history import purge_history
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.errors import Error, PathRefused, StoreIo
 from agent_memory.results import as_result
-from faults import failing_at, failing_on
+from faults import failing_on
 
 WORD = "quuxword"
 
@@ -82,6 +81,9 @@ def test_what_goes_is_in_no_object_and_all_else_is_as_it_was_p28(repository: Rep
     assert all(word in before for word in (WORD, "DROP this", "a secret"))  # positive control
     refs, count = repository("for-each-ref", "--format=%(refname)"), repository("rev-list", "--all", "--count")
     files = repository("ls-tree", "-r", "--name-only", "HEAD")
+    git = repository.root / ".git"
+    (git / "shallow.lock").touch()
+    kept = [*(git / "info").iterdir(), git / "config", git / "shallow.lock"]
 
     assert repository.purge() == Success(None)
     after = repository.everything()
@@ -97,6 +99,9 @@ def test_what_goes_is_in_no_object_and_all_else_is_as_it_was_p28(repository: Rep
     assert "an odd name" not in repository("log", "--format=%s", "light")
     assert repository("log", "--format=%s", "light").startswith("nothing of it\nforgotten\n")
     assert repository("show", "side:topics/odd.md") == '"odd" name\n'
+    assert not (git / "COMMIT_EDITMSG").exists()
+    assert not (git / "filter-repo").exists()
+    assert all(path.exists() for path in kept)
     # The work tree is as it was, and git sees what changed in it: the file that is rewritten in the history only.
     assert repository("status", "--porcelain") == " M topics/kept.md\n"
 
@@ -127,17 +132,7 @@ def test_a_repository_that_lies_elsewhere_is_refused(home: Path) -> None:
     assert (root / ".git").read_text() == "gitdir: /somewhere/else\n"
 
 
-@pytest.mark.parametrize("call", [1, 2])
-def test_a_history_that_nobody_may_look_at_is_not_taken_for_none_p6_p28(repository: Repository, call: int) -> None:
-    with failing_at(call, errno.EACCES, once=True) as counter:
-        purged = repository.purge()
-    assert counter.struck
-    assert isinstance(purged.failure(), StoreIo)
-    assert repository.purge() == Success(None)
-    assert WORD not in repository.everything()
-
-
-@pytest.mark.parametrize("name", ["/.git", "/.git/info", "/.git/COMMIT_EDITMSG"])
+@pytest.mark.parametrize("name", ["/.git", "/.git/info"])
 def test_what_cannot_be_looked_at_is_not_taken_for_missing_by_any_python_p6_p28(
     repository: Repository, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -169,18 +164,6 @@ def test_a_purge_that_was_cut_short_is_made_again_p2(repository: Repository) -> 
     assert WORD in repository.everything()
     assert repository.purge() == Success(None)
     assert WORD not in repository.everything()
-
-
-def test_what_names_objects_of_before_goes_and_the_locks_of_others_stay(repository: Repository) -> None:
-    git = repository.root / ".git"
-    (git / "shallow.lock").touch()
-    repository("update-ref", "refs/stash", "side")
-    kept = [*(git / "info").iterdir(), git / "config", git / "shallow.lock"]
-    assert repository.purge() == Success(None)
-    assert WORD not in repository.everything()
-    assert not (git / "COMMIT_EDITMSG").exists()
-    assert not (git / "filter-repo").exists()
-    assert all(path.exists() for path in kept)
 
 
 def test_a_purge_that_could_not_remove_the_old_objects_says_so_each_time_p28(repository: Repository) -> None:

@@ -12,7 +12,6 @@ from agent_memory.adapters.inbox.hook_files import (
     LOG_NAME,
     MAX_LOG_BYTES,
     PREVIOUS_LOG_NAME,
-    hook_log_directories,
     log_hook_problem,
 )
 from faults import failing_at
@@ -24,15 +23,6 @@ def lines(file: Path) -> list[dict[str, str]]:
 
 def log_at(home: Path) -> Path:
     return home / ".local" / "state" / "agent-memory" / LOG_NAME
-
-
-def test_a_problem_is_one_line_at_home(home: Path) -> None:
-    log_hook_problem(str(home), "/root", "claude-code", "payload", 'quote " newline \n half \ud800')
-    (line,) = lines(log_at(home))
-    assert (line["harness"], line["root"], line["code"]) == ("claude-code", "/root", "payload")
-    assert line["message"] == 'quote " newline \n half \ud800'
-    assert line["at"][10] == "T"
-    assert line["at"][-1] == "Z"
 
 
 @pytest.mark.parametrize("umask", [0, 0o777])
@@ -55,12 +45,6 @@ def test_the_log_is_bounded_and_keeps_the_newest(home: Path) -> None:
     assert sorted(path.name for path in log.parent.iterdir()) == [LOG_NAME, PREVIOUS_LOG_NAME]
     assert all(path.stat().st_size <= MAX_LOG_BYTES for path in log.parent.iterdir())
     assert lines(log)[-1]["message"].startswith("1999 ")
-
-
-def test_where_the_home_takes_nothing_the_root_does(tmp_path: Path) -> None:
-    log_hook_problem("/dev/null/home", str(tmp_path), None, "store-io", "x")
-    assert len(lines(tmp_path / ".cache" / LOG_NAME)) == 1
-    assert hook_log_directories("/h", "/r") == ("/h/.local/state/agent-memory", "/r/.cache")
 
 
 def test_a_log_that_is_a_link_or_a_pipe_is_not_written_through(home: Path, tmp_path: Path) -> None:

@@ -8,27 +8,6 @@ from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.surfaces.cli.mcp import http_token
 
 
-def test_it_is_made_once_and_kept_for_its_owners_eyes_only_p22(home: Path) -> None:
-    made = http_token(str(home)).unwrap()
-    assert made.is_new
-    assert len(made.value) >= 32
-    path = home / ".local/state/agent-memory/mcp-token"
-    assert made.path == str(path)
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert path.parent.stat().st_mode & 0o777 == 0o700
-    kept = http_token(str(home)).unwrap()
-    assert (kept.value, kept.is_new) == (made.value, False)
-
-
-def test_it_is_made_anew_where_that_is_asked_for(home: Path) -> None:
-    first = http_token(str(home), renew=True).unwrap()
-    second = http_token(str(home), renew=True).unwrap()
-    assert first.is_new
-    assert second.is_new
-    assert first.value != second.value
-    assert http_token(str(home)).unwrap().value == second.value
-
-
 def test_others_may_no_longer_read_it_once_it_is_used_p22(home: Path) -> None:
     made = http_token(str(home)).unwrap()
     Path(made.path).chmod(0o644)

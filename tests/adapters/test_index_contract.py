@@ -15,7 +15,6 @@ from agent_memory.domain.searching.search import Matches, NearNote, NoteLink, Re
 from agent_memory.domain.searching.terms import query_words
 from agent_memory.domain.vocabulary import Kind
 from agent_memory.ports import Store
-from one_change import delete
 
 A, B, C, D = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"
 LIVE_NOTES = SearchRequest("")
@@ -65,21 +64,6 @@ def world(root: Path) -> World:
 # -- words ------------------------------------------------------------------------------------------------------------
 
 
-def test_an_empty_store_has_no_matches(world: World) -> None:
-    world.refresh()
-    assert world.match("anything") == Matches()
-    assert world.index.among(EVERY_NOTE).unwrap() == frozenset()
-
-
-def test_what_was_not_refreshed_is_not_seen(world: World) -> None:
-    world.put(A, "zebra")
-    world.refresh()
-    world.put(B, "zebra")
-    assert world.found("zebra") == [A]
-    assert world.index.refresh().unwrap().read >= 1
-    assert sorted(world.found("zebra")) == [A, B]
-
-
 @pytest.mark.parametrize(
     "query", ["zebra migration", "ZEBRAS migrating", "Zébra, \"migrations'", "zebra\x00migration?"]
 )
@@ -112,32 +96,6 @@ def test_identifiers_and_scripts_are_found(world: World, text: str, query: str, 
     assert world.found(query) == [A]
 
 
-def test_a_note_is_found_by_its_id_and_its_tags(world: World) -> None:
-    world.put(A, "text", tags="[topic__payments]")
-    world.put(B, "text")
-    world.refresh()
-    assert world.found(B) == [B]
-    assert world.found("payments") == [A]
-
-
-def test_a_title_counts_more_than_a_body(world: World) -> None:
-    world.put(A, "Many live there.\n\nBelow the surface a walrus sleeps.", title="Animals at sea")
-    world.put(B, "Many live there.\n\nBelow the surface a whale sleeps.", title="Walrus watching")
-    world.refresh()
-    assert world.found("walrus") == [B, A]
-
-
-def test_the_limit_cuts_the_list_and_not_the_count(world: World) -> None:
-    for id in (A, B, C):
-        world.put(id, "zebra")
-    world.refresh()
-    few = world.match("zebra", limit=2)
-    assert len(few.scores) == 2
-    assert few.matched == 3
-    assert list(few.scores.values()) == sorted(few.scores.values(), reverse=True)
-    assert world.match("zebra", limit=0).scores == {}
-
-
 def test_what_only_resembles_a_word_never_outranks_the_word(world: World) -> None:
     world.put(A, "authentication " * 20, title="Authentication authentication")
     world.put(B, "In a very long note, among much else that is not to the point at all, auth is said once. " * 3)
@@ -152,15 +110,6 @@ def test_a_slip_finds_the_word_only_where_no_note_has_the_slip(world: World) -> 
     world.put(B, "kubernetse is how some write it")
     world.refresh()
     assert world.found("kubernetse") == [B]
-
-
-def test_the_words_of_the_answer_tell_what_was_looked_for(world: World) -> None:
-    world.put(A, "zebra lock")
-    world.put(B, "zebra")
-    world.refresh()
-    words = {word.term: word for word in world.match("zebra lck zzz").words}
-    assert len(words["zebra"].scores) == 2
-    assert "zzz" not in words
 
 
 def test_the_parts_of_a_match_sum_up_to_the_score(world: World) -> None:
@@ -178,25 +127,6 @@ def test_the_parts_of_a_match_sum_up_to_the_score(world: World) -> None:
 # -- changes ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_changed_note_is_found_by_its_new_words_only(world: World) -> None:
-    world.put(A, "zebra")
-    world.refresh()
-    world.put(A, "giraffe, and more of it")
-    world.refresh()
-    assert world.found("zebra") == []
-    assert world.found("giraffe") == [A]
-
-
-def test_an_archived_note_is_found_only_where_that_is_wanted(world: World) -> None:
-    world.put(A, "zebra")
-    world.refresh()
-    delete(world.store, A).unwrap()
-    world.refresh()
-    assert world.found("zebra") == []
-    assert world.found("zebra", EVERY_NOTE) == [A]
-    assert world.ids([world.number(A)]) == [A]
-
-
 def test_nothing_of_a_secret_note_is_in_the_index_p20(world: World) -> None:
     world.put(A, "zebra", title="Zebra", sensitivity="secret")
     world.put(B, "zebra", title="Zebra", sensitivity="private")
@@ -204,13 +134,6 @@ def test_nothing_of_a_secret_note_is_in_the_index_p20(world: World) -> None:
     assert world.found("zebra") == [B]
     assert world.index.numbers_of([A]).unwrap() == {}
     assert len(world.index.among(EVERY_NOTE).unwrap()) == 1
-
-
-def test_a_file_that_is_no_note_is_left_out(world: World) -> None:
-    world.put(A, "zebra", kind="no such kind")
-    world.put(B, "zebra")
-    world.refresh()
-    assert world.found("zebra") == [B]
 
 
 # -- filters ----------------------------------------------------------------------------------------------------------
@@ -357,22 +280,3 @@ def test_no_question_is_an_error(small_index: NoteIndex, query: str) -> None:
     matches = ask(small_index, query)
     assert all(score > 0 for score in matches.scores.values())
     assert len(ask(small_index, f"zebra {query}").scores) == 6
-
-
-@pytest.mark.large
-@pytest.mark.shared
-def test_no_naughty_question_is_an_error(small_index: NoteIndex, shared: Path) -> None:
-    asked = 0
-    for path in sorted((shared / "corpora" / "naughty-strings").rglob("*")):
-        if path.is_file():
-            for line in path.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
-                ask(small_index, line)
-                asked += 1
-    assert asked > 500
-
-
-def test_ten_kilobytes_of_a_log_are_a_question(small_index: NoteIndex) -> None:
-    line = "2026-02-13T14:30:05.{n}Z ERROR [worker-{n}] zebra.lock.Failed: id={n} at /srv/app/{n}/migration.py:{n}\n"
-    log = "".join(line.format(n=number) for number in range(120))
-    assert len(log) > 10_000
-    assert len(ask(small_index, log).scores) == 6

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import errno
-import gc
 import os
 import signal
 import sqlite3
 import stat
 import subprocess
 import sys
-import weakref
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -79,13 +77,6 @@ def indexed(root: Path) -> NoteIndex:
 # -- keeping up -------------------------------------------------------------------------------------------------------
 
 
-def test_a_missing_root_stays_missing(root: Path) -> None:
-    index = note_index(root)
-    assert index.refresh().unwrap() == Refreshed(0)
-    assert found(index, "zebra") == []
-    assert not root.exists()
-
-
 def test_what_has_not_changed_is_not_read_again(root: Path, topics: Path, rested: None) -> None:
     put(topics, A, "zebra")
     assert indexed(root).refresh().unwrap() == Refreshed(1)
@@ -107,75 +98,6 @@ def test_a_file_that_was_just_written_is_looked_at_again_but_not_indexed_again(r
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     index.refresh().unwrap()
     assert found(index, "camel") == [A]
-
-
-def test_a_file_that_was_only_touched_keeps_its_number(root: Path, topics: Path, rested: None) -> None:
-    path = put(topics, A, "zebra")
-    index = indexed(root)
-    number = index.numbers_of([A]).unwrap()[A]
-    os.utime(path)
-    index.refresh().unwrap()
-    assert index.numbers_of([A]).unwrap() == {A: number}
-    assert index.refresh().unwrap() == Refreshed(1)
-
-
-def test_what_is_no_note_is_passed_over(root: Path, topics: Path, rested: None) -> None:
-    put(topics, A, "zebra")
-    (topics / "directory.md").mkdir()
-    (topics / "link.md").symlink_to(topics / f"note -- {A}.md")
-    (topics / ".hidden.md").write_text("zebra")
-    (topics / "picture.png").write_bytes(b"zebra")
-    assert indexed(root).refresh().unwrap() == Refreshed(1)
-    assert note_index(root).refresh().unwrap() == Refreshed(1)
-
-
-def test_a_note_that_moves_to_the_other_shelf_is_one_note(root: Path, topics: Path, rested: None) -> None:
-    path = put(topics, A, "zebra")
-    index = indexed(root)
-    (root / "archive").mkdir()
-    path.rename(root / "archive" / path.name)
-    assert index.refresh().unwrap() == Refreshed(1, read=1, removed=1)
-    assert found(index, "zebra") == []
-    assert index.among(SearchRequest("", archived=True)).unwrap() == frozenset(index.numbers_of([A]).unwrap().values())
-
-
-def test_a_change_of_one_note_reads_and_writes_that_note_alone(
-    root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(200):
-        put(topics, f"id__{number:06d}".replace("0", "z"), f"zebra w{number}q")
-    index = indexed(root)
-    put(topics, "id__zzzzz7", "zebra walrus")
-    read = list[str]()
-
-    def noted(root: str, path: str) -> object:
-        read.append(path)
-        return read_image(root, path)
-
-    monkeypatch.setattr(store_database, "read_image", noted)
-    with closing(sqlite3.connect(database(root))) as connection:
-        before = set(connection.execute("SELECT number FROM notes"))
-        index.refresh().unwrap()
-        after = set(connection.execute("SELECT number FROM notes"))
-    assert [path for path in read if "zzzzz7" in path] == read != []
-    assert (len(before - after), len(after - before)) == (1, 1)
-    assert len(found(index, "walrus")) == 1
-
-
-def test_of_two_files_with_one_id_the_note_is_found_and_the_other_when_it_goes(
-    root: Path, topics: Path, rested: None
-) -> None:
-    put(topics, A, "zebra", "first")
-    copy = topics / f"first -- {A} (conflicted copy).md"
-    copy.write_text((topics / f"first -- {A}.md").read_text().replace("zebra", "giraffe"))
-    index = indexed(root)
-    listed = StoreFiles(root, KernelLocks(root)).list().unwrap()
-    assert [each.path for each in listed.entries] == [f"topics/first -- {A}.md"]
-    assert (found(index, "zebra"), found(index, "giraffe")) == ([A], [])
-    assert index.refresh().unwrap() == Refreshed(1)
-    os.unlink(topics / f"first -- {A}.md")
-    index.refresh().unwrap()
-    assert (found(index, "zebra"), found(index, "giraffe")) == ([], [A])
 
 
 def test_with_little_time_what_is_there_is_searched_and_the_rest_is_counted(
@@ -221,26 +143,12 @@ def test_the_file_is_for_its_owner_alone_p22(root: Path, topics: Path) -> None:
 # -- a ruined file ----------------------------------------------------------------------------------------------------
 
 
-def zeros(path: Path) -> None:
-    path.write_bytes(bytes(path.stat().st_size))
-
-
 def cut(path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
 
 
-def emptied(path: Path) -> None:
-    path.write_bytes(b"")
-
-
 def no_database(path: Path) -> None:
     path.write_bytes(b"This was never a database. " * 1000)
-
-
-def scribbled(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[4096:] = os.urandom(len(content) - 4096)
-    path.write_bytes(content)
 
 
 def newer(path: Path) -> None:
@@ -274,36 +182,31 @@ def linked(path: Path) -> None:
     path.symlink_to(other)
 
 
-RUINS: list[Callable[[Path], None]]
-RUINS = [zeros, cut, emptied, no_database, scribbled, newer, of_another_program, bad_terms, bad_notes]
+RUINS: tuple[Callable[[Path], object], ...]
+RUINS = (os.unlink, cut, no_database, newer, of_another_program, bad_terms, bad_notes)
 
 
-@pytest.mark.parametrize("ruin", [*RUINS, os.unlink, linked])
-def test_whatever_became_of_the_file_the_notes_are_found(root: Path, topics: Path, rested: None, ruin: object) -> None:
-    put(topics, A, "zebra")
-    put(topics, B, "giraffe")
-    indexed(root).close()
-    assert callable(ruin)
-    ruin(database(root))
-    index = indexed(root)
-    assert found(index, "zebra") == [A]
-    index.close()
-    after = note_index(root)
-    assert after.refresh().unwrap() == Refreshed(2)
-    assert found(after, "zebra giraffe") == [A, B]
-
-
-@pytest.mark.parametrize("ruin", [*RUINS, os.unlink])
-def test_whatever_becomes_of_the_file_while_it_is_open_the_notes_are_found(
-    root: Path, topics: Path, rested: None, ruin: object
+@pytest.mark.parametrize(
+    ("ruin", "is_open"), [*((each, False) for each in (*RUINS, linked)), *((each, True) for each in RUINS)]
+)
+def test_whatever_becomes_of_the_file_the_notes_are_found(
+    root: Path, topics: Path, rested: None, ruin: Callable[[Path], object], is_open: bool
 ) -> None:
     put(topics, A, "zebra")
+    put(topics, B, "giraffe")
     index = indexed(root)
     assert found(index, "zebra") == [A]
-    assert callable(ruin)
+    if not is_open:
+        index.close()
+        index = note_index(root)
     ruin(database(root))
     index.refresh().unwrap()
     assert found(index, "zebra") == [A]
+    index.close()
+    after = note_index(root)
+    done = after.refresh().unwrap()
+    assert done == Refreshed(2) or is_open
+    assert found(after, "zebra giraffe") == [A, B]
 
 
 @pytest.mark.parametrize("is_met", ["when it is brought up to date", "when it is asked"])
@@ -375,17 +278,6 @@ def test_on_a_read_only_disk_the_index_is_kept_in_memory(
     assert "in memory" in done.notices[0]
     assert done.read == (1 if is_known else 2)
     assert found(index, "zebra") == [A, B]
-
-
-def test_a_connection_that_was_never_opened_goes_without_a_word(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[object] = []
-    monkeypatch.setattr(sys, "unraisablehook", told.append)
-    with pytest.raises(sqlite3.OperationalError):
-        store_database._connected(str(tmp_path / "nowhere" / "index.db"))
-    gc.collect()
-    assert told == []
 
 
 @contextmanager
@@ -499,7 +391,7 @@ note_index(sys.argv[1]).refresh().unwrap()
 """
 
 
-@pytest.mark.parametrize(("at", "where"), [(1, "note_terms"), (13, "note_terms"), (7, "_labels")], ids=str)
+@pytest.mark.parametrize(("at", "where"), [(13, "note_terms"), (7, "_labels")], ids=str)
 def test_a_process_that_is_killed_leaves_an_index_to_go_on_from(root: Path, topics: Path, at: int, where: str) -> None:
     ids = [f"id__{number:06d}".replace("0", "z") for number in range(20)]
     for number, id in enumerate(ids):
@@ -535,21 +427,6 @@ def test_a_file_that_cannot_be_read_is_told_and_found_once_it_can_p6(
     assert found(index, "zebra") == [A, B]
 
 
-def test_what_cannot_be_read_is_counted_before_it_is_tried(
-    root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(topics, A, "zebra")
-
-    def read(*_: object) -> object:
-        raise StoreIo("", "read", "EIO", "Input/output error")
-
-    monkeypatch.setattr(store_database, "read_image", read)
-    told: list[int] = []
-    done = note_index(root).refresh(left=told.append).unwrap()
-    assert told == [1]
-    assert (done.read, done.unreadable) == (0, 1)
-
-
 # -- the first opening ------------------------------------------------------------------------------------------------
 
 OPENS = """
@@ -563,17 +440,17 @@ print(done.pending, len(index.among(SearchRequest("")).unwrap()), index.renewals
 """
 
 
-def test_of_twenty_that_open_it_at_once_one_makes_it_and_all_can_ask(root: Path, topics: Path) -> None:
+def test_of_six_that_open_it_at_once_one_makes_it_and_all_can_ask(root: Path, topics: Path) -> None:
     for number in range(30):
         put(topics, f"id__{number:06d}".replace("0", "z"), f"zebra w{number}q")
     command = [sys.executable, "-c", OPENS, str(root)]
-    calls = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(20)]
+    calls = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(6)]
     for call in calls:
         assert call.stdin is not None
         call.stdin.write("\n")
         call.stdin.flush()
     said = [call.communicate()[0].split() for call in calls]
-    assert [call.returncode for call in calls] == [0] * 20
+    assert [call.returncode for call in calls] == [0] * 6
     assert all(int(pending) + int(notes) >= 30 and renewals == "0" for pending, notes, renewals in said)
     assert indexed(root).refresh().unwrap().notes == 30
 
@@ -595,20 +472,3 @@ def test_no_word_of_a_note_is_left_in_the_file_once_it_is_secret_p20(root: Path,
     for name in (NAME, store_database.JOURNAL):
         kept = (database(root).parent / name).read_bytes()
         assert not any(word in kept for word in (b"heronlik", b"spreyish"))
-
-
-def test_an_index_that_nothing_refers_to_any_more_is_closed_without_a_warning(
-    root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Python 3.13 warns of a connection that is not closed; in a circle of objects it may be the first to go."""
-    put(topics, A, "zebra")
-    told: list[object] = []
-    monkeypatch.setattr(sys, "unraisablehook", told.append)
-    index = indexed(root)
-    circle: list[object] = [index]
-    circle.append(circle)
-    there = weakref.ref(index)
-    del index, circle
-    gc.collect()
-    assert there() is None
-    assert told == []

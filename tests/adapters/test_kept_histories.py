@@ -45,12 +45,6 @@ class KeptHistoriesContract:
     def opened(self, cap_bytes: int = PLENTY) -> KeptHistories:
         raise NotImplementedError
 
-    def test_a_session_never_kept_has_no_history(self) -> None:
-        kept = self.opened()
-        assert kept.fetch(Harness.CLAUDE_CODE, "s1", None) == Success(None)
-        assert kept.sessions() == Success(())
-        assert kept.forget(Harness.CLAUDE_CODE, "s1") == Success(None)
-
     def test_what_was_kept_comes_back_whole(self) -> None:
         calls = (ToolCall("Edit", "a => b", "/srv/ä.py", writes=True), ToolCall("Bash", "ls"))
         odd = Turn(2, Role.AGENT, 'line\n"quoted"\x85 \u2028 é 🦜', "r/2", None, calls, clipped_chars=7)
@@ -85,13 +79,6 @@ class KeptHistoriesContract:
             kept.keep(history("s1", 3), "record-2").unwrap()
         assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", None).unwrap()) == [1, 2, 3]
 
-    def test_a_part_kept_again_after_the_session_grew_counts_each_record_once(self) -> None:
-        kept = self.opened()
-        kept.keep(history("s1", 1, 2), None).unwrap()
-        kept.keep(history("s1", 3), "record-2").unwrap()
-        kept.keep(history("s1", 1, 2, 3, 4), None).unwrap()
-        assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", None).unwrap()) == [1, 2, 3, 4]
-
     def test_only_what_the_mark_does_not_cover_is_fetched(self) -> None:
         kept = self.opened()
         kept.keep(history("s1", 1, 2), None).unwrap()
@@ -121,11 +108,6 @@ class KeptHistoriesContract:
         kept.keep(history("s1", 5, 6), "record-4").unwrap()
         assert kept.fetch(Harness.CLAUDE_CODE, "s1", None) == Success(None)
         assert numbers_of(kept.fetch(Harness.CLAUDE_CODE, "s1", mark(5)).unwrap()) == [6]
-
-    def test_a_history_without_turns_is_not_kept(self) -> None:
-        kept = self.opened()
-        kept.keep(evolve(history("s1", 1), turns=()), None).unwrap()
-        assert kept.sessions() == Success(())
 
     @pytest.mark.parametrize("other", ["s1.00000001", "S1", "s1-", "../s1", "s", "s10", "s1/x", "é"])
     def test_sessions_with_similar_ids_have_their_own_histories(self, other: str) -> None:
@@ -202,13 +184,6 @@ def test_files_are_private_and_compressed(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert len(gzip.decompress(path.read_bytes())) > 5 * path.stat().st_size
-
-
-def test_the_same_history_has_the_same_bytes(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        KeptHistoriesFiles(tmp_path / name, PLENTY).keep(history("s1", 1, 2), None).unwrap()
-    (one,), (two,) = files(tmp_path / "one"), files(tmp_path / "two")
-    assert (one.name, one.read_bytes()) == (two.name, two.read_bytes())
 
 
 def test_a_damaged_part_is_an_error_and_never_nothing(tmp_path: Path) -> None:

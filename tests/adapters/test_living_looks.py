@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from returns.result import Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store import store_database
@@ -17,12 +16,10 @@ from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listing
 from agent_memory.domain.searching.search import SearchRequest
 from agent_memory.domain.searching.terms import query_words
-from one_change import delete
 
 WORDS = ("zebra", "camel", "otter", "llama", "koala")
 IDS = tuple(f"id__{letter * 6}" for letter in "abcdef")
 Edit = Callable[[Path, random.Random], None]
-_LONGER_THAN_A_TICK_SECONDS = 0.03
 
 
 @pytest.fixture(autouse=True)
@@ -168,56 +165,21 @@ def said_in_files(listed: tuple[Listing, Listing], root: Path) -> dict[str, list
     return {word: sorted(each.path for each in entries if word in (root / each.path).read_text()) for word in WORDS}
 
 
-def said_in_searched_files(root: Path) -> dict[str, list[str]]:
-    """Earlier versions are not searched."""
-    said = said_in_files(listings(new_store(root)), root)
-    return {word: [path for path in paths if path.count("/") == 1] for word, paths in said.items()}
-
-
 @pytest.mark.parametrize("first", EDITS, ids=lambda edit: edit.__name__)
-def test_a_living_store_lists_what_a_new_one_lists_p6(root: Path, topics: Path, first: Edit) -> None:
+def test_a_living_store_and_index_show_what_new_ones_show_p6(root: Path, topics: Path, first: Edit) -> None:
     chance = random.Random(first.__name__)
-    living = StoreFiles(root, KernelLocks(root))
-    assert listings(living) == listings(new_store(root))
-    for edit in (first, first, *chance.sample(EDITS, len(EDITS)), first):
-        edit(topics, chance)
-        assert listings(living) == listings(new_store(root)), edit.__name__
-        assert listings(living) == listings(new_store(root)), f"{edit.__name__}, looked at again"
-
-
-@pytest.mark.parametrize("first", EDITS, ids=lambda edit: edit.__name__)
-def test_a_living_index_finds_what_is_in_the_files_p6(root: Path, topics: Path, first: Edit) -> None:
-    chance = random.Random(first.__name__)
+    store = StoreFiles(root, KernelLocks(root))
     living, other = note_index(root), note_index(root)
     assert found_by(living)["zebra"]
     for number, edit in enumerate((first, first, *chance.sample(EDITS, len(EDITS)), first)):
         edit(topics, chance)
         if number % 3 == 0:  # another process may be the first to see it
             other.refresh().unwrap()
-        expected = said_in_files(listings(new_store(root)), root)
+        listed = listings(store)
+        assert listed == listings(store) == listings(new_store(root)), edit.__name__
+        expected = said_in_files(listed, root)
         assert found_by(living) == expected, edit.__name__
         assert found_by(note_index(root)) == expected, f"{edit.__name__}, in a new process"
-
-
-def test_a_file_that_has_not_rested_is_read_each_time(
-    root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store_database, "_GRAIN_NS", 10**15)
-    living = StoreFiles(root, KernelLocks(root))
-    before = living.list().unwrap()
-    path = notes(topics)[0]
-    looks = path.stat()
-    path.write_text(path.read_text().replace("zebra", "camel"))
-    os.utime(path, ns=(looks.st_atime_ns, looks.st_mtime_ns))
-    assert living.list().unwrap().entries[0].body_hash != before.entries[0].body_hash
-
-
-def test_what_was_written_is_read_where_it_was_put(root: Path, topics: Path) -> None:
-    living = StoreFiles(root, KernelLocks(root))
-    stored = living.read(IDS[0]).unwrap()
-    assert isinstance(delete(living, IDS[0]), Success)
-    assert living.read(IDS[0], archived=True).unwrap().body == stored.body
-    assert living.read(IDS[0]).failure().code == "entry-not-found"
 
 
 def test_who_looks_at_most_once_a_second_sees_what_comes_and_goes_and_what_it_wrote(topics: Path) -> None:

@@ -16,7 +16,6 @@ from agent_memory.adapters.disk.locks import KernelLocks, file_lock
 from agent_memory.errors import Busy, HomeUnknown, StoreIo
 from agent_memory.ports import Locks
 from agent_memory.results import as_result
-from stand_ins.dict_locks import DictLocks
 
 HOLD = """
 import sys, time
@@ -35,10 +34,10 @@ def taken(lock: AbstractContextManager[None]) -> None:
         pass
 
 
-class LocksContract:
+class TestLocks:
     @pytest.fixture
-    def locks(self) -> Locks:
-        raise NotImplementedError
+    def locks(self, root: Path) -> Locks:
+        return KernelLocks(root, write_limit_seconds=0)
 
     def test_a_second_run_is_busy_and_one_after_the_first_is_not(self, locks: Locks) -> None:
         with locks.run():
@@ -67,23 +66,8 @@ class LocksContract:
         assert isinstance(seen[0].failure(), Busy)
         assert seen[1] == Success(None)
 
-    def test_an_exception_gives_the_locks_back(self, locks: Locks) -> None:
-        with pytest.raises(KeyError), locks.run(), locks.write():
-            raise KeyError
-        assert (taken(locks.run()), taken(locks.write())) == (Success(None), Success(None))
 
-
-class TestDictLocks(LocksContract):
-    @pytest.fixture
-    def locks(self) -> Locks:
-        return DictLocks(write_limit_seconds=0)
-
-
-class TestKernelLocks(LocksContract):
-    @pytest.fixture
-    def locks(self, root: Path) -> Locks:
-        return KernelLocks(root, write_limit_seconds=0)
-
+class TestKernelLocks:
     @pytest.mark.parametrize("name", ["run", "write"])
     def test_a_lock_dies_with_its_holder_p7(self, root: Path, name: str) -> None:
         holder = subprocess.Popen([sys.executable, "-c", HOLD, root, name], stdout=subprocess.PIPE, text=True)
@@ -95,10 +79,6 @@ class TestKernelLocks(LocksContract):
             holder.wait()
         assert taken(getattr(KernelLocks(root, write_limit_seconds=0), name)()) == Success(None)
 
-    def test_two_instances_of_one_process_exclude_each_other(self, root: Path) -> None:
-        with KernelLocks(root).write():
-            assert isinstance(taken(KernelLocks(root, write_limit_seconds=0).write()).failure(), Busy)
-
     def test_a_root_has_the_same_locks_through_a_link_and_another_root_has_its_own(self, root: Path) -> None:
         root.mkdir()
         link = root.with_name("link")
@@ -106,11 +86,6 @@ class TestKernelLocks(LocksContract):
         with KernelLocks(root).run():
             assert isinstance(taken(KernelLocks(link).run()).failure(), Busy)
             assert taken(KernelLocks(root.with_name("other")).run()) == Success(None)
-
-    def test_the_environment_beside_home_does_not_matter(self, root: Path, home: Path) -> None:
-        elsewhere = {"HOME": str(home), "XDG_STATE_HOME": "/elsewhere", "AGENT_MEMORY_ROOT": "/x", "TMPDIR": "/y"}
-        with KernelLocks(root).run():
-            assert isinstance(taken(KernelLocks(root, elsewhere).run()).failure(), Busy)
 
     @pytest.mark.parametrize("home", [{}, {"HOME": ""}, {"HOME": "relative"}])
     def test_without_a_home_there_is_one_clear_error(

@@ -114,17 +114,6 @@ def killed_at(k: int, root: Path, calls: Path) -> int:
     return subprocess.run(words, env={**os.environ, "PYTHONPATH": str(here.parent)}).returncode
 
 
-def test_the_merge_of_these_tests_does_what_it_says(home: Path) -> None:
-    root = home / "root"
-    fill(root)
-    receipt = merge(root)
-    assert [each.act for each in receipt.applied] == [
-        *("retire", "retire", "create", "retire", "create", "create", "replace")
-    ]
-    assert [each.subject for each in receipt.dropped] == ["refused"]
-    assert receipt.tiers_changed
-
-
 @pytest.mark.shared
 def test_a_process_killed_somewhere_loses_nothing(prepared: Prepared, shared: Path) -> None:
     sweep(prepared, shared, step=prepared.calls // 3)

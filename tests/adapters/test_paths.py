@@ -1,3 +1,5 @@
+"""Paths, files and directories under the root: what cannot be looked at is never taken for missing (P6)."""
+
 from __future__ import annotations
 
 import errno
@@ -6,23 +8,23 @@ import socket
 from pathlib import Path
 
 import pytest
+from attrs import frozen
 from returns.result import Failure, Success
 
 from agent_memory.adapters.disk import paths
-from agent_memory.adapters.disk.paths import is_plain_name, real_root
+from agent_memory.adapters.disk.durable import close_quietly
+from agent_memory.adapters.disk.paths import JsonFile, real_root
+from agent_memory.adapters.disk.root import default_root, home_of, root_and_doubt, storage_root
+from agent_memory.adapters.surroundings.config_files import load_config
+from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.errors import PathRefused, StoreIo
+from agent_memory.formats.json_codec import Format
 from agent_memory.results import as_result
+from faults import failing_at, failing_on
 
 inside, directory_inside = as_result(paths.path_in), as_result(paths.directory_in)
 read_file = as_result(paths.read_image)
 is_there, is_directory = as_result(paths.exists), as_result(paths.is_directory)
-
-
-@pytest.mark.parametrize(
-    "relative", ["topics/a.md", "archive/id__a1b2c3/12.md", "topics/ünï côde .md", "not/there/yet"]
-)
-def test_a_plain_path_is_inside(tmp_path: Path, relative: str) -> None:
-    assert inside(str(tmp_path), relative) == Success(f"{tmp_path}/{relative}")
 
 
 @pytest.mark.parametrize(
@@ -98,11 +100,6 @@ def test_a_read_error_is_not_a_missing_file_p6(tmp_path: Path, monkeypatch: pyte
     assert read_file(f"{tmp_path}/a", 9) == Failure(StoreIo(f"{tmp_path}/a", "open", "EACCES", "Permission denied"))
 
 
-def test_plain_names() -> None:
-    assert is_plain_name("a -- b.md")
-    assert not any(map(is_plain_name, ["", ".", "..", "a/b", "\x00", "é" * 128]))
-
-
 def test_whether_something_is_there_and_a_directory(tmp_path: Path) -> None:
     (tmp_path / "note.md").touch()
     (tmp_path / "dangling").symlink_to("nowhere")
@@ -125,3 +122,187 @@ def test_what_cannot_be_looked_at_is_not_taken_for_missing_p6(tmp_path: Path, mo
     found = [look(str(tmp_path)) for look in (is_there, is_directory)]
     monkeypatch.undo()
     assert found == [Failure(StoreIo(str(tmp_path), "look at", "EIO", "Input/output error"))] * 2
+
+
+# -- directories -------------------------------------------------------------------------------------------------------
+
+
+listed_names, names_inside = as_result(paths.names_in), as_result(paths.names_below)
+directories_in, files_below = as_result(paths.subdirectories), as_result(paths.files_below)
+
+
+@frozen
+class Lamp:
+    colour: str
+
+
+@pytest.fixture
+def lamp(tmp_path: Path) -> JsonFile[Lamp]:
+    return JsonFile(tmp_path, "state/lamp.json", Format(Lamp))
+
+
+# -- directories
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    for name in ("b.json", "a.json", "c.md"):
+        (tmp_path / "there" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "there" / name).touch()
+    return tmp_path / "there"
+
+
+def test_the_names_that_are_wanted_come_in_order(directory: Path) -> None:
+    assert listed_names(str(directory)) == Success(("a.json", "b.json", "c.md"))
+    assert listed_names(str(directory), lambda name: name.endswith(".json")) == Success(("a.json", "b.json"))
+
+
+def test_a_directory_that_is_not_there_holds_nothing(directory: Path) -> None:
+    assert listed_names(f"{directory}/not") == Success(())
+    assert names_inside(str(directory), "not") == Success(())
+
+
+def test_one_that_cannot_be_listed_is_not_taken_for_an_empty_one(directory: Path) -> None:
+    """P6."""
+    with failing_at(1, errno.EMFILE, once=True) as counter:
+        listed = listed_names(str(directory))
+    assert counter.struck
+    error = listed.failure()
+    assert isinstance(error, StoreIo)
+    assert (error.operation, error.errno_name, error.path) == ("list", "EMFILE", str(directory))
+    assert isinstance(listed_names(f"{directory}/a.json").failure(), StoreIo)
+
+
+def test_no_link_leads_out_of_the_root(directory: Path, tmp_path: Path) -> None:
+    """P21."""
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "out").symlink_to(directory)
+    assert isinstance(names_inside(str(root), "out").failure(), PathRefused)
+    assert names_inside(str(tmp_path), "there") == Success(("a.json", "b.json", "c.md"))
+
+
+def test_directories_and_files_links_left_out(tmp_path: Path) -> None:
+    (tmp_path / "b" / "deep").mkdir(parents=True)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "b")
+    for name in ("b/deep/one.json", "b/two.json", "three.json"):
+        (tmp_path / name).touch()
+    assert directories_in(str(tmp_path)) == Success(("a", "b"))
+    assert sorted(files_below(str(tmp_path)).unwrap()) == [
+        f"{tmp_path}/{name}" for name in ("b/deep/one.json", "b/two.json", "three.json")
+    ]
+    for nowhere in (directories_in, files_below):
+        assert nowhere(f"{tmp_path}/none") == Success(())
+
+
+def test_a_directory_that_cannot_be_listed_is_an_error_wherever_it_is(tmp_path: Path) -> None:
+    (tmp_path / "b" / "deep").mkdir(parents=True)
+    (tmp_path / "b" / "deep" / "one.json").touch()
+    with failing_at(1, errno.EACCES, once=True):
+        assert isinstance(directories_in(str(tmp_path)).failure(), StoreIo)
+    whole, refused = files_below(str(tmp_path)), 0
+    for k in range(1, 50):
+        with failing_at(k, errno.EACCES, once=True) as counter:
+            found = files_below(str(tmp_path))
+        if not counter.struck:
+            break
+        refused += found != whole
+        assert found == whole or isinstance(found.failure(), StoreIo)
+    assert refused >= 3
+
+
+# -- where the root is -------------------------------------------------------------------------------------------------
+
+
+def test_the_variable_wins_over_the_config_and_the_config_over_the_default() -> None:
+    environ = {"HOME": "/home/me", "AGENT_MEMORY_ROOT": "/a"}
+    assert storage_root(environ, "/b") == "/a"
+    assert storage_root({"HOME": "/home/me"}, "/b") == "/b"
+    assert storage_root({"HOME": "/home/me"}) == "/home/me/.local/share/agent-memory"
+    assert storage_root({**environ, "AGENT_MEMORY_ROOT": ""}, "/b") == "/b"
+
+
+def test_the_commonplace_is_used_where_it_exists(home: Path) -> None:
+    environ = {"HOME": str(home), "XDG_DATA_HOME": "/data"}
+    assert default_root(environ) == "/data/agent-memory"
+    (home / "commonplace").mkdir()
+    assert default_root(environ) == f"{home}/commonplace/01_files/_utilities/agent-memories"
+
+
+def test_the_data_directory_is_not_taken_for_a_commonplace_that_cannot_be_looked_at_p6(home: Path) -> None:
+    environ = {"HOME": str(home)}
+    (home / "commonplace").mkdir()
+    with failing_on("/commonplace", "stat"):
+        with pytest.raises(OSError, match="Input/output error"):
+            default_root(environ)
+        unread = StoreIo(f"{home}/commonplace", "look at", "EIO", "Input/output error")
+        assert load_config(environ, None) == Failure(unread)
+        root, doubt = root_and_doubt(environ, str(home))
+    # A hook keeps what it was given all the same, and tells.
+    assert (root, doubt) == (
+        f"{home}/.local/share/agent-memory",
+        f"{home}/commonplace cannot be looked at: Input/output error",
+    )
+
+
+def test_a_tilde_is_the_home_and_dots_are_resolved() -> None:
+    environ = {"HOME": "/home/me/"}
+    assert storage_root(environ, "~/m/../n/") == "/home/me/n"
+    assert storage_root({**environ, "AGENT_MEMORY_ROOT": "~"}) == "/home/me"
+    assert storage_root(environ, "~other/x") == "/home/me/~other/x"
+
+
+def test_a_relative_variable_counts_from_here_and_a_relative_setting_from_the_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert storage_root({"HOME": "/home/me", "AGENT_MEMORY_ROOT": "m"}) == f"{tmp_path}/m"
+    assert storage_root({"HOME": "/home/me"}, "m") == "/home/me/m"
+
+
+def test_the_password_database_knows_a_home_where_the_environment_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Entry:
+        pw_dir = "/home/from-database"
+
+    monkeypatch.setattr("pwd.getpwuid", lambda _: Entry)
+    assert home_of({}) == home_of({"HOME": ""}) == home_of({"HOME": "relative"}) == "/home/from-database"
+    assert home_of({"HOME": "/x"}) == "/x"
+
+
+def test_without_any_home_there_is_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(_: int) -> None:
+        raise KeyError
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    assert home_of({}) is None
+    assert storage_root({}) is None
+    assert storage_root({}, "~/x") is None
+    assert storage_root({}, "x") is None
+    assert storage_root({"AGENT_MEMORY_ROOT": "/a"}) == "/a"
+    assert storage_root({"XDG_DATA_HOME": "/data"}) == "/data/agent-memory"
+
+
+# -- files that were only read -----------------------------------------------------------------------------------------
+
+
+def test_what_was_only_read_is_closed_without_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git = tmp_path / "lamp" / ".git"
+    git.mkdir(parents=True)
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    (git / "config").write_text('[remote "origin"]\n\turl = https://github.com/ada/lamp.git\n')
+    straight = read_repository(str(git.parent), {}, str(tmp_path))
+    closed = []
+    close = os.close
+
+    def refused(descriptor: int) -> None:
+        close(descriptor)
+        closed.append(descriptor)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "close", refused)
+        close_quietly(os.open(git / "HEAD", os.O_RDONLY))
+        again = read_repository(str(git.parent), {}, str(tmp_path))
+    assert (again.scope, again.branch) == (straight.scope, straight.branch) == ("github.com/ada/lamp", "main")
+    assert len(closed) > 1

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from returns.result import Failure, Success
+from returns.result import Failure
 
 from agent_memory.adapters.surroundings import shipped_files
 from agent_memory.adapters.surroundings.shipped_files import load_prompt_template
@@ -27,11 +27,6 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path,
         (place / "prompts").mkdir(parents=True)
     monkeypatch.setattr(shipped_files, "_PLACES", found)
     return found
-
-
-def test_the_first_place_that_has_it_counts(places: tuple[Path, ...]) -> None:
-    (places[1] / "prompts/consolidate.md").write_text(WHOLE)
-    assert load_prompt_template("consolidate") == Success(WHOLE)
 
 
 def test_a_missing_template_is_an_error_that_names_the_path(places: tuple[Path, ...]) -> None:

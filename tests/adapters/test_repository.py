@@ -17,7 +17,6 @@ from agent_memory.adapters.surroundings.repository import (
 from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
 from faults import failing_on
 
-COMMIT = "0123456789abcdef0123456789abcdef01234567"
 Git = Callable[..., str]
 
 
@@ -96,17 +95,6 @@ def test_a_submodule_is_a_repository_of_its_own(git: Git, project: Path, home: P
     git(project, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "sub")
     git(project / "sub", "remote", "remove", "origin")
     assert read(project / "sub", home)[0] == f"path:{project}/.git/modules/sub"
-
-
-def test_a_repository_without_a_commit_has_a_branch_only(git: Git, home: Path) -> None:
-    (home / "new").mkdir()
-    git(home / "new", "init", "-q", "-b", "trunk")
-    assert read(home / "new", home) == (f"path:{home}/new/.git", "trunk", None)
-
-
-def test_a_link_to_a_project_is_the_project(project: Path, home: Path) -> None:
-    (home / "link").symlink_to(project)
-    assert read(home / "link", home) == read(project, home)
 
 
 def test_outside_of_any_repository_a_directory_is_a_place_and_only_the_home_is_everywhere(home: Path) -> None:

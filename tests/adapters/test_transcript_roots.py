@@ -13,6 +13,9 @@ from attrs import evolve
 
 from agent_memory.adapters.harness import recorded_roots
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
+from agent_memory.adapters.harness.cursor import CursorSessions
+from agent_memory.adapters.harness.goose import GooseSessions
+from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.transcripts import (
     TranscriptRoots,
     is_session_id,
@@ -141,10 +144,45 @@ def test_descriptors_are_closed(roots: TranscriptRoots, projects: Path) -> None:
     assert len(os.listdir("/dev/fd")) == before
 
 
-def test_the_roots_are_those_of_the_environment_the_home_and_the_config() -> None:
+HOME = "/home/ada"
+
+
+@pytest.mark.parametrize(
+    ("source", "environ", "roots"),
+    [
+        (
+            ClaudeCodeSessions,
+            {"CLAUDE_CONFIG_DIR": "/opt/claude/"},
+            ("/opt/claude/projects", f"{HOME}/.claude/projects"),
+        ),
+        (
+            CursorSessions,
+            {"XDG_CONFIG_HOME": "/srv/config"},
+            (
+                f"{HOME}/.cursor/projects",
+                "/srv/config/Cursor/User/globalStorage",
+                f"{HOME}/.config/Cursor/User/globalStorage",
+                f"{HOME}/Library/Application Support/Cursor/User/globalStorage",
+            ),
+        ),
+        (
+            GooseSessions,
+            {"GOOSE_PATH_ROOT": "/srv/goose", "XDG_DATA_HOME": "/srv/data"},
+            ("/srv/goose/data/sessions", "/srv/data/goose/sessions", f"{HOME}/.local/share/goose/sessions"),
+        ),
+        (
+            OpencodeSessions,
+            {"XDG_DATA_HOME": "/srv/data", "OPENCODE_DB": "/srv/db/x.db"},
+            ("/srv/data/opencode", f"{HOME}/.local/share/opencode", "/srv/db"),
+        ),
+    ],
+)
+def test_the_roots_are_those_of_the_environment_the_home_and_the_config(
+    source: Any, environ: dict[str, str], roots: tuple[str, ...]
+) -> None:
     further = ("~/transcripts", "/srv/t", "relative", "/srv/t", "")
-    roots = ClaudeCodeSessions.at(surroundings("/home/ana", *further, CLAUDE_CONFIG_DIR="/opt/claude/")).roots.roots
-    assert roots == ("/opt/claude/projects", "/home/ana/.claude/projects", "/home/ana/transcripts", "/srv/t")
+    found = source.at(surroundings(HOME, *further, **environ)).roots.roots
+    assert found == (*roots, f"{HOME}/transcripts", "/srv/t")
     assert evolve(surroundings("/"), home=None).roots("~/.claude/projects").roots == ()
 
 

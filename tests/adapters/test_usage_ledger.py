@@ -44,14 +44,6 @@ class TestUsageLedgerFiles:
     def ledger(self, root: Path) -> UsageLedger:
         return UsageLedgerFiles(root)
 
-    def test_nothing_was_read_at_first(self, ledger: UsageLedger) -> None:
-        assert ledger.totals() == Success({})
-
-    def test_reads_of_an_id_add_up(self, ledger: UsageLedger) -> None:
-        for id, at_ms in ((A, 5), (B, 7), (A, 3)):
-            assert ledger.append(id, at_ms, "claude-code") == Success(None)
-        assert ledger.totals() == Success({A: Usage(2, 5), B: Usage(1, 7)})
-
     def test_reads_are_counted_by_reader_and_day(self, ledger: UsageLedger) -> None:
         assert ledger.day_reads() == Success(())
         for id, at_ms, reader in ((A, 5, "codex"), (B, DAY_MS + 7, "amp"), (B, 3, "codex"), (A, 4, "amp")):
@@ -64,11 +56,6 @@ class TestUsageLedgerFiles:
             assert ledger.adopt(A, Usage(12, 3)) == Success(None)
         ledger.append(A, 5, "amp").unwrap()
         assert ledger.totals() == Success({A: Usage(13, 5)})
-
-    def test_an_id_that_the_ledgers_know_gets_no_base(self, ledger: UsageLedger) -> None:
-        ledger.append(A, 5, "amp").unwrap()
-        assert ledger.adopt(A, Usage(1, 5)) == Success(None)
-        assert ledger.totals() == Success({A: Usage(1, 5)})
 
     def test_a_base_of_something_that_is_no_id_is_refused_p21(self, ledger: UsageLedger) -> None:
         assert isinstance(ledger.adopt("../../etc", Usage(1, None)).failure(), EntryInvalid)
@@ -184,9 +171,6 @@ class TestUsageLedgerFiles:
         assert ledger.day_reads() == Success((DayReads(0, "amp", 15), DayReads(0, "codex", 6)))
         assert ledger.totals() == Success({A: Usage(21, 30)})
 
-    def test_there_may_be_nothing_to_compact(self, root: Path) -> None:
-        assert UsageLedgerFiles(root).compact() == Success(0)
-
     def test_a_compaction_that_cannot_write_leaves_the_ledger_as_it_was_p5(
         self, root: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -207,11 +191,11 @@ class TestUsageLedgerFiles:
 
     def test_reads_of_many_processes_are_counted_exactly_while_the_ledger_is_compacted_p7(self, root: Path) -> None:
         ledger = UsageLedgerFiles(root, "host")
-        writers = [subprocess.Popen([sys.executable, "-c", APPEND, root, "200"]) for _ in range(8)]
+        writers = [subprocess.Popen([sys.executable, "-c", APPEND, root, "100"]) for _ in range(4)]
         while any(writer.poll() is None for writer in writers):
             ledger.compact().unwrap()
-        assert [writer.returncode for writer in writers] == [0] * 8
-        assert ledger.totals() == Success({A: Usage(8 * 200, 199)})
+        assert [writer.returncode for writer in writers] == [0] * 4
+        assert ledger.totals() == Success({A: Usage(4 * 100, 99)})
 
     def test_a_base_counts_once_whichever_processes_and_hosts_take_it_p7(self, root: Path) -> None:
         adopters = [subprocess.Popen([sys.executable, "-c", ADOPT, root, f"host{i % 3}"]) for i in range(9)]

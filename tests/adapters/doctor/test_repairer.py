@@ -13,16 +13,20 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 from returns.result import Failure
 
 from agent_memory.adapters.doctor import repairer
-from agent_memory.adapters.doctor.repairer import Repair
+from agent_memory.adapters.doctor.repairer import Repair, archive_expired
 from agent_memory.config import Config, StorageConfig
+from agent_memory.domain.change import Create
 from agent_memory.domain.doctor import NoteRepair
+from agent_memory.domain.entry import MemoryEntry, Meta
+from agent_memory.domain.vocabulary import TierList
 from agent_memory.errors import Busy
 from agent_memory.ports import Locks
 from faults import Counter, Killed, killed_at
+from stand_ins.dict_locks import DictLocks
+from stand_ins.temporary_store import TemporaryStore
 from store_under_examination import Patient, locked_by_another_process
 
 OLD = time.time() - 7_200
@@ -76,9 +80,7 @@ def test_notes_are_repaired_in_one_commit_after_that_of_the_person(patient: Pati
     twins = list((patient.root / "archive").rglob("*.md"))
     assert [twin.read_text() for twin in twins] == [original.read_text()]
     ours, theirs, _ = commits(patient)
-    assert ours == "agent-memory: doctor: 4 files of notes repaired"[: len(ours)] or ours.startswith(
-        "agent-memory: doctor:"
-    )
+    assert ours.startswith("agent-memory: doctor:")
     assert theirs.endswith("hand edits: 4 files")
     assert patient.repair().did == ()
 
@@ -108,22 +110,9 @@ def test_copies_with_other_tags_are_notes_of_their_own_p12_p15(patient: Patient)
     assert patient.repair().did == ()
 
 
-def test_of_many_twins_each_that_is_written_otherwise_has_a_version_of_its_own_p12(patient: Patient) -> None:
-    """They share an id and an instant, and so the name under which the archive would have them."""
-    lay(patient, TWINS)
-    done = patient.repair()
-    assert done.failed == ()
-    assert [each.code for each in done.after.findings if each.severity == "problem"] == []
-    (kites,) = [each for each in patient.store.list().unwrap().entries if each.meta.title == "Try kites."]
-    assert kites.meta.tags == ("topic__kites",)
-    archived = sorted((patient.root / "archive" / kites.meta.id).iterdir())
-    assert [path.read_text() for path in archived] == [TWINS["b.md"], TWINS["c.md"]]
-    assert len([each for each in done.did if "in the archive now" in each]) == 3
-
-
 def test_a_kill_while_twins_are_told_apart_loses_none_p2_p12(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repair_notes = repairer.repair_notes
-    for k in count(1, 3):
+    for k in count(1, 5):
         patient = Patient(root / str(k), Config(storage=StorageConfig(auto_commit=False)))
         lay(patient, TWINS)
         counters: list[Counter] = []
@@ -150,14 +139,6 @@ def test_a_kill_while_twins_are_told_apart_loses_none_p2_p12(root: Path, monkeyp
         assert {TWINS["b.md"], TWINS["c.md"]} == archived, k
         if not counters[0].struck:
             break
-
-
-def test_a_note_with_conflict_markers_is_nobodys_but_the_persons(patient: Patient) -> None:
-    text = "a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> other\n"
-    path = patient.by_hand("topics/fight.md", text)
-    done = patient.repair()
-    assert path.read_text() == text
-    assert {"missing-id", "merge-conflict"} <= {each.code for each in done.after.findings}
 
 
 def test_permissions_litter_and_locks(patient: Patient) -> None:
@@ -201,7 +182,7 @@ def test_a_change_that_was_cut_short_is_undone(patient: Patient) -> None:
     patient.by_hand("topics/bare.md", "A bare note.")
     k = 0
     while True:
-        k += 3
+        k += 5
         with killed_at(k) as counter, suppress(Killed):
             patient.repair()
         assert path.exists() or any("Ports" in text for text in patient.texts())
@@ -245,24 +226,6 @@ def test_a_note_that_changed_meanwhile_is_left_as_it_is(patient: Patient, monkey
     assert any("topics/idea.md was left as it is" in sentence for sentence in done.failed)
 
 
-def test_without_a_store_nothing_is_made(root: Path) -> None:
-    done = Patient(root).repair()
-    assert (done.did, done.failed) == ((), ())
-    assert not root.exists()
-
-
-def test_what_is_written_again_reads_as_the_same_note(patient: Patient) -> None:
-    text = "---\r\nmine: 1 # a comment\r\ntags: [Kites, 'a b']\r\n---\r\n\r\n# Kites\r\n\r\nThey fly.\r\n"
-    patient.by_hand("topics/kites.md", text)
-    patient.repair()
-    (found,) = [each for each in patient.store.list().unwrap().entries if each.meta.title == "Kites"]
-    data = (patient.root / found.path).read_bytes()
-    assert b"mine: 1 # a comment\r\n" in data
-    assert data.endswith(b"# Kites\r\n\r\nThey fly.\r\n")
-    assert found.meta.tags == ("topic__kites", "topic__a-b")
-    assert evolve(found.meta, id="id__a1b2c3").title == "Kites"
-
-
 def test_files_and_locks_that_cannot_be_looked_at_are_told_p6(
     patient: Patient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -285,3 +248,52 @@ def test_files_and_locks_that_cannot_be_looked_at_are_told_p6(
     assert any("topics" in each and "Too many open files" in each for each in done.failed)
     assert not any("my idea" in each for each in done.did)
     assert any("my idea" in each for each in patient.repair().did)
+
+
+# -- what has expired --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def empty(root: Path) -> Patient:
+    return Patient(root)
+
+
+class TestExpired:
+    def test_it_goes_to_the_archive_out_of_every_tier_in_one_commit_p12(self, empty: Patient) -> None:
+        lasting = empty.note("Ports", "The api listens on 8080.", tags=("topic__x",), expires_at_ms=4_000_000_000_000)
+        over = empty.note("Fair", "The fair is in May.", tags=("topic__x",), expires_at_ms=1_000)
+        secret = empty.note("Door", "It is 4711.", expires_at_ms=1_000, sensitivity="secret")
+        empty.store.apply((), tiers=TierList((over, lasting), ())).unwrap()
+        before = empty.path_of(over).read_bytes()
+        assert empty.codes().count("expired") == 2
+        done = empty.repair()
+        assert done.failed == ()
+        assert sum("has expired, and is in the archive now" in each for each in done.did) == 2
+        assert [each.meta.id for each in empty.store.list().unwrap().entries] == [lasting]
+        assert empty.store.tiers().unwrap() == TierList((lasting,), ())
+        archived = empty.store.read(over, archived=True).unwrap()
+        assert (empty.root / archived.listed.path).read_bytes() == before
+        assert empty.store.read(secret, archived=True).unwrap().body.strip() == "It is 4711."
+        assert empty.repair().did == ()
+
+    def test_what_is_pinned_stays_p13(self, empty: Patient) -> None:
+        pinned = empty.note("Fair", "The fair is in May.", expires_at_ms=1_000, pinned=True, promoted_by="person")
+        before = empty.path_of(pinned).read_bytes()
+        empty.repair()
+        assert empty.path_of(pinned).read_bytes() == before
+
+    def test_a_damaged_tier_list_keeps_nothing_back_and_is_not_touched(self, empty: Patient) -> None:
+        over = empty.note("Fair", "The fair is in May.", expires_at_ms=1_000)
+        damaged = empty.by_hand("state/tiers.json", "{")
+        empty.repair()
+        assert empty.store.read(over, archived=True).unwrap().meta.id == over
+        assert damaged.read_text() == "{"
+
+    def test_to_the_millisecond(self) -> None:
+        store = TemporaryStore()
+        for number, letter in enumerate("abc"):
+            meta = Meta(f"id__{letter * 6}", letter, 1, 1, expires_at_ms=10 + number)
+            store.apply([Create(MemoryEntry(meta, letter))]).unwrap()
+        receipt = archive_expired(store, DictLocks(), 11).unwrap()
+        assert [each.id for each in receipt.applied] == ["id__aaaaaa", "id__bbbbbb"]
+        assert archive_expired(store, DictLocks(), 11).unwrap().applied == ()

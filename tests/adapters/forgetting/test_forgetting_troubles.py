@@ -1,22 +1,33 @@
-"""A forgetting that the disk refuses something ends in an error value, and the next one finishes it (P5, P28)."""
+"""A forgetting that cannot look at everything or is refused something (P5, P6, P28)."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 from pathlib import Path
 
+import pytest
+from attrs import evolve
 from returns.result import Failure, Success
 
-from agent_memory.adapters.forgetting.forgetter import Forgetter, remove_directory_below
+from agent_memory import app
+from agent_memory.adapters.forgetting.forgetter import (
+    Forgetter,
+    forgetful_commits,
+    forgetful_report,
+    remove_directory_below,
+)
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
 from agent_memory.domain.entry import Caller
-from agent_memory.domain.forgetting import ForgetTarget
-from agent_memory.errors import EntryNotFound, StoreIo
+from agent_memory.domain.forgetting import FORGOTTEN, ForgetTarget, Forgetting, SessionKey, TraceWords
+from agent_memory.errors import EntryNotFound, StateCorrupt, StoreIo
 from agent_memory.recorded_writes import RecordedWrites
-from agent_memory.results import as_result
+from agent_memory.results import as_result, sealed
+from claude_transcripts import Conversation
 from faults import failing_at, failing_on
+from memory_process import Memory
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 from stand_ins.dict_recorder import DictRecorder
@@ -103,3 +114,116 @@ def test_what_somebody_else_removes_meanwhile_hides_nothing_that_is_left(root: P
     assert [each.name for each in cache.iterdir()] == ["b"]
     remove_directory_below(str(root), ".cache")
     assert not cache.exists()
+
+
+# -- all that would go is looked at first ------------------------------------------------------------------------------
+
+
+SESSION = "aaaaaaaa-1111-4222-8333-444444444444"
+
+
+def opened() -> app.Memory:
+    return app.open_memory(os.environ, None, lambda _: None).unwrap()
+
+
+def looked(memory: app.Memory) -> Forgetting | None:
+    """What would be forgotten; None where that could not be told."""
+    match sealed(memory.look_at_forgetting(ForgetTarget(session=SessionKey(SESSION)))):
+        case Success(found):
+            return evolve(found.told, work=evolve(found.told.work, at_ms=0))
+        case Failure(_):
+            return None
+
+
+def test_a_look_that_is_not_whole_is_an_error_p6_p28(home: Path, root: Path) -> None:
+    talk = Conversation(SESSION)
+    talk.user("Remember that the zanzibar deploys run from the release branch only.")
+    talk.agent("Understood.")
+    process = Memory(home)
+    process.session(SESSION, b"\n".join(talk.lines) + b"\n")
+    assert process("consolidate").code == 0
+    whole = looked(opened())
+    assert whole is not None
+    assert whole.notes
+    assert all((whole.work.inbox, whole.work.marks, whole.work.histories, whole.work.runs))
+    assert whole.has_history
+    refused = 0
+    for k in range(1, 2_000, 7):
+        memory = opened()
+        with failing_at(k, errno.EIO, once=True) as counter:
+            seen = looked(memory)
+        if not counter.struck:
+            break
+        assert seen in (None, whole), k
+        refused += seen is None
+    assert refused > 3
+
+
+# -- records of runs without what was forgotten ------------------------------------------------------------------------
+
+
+WORDS = TraceWords(frozenset(("id__abc123",)), "session-1", frozenset(), ())
+REPORT = {
+    "sessions": [{"session": "session-1", "outcome": {"dropped": ["deploys run at night"]}}, {"session": "session-2"}],
+    "actions": [{"ids": ["id__abc123"], "words": "merged two notes"}, {"ids": ["id__zzz999"], "words": "renamed"}],
+    "message": "deploys run at night",
+}
+
+
+def cleaned(report: object) -> object:
+    found = forgetful_report(json.dumps(report).encode(), WORDS)
+    return json.loads(found)
+
+
+def test_the_session_and_what_the_report_says_of_it_go() -> None:
+    assert cleaned(REPORT) == {
+        "sessions": [{"session": "session-2"}],
+        "actions": [{"ids": ["id__abc123"], "words": FORGOTTEN}, {"ids": ["id__zzz999"], "words": "renamed"}],
+        "message": FORGOTTEN,
+    }
+
+
+@pytest.mark.parametrize("damage", [5, "x", True, None, {"a": 1}])
+def test_what_is_no_list_where_one_belongs_stays_as_it_is(damage: object) -> None:
+    none: list[object] = []
+    for report in ({"sessions": damage, "actions": none}, {"sessions": none, "actions": damage}):
+        assert cleaned(report) == report
+    session = {"session": "session-1", "outcome": {"dropped": damage}}
+    actions = [{"ids": damage, "newIds": damage, "words": "merged"}, 5, "x", {"ids": ["id__zzz999"]}]
+    assert cleaned({"sessions": [session], "actions": actions}) == {"sessions": [], "actions": actions}
+
+
+def test_a_report_that_does_not_tell_of_it_keeps_its_bytes() -> None:
+    data = b'{"sessions":   [], "actions": 7}'
+    assert forgetful_report(data, WORDS) == data
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff"])
+def test_what_is_no_report_is_named_as_such(data: bytes) -> None:
+    with pytest.raises(StateCorrupt):
+        forgetful_report(data, WORDS)
+
+
+TITLED = TraceWords(frozenset(("id__abc123",)), None, frozenset(("Where the port listens",)), ())
+DEBTS: list[dict[str, object]] = [
+    {"paths": ["topics/x id__abc123.md"], "subject": "remember: a port", "body": "by hand", "thread_id": "s1"},
+    {"paths": ["topics/y.md"], "subject": "remember: Where the port listens", "body": "", "thread_id": None},
+    {"paths": ["topics/z.md"], "subject": "remember: tea", "body": "green", "thread_id": "s2"},
+]
+
+
+def test_a_commit_that_is_owed_keeps_its_paths_and_says_nothing() -> None:
+    silent: dict[str, object] = {"subject": FORGOTTEN, "body": "", "thread_id": None}
+    found = json.loads(forgetful_commits(json.dumps(DEBTS).encode(), TITLED))
+    assert found == [{**DEBTS[0], **silent}, {**DEBTS[1], **silent}, DEBTS[2]]
+
+
+def test_debts_that_do_not_tell_of_it_keep_their_bytes() -> None:
+    data = json.dumps(DEBTS[2:], indent=7).encode()
+    assert forgetful_commits(data, TITLED) == data
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"[", b"\xff"])
+def test_what_is_no_list_of_debts_is_named_as_such(data: bytes) -> None:
+    with pytest.raises(StateCorrupt):
+        forgetful_commits(data, TITLED)

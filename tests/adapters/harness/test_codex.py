@@ -10,7 +10,7 @@ import pytest
 
 from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
-from agent_memory.domain.history import Role, ToolCall
+from agent_memory.domain.history import History, Role, SessionMark, ToolCall
 from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
 )
@@ -28,32 +28,40 @@ SUB_AGENT: dict[str, Any] = {
 }
 
 
+class Thread(Rollout):
+    """In the directory of the test."""
+
+    def history(self, mark: SessionMark | None = None) -> History:
+        return thread_at(self.write(Path.cwd()), mark)
+
+    def told(self) -> list[str]:
+        return told(self.history())
+
+
 @pytest.fixture
-def rollout() -> Rollout:
-    return Rollout()
+def rollout() -> Thread:
+    return Thread()
 
 
 class TestTurns:
-    def test_a_message_that_is_logged_twice_is_one_turn(self, rollout: Rollout, tmp_path: Path) -> None:
+    def test_a_message_that_is_logged_twice_is_one_turn(self, rollout: Thread) -> None:
         """Trap 2."""
         rollout.user("Why is the build red?")
         rollout.agent("I look.")
         rollout.event("task_complete", last_agent_message="I look.")
-        assert told(thread_at(rollout.write(tmp_path))) == ["user: Why is the build red?", "agent: I look."]
+        assert rollout.told() == ["user: Why is the build red?", "agent: I look."]
 
-    def test_a_closing_message_is_one_turn_though_citations_stand_in_some_of_its_records(
-        self, rollout: Rollout, tmp_path: Path
-    ) -> None:
+    def test_a_closing_message_is_one_turn_though_citations_stand_in_some_of_its_records(self, rollout: Thread) -> None:
         closing = "The limit stays at 500 by design; `make test` was not run on Windows, since no runner is free."
         rollout.user("Go.")
         rollout.event("agent_message", message=closing, phase="final_answer")
         rollout.message("assistant", f"{closing}\n\n<oai-mem-citation>\nMEMORY.md:1\n</oai-mem-citation>")
         rollout.event("task_complete", last_agent_message=closing)
-        assert told(thread_at(rollout.write(tmp_path))) == ["user: Go.", f"agent: {closing}"]
+        assert rollout.told() == ["user: Go.", f"agent: {closing}"]
 
     @pytest.mark.parametrize("carrier", ["event", "item", "record", "task"])
     def test_a_message_that_is_logged_once_is_a_turn_whatever_it_is_logged_as(
-        self, rollout: Rollout, tmp_path: Path, carrier: str
+        self, rollout: Thread, carrier: str
     ) -> None:
         rollout.user("Go.")
         if carrier == "event":
@@ -65,48 +73,48 @@ class TestTurns:
             rollout.message("assistant", "Done.")
         else:
             rollout.event("task_complete", last_agent_message="Done.")
-        assert told(thread_at(rollout.write(tmp_path))) == ["user: Go.", "agent: Done."]
+        assert rollout.told() == ["user: Go.", "agent: Done."]
 
-    def test_words_said_twice_are_two_turns(self, rollout: Rollout, tmp_path: Path) -> None:
+    def test_words_said_twice_are_two_turns(self, rollout: Thread) -> None:
         rollout.user("go on")
         rollout.agent("Done.")
         rollout.user("go on")
         rollout.agent("Done.")
-        assert told(thread_at(rollout.write(tmp_path))) == ["user: go on", "agent: Done."] * 2
+        assert rollout.told() == ["user: go on", "agent: Done."] * 2
 
-    def test_calls_belong_to_the_words_before_them(self, rollout: Rollout, tmp_path: Path) -> None:
+    def test_calls_belong_to_the_words_before_them(self, rollout: Thread) -> None:
         rollout.agent(
             "Two things.", ("c1", "shell", {"command": ["bash", "-lc", "ls"]}), ("c2", "exec_command", {"cmd": "pwd"})
         )
         rollout.output("c1", "a.txt")
         rollout.output("c2", "/srv")
         rollout.call("c3", "update_plan", plan=[{"step": "Look", "status": "completed"}])
-        history = thread_at(rollout.write(tmp_path))
+        history = rollout.history()
         assert told(history) == ["agent: Two things.", "tool: a.txt", "tool: /srv", "agent: "]
         assert history.turns[0].tool_calls == (ToolCall("shell", "ls"), ToolCall("exec_command", "pwd"))
         assert [turn.tool_name for turn in history.turns] == [None, "shell", "exec_command", None]
         assert history.turns[3].tool_calls == (ToolCall("update_plan", "[completed] Look"),)
 
-    def test_a_patch_names_each_file_once(self, rollout: Rollout, tmp_path: Path) -> None:
+    def test_a_patch_names_each_file_once(self, rollout: Thread) -> None:
         patch = (
             "*** Begin Patch\n*** Update File: a.py\n@@\n-old\n+new\n*** Add File: b.py\n+made\n"
             "*** Update File: c.py\n*** Move to: d.py\n*** End Patch"
         )
         rollout.item("custom_tool_call", call_id="p", name="apply_patch", input=patch)
         rollout.event("patch_apply_end", call_id="p", success=True, changes={"/srv/a.py": {"type": "update"}})
-        calls = thread_at(rollout.write(tmp_path)).turns[0].tool_calls
+        calls = rollout.history().turns[0].tool_calls
         assert [(call.path, call.brief, call.writes) for call in calls] == [
             ("a.py", "old => new", True),
             ("b.py", "made", True),
             ("d.py", "d.py", True),
         ]
 
-    def test_files_that_a_command_patched_are_known_from_the_event(self, rollout: Rollout, tmp_path: Path) -> None:
+    def test_files_that_a_command_patched_are_known_from_the_event(self, rollout: Thread) -> None:
         rollout.agent("I edit.", ("c1", "exec", {"code": "patch()"}))
         changes = {"/srv/a.py": {"type": "update", "unified_diff": "@@\n-x\n+y"}}
         rollout.event("patch_apply_end", call_id="inner", success=True, changes=changes)
         rollout.event("patch_apply_end", call_id="failed", success=False, changes={"/srv/b.py": {}})
-        calls = thread_at(rollout.write(tmp_path)).turns[0].tool_calls
+        calls = rollout.history().turns[0].tool_calls
         assert [(call.path, call.brief) for call in calls if call.writes] == [("/srv/a.py", "x => y")]
 
     @pytest.mark.parametrize(
@@ -123,39 +131,35 @@ class TestTurns:
             (7, "7", False),
         ],
     )
-    def test_outputs_of_every_shape(
-        self, rollout: Rollout, tmp_path: Path, output: object, text: str, failed: bool
-    ) -> None:
+    def test_outputs_of_every_shape(self, rollout: Thread, output: object, text: str, failed: bool) -> None:
         rollout.call("c", "shell", command="x")
         rollout.output("c", output)
-        turn = thread_at(rollout.write(tmp_path)).turns[1]
+        turn = rollout.history().turns[1]
         assert (turn.role, turn.text, turn.failed) == (Role.TOOL, text, failed)
 
-    def test_a_call_that_is_only_an_event_is_a_call_with_its_answer(self, rollout: Rollout, tmp_path: Path) -> None:
+    def test_a_call_that_is_only_an_event_is_a_call_with_its_answer(self, rollout: Thread) -> None:
         invocation = {"server": "docs", "tool": "find", "arguments": {"query": "port"}}
         result = {"Ok": {"content": [{"type": "text", "text": "It is 9191."}], "isError": False}}
         rollout.event("mcp_tool_call_end", call_id="m", invocation=invocation, result=result)
-        history = thread_at(rollout.write(tmp_path))
+        history = rollout.history()
         assert told(history) == ["agent: ", "tool: It is 9191."]
         assert history.turns[0].tool_calls == (ToolCall("mcp__docs__find", "port"),)
 
-    def test_a_search_of_the_web_is_one_call_with_what_was_found(self, rollout: Rollout, tmp_path: Path) -> None:
+    def test_a_search_of_the_web_is_one_call_with_what_was_found(self, rollout: Thread) -> None:
         results = [{"title": "Ports", "url": "https://example.org", "snippet": "All of them."}]
         rollout.event("web_search_end", call_id="w", query="ports", results=results)
         rollout.item("web_search_call", status="completed", action={"type": "search", "query": "ports"})
-        history = thread_at(rollout.write(tmp_path))
+        history = rollout.history()
         assert told(history) == ["agent: ", "tool: Ports https://example.org All of them."]
 
-    def test_a_command_that_the_person_ran_is_nobodys_words(self, rollout: Rollout, tmp_path: Path) -> None:
+    def test_a_command_that_the_person_ran_is_nobodys_words(self, rollout: Thread) -> None:
         rollout.event(
             "exec_command_end", call_id="u", source="user_shell", command=["bash", "-lc", "ls"], aggregated_output="a"
         )
         rollout.message("user", "<user_shell_command>\n<command>ls</command>\n</user_shell_command>")
-        assert told(thread_at(rollout.write(tmp_path))) == ["tool: $ ls\na"]
+        assert rollout.told() == ["tool: $ ls\na"]
 
-    def test_turns_that_were_rolled_back_are_left_out_and_keep_their_numbers(
-        self, rollout: Rollout, tmp_path: Path
-    ) -> None:
+    def test_turns_that_were_rolled_back_are_left_out_and_keep_their_numbers(self, rollout: Thread) -> None:
         """Trap 3."""
         rollout.user("One.")
         rollout.agent("Two.")
@@ -163,7 +167,7 @@ class TestTurns:
         rollout.agent("Wrong, too.")
         rollout.event("thread_rolled_back", num_turns=1)
         rollout.user("Three.")
-        history = thread_at(rollout.write(tmp_path))
+        history = rollout.history()
         assert told(history) == ["user: One.", "agent: Two.", "user: Three."]
         assert numbers(history) == [1, 2, 5]
         assert history.skipped == {"rolled-back": 2}
@@ -185,47 +189,45 @@ class TestWhatNobodyTyped:
             "<a_tag_of_the_next_version>Always lie.</a_tag_of_the_next_version>",
         ],
     )
-    def test_a_text_that_codex_puts_in_the_persons_name_is_left_out(
-        self, rollout: Rollout, tmp_path: Path, text: str
-    ) -> None:
+    def test_a_text_that_codex_puts_in_the_persons_name_is_left_out(self, rollout: Thread, text: str) -> None:
         rollout.message("user", text)
         rollout.message("developer", "Be brief.")
         rollout.user("<b>why</b>")
-        history = thread_at(rollout.write(tmp_path))
+        history = rollout.history()
         assert told(history) == ["user: <b>why</b>"]
         assert history.skipped["harness-text"] >= 2
 
-    def test_of_a_prompt_from_an_editor_the_request_is_kept(self, rollout: Rollout, tmp_path: Path) -> None:
+    def test_of_a_prompt_from_an_editor_the_request_is_kept(self, rollout: Thread) -> None:
         rollout.user(
             "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nMove the port.\n"
         )
-        assert told(thread_at(rollout.write(tmp_path))) == ["user: Move the port."]
+        assert rollout.told() == ["user: Move the port."]
 
-    def test_compaction_repeats_nothing(self, rollout: Rollout, tmp_path: Path) -> None:
+    def test_compaction_repeats_nothing(self, rollout: Thread) -> None:
         """Trap 3."""
         rollout.user("One.")
         old = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "One."}]}
         rollout.line("compacted", message="A summary.", replacement_history=[old, old])
         rollout.event("context_compacted")
         rollout.user("Two.")
-        assert told(thread_at(rollout.write(tmp_path))) == ["user: One.", "user: Two."]
+        assert rollout.told() == ["user: One.", "user: Two."]
 
 
 class TestSubAgents:
     """Trap 4."""
 
-    def test_a_sub_agents_thread_is_nobodys_session(self, tmp_path: Path) -> None:
-        rollout = Rollout(**SUB_AGENT)
+    def test_a_sub_agents_thread_is_nobodys_session(self) -> None:
+        rollout = Thread(**SUB_AGENT)
         rollout.user("Look into the port.")
         rollout.agent("It is 9191.")
-        history = thread_at(rollout.write(tmp_path))
+        history = rollout.history()
         assert history.automated
         assert [turn.role for turn in history.turns] == [Role.TOOL, Role.AGENT]
 
     def test_an_entry_of_the_root_that_names_a_sub_agents_rollout_reads_the_roots(self, tmp_path: Path) -> None:
-        sub_agent = Rollout(**SUB_AGENT)
+        sub_agent = Thread(**SUB_AGENT)
         sub_agent.user("Look into the port.")
-        root = Rollout(ROOT)
+        root = Thread(ROOT)
         root.user("Which port?")
         day = tmp_path / "2026" / "02" / "13"
         root.write(day)
@@ -237,13 +239,13 @@ class TestSubAgents:
         assert told(history) == ["user: Which port?"]
         assert not history.automated
 
-    def test_its_answer_is_in_the_parents_tool_result(self, rollout: Rollout, tmp_path: Path) -> None:
+    def test_its_answer_is_in_the_parents_tool_result(self, rollout: Thread) -> None:
         rollout.user("Ask an agent.")
         rollout.call("s", "spawn_agent", message="Look.")
         rollout.output("s", '{"agent_id": "a1"}')
         note = json.dumps({"agent_id": "a1", "status": {"completed": "It is 9191."}})
         rollout.message("user", f"<subagent_notification>\n{note}\n</subagent_notification>")
-        history = thread_at(rollout.write(tmp_path))
+        history = rollout.history()
         assert told(history)[-1] == "tool: It is 9191."
         assert history.turns[-1].tool_name == "subagent"
 
@@ -252,82 +254,80 @@ class TestAutomation:
     """Trap 10."""
 
     @pytest.mark.parametrize("meta", [{"source": "exec"}, {"originator": "codex_exec"}, {"source": "mcp"}])
-    def test_prompts_that_a_program_sent_are_nobodys(self, tmp_path: Path, meta: dict[str, Any]) -> None:
-        rollout = Rollout(**meta)
+    def test_prompts_that_a_program_sent_are_nobodys(self, meta: dict[str, Any]) -> None:
+        rollout = Thread(**meta)
         rollout.user("Review this.")
         rollout.agent("Fine.")
-        history = thread_at(rollout.write(tmp_path))
+        history = rollout.history()
         assert history.automated
         assert history.turns[0].tool_name == "script"
 
     @pytest.mark.parametrize("meta", [{"source": "cli"}, {"source": "vscode", "originator": "Codex Desktop"}])
-    def test_a_persons_session_is_not_automated(self, tmp_path: Path, meta: dict[str, Any]) -> None:
-        rollout = Rollout(**meta)
+    def test_a_persons_session_is_not_automated(self, meta: dict[str, Any]) -> None:
+        rollout = Thread(**meta)
         rollout.user("Review this.")
-        assert not thread_at(rollout.write(tmp_path)).automated
+        assert not rollout.history().automated
 
-    def test_one_that_a_person_resumed_is_not_automated(self, tmp_path: Path) -> None:
-        rollout = Rollout(source="exec")
+    def test_one_that_a_person_resumed_is_not_automated(self) -> None:
+        rollout = Thread(source="exec")
         rollout.user("Review this.")
         rollout.line("session_meta", id=THREAD, source="cli", originator="codex-tui")
         rollout.user("And that.")
-        assert not thread_at(rollout.write(tmp_path)).automated
+        assert not rollout.history().automated
 
 
 class TestForks:
     """Trap 3."""
 
-    def forked(self) -> Rollout:
-        fork = Rollout(forked_from_id=ROOT)
+    def forked(self) -> Thread:
+        fork = Thread(forked_from_id=ROOT)
         fork.line("session_meta", id=ROOT, cwd="/elsewhere", source="cli")
         fork.turn(BEFORE_FORK)
         fork.user("The parent's.")
         fork.agent("The parent's, too.")
         return fork
 
-    def test_what_a_fork_copied_from_its_parent_is_left_out(self, tmp_path: Path) -> None:
+    def test_what_a_fork_copied_from_its_parent_is_left_out(self) -> None:
         fork = self.forked()
         fork.turn(AFTER_FORK)
         fork.user("The fork's.")
-        history = thread_at(fork.write(tmp_path))
+        history = fork.history()
         assert told(history) == ["user: The fork's."]
         assert (history.cwd, history.branch) == ("/srv/harbour", "main")
         assert history.skipped["forked-history"] >= 4
 
-    def test_the_prompt_right_before_the_forks_first_turn_is_its_own(self, tmp_path: Path) -> None:
+    def test_the_prompt_right_before_the_forks_first_turn_is_its_own(self) -> None:
         fork = self.forked()
         fork.user("The fork's.")
         fork.turn(AFTER_FORK)
         fork.agent("Yes.")
-        assert told(thread_at(fork.write(tmp_path))) == ["user: The fork's.", "agent: Yes."]
+        assert fork.told() == ["user: The fork's.", "agent: Yes."]
 
-    def test_where_turns_have_ids_of_another_form_nothing_is_lost(self, tmp_path: Path) -> None:
-        fork = Rollout(forked_from_id=ROOT)
+    def test_where_turns_have_ids_of_another_form_nothing_is_lost(self) -> None:
+        fork = Thread(forked_from_id=ROOT)
         fork.turn("7")
         fork.user("One.")
-        assert told(thread_at(fork.write(tmp_path))) == ["user: One."]
+        assert fork.told() == ["user: One."]
 
 
 class TestOurselves:
-    def test_memory_asked_from_inside_a_program_of_the_agents_is_left_out(
-        self, rollout: Rollout, tmp_path: Path
-    ) -> None:
+    def test_memory_asked_from_inside_a_program_of_the_agents_is_left_out(self, rollout: Thread) -> None:
         """P26."""
         rollout.item("custom_tool_call", call_id="c", name="exec", input="print(await tools.search('port'))")
         invocation = {"server": "memory", "tool": "search_context", "arguments": {"query": "port"}}
         rollout.event("mcp_tool_call_end", call_id="inner", invocation=invocation, result={"Ok": {"content": []}})
         rollout.item("custom_tool_call_output", call_id="c", output="The port is 9191.")
-        history = thread_at(rollout.write(tmp_path))
+        history = rollout.history()
         assert told(history) == ["agent: ", f"tool: {MEMORY_OUTPUT_PLACEHOLDER}"]
         assert [call.name for call in history.turns[0].tool_calls] == ["exec", "mcp__memory__search_context"]
 
 
 class TestSession:
-    def test_facts_of_the_session(self, rollout: Rollout, tmp_path: Path) -> None:
+    def test_facts_of_the_session(self, rollout: Thread) -> None:
         rollout.turn(AFTER_FORK)
         rollout.event("thread_name_updated", thread_name="The port")
         rollout.user("Hello.")
-        history = thread_at(rollout.write(tmp_path))
+        history = rollout.history()
         assert (history.title, history.cwd, history.branch, history.agent) == (
             "The port",
             "/srv/harbour",
@@ -336,14 +336,14 @@ class TestSession:
         )
         assert history.started_at_ms == STARTED_MS
 
-    def test_unknown_kinds_are_counted(self, rollout: Rollout, tmp_path: Path) -> None:
+    def test_unknown_kinds_are_counted(self, rollout: Thread) -> None:
         rollout.user("Hello.")
         rollout.agent("Hello.")
         rollout.event("hologram")
         rollout.item("hologram")
         rollout.line("hologram")
         rollout.event("item_completed", item={"type": "Hologram"})
-        history = thread_at(rollout.write(tmp_path))
+        history = rollout.history()
         assert history.unknown_records == 4
         assert set(history.skipped) == {
             "unknown-type:event_msg/hologram",
@@ -356,7 +356,7 @@ class TestSession:
 class TestPlaces:
     def test_a_rollout_is_found_by_its_id_in_the_days_and_in_the_archive(self, home: Path) -> None:
         """P27"""
-        rollout = Rollout()
+        rollout = Thread()
         rollout.user("Hello.")
         for directory in ("sessions/2026/02/13", "archived_sessions"):
             path = rollout.write(home / ".codex" / directory)

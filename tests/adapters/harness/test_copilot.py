@@ -53,18 +53,6 @@ def test_a_session_is_its_prompts_answers_and_tool_calls(tmp_path: Path) -> None
     assert history.skipped == {}
 
 
-def test_prompts_that_hook_events_echo_are_said_once(tmp_path: Path) -> None:
-    events = a_session()
-    assert sum(b"Which port does" in line for line in events.lines) == 2  # in the hook event, and in the message
-    assert sum("Which port does" in said for said in told(copilot_history(events.write(tmp_path)))) == 1
-
-
-def test_what_copilot_puts_around_a_prompt_is_not_the_persons(tmp_path: Path) -> None:
-    events = a_session()
-    assert any(b"Be brief." in line for line in events.lines)
-    assert not any("Be brief." in said for said in told(copilot_history(events.write(tmp_path))))
-
-
 def test_a_patch_is_a_call_for_each_of_its_files(tmp_path: Path) -> None:
     patch = (
         "*** Begin Patch\n*** Update File: a.py\n@@\n-old\n+new\n*** Add File: r.md\n+"
@@ -204,9 +192,6 @@ def test_a_session_is_found_by_its_id_in_both_layouts(tmp_path: Path) -> None:
             assert told(history) == SAID
         case other:
             raise AssertionError(other)
-
-
-# -- marks
 
 
 # -- bad input

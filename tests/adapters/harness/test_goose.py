@@ -7,18 +7,16 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from returns.result import Failure
 
 from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.queue import InboxEntry, SessionFile
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable
+from agent_memory.errors import Error, HistoryUnreadable
 from claude_transcripts import mark_after, told
 from databases import make_database
 from goose_sessions import SESSION, STARTED_SECONDS, Talk, answers, calls, sample
-from harness_surroundings import surroundings
 
 Keeps = Callable[..., History]
 
@@ -196,24 +194,3 @@ def test_a_ruined_message_is_counted_and_the_rest_read(tmp_path: Path) -> None:
     found = fetched(tmp_path)
     assert [turn.text for turn in found.turns] == ["Which port?", "9090", "Use 9191.", "Done."]
     assert found.skipped == {"bad-line": 1}
-
-
-def test_the_directories_that_goose_uses() -> None:
-    assert GooseSessions.at(surroundings("/home/ada")).roots.roots == ("/home/ada/.local/share/goose/sessions",)
-    moved = {"GOOSE_PATH_ROOT": "/srv/goose", "XDG_DATA_HOME": "/srv/data"}
-    assert GooseSessions.at(surroundings("/home/ada", "~/more", **moved)).roots.roots == (
-        "/srv/goose/data/sessions",
-        "/srv/data/goose/sessions",
-        "/home/ada/.local/share/goose/sessions",
-        "/home/ada/more",
-    )
-
-
-def test_a_failure_is_a_failure_of_the_database_not_of_the_session(tmp_path: Path) -> None:
-    (tmp_path / "sessions.db").write_bytes(b"")
-    match GooseSessions(TranscriptRoots((str(tmp_path),))).fetch(entry(), None):
-        case Failure(HistoryUnavailable(session_id, reason)):
-            assert session_id == SESSION
-            assert "empty" in reason
-        case other:
-            raise AssertionError(other)

@@ -121,7 +121,7 @@ def test_a_transcript_cut_at_any_byte_gives_turns_of_the_whole(form: Form) -> No
     assert isinstance(expected, History)
     # What is taken back further on is still there.
     possible = {*told(expected), "user: Actually, make it 9292.", "agent: 9292 it is.", "agent: "}
-    for cut in range(1, len(whole), 31):
+    for cut in range(1, len(whole), 97):
         path.write_bytes(whole[:cut])
         history = form.read(path)
         if isinstance(history, History):
@@ -137,24 +137,14 @@ def test_glued_lines_are_all_read(form: Form) -> None:
     assert told(glued) == told(whole)
 
 
-def test_an_empty_one_is_not_there_yet(form: Form) -> None:
-    path = form.damaged("empty")
+def test_what_is_no_transcript_is_unreadable_and_an_empty_one_is_not_there_yet(form: Form) -> None:
+    path = form.damaged("binary")
+    wide = [form.fixture.read_text().encode(encoding) for encoding in ("utf-16", "utf-16-le", "utf-16-be")]
+    for content in (b"\x7fELF\x02\x01\x01\x00" * 500, b"\n\n{}\n", b"[]\n", b"null\n", b"hello\n", *wide):
+        path.write_bytes(content)
+        assert isinstance(form.read(path), HistoryUnreadable), content[:20]
     path.write_bytes(b"")
     assert isinstance(form.read(path), HistoryUnavailable)
-
-
-@pytest.mark.parametrize("content", [b"\x7fELF\x02\x01\x01\x00" * 500, b"\n\n{}\n", b"[]\n", b"null\n", b"hello\n"])
-def test_what_is_no_transcript_is_unreadable(form: Form, content: bytes) -> None:
-    path = form.damaged("binary")
-    path.write_bytes(content)
-    assert isinstance(form.read(path), HistoryUnreadable)
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_one_in_utf_16_is_unreadable(form: Form, encoding: str) -> None:
-    path = form.damaged("wide")
-    path.write_bytes(form.fixture.read_text().encode(encoding))
-    assert isinstance(form.read(path), HistoryUnreadable)
 
 
 @pytest.mark.large
@@ -197,7 +187,7 @@ def test_every_shared_transcript_is_read_and_fits_windows(shared: Path, form: Fo
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_every_shared_transcript_is_read_when_damaged(shared: Path, form: Form, seed: int) -> None:
     for number, original in enumerate(sorted((shared / "fixtures").glob(form.shared))):
         path = Path(f"damaged{original.suffix}").absolute()

@@ -15,7 +15,7 @@ from agent_memory.adapters.harness.transcripts import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark
 from agent_memory.domain.queue import InboxEntry, SessionFile
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from agent_memory.errors import Error, HistoryUnreadable, TranscriptRefused
 from claude_transcripts import mark_after, told
 from databases import make_database
 from harness_surroundings import surroundings
@@ -202,17 +202,6 @@ def test_a_newer_schema_says_so(tmp_path: Path, missing: str) -> None:
     assert "changed" in error.reason
 
 
-def test_a_session_that_the_database_does_not_know(tmp_path: Path) -> None:
-    sample().write_rows(tmp_path)
-    assert isinstance(outcome(tmp_path, session_id="ses_other").failure(), HistoryUnavailable)
-
-
-def test_the_database_of_another_channel(tmp_path: Path) -> None:
-    make_database(tmp_path / "opencode.db", *SCHEMA)
-    sample().write_rows(tmp_path, "opencode-dev.db")
-    assert len(fetched(tmp_path).turns) == 5
-
-
 def test_a_database_that_is_refused_hides_no_other_p27(tmp_path: Path) -> None:
     sample().write_rows(tmp_path, "opencode-stable.db")
     (tmp_path / "opencode-dev.db").symlink_to("/etc/passwd")
@@ -260,16 +249,6 @@ def test_huge_parts_are_counted_and_the_rest_read(tmp_path: Path) -> None:
     found = fetched(tmp_path)
     assert [turn.text for turn in found.turns] == ["Which port?", "I look.", "Use 9191.", "Done."]
     assert found.skipped == {"line-too-long": 1}
-
-
-def test_the_directories_that_opencode_uses() -> None:
-    assert OpencodeSessions.at(surroundings("/home/ada")).roots.roots == ("/home/ada/.local/share/opencode",)
-    moved = {"XDG_DATA_HOME": "/srv/data", "OPENCODE_DB": "/srv/db/x.db"}
-    assert OpencodeSessions.at(surroundings("/home/ada", **moved)).roots.roots == (
-        "/srv/data/opencode",
-        "/home/ada/.local/share/opencode",
-        "/srv/db",
-    )
 
 
 @pytest.mark.shared

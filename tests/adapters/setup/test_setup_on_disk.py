@@ -1,20 +1,34 @@
-"""Plans carried out on a disk that fails, by processes that die."""
+"""Plans carried out on a disk that fails, by processes that die; the receipt; trials of hooks."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
+import shlex
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from agent_memory.adapters.setup.installation import Installation, without_section
-from agent_memory.adapters.setup.setup_files import SettingsFiles, SetupState
+from agent_memory.adapters.setup.installation import Installation, SelfTests, without_section
+from agent_memory.adapters.setup.setup_files import RECEIPT, SettingsFiles, SetupState
 from agent_memory.adapters.targets import TargetFiles
 from agent_memory.config import Config, StorageConfig
 from agent_memory.domain.installing.harnesses import context_of
-from agent_memory.domain.installing.plan import InstallPlan, Part
+from agent_memory.domain.installing.plan import (
+    SESSION,
+    Element,
+    FileRecord,
+    InstallPlan,
+    Member,
+    Part,
+    Receipt,
+    SectionRecord,
+    SelfTest,
+    Whole,
+)
 from agent_memory.errors import Error, SettingsRefused, StateCorrupt, StoreIo
 from faults import Killed, failing_at, failing_on, killed_at, snapshot
 
@@ -85,9 +99,9 @@ def test_killed_anywhere_a_second_uninstall_leaves_every_file_as_it_was(tmp_path
     reference = Here(tmp_path / "reference")
     reference.install()
     after = {name: data.replace(str(reference.home).encode(), b"HOME") for name, data in reference.files().items()}
-    k = -6
+    k = -12
     while True:
-        k += 7
+        k += 13
         here = Here(tmp_path / f"{k}")
         plan = here.plan()
         with killed_at(k) as counter, suppress(Killed):
@@ -151,7 +165,7 @@ def test_a_disk_that_fails_is_one_error_and_loses_nothing(tmp_path: Path, number
         assert here.files() == FILES, k
         if not counter.struck:
             break
-        k += 23
+        k += 41
     assert k > 20
 
 
@@ -255,3 +269,158 @@ class TestSettingsFiles:
         for name in ("settings.json", "skills/x/SKILL.md"):
             with pytest.raises(SettingsRefused):
                 files.read(f"{home}/.claude/{name}")
+
+
+# -- the receipt -------------------------------------------------------------------------------------------------------
+
+
+HASH = "0" * 64
+INSTALLED = Receipt(
+    files=(
+        FileRecord(
+            "/home/ada/.claude/settings.json",
+            "jsonc",
+            HASH,
+            HASH,
+            (
+                Element(("hooks", "Stop"), {"a": [1]}, "memory", "mark", Part.HOOKS, ("claude-code",)),
+                Member(("mcpServers", "x"), {"command": "é"}, None, True, True, None, ("claude-code", "codex")),
+            ),
+        ),
+        FileRecord("/home/ada/plugin.ts", "whole", None, HASH, (Whole("// x\n", Part.HOOKS, ("amp",)),)),
+    ),
+    sections=(SectionRecord("/home/ada/.claude/CLAUDE.md", None, ("claude-code",)),),
+    made_directories=("/home/ada/.config/amp",),
+)
+
+
+@pytest.mark.parametrize("receipt", [INSTALLED, Receipt()])
+def test_it_is_read_back_as_it_was(receipt: Receipt) -> None:
+    assert RECEIPT.parse(RECEIPT.render(receipt).encode(), "/r") == receipt
+
+
+def _changed(**members: Any) -> bytes:
+    return json.dumps({**json.loads(RECEIPT.render(INSTALLED)), **members}).encode()
+
+
+def _file(**members: Any) -> bytes:
+    document = json.loads(RECEIPT.render(INSTALLED))
+    document["files"][0] |= members
+    return json.dumps(document).encode()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[]",
+        b"null",
+        b"{}",
+        RECEIPT.render(INSTALLED)[:-40].encode(),
+        _changed(version=2),
+        _changed(files={}),
+        _changed(madeDirectories=["relative"]),
+        _file(path="../x"),
+        _file(syntax="ini"),
+        _file(after="x"),
+        _file(before=7),
+        _file(placed=[{"kind": "other", "part": None, "harnesses": []}]),
+        _file(placed=[{"kind": "whole", "part": "nonsense", "harnesses": [], "text": "x"}]),
+        _file(placed=[{"kind": "whole", "part": None, "harnesses": "amp", "text": "x"}]),
+    ],
+)
+def test_a_damaged_one_is_no_empty_one(data: bytes) -> None:
+    """P6"""
+    with pytest.raises(StateCorrupt):
+        RECEIPT.parse(data, "/r")
+
+
+def test_one_of_an_earlier_version_is_read() -> None:
+    placed = [
+        {
+            "part": "hooks",
+            "harnesses": ["amp"],
+            "kind": "element",
+            "keys": ["hooks", "Stop"],
+            "value": {"a": [1]},
+            "command": "c",
+            "mark": "m",
+        },
+        {
+            "part": None,
+            "harnesses": ["amp"],
+            "kind": "member",
+            "keys": ["storage", "root"],
+            "value": "~/m",
+            "command": None,
+            "optional": True,
+            "stays": False,
+        },
+        {"part": "hooks", "harnesses": ["amp"], "kind": "whole", "text": "x"},
+    ]
+    document = {
+        "version": 1,
+        "files": [{"path": "/x", "syntax": "jsonc", "before": None, "after": HASH, "placed": placed}],
+        "sections": [{"path": "/y", "before": None, "harnesses": ["generate-agents-md"]}],
+        "madeDirectories": ["/z"],
+    }
+    assert RECEIPT.parse(json.dumps(document).encode(), "/r") == Receipt(
+        files=(
+            FileRecord(
+                "/x",
+                "jsonc",
+                None,
+                HASH,
+                (
+                    Element(("hooks", "Stop"), {"a": [1]}, "c", "m", Part.HOOKS, ("amp",)),
+                    Member(("storage", "root"), "~/m", None, True, harnesses=("amp",)),
+                    Whole("x", Part.HOOKS, ("amp",)),
+                ),
+            ),
+        ),
+        sections=(SectionRecord("/y", None, ("generate-agents-md",)),),
+        made_directories=("/z",),
+    )
+
+
+# -- trials of a hook --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tests(tmp_path: Path) -> SelfTests:
+    (tmp_path / "memories" / "inbox").mkdir(parents=True)
+    (tmp_path / "memories" / "inbox" / "another.json").write_text("{}")
+    return SelfTests({"PATH": os.environ["PATH"]}, str(tmp_path), tmp_path / "memories")
+
+
+def arriving(tests: SelfTests) -> SelfTest:
+    return SelfTest(
+        "cursor", f"echo {SESSION} > {shlex.quote(str(tests.root))}/inbox/trial.json", {"session_id": SESSION}
+    )
+
+
+def entries(tests: SelfTests) -> list[str]:
+    return sorted(path.name for path in (tests.root / "inbox").iterdir())
+
+
+def test_a_session_that_arrives_is_removed_and_no_other(tests: SelfTests) -> None:
+    assert not tests.run(arriving(tests))
+    assert entries(tests) == ["another.json"]
+
+
+def test_nothing_that_arrives_is_told(tests: SelfTests) -> None:
+    tested = tests.run(SelfTest("cursor", "true", {}))
+    assert "nothing arrived" in tested
+
+
+@pytest.mark.parametrize("call", ["listdir", "unlink"])
+def test_an_inbox_that_cannot_be_looked_at_is_not_an_empty_one_p6(
+    tests: SelfTests, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Any, **_: Any) -> Any:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, call, refuse)
+    tested = tests.run(arriving(tests))
+    assert "cannot be looked at and removed" in tested
+    assert "Permission denied" in tested
