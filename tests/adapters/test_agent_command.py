@@ -300,9 +300,6 @@ class TestChoice:
         short = choose_command(LlmConfig(preset="short", presets={"short": "ask -q"})).unwrap()
         assert short == Preset("short", ("ask", "-q"))
 
-    def test_a_preset_of_ones_own_stands_before_a_built_in_one(self) -> None:
-        assert choose_command(LlmConfig(preset="claude", presets={"claude": "mine"})).unwrap().argv == ("mine",)
-
     @pytest.mark.parametrize(
         ("llm", "problem"),
         [
@@ -325,64 +322,6 @@ class TestChoice:
     def test_without_a_home_there_is_no_private_directory(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("agent_memory.adapters.disk.root._home_in_password_database", lambda: "")
         assert open_agent(LlmConfig(command="x"), TemporarySpendLedger(), FixedClock(), {}) == Failure(HomeUnknown())
-
-
-REPLIES = {
-    *(
-        "ok",
-        "fenced",
-        "thinking-tags",
-        "bom-crlf",
-        "prompt-echo-then-ok",
-        "stderr-flood",
-        "orphan-grandchild-keeps-pipe",
-    ),
-    *(
-        "empty",
-        "truncated",
-        "refusal",
-        "refusal-with-empty-json",
-        "prompt-echo",
-        "wrong-nonce",
-        "deep-nesting",
-    ),
-    *(
-        "dup-keys",
-        "wrong-types",
-        "thousand-items",
-        "repetition-loop",
-        "sentinel-end",
-        "frontmatter-break",
-        "path-traversal",
-    ),
-    *("id-forgery", "self-pin-and-hot", "secret-echo", "tag-chars", "import-directive", "no-stdin-read"),
-    *("wipe-archive-all", "wipe-merge-all", "split-to-nothing", "merge-self", "unknown-ids", "rename-collision"),
-    *("everything-hot", "unknown-action"),
-}
-ERRORS: dict[str, type] = {
-    "exit-nonzero-with-valid-stdout": AgentFailed,
-    "killed-after-half": AgentFailed,
-    "hang": AgentTimedOut,
-    "hang-after-output": AgentTimedOut,
-    "ignores-sigterm": AgentTimedOut,
-    "endless": ReplyRefused,
-    "invalid-utf8": ReplyRefused,
-    "rate-limit-text": AgentUnavailable,
-}
-
-
-@pytest.mark.shared
-@pytest.mark.parametrize("mode", sorted(REPLIES | set(ERRORS)))
-def test_every_mode_of_the_hostile_command_is_a_reply_or_one_clear_error_p9(
-    home: Path, shared: Path, mode: str
-) -> None:
-    argv = (sys.executable, "-S", str(shared / "tools/fake_llm.py"), mode)
-    agent = an_agent(home, Preset("fake", argv), timeout_seconds=0.5 if ERRORS.get(mode) is AgentTimedOut else 60)
-    result = agent.answer(a_request(f"[marker]\nnonce: {NONCE}\nid__abcdef id__ghjkmn\n"))
-    if mode in REPLIES:
-        assert isinstance(result, Success)
-    else:
-        assert type(error_of(result)) is ERRORS[mode]
 
 
 # -- the environment ---------------------------------------------------------------------------------------------------

@@ -12,15 +12,12 @@ from typing import Any
 
 import pytest
 from attrs import evolve, frozen
-from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import (
     Change,
     Create,
-    FileChange,
-    FileState,
     Receipt,
     Replace,
     Restore,
@@ -33,7 +30,6 @@ from agent_memory.domain.vocabulary import TIERS_FILE, TierList
 from agent_memory.errors import PathRefused, StateCorrupt, UndoRefused
 from agent_memory.formats.bookkeeping_json import FOOTPRINT
 from agent_memory.ports import Store
-from agent_memory.results import sealed
 from faults import Killed, killed_at, snapshot
 from one_change import delete, write
 
@@ -268,32 +264,7 @@ def test_a_name_that_a_file_system_takes_for_another_does_not_come_back_p15(file
     assert refused(files, root) == (f"another file has the name of topics/Title a -- {A}.md",)
 
 
-def test_what_others_link_to_does_not_go_p15(files: StoreFiles, root: Path) -> None:
-    files.apply([Create(entry(M))], run_id="run").unwrap()
-    write(files, entry("id__fffff2", "In code", f"`[[{M}]]` is no link."), None).unwrap()
-    write(files, entry("id__fffff3", "Linking", f"See [[{M}|that]] and [[{M}]]."), None).unwrap()
-    assert refused(files, root) == (f"topics/Linking -- id__fffff3.md links to {M}, which only this run has made",)
-    delete(files, "id__fffff3").unwrap()
-    files.revert(footprint(root), "undo").unwrap()
-    assert files.read(M).failure().code == "entry-not-found"
-
-
-@pytest.mark.parametrize("path", ["../x.md", "/etc/passwd", "topics/../x.md", ".git/config", "topics/a/b.md", "x"])
-def test_a_footprint_reaches_nothing_but_entries_and_tiers_p21(files: StoreFiles, root: Path, path: str) -> None:
-    before = snapshot(root.parent)
-    change = FileChange(path, FileState(b"x"), None)
-    assert isinstance(files.revert(Footprint((change,)), "undo").failure(), PathRefused)
-    assert snapshot(root.parent).keys() == before.keys()
-
-
 # -- tiers ------------------------------------------------------------------------------------------------------------
-
-
-def test_tiers_that_were_changed_since_keep_what_the_run_did_not_move(files: StoreFiles, root: Path) -> None:
-    run(files)
-    files.apply([Create(entry("id__fffff2"))], tiers=TierList(("id__fffff2", M, C))).unwrap()
-    files.revert(footprint(root), "undo").unwrap()
-    assert files.tiers() == Success(TierList((A, "id__fffff2", C), (B, D)))
 
 
 def test_tiers_that_cannot_be_understood_by_now_stop_an_undo_p6(files: StoreFiles, root: Path) -> None:
@@ -377,21 +348,3 @@ def test_a_kill_anywhere_leaves_all_with_its_footprint_or_nothing_p2_p16(prepare
         shutil.rmtree(root)
     assert seen.count(False) > 10
     assert seen[-1]
-
-
-def test_an_undo_that_was_killed_can_be_asked_for_again(home: Path) -> None:
-    prepared = prepare(home, undone=True)
-    for k in range(1, 90, 13):
-        root = prepared.copy(f"again {k}")
-        with killed_at(k), suppress(Killed):
-            prepared.act(open_files(root))
-        open_files(root).list().unwrap()
-        was_done = texts(root) == prepared.after
-        match sealed(open_files(root).revert(footprint(root), "undo")):
-            case Failure(refusal):
-                assert was_done
-                assert isinstance(refusal, UndoRefused)
-            case Success(_):
-                assert not was_done
-        assert texts(root) == prepared.after
-        shutil.rmtree(root)

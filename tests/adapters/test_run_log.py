@@ -15,7 +15,6 @@ from returns.result import Failure, Result, Success
 from agent_memory import app
 from agent_memory.adapters.inbox.hook_files import LOG_NAME, log_hook_problem
 from agent_memory.adapters.records.run_files import (
-    DEFRAG_CHECKPOINT,
     DefragRecordsFiles,
     RunLogFiles,
     RunRecordsFiles,
@@ -30,7 +29,7 @@ from agent_memory.domain.health import Health
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.queue import InboxEntry, Outcome, Pending, SessionFile
 from agent_memory.domain.run import KeptReply, Run, Settled
-from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine, Undoing, churning
+from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine, Undoing
 from agent_memory.domain.undo_run import Footprint, SectionChange
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import AgentMissing, Error, PathRefused, RunNotFound, StateCorrupt, StoreIo
@@ -74,12 +73,6 @@ class TestRuns:
             kept.log.put_report(run(run_id)).unwrap()
         assert [each.run_id for each in kept.log.runs().unwrap()] == [THIRD, SECOND, FIRST]
         assert [each.run_id for each in kept.log.runs(2).unwrap()] == [THIRD, SECOND]
-
-    def test_a_report_twice_is_the_second(self, kept: Kept) -> None:
-        kept.log.put_report(run(FIRST)).unwrap()
-        kept.log.put_report(evolve(run(FIRST), result="failed"), AgentMissing("llm")).unwrap()
-        (found,) = kept.log.runs().unwrap()
-        assert (found.result, found.error) == ("failed", str(AgentMissing("llm")))
 
     @pytest.mark.parametrize("name", [FIRST, FIRST[:12], "3dbfbe", "3d"])
     def test_a_run_is_named_by_its_beginning_or_that_of_its_last_part(self, kept: Kept, name: str) -> None:
@@ -132,13 +125,6 @@ class TestUndone:
 
 
 class TestChurn:
-    def test_only_the_changes_of_runs_that_stand_count(self, kept: Kept) -> None:
-        kept.log.put_report(run(FIRST, "id__a1b2c3")).unwrap()
-        kept.log.put_report(run(SECOND, "id__d4e5f6", "id__a1b2c3")).unwrap()
-        kept.log.put_report(run(THIRD, "id__a1b2c3", machine="undo", undid=SECOND)).unwrap()
-        kept.log.mark_undone(SECOND, THIRD, frozenset()).unwrap()
-        assert churning(kept.log.runs().unwrap(), at_least=1) == {"id__a1b2c3"}
-
     def test_an_entry_that_changed_in_three_of_the_last_ten_runs_churns(self, kept: Kept) -> None:
         for number in range(12):
             ids = ["id__a1b2c3"] if number in (1, 5, 9) else ["id__d4e5f6"] if number < 2 else [f"id__{number}"]
@@ -161,24 +147,12 @@ class TestOnDisk:
         assert "not JSON" in damaged.problems[0]
         assert whole == run(FIRST)
 
-    def test_a_report_of_another_name_is_the_directorys(self, tmp_path: Path) -> None:
-        directory = tmp_path / f"runs/{SECOND}"
-        directory.mkdir(parents=True)
-        (directory / "report.json").write_text(render_report_document(run(FIRST)))
-        assert [each.run_id for each in RunLogFiles(tmp_path).runs().unwrap()] == [SECOND]
-
     def test_a_run_without_a_report_shows_what_it_changed_so_far(self, tmp_path: Path) -> None:
         kept = Kept(RunLogFiles(tmp_path), tmp_path)
         kept.leave(FIRST, NOTE)
         (found,) = kept.log.runs().unwrap()
         assert (found.result, found.kept, found.started_at_ms) == ("unfinished", True, 1_770_993_005_123)
         assert found.changed_ids == {"id__a1b2c3"}
-
-    def test_a_tidying_at_work_is_known_as_one(self, tmp_path: Path) -> None:
-        kept = Kept(RunLogFiles(tmp_path), tmp_path)
-        kept.leave(FIRST, NOTE)
-        (tmp_path / f"runs/{FIRST}" / DEFRAG_CHECKPOINT).write_text("{}")
-        assert [each.machine for each in kept.log.runs().unwrap()] == ["defrag"]
 
     def test_a_lost_part_of_a_footprint_is_an_error_and_not_half_of_it_p16(self, tmp_path: Path) -> None:
         kept = Kept(RunLogFiles(tmp_path), tmp_path)
@@ -226,13 +200,6 @@ class TestOnDisk:
             told += any(each.result == "unreadable" for each in runs)
         assert told > 4
 
-    def test_other_directories_beside_them_are_no_runs(self, tmp_path: Path) -> None:
-        log = RunLogFiles(tmp_path)
-        log.put_report(run(FIRST)).unwrap()
-        (tmp_path / "runs/deliveries").mkdir()
-        (tmp_path / "runs/deliveries/report.json").write_text("no report")
-        assert log.runs() == Success((run(FIRST),))
-
     def test_what_cannot_be_looked_at_is_not_undone_p6(self, tmp_path: Path) -> None:
         log = RunLogFiles(tmp_path)
         Kept(log, tmp_path).leave(FIRST, NOTE)
@@ -246,17 +213,6 @@ class TestOnDisk:
 
 
 REFUSED = (errno.EACCES, errno.EIO)
-
-
-def test_the_file_of_each_run_that_has_it_oldest_first(tmp_path: Path) -> None:
-    assert runs_with(str(tmp_path), "a.json") == []
-    for run in (SECOND, FIRST):
-        (tmp_path / "runs" / run).mkdir(parents=True)
-        (tmp_path / "runs" / run / "a.json").touch()
-    (tmp_path / "runs" / "a.json").touch()
-    (tmp_path / "runs" / "empty").mkdir()
-    assert runs_with(str(tmp_path), "a.json") == [f"runs/{run}/a.json" for run in (FIRST, SECOND)]
-    assert runs_with(str(tmp_path), "replies/a.json") == []
 
 
 @pytest.mark.parametrize("number", REFUSED)
@@ -309,14 +265,6 @@ def test_what_is_kept_is_found_until_it_is_spent(replies: RunRecordsFiles) -> No
     assert replies.find_reply("other") == Success(None)
     assert replies.spend_reply("key") == Success(None)
     assert replies.find_reply("key") == Success(None)
-
-
-def test_what_is_dropped_is_found_no_more_and_others_are(replies: RunRecordsFiles) -> None:
-    replies.keep_reply("run-1", "key", REPLY)
-    replies.keep_reply("run-1", "other", REPLY)
-    assert replies.drop_reply("key") == Success(None)
-    assert replies.find_reply("key") == Success(None)
-    assert replies.find_reply("other") == Success(REPLY)
 
 
 @pytest.mark.parametrize("spent", [True, False])
@@ -475,10 +423,6 @@ def test_a_pause_is_told_though_another_machine_ran_since(root: Path) -> None:
         evolve(RUN_STATUS, machine="undo"),
     )
     assert found.problems == (f"the last consolidate paused: {AgentMissing('llm')!s}",)
-
-
-def test_a_pause_that_the_next_run_made_good_is_past(root: Path) -> None:
-    assert health(root, evolve(RUN_STATUS, result="paused"), RUN_STATUS).problems == ()
 
 
 def test_a_damaged_report_hides_no_other_and_is_told_p6(root: Path) -> None:

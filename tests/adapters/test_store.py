@@ -83,11 +83,6 @@ class TestStoreFiles:
         assert receipt == Receipt((Applied(A, "create", path(), (path(),), None, hash),))
         assert store.list() == Success(Listing((stored.listed,)))
 
-    def test_creating_the_same_again_is_done_already(self, store: Store) -> None:
-        first = write(store, entry(), None)
-        assert write(store, entry(), None) == first
-        assert len(store.list().unwrap().entries) == 1
-
     def test_creating_another_entry_with_a_taken_id_is_refused_p15(self, store: Store) -> None:
         write(store, entry(), None).unwrap()
         assert write(store, entry(body="Other."), None) == Failure(str(EntryExists(A, path())))
@@ -168,13 +163,6 @@ class TestStoreFiles:
         assert (again.path, again.before_hash, again.after_hash) == (first.path, shown, first.after_hash)
         assert set(again.touched) < set(first.touched)
 
-    def test_replacing_what_is_not_live_is_refused(self, store: Store) -> None:
-        assert write(store, entry(), "0" * 64) == Failure(str(EntryNotFound(A)))
-        write(store, entry(), None).unwrap()
-        hash = self.hash_of(store, A)
-        delete(store, A).unwrap()
-        assert write(store, entry(), hash) == Failure(str(EntryNotFound(A, archived=True)))
-
     def test_a_deleted_entry_is_in_the_archive_with_its_bytes_p12(self, store: Store) -> None:
         write(store, entry(), None).unwrap()
         hash = self.hash_of(store, A)
@@ -194,13 +182,6 @@ class TestStoreFiles:
         assert store.read(A, archived=True).unwrap().entry == entry(valid_until_ms=CREATED_MS + 9)
         store.apply([Restore(A)]).unwrap()
         assert self.hash_of(store, A) == hash
-
-    def test_a_changed_entry_is_not_retired_p8(self, store: Store) -> None:
-        write(store, entry(), None).unwrap()
-        receipt = store.apply([Retire(A, "0" * 64)]).unwrap()
-        assert receipt.applied == ()
-        assert [dropped.subject for dropped in receipt.dropped] == [A]
-        assert store.read(A).unwrap().entry == entry()
 
     def test_a_restored_entry_is_live_byte_for_byte(self, store: Store) -> None:
         write(store, entry(), None).unwrap()
@@ -223,11 +204,6 @@ class TestStoreFiles:
         assert store.read(B).unwrap().meta.id == B
         assert store.read(A).unwrap().meta.aliases == (C,)
         assert path() in receipt.applied[0].touched
-
-    def test_an_alias_leads_to_the_entry_but_cannot_be_deleted(self, store: Store) -> None:
-        write(store, entry(aliases=(B,)), None).unwrap()
-        assert store.read(B).unwrap().meta.id == A
-        assert delete(store, B) == Failure(str(EntryNotFound(B)))
 
     def test_refused_changes_are_dropped_and_the_rest_is_applied_p8(self, store: Store) -> None:
         write(store, entry(), None).unwrap()
@@ -388,16 +364,6 @@ def test_a_group_of_which_a_part_was_done_by_somebody_else_is_dropped(store: Sto
     receipt = store.apply([group]).unwrap()
     assert (receipt.applied, [each.subject for each in receipt.dropped]) == ((), [group.subject])
     assert A in receipt.dropped[0].reasons[0]
-    assert state(store) == before
-
-
-def test_a_group_of_which_a_part_was_undone_since_is_dropped(store: Store) -> None:
-    group = merge(store)
-    store.apply([group]).unwrap()
-    store.apply([Restore(A)]).unwrap()
-    before = state(store)
-    receipt = store.apply([group]).unwrap()
-    assert (receipt.applied, [each.subject for each in receipt.dropped]) == ((), [group.subject])
     assert state(store) == before
 
 

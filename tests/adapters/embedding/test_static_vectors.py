@@ -230,15 +230,6 @@ def world(root: Path) -> World:
     return world
 
 
-def test_the_nearest_in_meaning_stands_out_though_it_shares_no_word(world: World) -> None:
-    wanted = world.put("Engine", "The engine overheats.")
-    found = world.near("motor overheats")
-    assert max(found.deviations, key=lambda number: found.deviations[number]) == wanted
-    assert found.deviations[wanted] > 2
-    assert found.cosines[wanted] > 0.5
-    assert found.notices == ()
-
-
 def test_a_note_is_embedded_once_until_it_changes(world: World) -> None:
     number = world.put("Engine", "The engine overheats.")
     world.near("engine")
