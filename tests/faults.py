@@ -11,7 +11,8 @@ import errno
 import io
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import count
 from typing import Any
 
 CHANGING = ("write", "fsync", "replace", "rename", "link", "unlink", "mkdir", "rmdir", "utime", "chmod", "fchmod")
@@ -40,6 +41,35 @@ def killed_at(k: int) -> Iterator[Counter]:
 def failing_at(k: int, number: int, *, once: bool) -> Iterator[Counter]:
     """The k-th call raises `OSError(number)`; unless `once`, so does every later one that needs the disk's goodwill."""
     yield from _patched(ALL, k, lambda: OSError(number, os.strerror(number)), once=once)
+
+
+def each_failure(
+    number: int, *, once: bool = True, first: int = 1, step: int = 1
+) -> Iterator[tuple[int, AbstractContextManager[Counter]]]:
+    """`failing_at` one call after the other, each to be entered, until there is none left to fail."""
+    return _each(lambda k: failing_at(k, number, once=once), first, step)
+
+
+def each_kill(first: int = 1, step: int = 1) -> Iterator[tuple[int, AbstractContextManager[Counter]]]:
+    """`killed_at` one call after the other, each to be entered and survived, until there is none left to be killed at."""
+    return _each(killed_at, first, step)
+
+
+def _each(
+    fault: Callable[[int], AbstractContextManager[Counter]], first: int, step: int
+) -> Iterator[tuple[int, AbstractContextManager[Counter]]]:
+    for k in count(first, step):
+        counters: list[Counter] = []
+
+        @contextmanager
+        def entered(k: int = k, counters: list[Counter] = counters) -> Iterator[Counter]:
+            with suppress(Killed), fault(k) as counter:
+                counters.append(counter)
+                yield counter
+
+        yield k, entered()
+        if not counters[0].struck:
+            return
 
 
 @contextmanager

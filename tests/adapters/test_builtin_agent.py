@@ -173,9 +173,6 @@ def test_tool_text_never_yields_a_note(texts: list[str]) -> None:
     assert asked(History(Harness.CLAUDE_CODE, "s", turns)).entries == ()
 
 
-# -- defrag -----------------------------------------------------------------------------------------------------------
-
-
 @settings(max_examples=60)
 @given(
     st.lists(st.tuples(TEXTS, TEXTS, st.sampled_from((None, 0, 1 << 60))), max_size=8).map(

@@ -62,22 +62,6 @@ def test_tilde_and_relative_paths_count_from_the_home(home: Path, project: Path)
     assert config.capture.transcript_roots == (str(home),)
 
 
-def test_the_environment_wins_for_the_root(home: Path, project: Path) -> None:
-    write_own(home, {"storage": {"root": "~/notes"}})
-    effective = load(home, project, AGENT_MEMORY_ROOT="~/elsewhere")
-    assert effective.config.storage.root == f"{home}/elsewhere"
-    assert effective.source_of("storage.root") == "AGENT_MEMORY_ROOT"
-
-
-def test_a_config_may_be_a_link_to_the_dotfiles(home: Path, project: Path) -> None:
-    real = home / "dotfiles.json"
-    real.write_text('{"llm": {"maxCallsPerDay": 7}}')
-    path = home / ".config/agent-memory/config.json"
-    path.parent.mkdir(parents=True)
-    path.symlink_to(real)
-    assert load(home, project).config.llm.max_calls_per_day == 7
-
-
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
@@ -101,15 +85,6 @@ def test_a_wrong_config_is_refused_with_its_path_and_problem(
 ) -> None:
     path = write_own(home, content)
     assert failure(home, project) == ConfigInvalid(str(path), (problem,))
-
-
-def test_an_unknown_preset_is_refused_with_the_known_ones(home: Path, project: Path) -> None:
-    path = write_own(home, {"llm": {"preset": "claud", "presets": {"mine": "x"}}})
-    error = failure(home, project)
-    assert isinstance(error, ConfigInvalid)
-    assert error.path == str(path)
-    assert error.problems[0].startswith("llm.preset is unknown; there are amp, builtin, claude, codex,")
-    assert "mine" in error.problems[0]
 
 
 def test_what_is_no_file_is_refused_without_waiting(home: Path, project: Path) -> None:

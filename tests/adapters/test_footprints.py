@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +28,7 @@ from agent_memory.domain.vocabulary import TIERS_FILE, TierList
 from agent_memory.errors import PathRefused, StateCorrupt, UndoRefused
 from agent_memory.formats.bookkeeping_json import FOOTPRINT
 from agent_memory.ports import Store
-from faults import Killed, killed_at, snapshot
+from faults import each_kill, snapshot
 from one_change import delete, write
 
 A, B, C, D, E, M = (f"id__{letter * 6}" for letter in "abcdem")
@@ -105,9 +103,6 @@ def files(root: Path) -> StoreFiles:
     for path in root.rglob("*.md"):
         os.utime(path, ns=(OLD_NS, OLD_NS))
     return store
-
-
-# -- what is left -----------------------------------------------------------------------------------------------------
 
 
 def test_a_run_leaves_every_change_with_what_was_there_before_p16(files: StoreFiles, root: Path) -> None:
@@ -264,9 +259,6 @@ def test_a_name_that_a_file_system_takes_for_another_does_not_come_back_p15(file
     assert refused(files, root) == (f"another file has the name of topics/Title a -- {A}.md",)
 
 
-# -- tiers ------------------------------------------------------------------------------------------------------------
-
-
 def test_tiers_that_cannot_be_understood_by_now_stop_an_undo_p6(files: StoreFiles, root: Path) -> None:
     run(files)
     (root / TIERS_FILE).write_text("{")
@@ -335,16 +327,14 @@ def prepared(request: pytest.FixtureRequest, home: Path) -> Prepared:
 
 def test_a_kill_anywhere_leaves_all_with_its_footprint_or_nothing_p2_p16(prepared: Prepared) -> None:
     seen = []
-    for k in count(1, 2):
+    for k, dying in each_kill(step=2):
         root = prepared.copy(f"killed {k}")
-        with killed_at(k) as counter, suppress(Killed):
+        with dying:
             prepared.act(open_files(root))
         open_files(root).list().unwrap()
         outcome = (texts(root), count_of(root))
         assert outcome in ((prepared.before, prepared.footprints[0]), (prepared.after, prepared.footprints[1])), k
         seen.append(outcome[0] == prepared.after)
-        if not counter.struck:
-            break
         shutil.rmtree(root)
     assert seen.count(False) > 10
     assert seen[-1]

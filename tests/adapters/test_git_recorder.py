@@ -245,9 +245,6 @@ def test_the_trailer_is_one_that_git_finds(store: Path) -> None:
     assert trailers == "Thread-Id: T-1_Signed-off-by:_x_touch_/tmp/x_"
 
 
-# -- what is made -------------------------------------------------------------------------------------------------------
-
-
 def test_p22_the_repository_is_private_under_any_umask(store: Path) -> None:
     old = os.umask(0)
     try:
@@ -390,13 +387,6 @@ def test_p6_a_corrupt_repository_is_moved_aside_whole_and_a_new_one_begins(store
     assert any(str(aside[0]) in warning for warning in recorder.warnings())
     assert recorder.adopt_hand_edits() == Success(1)
     assert _git(store, "status", "--porcelain") == ""
-
-
-def test_a_lost_head_is_restored_with_the_history(store: Path) -> None:
-    _record(store)
-    (store / ".git/HEAD").unlink()
-    _record(store, "topics/b.md")
-    assert _subjects(store) == ["write topics/b.md", "write topics/a.md"]
 
 
 @pytest.mark.parametrize("content", [b"", b"DIRC", b"garbage" * 50])

@@ -36,7 +36,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
 from agent_memory.ports import Inbox
-from faults import Killed, failing_at, failing_on, killed_at, snapshot
+from faults import Killed, each_failure, each_kill, failing_at, failing_on, killed_at, snapshot
 from inbox_entries import AT_MS, note, session
 
 NOW = AT_MS + 86_400_000
@@ -103,12 +103,6 @@ class TestInbox:
         inbox.put(session()).unwrap()
         assert load(inbox)[0].trouble == Trouble()
 
-    def test_trouble_stays_with_the_session_when_it_grows(self, inbox: Inbox) -> None:
-        inbox.put(session()).unwrap()
-        inbox.note(load(inbox)[0], Trouble(attempts=1)).unwrap()
-        inbox.put(session(at_ms=AT_MS + 1)).unwrap()
-        assert load(inbox)[0].trouble.attempts == 1
-
     def test_an_entry_in_its_backoff_waits(self, inbox: Inbox) -> None:
         inbox.put(session()).unwrap()
         inbox.note(load(inbox)[0], Trouble(timeouts=1, not_before_ms=NOW + 1)).unwrap()
@@ -164,9 +158,6 @@ def modes(root: Path) -> set[tuple[bool, int]]:
     return {(path.is_dir(), stat.S_IMODE(path.lstat().st_mode)) for path in paths}
 
 
-# -- putting
-
-
 @pytest.mark.parametrize("umask", [0, 0o777])
 def test_modes_are_private_under_any_umask(inbox: InboxFiles, root: Path, umask: int) -> None:
     """P22"""
@@ -195,14 +186,10 @@ def test_an_inbox_that_is_a_link_is_refused(inbox: InboxFiles, root: Path, tmp_p
 def test_a_put_that_fails_anywhere_leaves_nothing_or_one_whole_entry(tmp_path: Path) -> None:
     """P1 P5"""
     for number in (errno.ENOSPC, errno.EACCES):
-        k = 0
-        while True:
-            k += 1
+        for k, failing in each_failure(number):
             root = tmp_path / f"{number}-{k}"
-            with failing_at(k, number, once=True) as fault:
+            with failing:
                 result = InboxFiles(root).put(note())
-            if not fault.struck:
-                break
             names = files(root / "inbox")
             if isinstance(result, Success):
                 assert names == [result.unwrap()]
@@ -215,14 +202,10 @@ def test_a_put_that_fails_anywhere_leaves_nothing_or_one_whole_entry(tmp_path: P
 
 def test_a_put_that_is_killed_anywhere_leaves_nothing_or_one_whole_entry(tmp_path: Path) -> None:
     """P1 P2"""
-    k = 0
-    while True:
-        k += 1
+    for k, dying in each_kill():
         root = tmp_path / str(k)
-        with killed_at(k) as fault, contextlib.suppress(Killed):
+        with dying:
             InboxFiles(root).put(note())
-        if not fault.struck:
-            break
         assert [pending.entry for pending in load_files(InboxFiles(root)).pending] in ([], [note()])
         assert load_files(InboxFiles(root)).quarantined == ()
     assert k > 5
@@ -237,12 +220,9 @@ def test_processes_that_put_at_once_lose_and_overwrite_nothing(root: Path) -> No
         "for _ in range(50): box.put(note()).unwrap()\n"
     )
     tests = str(Path(__file__).parents[1])
-    running = [subprocess.Popen([sys.executable, "-c", script, str(root), tests]) for _ in range(4)]
-    assert [process.wait() for process in running] == [0] * 4
-    assert len(load_files(InboxFiles(root)).pending) == 200
-
-
-# -- listing and loading
+    running = [subprocess.Popen([sys.executable, "-c", script, str(root), tests]) for _ in range(3)]
+    assert [process.wait() for process in running] == [0] * 3
+    assert len(load_files(InboxFiles(root)).pending) == 150
 
 
 def test_only_entries_are_listed(inbox: InboxFiles, root: Path) -> None:
@@ -373,9 +353,6 @@ def test_the_repository_is_filled_in_at_load(inbox: InboxFiles, home: Path) -> N
     assert sorted(map(str, repos)) == ["github.com/owner/repo", "kept/as/it/is", "path:/nowhere"]
 
 
-# -- leaving and coming back
-
-
 @pytest.mark.parametrize("leave", [InboxFiles.retire, InboxFiles.give_up], ids=["retire", "give_up"])
 def test_a_crash_at_any_step_of_leaving_loses_and_doubles_nothing(tmp_path: Path, leave: object) -> None:
     """P2 P3: whatever was reached, running on gives the store of a run without a crash."""
@@ -417,18 +394,14 @@ def test_a_run_that_was_stopped_between_storing_and_retiring_does_not_work_twice
 
 def test_errors_while_leaving_are_values_and_the_entry_is_still_somewhere(tmp_path: Path) -> None:
     """P5"""
-    k = 0
-    while True:
-        k += 1
+    for k, failing in each_failure(errno.ENOSPC, once=False):
         root = tmp_path / str(k)
         inbox = InboxFiles(root)
         name = inbox.put(note()).unwrap()
         (pending,) = load_files(inbox).pending
-        with failing_at(k, errno.ENOSPC, once=False) as fault:
+        with failing as counter:
             result = inbox.retire(pending, WRITTEN)
-        if not fault.struck:
-            break
-        assert isinstance(result.failure(), StoreIo)
+        assert not counter.struck or isinstance(result.failure(), StoreIo)
         assert name in files(root / "inbox") or name in files(root / "inbox" / ".processed")
         inbox.retire(pending, WRITTEN).unwrap()
         assert name in files(root / "inbox" / ".processed")
@@ -539,11 +512,9 @@ def test_sessions_come_the_newest_first(inbox_recent: InboxFiles) -> None:
 def test_what_cannot_be_looked_at_is_said_and_hides_nothing_else(inbox_recent: InboxFiles) -> None:
     """P6."""
     whole, refused = ids(inbox_recent.recent()), 0
-    for k in range(1, 100):
-        with failing_at(k, errno.EIO, once=True) as counter:
+    for _, failing in each_failure(errno.EIO):
+        with failing:
             found = list(inbox_recent.recent())
-        if not counter.struck:
-            break
         errors = [each.failure() for each in found if isinstance(each, Failure)]
         assert all(isinstance(error, StoreIo | PathRefused) for error in errors)
         refused += bool(errors)
@@ -572,12 +543,6 @@ def test_the_newest_entry_of_each_harness_counts_wherever_it_lies(tmp_path: Path
     )
     captured = dict(captures(str(tmp_path)).unwrap())
     assert list(captured.items()) == [("amp", 1_771_027_200_000), ("claude-code", 1_770_854_400_002)]
-
-
-def test_other_names_are_nobodys_capture(tmp_path: Path) -> None:
-    put(tmp_path, ".queue.json", "notes.txt", "2026-02-13T14-30-05.123Z_amp_k3J9xQ.json.reason.json", "snapshots/x.md")
-    put(tmp_path, "2026-99-13T14-30-05.123Z_amp_k3J9xQ.json")
-    assert captures(str(tmp_path)).unwrap() == ()
 
 
 def test_p6_an_inbox_that_may_not_be_read_is_an_error(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the index on disk does when its file, the disk, or another process is in the way: it searches all the same."""
+"""What the index finds, and what it does when its file, the disk, or another process is in the way: it searches all the same."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,9 +22,10 @@ from agent_memory.adapters.store.entry_files import read_image
 from agent_memory.adapters.store.note_index import MADE_ANEW, NoteIndex, note_index
 from agent_memory.adapters.store.store_database import DIRECTORY, NAME
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.searching.search import Refreshed, SearchRequest
+from agent_memory.domain.searching.search import Matches, NoteLink, Refreshed, Relation, SearchRequest
 from agent_memory.domain.searching.terms import query_words
 from agent_memory.errors import StoreIo
+from agent_memory.ports import Store
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 
@@ -72,9 +73,6 @@ def indexed(root: Path) -> NoteIndex:
     index = note_index(root)
     index.refresh().unwrap()
     return index
-
-
-# -- keeping up -------------------------------------------------------------------------------------------------------
 
 
 def test_what_has_not_changed_is_not_read_again(root: Path, topics: Path, rested: None) -> None:
@@ -360,16 +358,6 @@ def test_what_a_reader_kept_from_being_written_is_taken_in_later(
     assert index.renewals == 0
 
 
-def test_two_that_refresh_at_once_keep_each_note_once(root: Path, topics: Path, rested: None) -> None:
-    one, other = indexed(root), indexed(root)
-    put(topics, A, "zebra")
-    assert one.refresh().unwrap() == Refreshed(1, read=1)
-    assert other.refresh().unwrap() == Refreshed(1)
-    os.unlink(topics / f"note -- {A}.md")
-    assert other.refresh().unwrap() == Refreshed(0, removed=1)
-    assert found(one, "zebra") == []
-
-
 INTERRUPTED = """
 import os, signal, sys
 from agent_memory.adapters.store import store_database, taking_in
@@ -427,8 +415,6 @@ def test_a_file_that_cannot_be_read_is_told_and_found_once_it_can_p6(
     assert found(index, "zebra") == [A, B]
 
 
-# -- the first opening ------------------------------------------------------------------------------------------------
-
 OPENS = """
 import sys
 from agent_memory.adapters.store.note_index import note_index
@@ -455,9 +441,6 @@ def test_of_six_that_open_it_at_once_one_makes_it_and_all_can_ask(root: Path, to
     assert indexed(root).refresh().unwrap().notes == 30
 
 
-# -- what is secret ---------------------------------------------------------------------------------------------------
-
-
 def test_no_word_of_a_note_is_left_in_the_file_once_it_is_secret_p20(root: Path, topics: Path, rested: None) -> None:
     path = put(topics, A, "The heronlike word.")
     put(topics, B, "zebra")
@@ -472,3 +455,135 @@ def test_no_word_of_a_note_is_left_in_the_file_once_it_is_secret_p20(root: Path,
     for name in (NAME, store_database.JOURNAL):
         kept = (database(root).parent / name).read_bytes()
         assert not any(word in kept for word in (b"heronlik", b"spreyish"))
+
+
+# -- what it finds -----------------------------------------------------------------------------------------------------
+
+
+D = "id__dddddd"
+LIVE_NOTES = SearchRequest("")
+EVERY_NOTE = SearchRequest("", archived=True)
+
+
+class World:
+    """A store and an index over it."""
+
+    def __init__(self, store: Store, index: NoteIndex, root: Path) -> None:
+        self.store = store
+        self.index = index
+        self._root = root
+
+    def put(self, id: str, text: str, name: str = "note", **keys: object) -> None:
+        """What a person does with an editor."""
+        more = "".join(f"{key}: {value}\n" for key, value in keys.items())
+        path = f"topics/{name} -- {id}.md"
+        content = f"---\nid: {id}\ncreatedAt: 1771000205123\n{more}---\n{text}\n"
+        (self._root / "topics").mkdir(parents=True, exist_ok=True)
+        (self._root / path).write_text(content, encoding="utf-8")
+
+    def refresh(self) -> None:
+        self.index.refresh().unwrap()
+
+    def match(self, query: str, among: SearchRequest = LIVE_NOTES, limit: int = 10) -> Matches:
+        return self.index.match(query_words(query), limit, among).unwrap()
+
+    def found(self, query: str, among: SearchRequest = LIVE_NOTES, limit: int = 10) -> list[str]:
+        """Ids, the best first."""
+        return self.ids(self.match(query, among, limit).scores)
+
+    def ids(self, numbers: Iterable[int]) -> list[str]:
+        wanted = list(numbers)
+        notes = self.index.notes(wanted).unwrap()
+        return [notes[number].meta.id for number in wanted]
+
+    def number(self, id: str) -> int:
+        return self.index.numbers_of([id]).unwrap()[id]
+
+
+@pytest.fixture
+def world(root: Path) -> World:
+    return World(StoreFiles(root, KernelLocks(root)), note_index(root), root)
+
+
+def test_what_only_resembles_a_word_never_outranks_the_word(world: World) -> None:
+    world.put(A, "authentication " * 20, title="Authentication authentication")
+    world.put(B, "In a very long note, among much else that is not to the point at all, auth is said once. " * 3)
+    world.refresh()
+    assert world.found("auth") == [B, A]
+
+
+def test_a_slip_finds_the_word_only_where_no_note_has_the_slip(world: World) -> None:
+    world.put(A, "kubernetes cluster")
+    world.refresh()
+    assert world.found("kubernetse") == [A]
+    world.put(B, "kubernetse is how some write it")
+    world.refresh()
+    assert world.found("kubernetse") == [B]
+
+
+def test_the_parts_of_a_match_sum_up_to_the_score(world: World) -> None:
+    world.put(A, "zebra lock migration", title="On zebras")
+    world.put(B, "lockers and locksmiths")
+    world.refresh()
+    matches = world.match("zebra lock")
+    for number, score in matches.scores.items():
+        assert sum(part.value for part in matches.parts(number)) == pytest.approx(score)
+    [of_b] = matches.parts(world.number(B))
+    assert of_b.term == "lock" != of_b.found
+    assert matches.parts(10**6) == ()
+
+
+def test_nothing_of_a_secret_note_is_in_the_index_p20(world: World) -> None:
+    world.put(A, "zebra", title="Zebra", sensitivity="secret")
+    world.put(B, "zebra", title="Zebra", sensitivity="private")
+    world.refresh()
+    assert world.found("zebra") == [B]
+    assert world.index.numbers_of([A]).unwrap() == {}
+    assert len(world.index.among(EVERY_NOTE).unwrap()) == 1
+
+
+def test_a_filter_that_is_no_text_lets_nothing_through(world: World) -> None:
+    world.put(A, "zebra")
+    world.refresh()
+    for among in (
+        SearchRequest("", session="\udcff"),
+        SearchRequest("", tags=("\udcff",)),
+        SearchRequest("", scopes=frozenset({"\udcff"})),
+    ):
+        assert world.found("zebra", among) == []
+    assert world.index.numbers_of(["\udcff"]).unwrap() == {}
+
+
+def test_links_lead_both_ways_and_through_aliases(world: World) -> None:
+    world.put(A, f"see [[{B}]] and [[id__zzzzzz]] and [[{A}]]")
+    world.put(B, "text", aliases=f"[{D}]")
+    world.put(C, f"see [[{D}]]", supersedes=f"[{A}]")
+    world.refresh()
+    a, b, c = map(world.number, (A, B, C))
+    to_b = {NoteLink(a, b, Relation.LINKS), NoteLink(c, b, Relation.LINKS)}
+    assert set(world.index.links([b]).unwrap()) == to_b
+    of_a = {NoteLink(a, b, Relation.LINKS), NoteLink(c, a, Relation.SUPERSEDES)}
+    assert set(world.index.links([a]).unwrap()) == of_a
+    assert world.number(D) == b
+
+
+def test_vectors_stay_with_their_notes(world: World) -> None:
+    world.put(A, "one")
+    world.put(B, "two")
+    world.refresh()
+    a, b = world.number(A), world.number(B)
+    world.index.put_vectors("m", {a: b"aa", b: b"bb", 10**6: b"xx"}).unwrap()
+    assert vectors(world, "m") == {a: b"aa", b: b"bb"}
+    world.put(A, "something new")
+    world.refresh()
+    assert vectors(world, "m") == {b: b"bb"}
+    assert world.index.without_vector("m").unwrap() == (world.number(A),)
+    world.index.put_vectors("other", {b: b"b2"}).unwrap()
+    assert vectors(world, "m") == {}
+    assert vectors(world, "other") == {b: b"b2"}
+
+
+def vectors(world: World, model: str) -> dict[int, bytes]:
+    """By number."""
+    found = world.index.vectors(model).unwrap()
+    return dict(found)

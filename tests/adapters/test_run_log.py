@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import suppress
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -35,7 +33,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import AgentMissing, Error, PathRefused, RunNotFound, StateCorrupt, StoreIo
 from agent_memory.formats.bookkeeping_json import FOOTPRINT
 from agent_memory.formats.run_json import render_report_document
-from faults import Killed, failing_at, failing_on, killed_at, snapshot
+from faults import each_failure, each_kill, failing_at, failing_on, snapshot
 from stand_ins.dict_clock import DictClock
 from stand_ins.dict_locks import DictLocks
 
@@ -189,11 +187,9 @@ class TestOnDisk:
         whole = log.runs().unwrap()
         assert [each.result for each in whole] == ["unfinished", "completed"]
         told = 0
-        for k in range(1, 100):
-            with failing_at(k, errno.EIO, once=True) as counter:
+        for k, failing in each_failure(errno.EIO):
+            with failing:
                 found = log.runs()
-            if not counter.struck:
-                break
             runs = found.value_or(())
             assert isinstance(found, Failure) or [each.run_id for each in runs] == [SECOND, FIRST], k
             assert all(each.problems or each == known for each, known in zip(runs, whole, strict=False)), k
@@ -364,20 +360,18 @@ def test_what_is_half_done_stays_whole(tmp_path: Path) -> None:
 
 def test_a_kill_at_any_point_never_leaves_half_a_footprint_that_passes_for_the_whole_p16(tmp_path: Path) -> None:
     halves = 0
-    for k in count(1):
+    for k, dying in each_kill():
         root = tmp_path / str(k)
         leave(root, 1)
         old = leave(root, 200)
         whole = RunLogFiles(root).footprint(old)
-        with killed_at(k) as counter, suppress(Killed):
+        with dying:
             prune(root, keep_runs=1)
         found = RunLogFiles(root).footprint(old)
         assert found == whole or isinstance(found.failure(), RunNotFound), k
         halves += found != whole
         assert prune(root, keep_runs=1).map(bool) in (Success(True), Success(False))
         assert isinstance(RunLogFiles(root).footprint(old).failure(), RunNotFound)
-        if not counter.struck:
-            break
     assert halves > 5
 
 

@@ -283,9 +283,6 @@ def change(path: Path, sql: str, *parameters: object) -> None:
         connection.close()
 
 
-# -- a database of each, with the sessions that are wanted -------------------------------------------------------------
-
-
 def goose_database(directory: Path, sessions: Rows) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     path = goose_sample().write_rows(directory)
@@ -346,9 +343,6 @@ def harness(request: pytest.FixtureRequest) -> Harness:
 def database(home: Path, harness: Harness, sessions: Rows) -> Path:
     directory, _, make = MAKERS[harness]
     return make(home / directory, sessions)
-
-
-# -- the contract ------------------------------------------------------------------------------------------------------
 
 
 def test_a_harness_that_was_never_used_has_no_sessions(tmp_path: Path, harness: Harness) -> None:
@@ -471,9 +465,6 @@ def test_databases_are_not_watched(tmp_path: Path, harness: Harness) -> None:
     assert path.exists()
 
 
-# -- goose -------------------------------------------------------------------------------------------------------------
-
-
 def test_goose_sessions_that_no_person_had_are_not_found(tmp_path: Path) -> None:
     ids = ("a", "b", "c", "d", "e", ONE)
     path = database(tmp_path, Harness.GOOSE, dict.fromkeys(ids, CHANGED_MS))
@@ -492,9 +483,6 @@ def test_goose_databases_of_earlier_versions_are_asked(tmp_path: Path) -> None:
     assert sorted(found_by_database(finder(tmp_path, Harness.GOOSE))) == [ONE]
 
 
-# -- opencode ----------------------------------------------------------------------------------------------------------
-
-
 def test_opencode_sessions_of_sub_agents_and_without_a_word_are_not_found(tmp_path: Path) -> None:
     path = database(tmp_path, Harness.OPENCODE, {ONE: CHANGED_MS, TWO: CHANGED_MS, "silent": CHANGED_MS})
     change(path, "UPDATE session SET parent_id = ? WHERE id = ?", ONE, TWO)
@@ -511,9 +499,6 @@ def test_opencode_databases_of_channels_and_the_named_one_are_asked(tmp_path: Pa
         TWO,
     ]
     assert sorted(found_by_database(finder(tmp_path, Harness.OPENCODE))) == [ONE]
-
-
-# -- Cursor ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_conversation_with_a_transcript_is_found_once(tmp_path: Path) -> None:

@@ -295,9 +295,6 @@ def acts(receipt: Receipt) -> list[tuple[str, str]]:
     return [(each.id, each.act) for each in receipt.applied]
 
 
-# -- all or none ------------------------------------------------------------------------------------------------------
-
-
 def test_a_merge_leaves_its_sources_in_the_archive_and_their_ids_lead_to_the_result_p12(store: Store) -> None:
     before = {id: store.read(id).unwrap() for id in (A, B)}
     receipt = store.apply([merge(store)]).unwrap()
@@ -345,9 +342,6 @@ def test_what_comes_after_a_refused_group_finds_the_store_as_if_it_had_not_been_
     assert store.read(M).unwrap().body == "Another body."
 
 
-# -- replays ----------------------------------------------------------------------------------------------------------
-
-
 def test_a_group_that_was_made_counts_as_made(store: Store) -> None:
     group = merge(store)
     first = store.apply([group]).unwrap()
@@ -365,9 +359,6 @@ def test_a_group_of_which_a_part_was_done_by_somebody_else_is_dropped(store: Sto
     assert (receipt.applied, [each.subject for each in receipt.dropped]) == ((), [group.subject])
     assert A in receipt.dropped[0].reasons[0]
     assert state(store) == before
-
-
-# -- ids and aliases --------------------------------------------------------------------------------------------------
 
 
 def test_an_alias_that_is_the_id_of_a_live_entry_is_refused_p15(store: Store) -> None:
@@ -424,9 +415,6 @@ def test_a_tier_list_that_could_not_be_read_back_is_refused(store: Store, tiers:
     before = state(store)
     assert isinstance(store.apply([merge(store)], tiers=tiers).failure(), EntryInvalid)
     assert state(store) == before
-
-
-# -- on disk ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -494,9 +482,6 @@ def ids(root: Path, *, archived: bool = False) -> list[str]:
 
 def unreadable(root: Path) -> dict[str, str]:
     return {file.path: file.problems[0] for file in store_at(root).list().unwrap().unreadable}
-
-
-# -- the root ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("call", ["scandir", "lstat"])
@@ -623,9 +608,6 @@ def test_a_name_that_is_not_utf8_is_reported(root: Path, topics: Path) -> None:
     assert unreadable(root) == {"topics/�.md": "its name is not UTF-8"}
 
 
-# -- the archive ------------------------------------------------------------------------------------------------------
-
-
 def test_the_archive_lists_the_newest_file_of_each_id(root: Path, topics: Path) -> None:
     for path, text in {
         f"archive/retired {A}.md": note(A, "Retired"),
@@ -658,9 +640,6 @@ def test_a_version_that_cannot_be_read_is_reported_and_the_one_before_it_shown(r
     listing = store_at(root).list(archived=True).unwrap()
     assert [each.path for each in listing.entries] == [f"archive/{A}/5.md"]
     assert listing.unreadable == (UnreadableFile(f"archive/{A}/6.md", (f"it lies under {A} but says that it is {B}",)),)
-
-
-# -- what is kept of it: see `test_living_looks` and `test_index_files`, too ---------------------------------------------
 
 
 def test_a_listing_holds_no_body_p25(root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch) -> None:

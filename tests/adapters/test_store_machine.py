@@ -212,4 +212,4 @@ def plain(result: Result[Receipt, Error]) -> object:
 
 
 TestStoreMachine = StoreMachine.TestCase
-TestStoreMachine.settings = settings(max_examples=25, stateful_step_count=15, deadline=None)
+TestStoreMachine.settings = settings(max_examples=25, stateful_step_count=10, deadline=None)

@@ -1,4 +1,4 @@
-"""The files in which we own a section: what every `Targets` does, and what those on disk do (P2, P17, P21)."""
+"""The files in which we own a section: which they are, and what is read and written (P2, P17, P21)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from attrs import frozen
 from returns.result import Failure, Success
 
-from agent_memory.adapters.targets import TargetFiles
+from agent_memory.adapters.targets import TargetFiles, chosen_targets, expanded, told_path
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import StoreIo, TargetRefused
 from agent_memory.ports import Targets
 from faults import Killed, failing_at, failing_on, killed_at
@@ -57,13 +58,6 @@ class TestEvery:
         assert case.targets.write(case.targets.read(case.path).unwrap(), ours) == Success(None)
         case.put(theirs)
         assert case.targets.remove(case.targets.read(case.path).unwrap()).unwrap() is not None
-
-    def test_a_file_that_is_as_it_was_read_is_removed(self, case: Case) -> None:
-        case.put(b"ours")
-        file = case.targets.read(case.path).unwrap()
-        assert case.targets.remove(file) == Success(None)
-        assert case.get() is None
-        assert case.targets.remove(file) == Success(None)
 
 
 @pytest.fixture
@@ -190,3 +184,53 @@ class TestSurroundings:
         assert targets.read(str(project / "src/AGENTS.md")).unwrap().chain_bytes == 1_105
         assert targets.read(str(project / "AGENTS.md")).unwrap().overridden_by == str(project / "AGENTS.override.md")
         assert targets.read(str(project / "src/AGENTS.md")).unwrap().overridden_by is None
+
+
+# -- which files are targets, and whose notes each shows ---------------------------------------------------------------
+
+
+LAMP = "github.com/ada/lamp"
+DOTFILES = "github.com/ada/dotfiles"
+
+
+def scopes(path: Path, home: Path, places: dict[str, str]) -> set[str]:
+    is_committed = {str(home / "lamp/AGENTS.md"): True}.get
+    (target,) = chosen_targets(
+        [str(path)], str(home), lambda cwd: places.get(cwd or "", GLOBAL_SCOPE), lambda each: is_committed(each, False)
+    )
+    return set(target.scopes)
+
+
+def test_a_file_shows_what_is_global_unless_its_repository_commits_it(home: Path) -> None:
+    (home / "lamp").mkdir()
+    assert scopes(home / "lamp/AGENTS.md", home, {str(home / "lamp"): LAMP}) == {LAMP}
+    assert scopes(home / "lamp/CLAUDE.local.md", home, {str(home / "lamp"): LAMP}) == {GLOBAL_SCOPE, LAMP}
+    assert scopes(home / "AGENTS.md", home, {}) == {GLOBAL_SCOPE}
+
+
+def test_what_is_read_in_every_session_shows_what_is_global_whatever_repository_holds_it(home: Path) -> None:
+    (home / ".claude").mkdir()
+    (home / "dotfiles/amp").mkdir(parents=True)
+    (home / ".amp").symlink_to(home / "dotfiles/amp")
+    (home / ".config/goose").mkdir(parents=True)
+    places = {str(home / each): DOTFILES for each in (".claude", ".amp", ".config/goose", "dotfiles/amp")}
+    assert scopes(home / ".claude/CLAUDE.md", home, places) == {GLOBAL_SCOPE}
+    assert scopes(home / ".config/goose/.goosehints", home, places) == {GLOBAL_SCOPE}
+    assert scopes(home / ".amp/AGENTS.md", home, places) == {GLOBAL_SCOPE}
+    assert scopes(home / "dotfiles/amp/AGENTS.md", home, places) == {GLOBAL_SCOPE, DOTFILES}
+
+
+def test_paths_are_expanded() -> None:
+    assert expanded("~/x", "/home/ada") == "/home/ada/x"
+    assert expanded("~", "/home/ada") == "/home/ada"
+    assert expanded("x/../y", "/home/ada", "/srv") == "/srv/y"
+    assert expanded("/x", "/home/ada", "/work") == "/x"
+    assert expanded("x", "/home/ada") == "x"
+
+
+def test_a_path_in_the_home_is_told_without_its_name(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(home)
+    assert told_path(f"{home}/memories", str(tmp_path / "link")) == "~/memories"
+    assert told_path(f"{home}/memories", str(home)) == "~/memories"
+    assert told_path(f"{home}-other/memories", str(home)) == f"{home}-other/memories"
+    assert told_path("/srv/memories", None) == "/srv/memories"

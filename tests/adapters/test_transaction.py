@@ -3,7 +3,6 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import suppress
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.change import FileChange, FileState
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.results import as_result
-from faults import Killed, failing_at, failing_on, killed_at, snapshot
+from faults import Killed, each_failure, each_kill, failing_on, killed_at, snapshot
 
 OLD_NS = 1_600_000_000_000_000_000
 
@@ -73,10 +72,10 @@ def test_what_moves_keeps_its_time_and_everything_is_private_p22(tmp_path: Path)
 
 def test_a_kill_at_any_point_leaves_all_or_nothing_p2(tmp_path: Path) -> None:
     outcomes = []
-    for k in count(1):
+    for k, dying in each_kill():
         root = tmp_path / str(k)
         changes = fill(root)
-        with killed_at(k) as counter, suppress(Killed):
+        with dying:
             Transactions(str(root)).commit(changes)
         for path, data in snapshot(root).items():
             if path.endswith(".md") and "/.tmp-" not in path:
@@ -84,8 +83,6 @@ def test_a_kill_at_any_point_leaves_all_or_nothing_p2(tmp_path: Path) -> None:
         Transactions(str(root)).recover()
         outcomes.append(snapshot(root))
         assert outcomes[-1] in (BEFORE, AFTER), k
-        if not counter.struck:
-            break
     assert outcomes.count(BEFORE) > 10
     assert outcomes[-2:] == [AFTER, AFTER]
 
@@ -110,10 +107,10 @@ def test_a_second_kill_during_recovery_changes_nothing_of_that_p2(tmp_path: Path
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EMFILE])
 def test_a_failing_call_gives_an_error_and_the_store_is_unchanged_p5(tmp_path: Path, number: int) -> None:
     refusals = 0
-    for k in count(1):
+    for k, failing in each_failure(number):
         root = tmp_path / str(k)
         changes = fill(root)
-        with failing_at(k, number, once=True) as counter:
+        with failing:
             result = as_result(Transactions(str(root)).commit)(changes)
         litter = [path for path in snapshot(root) if path.startswith(".transaction/") or "/.tmp-" in path]
         if isinstance(result, Failure):
@@ -127,22 +124,18 @@ def test_a_failing_call_gives_an_error_and_the_store_is_unchanged_p5(tmp_path: P
             assert {path: data for path, data in snapshot(root).items() if path not in litter} == AFTER, k
             Transactions(str(root)).recover()
             assert snapshot(root) == AFTER, k
-        if not counter.struck:
-            break
     assert refusals > 30
 
 
 def test_a_disk_that_goes_bad_for_good_leaves_what_recovery_can_mend_p5(tmp_path: Path) -> None:
-    for k in count(1):
+    for k, failing in each_failure(errno.EIO, once=False):
         root = tmp_path / str(k)
         changes = fill(root)
-        with failing_at(k, errno.EIO, once=False) as counter:
+        with failing:
             result = as_result(Transactions(str(root)).commit)(changes)
         Transactions(str(root)).recover()
         # An error after the last step that could not even be undone: complete, though it was reported.
         assert snapshot(root) == AFTER or (isinstance(result, Failure) and snapshot(root) == BEFORE), (k, result)
-        if not counter.struck:
-            break
 
 
 def test_a_file_that_changed_meanwhile_stops_all_changes_p8(tmp_path: Path) -> None:

@@ -74,12 +74,6 @@ def test_what_was_embedded_before_changes_no_vector(embedder: Embedder) -> None:
     assert embedder.embed(["", "?!"]).unwrap() == (bytes(embedder.dimensions),) * 2
 
 
-def test_texts_with_the_same_words_are_near(embedder: Embedder) -> None:
-    query, near, far = embedder.embed(["zebra lock", "Lock, zebra!", "cd cd"]).unwrap()
-    assert cosine(query, near) == pytest.approx(1.0)
-    assert cosine(query, near) > cosine(query, far)
-
-
 # -- the files of a model ----------------------------------------------------------------------------------------------
 
 
@@ -102,11 +96,6 @@ def test_the_model_below_home_is_found(only_here: Path) -> None:
     assert open_static_vectors(str(home)) == NO_MODEL
     make_package(home / ".local/state/agent-memory/model")
     assert opened(open_static_vectors(str(home))).dimensions == 8
-
-
-def test_without_a_model_a_sentence_says_how_to_get_it(only_here: Path) -> None:
-    assert open_static_vectors(None) == NO_MODEL
-    assert "`pip install --no-deps" in NO_MODEL
 
 
 def test_a_namesake_that_is_a_module_is_no_model(only_here: Path) -> None:

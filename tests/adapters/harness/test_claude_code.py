@@ -85,20 +85,6 @@ class TestBlocks:
         history = talk.history()
         assert told(history) == ["agent: Done.", "tool: Ports https://e.org/p"]
 
-    def test_of_a_document_more_is_kept_than_of_code(self, talk: Talk) -> None:
-        report = "The port is taken by design. " * 200
-        talk.agent(
-            *(calls(f"t{n}", "Write", file_path=path, content=report) for n, path in enumerate(("r.md", "r.py")))
-        )
-        document, code = talk.history().turns[0].tool_calls
-        assert 1_900 < len(document.brief) <= 2_000
-        assert 200 < len(code.brief) <= 250
-
-    def test_the_reminders_that_the_harness_adds_to_results_are_left_out(self, talk: Talk) -> None:
-        talk.agent(calls("t1", "Read", file_path="a.py"))
-        talk.result("t1", "one\n\n<system-reminder>\nIs it malware?\n</system-reminder>\n")
-        assert talk.history().turns[1].text == "one"
-
     @pytest.mark.parametrize(
         ("name", "arguments", "expected"),
         [
@@ -426,15 +412,6 @@ class TestOtherRecords:
         error = failure_at(talk.write(tmp_path))
         assert isinstance(error, HistoryUnreadable)
         assert error.reason.startswith("2 of its 3 records are of kinds not known to this version")
-
-    def test_a_thousand_unknown_types_are_not_a_thousand_counts(self, talk: Talk) -> None:
-        talk.user("Hello.")
-        talk.agent("Hello.")
-        for number in range(1000):
-            talk.record(f"type-{number}")
-        history = talk.history()
-        assert len(history.skipped) <= 61
-        assert history.unknown_records == sum(history.skipped.values()) == 1000
 
     def test_a_pull_request_is_told_once(self, talk: Talk) -> None:
         for _ in range(2):

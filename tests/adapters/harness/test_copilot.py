@@ -162,9 +162,6 @@ def test_a_command_that_the_person_ran_is_a_result_and_no_call_of_the_agents(tmp
     assert told(copilot_history(events.write(tmp_path))) == ["tool: $ git status\nclean"]
 
 
-# -- our own words
-
-
 def test_a_call_of_memorys_own_server_is_recognised_by_the_servers_name(tmp_path: Path) -> None:
     """P26"""
     events = CopilotEvents()
@@ -172,9 +169,6 @@ def test_a_call_of_memorys_own_server_is_recognised_by_the_servers_name(tmp_path
     events.event("assistant.message", messageId="m1", content="", toolRequests=[call])
     events.result("c1", "Always use 9191.")
     assert told(copilot_history(events.write(tmp_path)))[-1] == f"tool: {MEMORY_OUTPUT_PLACEHOLDER}"
-
-
-# -- where it is
 
 
 def test_a_session_is_found_by_its_id_in_both_layouts(tmp_path: Path) -> None:
@@ -194,9 +188,6 @@ def test_a_session_is_found_by_its_id_in_both_layouts(tmp_path: Path) -> None:
             raise AssertionError(other)
 
 
-# -- bad input
-
-
 def test_unknown_events_are_skipped_and_counted(tmp_path: Path) -> None:
     events = a_session()
     events.event("assistant.telepathy", thought="x")
@@ -206,8 +197,6 @@ def test_unknown_events_are_skipped_and_counted(tmp_path: Path) -> None:
     assert history.unknown_records == 2
     assert history.skipped == {"unknown-type:assistant.telepathy": 1, "unknown-type:user.gesture": 1}
 
-
-# -- recorded sessions
 
 _RECORDED = {
     "small.jsonl": (5, 1),

@@ -49,7 +49,7 @@ def refused(root: Path, path: Path | None = None, session_id: str = SESSION) -> 
     return error
 
 
-def history_of(talk: Transcript, root: Path, mark: SessionMark | None = None) -> History:
+def history_of(talk: Transcript | Composer, root: Path, mark: SessionMark | None = None) -> History:
     talk.write(root)
     return fetched(root, mark)
 
@@ -308,23 +308,8 @@ def test_recorded_transcripts(shared: Path, name: str, turns: int, prompts: int,
 TOLD = ["user: Which port?", "agent: I look.", "tool: 9090", "user: Use 9191.", "agent: Done."]
 
 
-def fetched_store(root: Path, mark: SessionMark | None = None, path: Path | None = None) -> History:
-    history: History = CursorSessions(TranscriptRoots((str(root),))).fetch(entry(path), mark).unwrap()
-    return history
-
-
-def refused_store(root: Path, session_id: str = SESSION) -> Error:
-    error: Error = CursorSessions(TranscriptRoots((str(root),))).fetch(entry(None, session_id), None).failure()
-    return error
-
-
-def history_of_store(talk: Composer, root: Path, mark: SessionMark | None = None) -> History:
-    talk.write(root)
-    return fetched_store(root, mark)
-
-
 def test_the_facts_of_a_conversation(tmp_path: Path) -> None:
-    found = history_of_store(sample_composer(), tmp_path)
+    found = history_of(sample_composer(), tmp_path)
     assert told(found) == TOLD
     assert (found.title, found.cwd, found.branch) == ("Ports of the dev server", "/srv/harbour", "ports")
     assert (found.agent, found.started_at_ms, found.ended_at_ms) == ("gpt-5.5", STARTED_MS, STARTED_MS + 3000)
@@ -338,7 +323,7 @@ def test_calls_and_their_answers(tmp_path: Path) -> None:
     talk.agent("", **tool("read_file", {"contents": "print(1)"}, target_file="/srv/b.py"))
     talk.agent("", **tool("run_terminal_cmd", None, status="cancelled", command="rm x"))
     talk.agent("", **tool("web_search", "plain text", query="port"))
-    found = history_of_store(talk, tmp_path)
+    found = history_of(talk, tmp_path)
     made = [call for turn in found.turns for call in turn.tool_calls]
     assert [(call.path, call.writes) for call in made[:2]] == [("/srv/a.py", True), ("/srv/b.py", False)]
     answers = [(turn.text, turn.failed) for turn in found.turns if turn.role is Role.TOOL]
@@ -357,47 +342,37 @@ def test_the_wal_of_an_editor_at_work_is_read(tmp_path: Path) -> None:
         editor.does(f"INSERT INTO cursorDiskKV VALUES ('composerData:{SESSION}', '{about}')")
         bubble = json.dumps(more.bubbles[-1])
         editor.does(f"INSERT INTO cursorDiskKV VALUES ('bubbleId:{SESSION}:b2', '{bubble}')")
-        assert told(fetched_store(tmp_path)) == TOLD[:4]
+        assert told(fetched(tmp_path)) == TOLD[:4]
 
 
 class TestTrapsOfTheStore:
-    def test_trap_2_a_bubble_with_words_and_a_call_is_one_turn(self, tmp_path: Path) -> None:
-        found = history_of_store(sample_composer(3), tmp_path)
-        assert found.turns[1].text == "I look."
-        assert found.turns[1].tool_calls[0].brief == "ss"
-
     def test_trap_4_a_sub_agents_conversation(self, tmp_path: Path) -> None:
         talk = sample_composer()
         talk.is_sub_agent = True
-        found = history_of_store(talk, tmp_path)
+        found = history_of(talk, tmp_path)
         assert found.automated
         assert Role.USER not in {turn.role for turn in found.turns}
         talk.is_sub_agent = False
         talk.about["subagentInfo"] = {"parentComposerId": "p"}
-        assert history_of_store(talk, tmp_path).automated
-
-    def test_trap_5_the_directory_comes_from_the_conversation(self, tmp_path: Path) -> None:
-        talk = sample_composer()
-        del talk.about["workspaceIdentifier"]
-        assert history_of_store(talk, tmp_path).cwd == "/srv/harbour"
+        assert history_of(talk, tmp_path).automated
 
     def test_trap_6_a_bubble_still_being_written_is_left_for_the_next_time(self, tmp_path: Path) -> None:
         talk = sample_composer(4)
         talk.about["status"] = "generating"
         talk.agent("Do")
-        first = history_of_store(talk, tmp_path)
+        first = history_of(talk, tmp_path)
         assert told(first) == TOLD[:4]
         assert first.skipped == {"unfinished-message": 1}
         talk.about["status"] = "completed"
         talk.bubbles[-1]["text"] = "Done."
-        assert told(history_of_store(talk, tmp_path, mark_after(first))) == TOLD[4:]
+        assert told(history_of(talk, tmp_path, mark_after(first))) == TOLD[4:]
 
 
 def test_where_the_ids_of_headers_and_bubbles_differ_the_times_tell_the_order(tmp_path: Path) -> None:
     talk = sample_composer()
     talk.about["fullConversationHeadersOnly"] = [{"bubbleId": f"other{at}", "type": 1} for at in range(4)]
     talk.bubbles.reverse()
-    assert told(history_of_store(talk, tmp_path)) == TOLD
+    assert told(history_of(talk, tmp_path)) == TOLD
 
 
 @pytest.mark.parametrize("about", [{"isDraft": True}, {"fullConversationHeadersOnly": []}])
@@ -405,7 +380,7 @@ def test_drafts_are_no_conversations(tmp_path: Path, about: dict[str, object]) -
     talk = sample_composer()
     talk.about |= about
     talk.write(tmp_path)
-    assert isinstance(refused_store(tmp_path), HistoryUnavailable)
+    assert isinstance(refused(tmp_path), HistoryUnavailable)
 
 
 def test_lost_bubbles_are_counted_and_the_transcript_knows_more(tmp_path: Path) -> None:
@@ -414,36 +389,36 @@ def test_lost_bubbles_are_counted_and_the_transcript_knows_more(tmp_path: Path) 
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("UPDATE cursorDiskKV SET value = NULL WHERE key LIKE 'bubbleId:%:b2'")
     connection.close()
-    found = fetched_store(tmp_path)
+    found = fetched(tmp_path)
     assert told(found) == [*TOLD[:3], TOLD[4]]
     assert found.skipped == {"missing-bubble": 1}
     sample_transcript().write(tmp_path)
-    assert told(fetched_store(tmp_path)) == TOLD
+    assert told(fetched(tmp_path)) == TOLD
 
 
 def test_what_was_begun_from_the_transcript_goes_on_from_there(tmp_path: Path) -> None:
     transcript = sample_transcript()
     transcript.write(tmp_path)
-    first = fetched_store(tmp_path)
+    first = fetched(tmp_path)
     talk = sample_composer()
     talk.user("And the proxy?")
     talk.write(tmp_path)
-    assert fetched_store(tmp_path, mark_after(first)).turns == ()
+    assert fetched(tmp_path, mark_after(first)).turns == ()
     transcript.user("And the proxy?")
     transcript.write(tmp_path)
-    assert told(fetched_store(tmp_path, mark_after(first))) == ["user: And the proxy?"]
+    assert told(fetched(tmp_path, mark_after(first))) == ["user: And the proxy?"]
 
 
 def test_a_ruined_store_leaves_the_transcript(tmp_path: Path) -> None:
     (tmp_path / "state.vscdb").write_bytes(b"no database" * 100)
-    assert isinstance(refused_store(tmp_path), HistoryUnreadable)
+    assert isinstance(refused(tmp_path), HistoryUnreadable)
     sample_transcript().write(tmp_path)
-    assert told(fetched_store(tmp_path)) == TOLD
+    assert told(fetched(tmp_path)) == TOLD
 
 
 def test_a_newer_schema_says_so(tmp_path: Path) -> None:
     make_database(tmp_path / "state.vscdb", *(statement.replace("cursorDiskKV", "cursorKV2") for statement in SCHEMA))
-    error = refused_store(tmp_path)
+    error = refused(tmp_path)
     assert isinstance(error, HistoryUnreadable)
     assert "changed" in error.reason
 
@@ -453,7 +428,7 @@ def test_ruined_records(tmp_path: Path) -> None:
     path = talk.write(tmp_path)
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("UPDATE cursorDiskKV SET value = '{\"type\": 2, ' WHERE key LIKE 'bubbleId:%:b1'")
-    assert fetched_store(tmp_path).skipped == {"bad-line": 1}
+    assert fetched(tmp_path).skipped == {"bad-line": 1}
     connection.execute("UPDATE cursorDiskKV SET value = '[' WHERE key LIKE 'composerData:%'")
     connection.close()
-    assert isinstance(refused_store(tmp_path), HistoryUnreadable)
+    assert isinstance(refused(tmp_path), HistoryUnreadable)

@@ -59,7 +59,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.ports import HistorySource
 from claude_transcripts import mark_after, told
-from faults import failing_at, failing_on
+from faults import each_failure, failing_on
 from harness_surroundings import surroundings
 from nine_harnesses import NINE, SHELL, WRITE, Exchange, Look
 
@@ -131,16 +131,13 @@ def test_a_failing_disk_is_never_taken_for_an_empty_or_ruined_session(kept: Kept
         pytest.skip("what amp keeps is on its server")
     whole = kept.read(TALK)
     failures: list[Error] = []
-    for k in range(1, 300):
-        with failing_at(k, number, once=True) as counter:
+    for _, failing in each_failure(number):
+        with failing:
             found = kept.fetch()
-        if not counter.struck:
-            break
         if isinstance(found, Failure):
             failures.append(found.failure())
         else:
             assert found.unwrap() == whole
-    assert k < 299
     assert failures
     assert all(isinstance(failure, HistoryUnavailable) and not failure.is_missing for failure in failures)
 
@@ -175,10 +172,8 @@ def test_a_session_that_speaks_of_the_marker_later_is_a_persons(kept: Kept) -> N
     [
         ("memory search port", SECRET),
         ("cat ~/memories/topics/id__1abcde.md", SECRET),
-        ("python -m agent_memory list", SECRET),
         ("tail notes.txt", f'---\nid: "id__1abcde"\n---\n{SECRET}'),
         ("cat AGENTS.md", f"Mine.\n{SECTION_START}\n{SECRET}\n{SECTION_END}"),
-        ("head AGENTS.md", f"Mine.\n{SECTION_START}\n{SECRET}"),
     ],
 )
 def test_what_memory_printed_is_left_out(kept: Kept, command: str, output: str) -> None:
@@ -437,11 +432,9 @@ def test_a_failing_disk_does_not_ruin_a_snapshot(tmp_path: Path, number: int) ->
     source = FileSnapshots(tmp_path)
     entry = InboxEntry(0, Harness.MANUAL, FileSnapshot("inbox/snapshots/notes.md"))
     failures = []
-    for k in range(1, 40):
-        with failing_at(k, number, once=True) as counter:
+    for _, failing in each_failure(number):
+        with failing:
             found = source.fetch(entry, None)
-        if not counter.struck:
-            break
         if isinstance(found, Failure):
             failures.append(type(found.failure()))
     assert failures

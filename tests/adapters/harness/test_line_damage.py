@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import random
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from attrs import frozen
-from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
@@ -30,7 +28,6 @@ from pi_sessions import pi_entry
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 MEGABYTE = 1024 * 1024
-GARBAGE = (b"\x00\xff\xfe", b"{", b'{"type":"user"', b"null", b"[[[[", b'"', b"\\", b"\n\n", b'{"type": 3}', b"}" * 5)
 
 
 @frozen
@@ -74,24 +71,6 @@ def form(request: pytest.FixtureRequest) -> Form:
     return FORMS[request.param]
 
 
-def injured(data: bytes, seed: int) -> bytes:
-    """The bytes with cuts, garbage, lost and doubled stretches at places drawn from the seed."""
-    chance = random.Random(seed)
-    for _ in range(chance.randint(1, 6)):
-        at = chance.randrange(len(data) + 1)
-        end = min(len(data), at + chance.randint(1, 400))
-        match chance.randrange(4):
-            case 0:
-                data = data[:at] + data[end:]
-            case 1:
-                data = data[:end] + data[at:]
-            case 2:
-                data = data[:at] + chance.choice(GARBAGE) + data[at:]
-            case _:
-                data = data[:at] if at > len(data) // 2 else data
-    return data
-
-
 @pytest.mark.parametrize("name", list(FORMS))
 def test_the_recording_is_read_whole(name: str) -> None:
     history = FORMS[name].read(FORMS[name].fixture)
@@ -102,15 +81,6 @@ def test_the_recording_is_read_whole(name: str) -> None:
     assert any(re.match("remember that port 9090|keep 9090 for the metrics", text, re.IGNORECASE) for text in heard)
     assert history.turns[-1].number == NUMBERS_SEEN[name]
     assert [call.path for turn in history.turns for call in turn.tool_calls if call.writes]
-
-
-@pytest.mark.parametrize("name", list(FORMS))
-@settings(max_examples=40)
-@given(seed=st.integers(0, 2**32))
-def test_a_damaged_transcript_is_read_as_far_as_it_can_be(name: str, seed: int) -> None:
-    path = FORMS[name].damaged()
-    path.write_bytes(injured(FORMS[name].fixture.read_bytes(), seed))
-    FORMS[name].read(path)
 
 
 @pytest.mark.large
@@ -184,12 +154,3 @@ def test_every_shared_transcript_is_read_and_fits_windows(shared: Path, form: Fo
         assert history.turns or path.name.startswith("codex_05") or "sidechain" in history.skipped, path
         for window in cut_windows(history, 20_000):
             assert window.session_id == history.session_id
-
-
-@pytest.mark.shared
-@pytest.mark.parametrize("seed", range(2))
-def test_every_shared_transcript_is_read_when_damaged(shared: Path, form: Form, seed: int) -> None:
-    for number, original in enumerate(sorted((shared / "fixtures").glob(form.shared))):
-        path = Path(f"damaged{original.suffix}").absolute()
-        path.write_bytes(injured(original.read_bytes(), seed * 1_000 + number))
-        form.read(path)

@@ -114,15 +114,6 @@ class TestTree:
         talk.user("Three.", parent=left)
         assert talk.told() == ["user: One.", "agent: Two.", "user: Three."]
 
-    def test_a_damaged_line_cuts_nothing_off(self, talk: Talk) -> None:
-        talk.user("One.")
-        talk.agent("Two.")
-        talk.user("Three.")
-        talk.lines[2] = talk.lines[2][:30]
-        history = talk.history()
-        assert told(history) == ["user: One.", "user: Three."]
-        assert history.skipped == {"bad-line": 1}
-
     def test_of_the_first_version_the_order_is_all_there_is(self, tmp_path: Path) -> None:
         talk = Talk(version=None, provider="anthropic")
         talk.user("One.")
